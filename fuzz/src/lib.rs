@@ -27,11 +27,11 @@ use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, Sheet, csv_file, data_tables, suite_tables};
 use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
-use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
+use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, Reply, Request};
 use bourse_serve::server::{Offer, rehearse};
 use bourse_serve::{Address, ServerOptions};
 use bourse_tpce::load::{Constraints, fingerprint};
-use bourse_verdict::comparison::{Compared, Noise, stored_pairs};
+use bourse_verdict::comparison::{ComparedCases, Noise, stored_pairs};
 use bourse_verdict::suite::{Plan, Suite, SuiteFile};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -90,7 +90,7 @@ pub fn comparison(bytes: &[u8]) {
         let Ok(mut stored) = stored_pairs(base.clone(), head.clone()) else { return };
         for in_turn in [false, true] {
             stored.pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
-            let compared = Compared::of_stored(stored.clone(), 0.05, &Noise::Stated(0.02));
+            let compared = ComparedCases::of_stored(stored.clone(), 0.05, &Noise::Stated(0.02));
             let _ = (compared.text(80), compared.markdown(), compared.gate());
             let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
             let _ = compared.tables();
@@ -142,7 +142,7 @@ pub fn protocol(bytes: &[u8]) {
             }
         )+};
     }
-    read!(Greeting, Hello, Admission, Control, News, Request, Reply);
+    read!(Greeting, Hello, Admission, Control, ControlReply, Request, Reply);
     let _ = codec::timed_message::<Reply>(bytes);
     if let Some(header) = bytes.first_chunk::<HEADER>() {
         let _ = codec::length(*header, REPLY_BYTES);

@@ -1,7 +1,7 @@
 //! The level of comparisons, by simulated sessions of A against A: the tables of docs/comparing.md.
 
 use bourse_stats::sessions::{
-    Disturbed, Noise, Order, Repeating, simulate, simulate_repeats, simulate_sequential, simulate_tables,
+    IntermittentDisturbance, Noise, Order, RepeatRule, simulate, simulate_repeats, simulate_sequential, simulate_tables,
 };
 
 /// Prints the rate of intervals of A against A that do not hold 1, for each kind of noise, in either order.
@@ -40,8 +40,8 @@ fn repeats(sessions: u32) -> Result<(), String> {
     );
     println!("|---:|---:|---:|---:|---:|---:|");
     for pairs in [8, 16] {
-        for machine in Disturbed::KINDS {
-            let rules = [Repeating::Never, Repeating::EachSide, Repeating::WholePairs];
+        for machine in IntermittentDisturbance::KINDS {
+            let rules = [RepeatRule::Never, RepeatRule::EachSide, RepeatRule::WholePairs];
             let missed = rules.map(|rule| simulate_repeats(sessions, pairs, machine, rule).map(percent));
             let [never, each, whole] = missed.map(|it| it.ok_or_else(|| format!("{pairs} pairs have no interval")));
             let (begins, stays) = (100.0 * machine.begins, 100.0 * machine.stays);

@@ -237,12 +237,12 @@ fn provider() -> String {
 }
 
 /// A run of Bourse, and the file with its output.
-struct Started {
+struct StartedRun {
     child: Child,
     said: PathBuf,
 }
 
-fn bourse(program: &Path, folder: &Path, arguments: &[&str]) -> Result<Started, String> {
+fn bourse(program: &Path, folder: &Path, arguments: &[&str]) -> Result<StartedRun, String> {
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     let said = folder.join(format!("said-{}.log", STARTED.fetch_add(1, Ordering::Relaxed)));
     let log = fs::File::create(&said).map_err(|error| error.to_string())?;
@@ -250,11 +250,11 @@ fn bourse(program: &Path, folder: &Path, arguments: &[&str]) -> Result<Started, 
     command.args(arguments).current_dir(folder).env("BOURSE_CHECK", "quick").stdin(Stdio::null());
     let child = command.stdout(Stdio::null()).stderr(log).spawn();
     let child = child.map_err(|error| format!("{}: {error}", program.display()))?;
-    Ok(Started { child, said })
+    Ok(StartedRun { child, said })
 }
 
-fn ended(started: Started) -> Result<(), String> {
-    let Started { mut child, said } = started;
+fn ended(started: StartedRun) -> Result<(), String> {
+    let StartedRun { mut child, said } = started;
     let begun = Instant::now();
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {

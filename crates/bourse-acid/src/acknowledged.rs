@@ -39,23 +39,23 @@ impl FromStr for Acknowledgement {
 }
 
 /// Callback for each acknowledgement, on the thread of the session that got it.
-pub type Listener = Arc<dyn Fn(Acknowledgement) + Send + Sync>;
+pub type AcknowledgementListener = Arc<dyn Fn(Acknowledgement) + Send + Sync>;
 
 /// Engine that reports acknowledged trades to a listener. It recognizes them by rows that only Trade-Order and Trade-Result
 /// write.
-pub struct Acknowledging<'e> {
+pub struct AcknowledgingEngine<'e> {
     inner: &'e dyn Engine,
-    listener: Listener,
+    listener: AcknowledgementListener,
 }
 
-impl<'e> Acknowledging<'e> {
+impl<'e> AcknowledgingEngine<'e> {
     /// Wraps `inner`, with `listener` called for each acknowledged trade.
-    pub fn new(inner: &'e dyn Engine, listener: Listener) -> Self {
+    pub fn new(inner: &'e dyn Engine, listener: AcknowledgementListener) -> Self {
         Self { inner, listener }
     }
 }
 
-impl Wrapper for Acknowledging<'_> {
+impl Wrapper for AcknowledgingEngine<'_> {
     fn inner(&self) -> &dyn Engine {
         self.inner
     }
@@ -66,7 +66,7 @@ impl Wrapper for Acknowledging<'_> {
 
 struct ReportingSession {
     inner: Box<dyn Session>,
-    listener: Listener,
+    listener: AcknowledgementListener,
     /// Trades written by the open transaction, reported at its commit.
     written: Vec<Acknowledgement>,
 }

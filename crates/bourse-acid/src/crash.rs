@@ -1,6 +1,6 @@
 //! Crashes: the load that is interrupted, the kill, and the examination afterwards.
 
-use crate::acknowledged::{Acknowledgement, Acknowledging, Listener};
+use crate::acknowledged::{Acknowledgement, AcknowledgementListener, AcknowledgingEngine};
 use crate::demand::Crash;
 use crate::test_bed::{AcidError, TestBed};
 use crate::{Site, Subject};
@@ -40,12 +40,12 @@ pub fn load_and_report(
     part: Part,
     seed: u64,
     interrupt: &AtomicBool,
-    listener: Listener,
+    listener: AcknowledgementListener,
 ) -> Result<(), RunError> {
     const FOR_EVER: u64 = 3_600 * SECOND;
     let plan = Plan { warm_up_ns: 0, measure_ns: FOR_EVER, drain_limit_ns: SECOND, ..Plan::default() };
     let options = RunOptions { users: USERS, market_users: 1, plan, seed, ..RunOptions::new(part) };
-    let telling = Acknowledging::new(engine, listener);
+    let telling = AcknowledgingEngine::new(engine, listener);
     users::run(&telling, inputs, &options, &RealClock::start(), interrupt, &mut |_| {}).map(|_| ())
 }
 
@@ -206,7 +206,8 @@ pub(crate) fn server_of_ours(
     let before = Snapshot::take(&mut *engine.session()?)?;
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
     let heard = Arc::clone(&log);
-    let listener: Listener = Arc::new(move |it| heard.lock().unwrap_or_else(PoisonError::into_inner).push(it));
+    let listener: AcknowledgementListener =
+        Arc::new(move |it| heard.lock().unwrap_or_else(PoisonError::into_inner).push(it));
     let stop = AtomicBool::new(false);
     let began = Instant::now();
     let (took, kill) = std::thread::scope(|scope| {

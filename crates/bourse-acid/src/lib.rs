@@ -141,14 +141,14 @@ pub fn run_tests(
         progress(&test);
         done.push(test);
     };
-    type Alone = fn(&TestBed<'_>) -> Test;
-    let alone: [(&str, Alone); 4] = [
+    type SingleTest = fn(&TestBed<'_>) -> Test;
+    let alone: [(&str, SingleTest); 4] = [
         ("A1", |test_bed| tests::atomicity::trade_order(test_bed, false)),
         ("A2", |test_bed| tests::atomicity::trade_order(test_bed, true)),
         ("A3", |test_bed| tests::atomicity::undone(test_bed, "A3", pausable_session::Command::GiveUp)),
         ("A4", |test_bed| tests::atomicity::undone(test_bed, "A4", pausable_session::Command::Vanish)),
     ];
-    let isolation: [(&str, Alone); 4] = [
+    let isolation: [(&str, SingleTest); 4] = [
         ("I1", tests::isolation::phantoms),
         ("I2", tests::isolation::unrepeatable_reads),
         ("I3", tests::isolation::dirty_writes),

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Point where a transaction halts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Point {
+pub(crate) struct HaltPoint {
     /// Description of the point, such as `after frame 1`.
     pub(crate) name: &'static str,
-    pub(crate) place: Place,
+    pub(crate) place: HaltPlace,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum HaltPlace {
     /// After the statement whose text, with single blanks, contains this.
     After(&'static str),
     /// Before the commit.
@@ -36,7 +36,7 @@ pub(crate) enum Command {
 
 /// Event that a session reports.
 #[derive(Debug)]
-pub(crate) enum Event<T> {
+pub(crate) enum SessionEvent<T> {
     /// The session has halted at its point.
     Halted(Halt),
     /// The transaction has ended.
@@ -52,7 +52,7 @@ pub(crate) struct Halt {
 }
 
 /// Statement that a session is executing, visible to other threads while it waits.
-pub(crate) type Doing = Arc<Mutex<Option<&'static str>>>;
+pub(crate) type StatementInProgress = Arc<Mutex<Option<&'static str>>>;
 
 /// Code of an error that a command caused.
 pub(crate) const ON_PURPOSE: &str = "ON_PURPOSE";
@@ -61,14 +61,19 @@ pub(crate) struct PausableSession<T> {
     /// Wrapped session; `None` once it has vanished.
     inner: Option<Box<dyn Session>>,
     dialect: &'static Dialect,
-    pub(crate) point: Option<Point>,
-    says: Sender<Event<T>>,
+    pub(crate) point: Option<HaltPoint>,
+    says: Sender<SessionEvent<T>>,
     words: Receiver<Command>,
-    doing: Doing,
+    doing: StatementInProgress,
 }
 
 impl<T> PausableSession<T> {
-    pub(crate) fn new(inner: Box<dyn Session>, says: Sender<Event<T>>, words: Receiver<Command>, doing: Doing) -> Self {
+    pub(crate) fn new(
+        inner: Box<dyn Session>,
+        says: Sender<SessionEvent<T>>,
+        words: Receiver<Command>,
+        doing: StatementInProgress,
+    ) -> Self {
         Self { dialect: inner.dialect(), inner: Some(inner), point: None, says, words, doing }
     }
 
@@ -76,14 +81,14 @@ impl<T> PausableSession<T> {
         self.inner.as_mut().ok_or_else(|| EngineError::new(ErrorKind::ConnectionLost, "the client is gone"))
     }
 
-    fn is_at(&self, place: &Place) -> bool {
+    fn is_at(&self, place: &HaltPlace) -> bool {
         self.point.is_some_and(|point| point.place == *place)
     }
 
     /// Whether the point is after this statement.
     fn is_after(&self, sql: &Sql) -> bool {
         match self.point {
-            Some(Point { place: Place::After(part), .. }) => plain(sql.text()).contains(part),
+            Some(HaltPoint { place: HaltPlace::After(part), .. }) => plain(sql.text()).contains(part),
             _ => false,
         }
     }
@@ -91,7 +96,7 @@ impl<T> PausableSession<T> {
     /// Halts once, until a command arrives. If the receiver is gone the transaction is undone.
     fn halt(&mut self, statement: String, read: Vec<String>) -> Result<(), EngineError> {
         self.point = None;
-        let told = match self.says.send(Event::Halted(Halt { statement, read })) {
+        let told = match self.says.send(SessionEvent::Halted(Halt { statement, read })) {
             Ok(()) => self.words.recv().unwrap_or(Command::GiveUp),
             Err(_) => Command::GiveUp,
         };
@@ -151,7 +156,7 @@ impl<T: Send> Session for PausableSession<T> {
         Ok(changed)
     }
     fn commit(&mut self) -> Result<(), EngineError> {
-        if self.is_at(&Place::Commit) {
+        if self.is_at(&HaltPlace::Commit) {
             self.halt("COMMIT".to_owned(), Vec::new())?;
         }
         self.now_in(Some("COMMIT"));

@@ -1,20 +1,20 @@
 //! The points where transactions halt, each identified by the one statement before it.
 
-use crate::pausable_session::{Place, Point};
+use crate::pausable_session::{HaltPlace, HaltPoint};
 
 /// Point after Trade-Result has read the trade and the account's holding of its security.
-pub(crate) const RESULT_FRAME_1: Point =
-    Point { name: "after frame 1", place: Place::After("LEFT JOIN holding_summary ON hs_ca_id = t_ca_id") };
+pub(crate) const RESULT_FRAME_1: HaltPoint =
+    HaltPoint { name: "after frame 1", place: HaltPlace::After("LEFT JOIN holding_summary ON hs_ca_id = t_ca_id") };
 /// Point after the last statement of Trade-Result or Trade-Order, before the commit.
-pub(crate) const COMMIT: Point = Point { name: "before the commit", place: Place::Commit };
+pub(crate) const COMMIT: HaltPoint = HaltPoint { name: "before the commit", place: HaltPlace::Commit };
 /// Point after Trade-Order has read the security's last price.
-pub(crate) const ORDER_PRICE: Point = Point {
+pub(crate) const ORDER_PRICE: HaltPoint = HaltPoint {
     name: "in frame 3, after LT_PRICE was read",
-    place: Place::After("FROM security CROSS JOIN company CROSS JOIN last_trade"),
+    place: HaltPlace::After("FROM security CROSS JOIN company CROSS JOIN last_trade"),
 };
 /// Point after Trade-Order has written the trade, and before its history.
-pub(crate) const ORDER_WRITTEN: Point =
-    Point { name: "in frame 4, after the trade was written", place: Place::After("INSERT INTO trade (") };
+pub(crate) const ORDER_WRITTEN: HaltPoint =
+    HaltPoint { name: "in frame 4, after the trade was written", place: HaltPlace::After("INSERT INTO trade (") };
 
 #[cfg(test)]
 mod tests {
@@ -30,7 +30,7 @@ mod tests {
             (Transaction::TradeOrder, ORDER_PRICE),
             (Transaction::TradeOrder, ORDER_WRITTEN),
         ] {
-            let Place::After(part) = point.place else { unreachable!("these are behind statements") };
+            let HaltPlace::After(part) = point.place else { unreachable!("these are behind statements") };
             let all = transaction.statements().iter().copied().chain(shared_statements());
             assert_eq!(all.filter(|sql| plain(sql.text()).contains(part)).count(), 1, "{point:?}");
         }

@@ -4,7 +4,9 @@
 //! count waits, and otherwise gives the session a bounded time. The result is evidence, never by itself a verdict: an engine
 //! may make a session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
 
-use crate::pausable_session::{Command, Doing, Event, ON_PURPOSE, PausableSession, Point, plain};
+use crate::pausable_session::{
+    Command, HaltPoint, ON_PURPOSE, PausableSession, SessionEvent, StatementInProgress, plain,
+};
 use crate::test_bed::{AcidError, TestBed, TxnEnvironment, is_conflict};
 use bourse_engine::{Engine, EngineError};
 use bourse_record::acid::{Case, Finding, Step};
@@ -24,22 +26,22 @@ const NAP: Duration = Duration::from_millis(5);
 /// Upper limit of attempts at a transaction that met a conflict.
 const TRIES: u32 = 10;
 
-type Ended = Result<Output, TxnError>;
+type TransactionEnd = Result<Output, TxnError>;
 
 /// Number of a session in its scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Id(usize);
+pub(crate) struct SessionId(usize);
 
 struct Participant {
     name: String,
     /// `None` once no more requests come.
-    jobs: Option<Sender<(Request, Option<Point>)>>,
+    jobs: Option<Sender<(Request, Option<HaltPoint>)>>,
     words: Option<Sender<Command>>,
-    says: Receiver<Event<Ended>>,
-    doing: Doing,
+    says: Receiver<SessionEvent<TransactionEnd>>,
+    doing: StatementInProgress,
     thread: Option<JoinHandle<()>>,
     /// Current job: its description, its point, and the engine's count of waits before it.
-    job: Option<(String, Option<Point>, u64)>,
+    job: Option<(String, Option<HaltPoint>, u64)>,
 }
 
 /// Result of a session that started after a conflicting one.
@@ -47,7 +49,7 @@ struct Participant {
 #[expect(clippy::large_enum_variant, reason = "a handful of these live at once")]
 pub(crate) enum Contention {
     /// The session has ended, with or without an error.
-    Ended(Ended),
+    Ended(TransactionEnd),
     /// The session waits.
     Waits,
 }
@@ -112,20 +114,20 @@ impl<'l> Scenario<'l> {
     }
 
     /// Starts another session, on its own thread.
-    pub(crate) fn session(&mut self) -> Result<Id, AcidError> {
+    pub(crate) fn session(&mut self) -> Result<SessionId, AcidError> {
         let name = format!("S{}", self.participants.len() + 1);
         let participant = Participant::new(name, self.test_bed.engine, Arc::clone(&self.test_bed.environment))?;
         self.participants.push(participant);
-        Ok(Id(self.participants.len() - 1))
+        Ok(SessionId(self.participants.len() - 1))
     }
 
     /// Makes a session begin a transaction that halts at `point`.
     pub(crate) fn start(
         &mut self,
-        who: Id,
+        who: SessionId,
         what: impl Into<String>,
         request: impl Into<Request>,
-        point: Option<Point>,
+        point: Option<HaltPoint>,
     ) {
         let waits = self.test_bed.lock_waits();
         let participant = &mut self.participants[who.0];
@@ -135,12 +137,12 @@ impl<'l> Scenario<'l> {
     }
 
     /// Waits until a session has halted at its point.
-    pub(crate) fn until_halted(&mut self, who: Id) -> Result<(), AcidError> {
+    pub(crate) fn until_halted(&mut self, who: SessionId) -> Result<(), AcidError> {
         let participant = &mut self.participants[who.0];
         let (what, point, waits) = participant.job.clone().expect("it was started");
         let point = point.expect("it was given a point");
         match participant.next_event(LIMIT) {
-            Some(Event::Halted(halt)) => {
+            Some(SessionEvent::Halted(halt)) => {
                 let outcome = format!("halted {}", point.name);
                 let step = participant.step(what, outcome, halt.read, Some(halt.statement));
                 // The session's next step is recorded when it ends.
@@ -148,7 +150,7 @@ impl<'l> Scenario<'l> {
                 self.case.steps.push(step);
                 Ok(())
             }
-            Some(Event::Ended(ended)) => {
+            Some(SessionEvent::Ended(ended)) => {
                 let why = match ended {
                     Ok(output) => format!("ended with status {}", output.status()),
                     Err(error) => error.to_string(),
@@ -160,7 +162,7 @@ impl<'l> Scenario<'l> {
     }
 
     /// Waits a bounded time for a session that may be blocked; returns whether it ended or waits.
-    pub(crate) fn watch(&mut self, who: Id) -> Contention {
+    pub(crate) fn watch(&mut self, who: SessionId) -> Contention {
         let test_bed = self.test_bed;
         let participant = &mut self.participants[who.0];
         let before = participant.job.as_ref().expect("it was started").2;
@@ -168,12 +170,12 @@ impl<'l> Scenario<'l> {
         let mut counted_at: Option<Instant> = None;
         loop {
             match participant.says.recv_timeout(NAP) {
-                Ok(Event::Ended(ended)) => {
+                Ok(SessionEvent::Ended(ended)) => {
                     let step = participant.ended(&ended);
                     self.case.steps.push(step);
                     return Contention::Ended(ended);
                 }
-                Ok(Event::Halted(_)) => unreachable!("a session that is watched has no point"),
+                Ok(SessionEvent::Halted(_)) => unreachable!("a session that is watched has no point"),
                 Err(RecvTimeoutError::Disconnected) => return Contention::Ended(Err(lost())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -197,7 +199,7 @@ impl<'l> Scenario<'l> {
     }
 
     /// Sends a command to a halted session.
-    pub(crate) fn command(&mut self, who: Id, word: Command) {
+    pub(crate) fn command(&mut self, who: SessionId, word: Command) {
         let participant = &mut self.participants[who.0];
         let told = match word {
             Command::GoOn => "goes on",
@@ -211,21 +213,26 @@ impl<'l> Scenario<'l> {
     }
 
     /// Waits for the end of a session's transaction.
-    pub(crate) fn end(&mut self, who: Id) -> Result<Ended, AcidError> {
+    pub(crate) fn end(&mut self, who: SessionId) -> Result<TransactionEnd, AcidError> {
         let participant = &mut self.participants[who.0];
         match participant.next_event(LIMIT) {
-            Some(Event::Ended(ended)) => {
+            Some(SessionEvent::Ended(ended)) => {
                 let step = participant.ended(&ended);
                 self.case.steps.push(step);
                 Ok(ended)
             }
-            Some(Event::Halted(_)) => unreachable!("it halts once"),
+            Some(SessionEvent::Halted(_)) => unreachable!("it halts once"),
             None => Err(participant.error_of_stuck("end")),
         }
     }
 
     /// Output of a transaction that must succeed: after a conflict it is tried again, as the specification allows.
-    pub(crate) fn settle(&mut self, who: Id, request: impl Into<Request>, ended: Ended) -> Result<Output, AcidError> {
+    pub(crate) fn settle(
+        &mut self,
+        who: SessionId,
+        request: impl Into<Request>,
+        ended: TransactionEnd,
+    ) -> Result<Output, AcidError> {
         let request = request.into();
         let mut ended = ended;
         for _ in 0..TRIES {
@@ -243,7 +250,7 @@ impl<'l> Scenario<'l> {
 }
 
 /// Whether a transaction failed because of a command.
-pub(crate) fn is_by_command(ended: &Ended) -> bool {
+pub(crate) fn is_by_command(ended: &TransactionEnd) -> bool {
     match ended {
         Err(TxnError { cause: FrameError::Engine(error), .. }) => error.code() == Some(ON_PURPOSE),
         _ => false,
@@ -262,17 +269,17 @@ fn lost() -> TxnError {
 impl Participant {
     fn new(name: String, engine: &dyn Engine, environment: Arc<TxnEnvironment>) -> Result<Self, AcidError> {
         let inner = engine.session()?;
-        let (jobs, to_do) = channel::<(Request, Option<Point>)>();
+        let (jobs, to_do) = channel::<(Request, Option<HaltPoint>)>();
         let (words, told) = channel();
         let (says, heard) = channel();
-        let doing = Doing::default();
+        let doing = StatementInProgress::default();
         let shown = Arc::clone(&doing);
         let work = move || {
             let mut session = PausableSession::new(inner, says.clone(), told, shown);
             while let Ok((request, point)) = to_do.recv() {
                 session.point = point;
                 let ended = environment.perform(&mut session, &request, 1).map(|performed| performed.output);
-                if says.send(Event::Ended(ended)).is_err() {
+                if says.send(SessionEvent::Ended(ended)).is_err() {
                     return;
                 }
             }
@@ -284,11 +291,11 @@ impl Participant {
         Ok(Self { name, jobs: Some(jobs), words: Some(words), says: heard, doing, thread: Some(thread), job: None })
     }
 
-    fn next_event(&self, limit: Duration) -> Option<Event<Ended>> {
+    fn next_event(&self, limit: Duration) -> Option<SessionEvent<TransactionEnd>> {
         match self.says.recv_timeout(limit) {
             Ok(said) => Some(said),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Event::Ended(Err(lost()))),
+            Err(RecvTimeoutError::Disconnected) => Some(SessionEvent::Ended(Err(lost()))),
         }
     }
 
@@ -307,7 +314,7 @@ impl Participant {
     }
 
     /// Step of a transaction that has ended.
-    fn ended(&mut self, ended: &Ended) -> Step {
+    fn ended(&mut self, ended: &TransactionEnd) -> Step {
         let what = self.job.take().map_or_else(String::new, |job| job.0);
         let (outcome, read) = match ended {
             Ok(output) if output.status().code() == 0 => ("committed".to_owned(), examined_values(output)),

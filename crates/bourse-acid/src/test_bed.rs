@@ -8,7 +8,9 @@ use bourse_egen::{Part, TradeType};
 use bourse_engine::{Engine, EngineError, ErrorKind, FromValue, Row, RowExt as _, Session};
 use bourse_record::SplitMix;
 use bourse_schema::{AccountId, Balance, BrokerId, CustomerId, Price, Quantity, Symbol, Text, Timestamp, TradeId};
-use bourse_tpce::transactions::{Context, FrameError, Output, Performed, Request, Retry, TradeIds, TxnError, perform};
+use bourse_tpce::transactions::{
+    Context, FrameError, Output, Request, Retry, TradeIds, TransactionResult, TxnError, perform,
+};
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -89,7 +91,7 @@ impl TxnEnvironment {
         db: &mut dyn Session,
         request: &Request,
         attempts: u32,
-    ) -> Result<Performed, TxnError> {
+    ) -> Result<TransactionResult, TxnError> {
         let now = || Timestamp::from_millis(self.now_ms.fetch_add(1, Ordering::Relaxed));
         let send = |order: &TradeRequest| self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(*order);
         let back_off = |attempt: u32| std::thread::sleep(Duration::from_millis(u64::from(attempt)));
@@ -117,7 +119,7 @@ pub(crate) struct Owner {
 
 /// Security with its last price.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Listed {
+pub(crate) struct ListedSecurity {
     pub(crate) symbol: Symbol,
     pub(crate) price: Price,
 }
@@ -237,7 +239,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random security of which the account holds no shares.
-    pub(crate) fn security_not_held(&self, owner: &Owner) -> Result<Listed, AcidError> {
+    pub(crate) fn security_not_held(&self, owner: &Owner) -> Result<ListedSecurity, AcidError> {
         self.listed(
             &format!(
                 "FROM security INNER JOIN last_trade ON lt_s_symb = s_symb
@@ -250,7 +252,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random security of which the account holds shares.
-    pub(crate) fn held(&self, owner: &Owner) -> Result<Listed, AcidError> {
+    pub(crate) fn held(&self, owner: &Owner) -> Result<ListedSecurity, AcidError> {
         self.listed(
             &format!(
                 "FROM holding_summary
@@ -264,7 +266,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random account that holds a security.
-    pub(crate) fn holder(&self) -> Result<(Owner, Listed), AcidError> {
+    pub(crate) fn holder(&self) -> Result<(Owner, ListedSecurity), AcidError> {
         for _ in 0..100 {
             let owner = self.owner()?;
             match self.held(&owner) {
@@ -275,10 +277,10 @@ impl<'e> TestBed<'e> {
         Err(AcidError::Lacking("account that holds something"))
     }
 
-    fn listed(&self, from: &str, what: &'static str) -> Result<Listed, AcidError> {
+    fn listed(&self, from: &str, what: &'static str) -> Result<ListedSecurity, AcidError> {
         let count = self.number(&format!("SELECT count(*) {from}"))?;
         let sql = format!("SELECT s_symb, lt_price {from} ORDER BY s_symb LIMIT 1 OFFSET {}", self.below(count));
-        let found = self.rows(&sql, |row| Ok(Listed { symbol: row.get(0)?, price: row.get(1)? }))?;
+        let found = self.rows(&sql, |row| Ok(ListedSecurity { symbol: row.get(0)?, price: row.get(1)? }))?;
         found.into_iter().next().ok_or(AcidError::Lacking(what))
     }
 
@@ -300,7 +302,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Submits a market purchase, which stays pending until its Trade-Result.
-    pub(crate) fn submit(&self, owner: &Owner, listed: &Listed, qty: Quantity) -> Result<TradeId, AcidError> {
+    pub(crate) fn submit(&self, owner: &Owner, listed: &ListedSecurity, qty: Quantity) -> Result<TradeId, AcidError> {
         let Output::TradeOrder(ordered) = self.run(owner.buys(listed, qty))? else {
             unreachable!("asked for an order")
         };
@@ -310,7 +312,7 @@ impl<'e> TestBed<'e> {
 
 impl Owner {
     /// Market purchase by the owner.
-    pub(crate) fn buys(&self, listed: &Listed, qty: Quantity) -> txn::TradeOrder {
+    pub(crate) fn buys(&self, listed: &ListedSecurity, qty: Quantity) -> txn::TradeOrder {
         txn::TradeOrder {
             acct_id: self.account,
             exec_f_name: self.first_name,

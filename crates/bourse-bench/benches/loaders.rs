@@ -167,7 +167,7 @@ fn open_folder() -> Result<tempfile::TempDir> {
 }
 
 /// Duration of a load.
-struct Took {
+struct LoadDuration {
     /// Seconds without checks.
     loaded: f64,
     /// Seconds of checks.
@@ -185,7 +185,7 @@ fn processor(engine: &dyn Engine) -> f64 {
 }
 
 /// Loads by Bourse.
-fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<Took> {
+fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<LoadDuration> {
     // A private server is started by the first call that needs it.
     engine.description()?;
     let (start, used) = (Instant::now(), processor(engine));
@@ -211,11 +211,11 @@ fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<Took> {
         (Some(begin), Some(end)) => end.duration_since(begin).as_secs_f64(),
         _ => return Err("the load told of no checks".into()),
     };
-    Ok(Took { loaded: all - checked, checked, processor: used - (of_checks[1] - of_checks[0]) })
+    Ok(LoadDuration { loaded: all - checked, checked, processor: used - (of_checks[1] - of_checks[0]) })
 }
 
 /// Loads by the server's own loader.
-fn theirs(engine: &dyn Engine, contest: &Contest, files: &Path) -> Result<Took> {
+fn theirs(engine: &dyn Engine, contest: &Contest, files: &Path) -> Result<LoadDuration> {
     engine.description()?;
     let dialect = engine.sql()?.dialect();
     let mut session = engine.session()?;
@@ -245,7 +245,7 @@ fn theirs(engine: &dyn Engine, contest: &Contest, files: &Path) -> Result<Took> 
         }
     }
     finish(&mut *session, contest, dialect, &tables, &foreign_keys)?;
-    Ok(Took { loaded: start.elapsed().as_secs_f64(), checked: 0.0, processor: processor(engine) - used })
+    Ok(LoadDuration { loaded: start.elapsed().as_secs_f64(), checked: 0.0, processor: processor(engine) - used })
 }
 
 /// Adds indexes, foreign keys, statistics.

@@ -8,7 +8,7 @@
 use bourse_bench::{CREATE, CSession, Place as InTurn, Relay, Side};
 use bourse_driver::{MS, SECOND};
 use bourse_engine::Engine as _;
-use bourse_micro::{Timed, Timing, find, run_round};
+use bourse_micro::{TimedOperations, Timing, find, run_round};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ fn ours(
         warm_up_ns: WARM_UP_NS,
         measure_ns: Some(MEASURE_NS),
         count: None,
-        timed: Timed::Batched,
+        timed: TimedOperations::Batched,
         open_loop: None,
     };
     let is_load = workload == "bulk-load";

@@ -1,7 +1,7 @@
 //! A simulated disk: durable data, and data that is pending until it is synced.
 
 use crate::image::{Directory, FileImage};
-use crate::plan::Arrived;
+use crate::plan::ArrivedPart;
 use crate::trace::{FileId, Operation, Trace};
 use bourse_stats::SplitMix;
 use std::collections::{BTreeMap, HashMap};
@@ -217,7 +217,7 @@ impl Disk {
 
     /// Files after a power loss in which `arrived` of each group has reached the disk. `members` is returned by
     /// [`Disk::groups`].
-    pub fn state(&self, members: &[u32], arrived: &[Arrived]) -> Directory {
+    pub fn state(&self, members: &[u32], arrived: &[ArrivedPart]) -> Directory {
         let (mut files, mut names) = (self.files.clone(), self.names.clone());
         let mut seen = vec![0; arrived.len()];
         // Sectors of garbage: where each begins, and how far the data reaches that was written to it.
@@ -226,17 +226,17 @@ impl Disk {
             let group = *group as usize;
             seen[group] += 1;
             match arrived[group] {
-                Arrived::First(count) if seen[group] <= count => {
+                ArrivedPart::First(count) if seen[group] <= count => {
                     self.keep_growing(piece, &mut files, &mut names);
                 }
-                Arrived::Torn { whole, bytes } if seen[group] <= whole + 1 => match piece {
+                ArrivedPart::Torn { whole, bytes } if seen[group] <= whole + 1 => match piece {
                     Piece::Data { file, offset, bytes: all } if seen[group] == whole + 1 => {
                         let torn = all.len().min(bytes as usize);
                         files[*file as usize].write(*offset, &all[..torn]);
                     }
                     _ => self.keep_growing(piece, &mut files, &mut names),
                 },
-                Arrived::Garbled { seed } => {
+                ArrivedPart::Garbled { seed } => {
                     if let Piece::Data { file, offset, bytes } = piece {
                         let sector = offset / u64::from(self.device.sector_bytes);
                         let end = offset + bytes.len() as u64;
@@ -244,7 +244,7 @@ impl Disk {
                         entry.1 = entry.1.max(end);
                     }
                 }
-                Arrived::First(_) | Arrived::Torn { .. } => {}
+                ArrivedPart::First(_) | ArrivedPart::Torn { .. } => {}
             }
         }
         for ((file, sector), (seed, data_end)) in garbled {

@@ -9,7 +9,7 @@ use bourse_stats::SplitMix;
 
 /// State drawn at random.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnState {
     /// Id by which [`state_at`](crate::state_at) finds the state.
     pub id: StateId,
     /// Files of the state.
@@ -22,7 +22,7 @@ pub struct Drawn {
 ///
 /// Every point has the same probability. At a point with few selections each has the same probability; at others the kind of
 /// selection is drawn first: nothing, everything, one group alone, all but one, a prefix, or a random part.
-pub fn draw(trace: &Trace, device: Device, seed: u64, number: u64) -> Drawn {
+pub fn draw(trace: &Trace, device: Device, seed: u64, number: u64) -> DrawnState {
     let mut random = SplitMix::new(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let places = points(trace);
     let point = random.below(places.len() as u64) as usize;
@@ -36,7 +36,11 @@ pub fn draw(trace: &Trace, device: Device, seed: u64, number: u64) -> Drawn {
         Some(arrived) => (selection, arrived),
         None => (Selection::Drawn(0), plan.arrived(Selection::Drawn(0)).expect("it can always be drawn")),
     };
-    Drawn { id: StateId { point, selection }, state: disk.state(&members, &arrived), acknowledged: disk.acknowledged() }
+    DrawnState {
+        id: StateId { point, selection },
+        state: disk.state(&members, &arrived),
+        acknowledged: disk.acknowledged(),
+    }
 }
 
 fn selection(plan: &Plan<'_>, groups: usize, pieces: usize, random: &mut SplitMix) -> Selection {

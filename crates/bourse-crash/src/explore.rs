@@ -116,7 +116,7 @@ pub struct Failure {
 
 /// Result of an exploration.
 #[derive(Debug, Clone, Default)]
-pub struct Explored {
+pub struct Exploration {
     /// Counts of states.
     pub counts: Counts,
     /// First states that violated the guarantee.
@@ -179,8 +179,8 @@ pub fn explore(
     promise: Promise,
     check: &mut dyn Check,
     go_on: &mut dyn FnMut(&Counts) -> bool,
-) -> Explored {
-    let mut explored = Explored::default();
+) -> Exploration {
+    let mut explored = Exploration::default();
     let mut known: HashMap<Hash, Outcome> = HashMap::new();
     let mut disk = Disk::new(trace, device);
     let mut done = 0;
@@ -213,7 +213,7 @@ pub fn explore(
     explored
 }
 
-fn judge(explored: &mut Explored, promise: Promise, state: Failure) {
+fn judge(explored: &mut Exploration, promise: Promise, state: Failure) {
     let counts = &mut explored.counts;
     let (is_corrupted, lost) = match &state.outcome {
         Outcome::Corrupted { .. } => (true, 0),
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    fn explored(trace: &Trace, promise: Promise) -> (Explored, u64) {
+    fn explored(trace: &Trace, promise: Promise) -> (Exploration, u64) {
         let mut reads = Reads(0);
         let found = explore(trace, Device::POWERSAFE, &Limits::FULL, 1, promise, &mut reads, &mut |_| true);
         (found, reads.0)

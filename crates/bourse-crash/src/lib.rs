@@ -36,9 +36,9 @@ pub mod preload;
 mod trace;
 
 pub use disk::{Device, Disk, Group, GroupKind};
-pub use draw::{Drawn, draw};
-pub use explore::{Check, Counts, Explored, Failure, Outcome, Promise, StateId, explore, points, state_at};
+pub use draw::{DrawnState, draw};
+pub use explore::{Check, Counts, Exploration, Failure, Outcome, Promise, StateId, explore, points, state_at};
 pub use fault::Fault;
 pub use image::{BLOCK_BYTES, Directory, FileImage, Hash};
-pub use plan::{Arrived, Limits, Plan, Selection};
+pub use plan::{ArrivedPart, Limits, Plan, Selection};
 pub use trace::{FileId, Operation, Trace, TraceError};

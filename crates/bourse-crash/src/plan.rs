@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// Part of a group that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrived {
+pub enum ArrivedPart {
     /// The first pieces, this many.
     First(u32),
     /// Whole pieces, and a part of the next one.
@@ -163,11 +163,11 @@ impl<'p> Plan<'p> {
     }
 
     /// Arrived part of each group; `None` if there is no such selection at this point.
-    pub fn arrived(&self, selection: Selection) -> Option<Vec<Arrived>> {
-        let whole = |group: &Group| Arrived::First(group.pieces);
+    pub fn arrived(&self, selection: Selection) -> Option<Vec<ArrivedPart>> {
+        let whole = |group: &Group| ArrivedPart::First(group.pieces);
         let at = |number: u32| ((number as usize) < self.groups.len()).then_some(number as usize);
         let mut all: Vec<_> = self.groups.iter().map(whole).collect();
-        let none = || vec![Arrived::First(0); self.groups.len()];
+        let none = || vec![ArrivedPart::First(0); self.groups.len()];
         Some(match selection {
             Selection::None => none(),
             Selection::All => all,
@@ -178,33 +178,33 @@ impl<'p> Plan<'p> {
                 one
             }
             Selection::Without(number) => {
-                all[at(number)?] = Arrived::First(0);
+                all[at(number)?] = ArrivedPart::First(0);
                 all
             }
             Selection::Garbled(number) => {
                 let group = at(number).filter(|place| self.can_garble(&self.groups[*place]))?;
-                all[group] = Arrived::Garbled { seed: self.seed ^ u64::from(number) };
+                all[group] = ArrivedPart::Garbled { seed: self.seed ^ u64::from(number) };
                 all
             }
             Selection::UpTo(count) => {
                 let mut counts = vec![0; self.groups.len()];
                 let first = self.members.get(..count as usize)?;
                 first.iter().for_each(|group| counts[*group as usize] += 1);
-                counts.into_iter().map(Arrived::First).collect()
+                counts.into_iter().map(ArrivedPart::First).collect()
             }
             Selection::Drawn(number) => self.drawn(number),
         })
     }
 
-    fn subset(&self, number: u64) -> Option<Vec<Arrived>> {
+    fn subset(&self, number: u64) -> Option<Vec<ArrivedPart>> {
         let mut rest = number;
         let digit = |group: &Group| {
             let ways = self.ways(group);
             let digit = rest % ways;
             rest /= ways;
             match u32::try_from(digit) {
-                Ok(count) if count <= group.pieces => Arrived::First(count),
-                _ => Arrived::Garbled { seed: self.seed ^ number },
+                Ok(count) if count <= group.pieces => ArrivedPart::First(count),
+                _ => ArrivedPart::Garbled { seed: self.seed ^ number },
             }
         };
         let arrived = self.groups.iter().map(digit).collect();
@@ -213,20 +213,20 @@ impl<'p> Plan<'p> {
 
     /// Random selection: each group arrives, or a part of it, with a probability that is drawn too, so states in which nearly
     /// everything or nearly nothing arrived are as likely as those in between.
-    fn drawn(&self, number: u32) -> Vec<Arrived> {
+    fn drawn(&self, number: u32) -> Vec<ArrivedPart> {
         let mut random = SplitMix::new(self.seed ^ (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let chance = [1, 8, 15][random.below(3) as usize];
         let draw = |group: &Group| {
             if random.below(16) >= chance {
-                return Arrived::First(random.below(u64::from(group.pieces)) as u32);
+                return ArrivedPart::First(random.below(u64::from(group.pieces)) as u32);
             }
             match random.below(8) {
-                0 if self.can_garble(group) => Arrived::Garbled { seed: random.next() },
+                0 if self.can_garble(group) => ArrivedPart::Garbled { seed: random.next() },
                 0 if group.kind == GroupKind::Sector => {
                     let bytes = 1 + random.below(u64::from(self.device.sector_bytes) - 1) as u32;
-                    Arrived::Torn { whole: group.pieces - 1, bytes }
+                    ArrivedPart::Torn { whole: group.pieces - 1, bytes }
                 }
-                _ => Arrived::First(group.pieces),
+                _ => ArrivedPart::First(group.pieces),
             }
         };
         self.groups.iter().map(draw).collect()
@@ -283,7 +283,7 @@ mod tests {
         let selections = eleven.selections(&limits);
         assert_eq!(selections.len(), 2 + 11 + 11 + 11 + 5);
         let arrived = |selection| eleven.arrived(selection).unwrap();
-        let count = |selection| arrived(selection).iter().filter(|it| **it == Arrived::First(1)).count();
+        let count = |selection| arrived(selection).iter().filter(|it| **it == ArrivedPart::First(1)).count();
         assert_eq!([count(Selection::None), count(Selection::All)], [0, 11]);
         assert_eq!([count(Selection::One(3)), count(Selection::Without(3)), count(Selection::UpTo(4))], [1, 10, 4]);
         assert_eq!(eleven.arrived(Selection::One(11)), None);
@@ -316,11 +316,11 @@ mod tests {
                 prop_assert_eq!(arrived.len(), groups.len());
                 for (arrived, group) in arrived.iter().zip(&groups) {
                     match arrived {
-                        Arrived::First(count) => prop_assert!(*count <= group.pieces),
-                        Arrived::Torn { whole, bytes } => {
+                        ArrivedPart::First(count) => prop_assert!(*count <= group.pieces),
+                        ArrivedPart::Torn { whole, bytes } => {
                             prop_assert!(*whole < group.pieces && *bytes < 512 && !garbling);
                         }
-                        Arrived::Garbled { .. } => prop_assert!(garbling),
+                        ArrivedPart::Garbled { .. } => prop_assert!(garbling),
                     }
                 }
             }

@@ -84,7 +84,7 @@ const MAGIC: &[u8] = b"bourse trace 1\n";
 
 /// Trace in its stored form.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct StoredTrace {
     base: BTreeMap<String, Vec<u8>>,
     operations: Vec<Operation>,
 }
@@ -119,7 +119,7 @@ impl Trace {
     /// Encodes the trace as bytes to store.
     pub fn to_bytes(&self) -> Vec<u8> {
         let base = self.base.files.iter().map(|(name, file)| (name.clone(), file.to_bytes())).collect();
-        let stored = Stored { base, operations: self.operations.clone() };
+        let stored = StoredTrace { base, operations: self.operations.clone() };
         postcard::to_extend(&stored, MAGIC.to_vec()).expect("a vector takes everything")
     }
 
@@ -129,7 +129,7 @@ impl Trace {
     /// If the bytes are something else, or cut off.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, TraceError> {
         let body = bytes.strip_prefix(MAGIC).ok_or_else(|| TraceError("it begins differently".to_owned()))?;
-        let stored: Stored = postcard::from_bytes(body).map_err(|error| TraceError(error.to_string()))?;
+        let stored: StoredTrace = postcard::from_bytes(body).map_err(|error| TraceError(error.to_string()))?;
         check(&stored).map_err(TraceError)?;
         let files = stored.base.into_iter().map(|(name, bytes)| (name, FileImage::from(&bytes[..]))).collect();
         Ok(Self { base: Directory { files }, operations: stored.operations })
@@ -140,7 +140,7 @@ impl Trace {
 const LARGEST_FILE: u64 = 1 << 40;
 
 /// Refuses operations that no recording has: on files that were not created, or of absurd sizes.
-fn check(stored: &Stored) -> Result<(), String> {
+fn check(stored: &StoredTrace) -> Result<(), String> {
     let mut files = stored.base.len() as u64;
     for (place, operation) in stored.operations.iter().enumerate() {
         let (file, end) = match operation {

@@ -4,7 +4,7 @@
 //! machine does not stretch.
 
 use bourse_driver::{
-    Clock, Control, Draw, OperationCx, OperationSpec, Performed, Plan, RealClock, Recording, SECOND, Schedule,
+    Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, Plan, RealClock, Recording, SECOND, Schedule,
     StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, NullEngine};
@@ -16,8 +16,8 @@ impl User for Idle {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
-        Performed::completed(0)
+    fn perform(&mut self, _: &mut OperationCx<'_>) -> OperationResult {
+        OperationResult::completed(0)
     }
 }
 

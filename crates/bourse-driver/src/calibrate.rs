@@ -1,8 +1,8 @@
 //! Calibration before a run: harness overhead and machine noise, from which doubts about figures follow.
 
 use crate::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, User,
-    UserSpec, Workload,
+    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, Plan, SECOND, Schedule,
+    User, UserSpec, Workload,
 };
 use bourse_engine::NullEngine;
 use bourse_record::{Interference, MachineUse, NameValue, ProcessUse, Round, Warning};
@@ -154,37 +154,37 @@ fn second_deviation(times: &[f64]) -> Option<f64> {
 /// A round of one user that does nothing; `None` if it cannot be run.
 fn round(clock: &dyn Clock, schedule: Schedule, measure_ns: Nanos) -> Option<Round> {
     let plan = Plan { warm_up_ns: 20 * MS, measure_ns, ..Plan::default() };
-    let mut workload = Nothing { schedule, specs: [OperationSpec::new("nothing")] };
+    let mut workload = EmptyWorkload { schedule, specs: [OperationSpec::new("nothing")] };
     let interrupt = AtomicBool::new(false);
     let measured = crate::run(&NullEngine, &mut workload, &plan, Some(0), 1, clock, &interrupt, &mut |_| {}).ok()?;
     Some(measured.round)
 }
 
-struct Nothing {
+struct EmptyWorkload {
     schedule: Schedule,
     specs: [OperationSpec; 1],
 }
 
-impl Workload<'static> for Nothing {
+impl Workload<'static> for EmptyWorkload {
     fn operations(&self) -> &[OperationSpec] {
         &self.specs
     }
     fn users(&mut self) -> Vec<UserSpec<'static>> {
-        vec![UserSpec { role: "nobody", schedule: self.schedule, ..UserSpec::new("nobody", Nobody) }]
+        vec![UserSpec { role: "nobody", schedule: self.schedule, ..UserSpec::new("nobody", IdleUser) }]
     }
     fn background(&mut self) -> Vec<Background<'static>> {
         Vec::new()
     }
 }
 
-struct Nobody;
+struct IdleUser;
 
-impl User for Nobody {
+impl User for IdleUser {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
-        Performed::completed(0)
+    fn perform(&mut self, _: &mut OperationCx<'_>) -> OperationResult {
+        OperationResult::completed(0)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::backlog::Stream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
-use bourse_record::{Arrivals, Counted, PhaseKind, StoppingRule};
+use bourse_record::{Arrivals, PhaseKind, SampleInclusion, StoppingRule};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use thiserror::Error;
@@ -198,12 +198,12 @@ impl Control {
     }
 
     /// Inclusion in the figures of an operation due at `due` that ended at `end`.
-    pub fn counts(&self, due: Nanos, end: Nanos) -> Counted {
+    pub fn counts(&self, due: Nanos, end: Nanos) -> SampleInclusion {
         let (from, to) = (self.measure_from.load(Ordering::Relaxed), self.measure_to());
         if end < to {
-            return Counted::from(end >= from);
+            return SampleInclusion::from(end >= from);
         }
-        if due < to && from < to { Counted::UnderWay } else { Counted::Not }
+        if due < to && from < to { SampleInclusion::UnderWay } else { SampleInclusion::Not }
     }
 
     /// Phase at `now`.

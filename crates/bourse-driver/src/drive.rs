@@ -5,7 +5,7 @@ use crate::reconcile::Recording;
 use crate::user_time::UserMeter;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, OperationCx, Plan, Sample, StopRule, UserSpec};
 use bourse_engine::{Connection, ErrorKind};
-use bourse_record::{Counted, SplitMix};
+use bourse_record::{SampleInclusion, SplitMix};
 use std::cell::Cell;
 
 /// Runs one user on its session until its part of the round ends.
@@ -121,7 +121,7 @@ fn work(
         let due_ns = drawn.unwrap_or(start).min(start);
         let counted = control.counts(due_ns, end).timed(user.is_timed());
         if performed.fatal == Some(ErrorKind::Interrupted) {
-            if counted != Counted::Not {
+            if counted != SampleInclusion::Not {
                 recorder.unended(performed.operation, performed.count, end - due_ns);
                 ledger.unended(performed.operation, performed.count);
             }
@@ -142,8 +142,8 @@ fn work(
             code: performed.code,
             server: performed.server,
         };
-        user.ended(counted != Counted::Not);
-        backlog.finished(end, counted != Counted::Not);
+        user.ended(counted != SampleInclusion::Not);
+        backlog.finished(end, counted != SampleInclusion::Not);
         ledger.enter(&sample, counted);
         recorder.sample(&sample, counted);
         meter.operation();

@@ -1,7 +1,7 @@
 //! The driver's own count of what was performed, independent of the recorder so that the two can be compared.
 
 use crate::Nanos;
-use bourse_record::{Counted, Counts, Outcome, Sample};
+use bourse_record::{Counts, Outcome, Sample, SampleInclusion};
 
 /// Number of outcomes that take time.
 const OUTCOMES: usize = Outcome::MEASURED.len();
@@ -77,12 +77,12 @@ pub struct Ledger {
     entries: Vec<Entry>,
     /// Sums of response times of scheduled operations, according to the schedule and to the entries; `None` without a
     /// schedule.
-    pub(crate) scheduled: Option<Scheduled>,
+    pub(crate) scheduled: Option<ScheduledTimes>,
 }
 
 /// Response times of operations that a schedule made due, from two sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Scheduled {
+pub(crate) struct ScheduledTimes {
     pub(crate) by_schedule_ns: Nanos,
     pub(crate) by_entries_ns: Nanos,
 }
@@ -109,20 +109,20 @@ impl Ledger {
 
     /// Counts an operation; `counted` decides which figures include it. Costs a few additions.
     #[inline]
-    pub fn enter(&mut self, performed: &Sample, counted: impl Into<Counted>) {
+    pub fn enter(&mut self, performed: &Sample, counted: impl Into<SampleInclusion>) {
         let entry = &mut self.entries[performed.operation];
         let Some(at) = performed.outcome.measured() else { return };
         let count = u64::from(performed.count);
         entry.whole_round[at] += count;
         match counted.into() {
-            Counted::Not => return,
-            Counted::Ended => entry.interval[at] += count,
-            Counted::Untimed => {
+            SampleInclusion::Not => return,
+            SampleInclusion::Ended => entry.interval[at] += count,
+            SampleInclusion::Untimed => {
                 entry.interval[at] += count;
                 entry.untimed[at] += count;
                 return;
             }
-            Counted::UnderWay => entry.under_way[at] += count,
+            SampleInclusion::UnderWay => entry.under_way[at] += count,
         }
         // Computed here and not by the sample's own methods, which the recorder uses: the two must be independent.
         let response_ns = performed.end_ns.saturating_sub(performed.due_ns);
@@ -146,7 +146,7 @@ impl Ledger {
     /// Records the sum of response times according to the schedule.
     pub(crate) fn schedule(&mut self, by_schedule_ns: Nanos) {
         let by_entries_ns = self.entries.iter().map(|entry| entry.response_ns).sum();
-        self.scheduled = Some(Scheduled { by_schedule_ns, by_entries_ns });
+        self.scheduled = Some(ScheduledTimes { by_schedule_ns, by_entries_ns });
     }
 
     /// Number of operations that may or may not have taken effect.

@@ -51,10 +51,10 @@ pub use drive::drive;
 pub use ledger::{Entry, Ledger};
 pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
 pub use reconcile::{Recording, RoundCounts};
-pub use round::{CallInProgress, Measured, Progress, run};
+pub use round::{CallInProgress, MeasuredRound, Progress, run};
 pub use schedule::{OpenLoop, Pacer, RateError, Schedule};
 pub use storage::{raw_syncs, storage};
-pub use workload::{Background, Draw, Emulator, Performed, StopRule, User, UserSpec, Workload};
+pub use workload::{Background, Draw, Emulator, OperationResult, StopRule, User, UserSpec, Workload};
 
 /// Nanoseconds since the round began.
 pub type Nanos = u64;

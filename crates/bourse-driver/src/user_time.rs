@@ -3,8 +3,8 @@
 
 use crate::{Control, Nanos};
 use bourse_engine::Wait;
-use bourse_engine::thread_time::{self, Metered, Waited};
-use bourse_record::{Blocked, BlockedOn, RoleTime, TimeSplit};
+use bourse_engine::thread_time::{self, MeteredThread, WaitTime};
+use bourse_record::{BlockedOn, BlockedTime, RoleTime, TimeSplit};
 use std::cell::Cell;
 
 /// Meter of a user's thread.
@@ -19,8 +19,8 @@ pub(crate) struct UserMeter<'c> {
 #[derive(Clone, Copy)]
 enum State {
     Before,
-    Measures(Metered),
-    Measured(Metered),
+    Measures(MeteredThread),
+    Measured(MeteredThread),
     /// The system does not report it.
     Unknown,
 }
@@ -75,7 +75,7 @@ impl<'c> UserMeter<'c> {
 #[expect(clippy::large_enum_variant, reason = "one for each thread of a round, nearly all of them measured")]
 pub(crate) enum UserTime {
     /// Metered times.
-    Measured { role: &'static str, operations: u64, metered: Metered },
+    Measured { role: &'static str, operations: u64, metered: MeteredThread },
     /// The thread had nothing to do in the interval.
     Outside,
     /// Reason that the system does not report the times.
@@ -101,7 +101,7 @@ pub(crate) fn split(users: &[UserTime], served: bool) -> Option<TimeSplit> {
 }
 
 /// Time of one thread. Its parts add up to the total: estimates and late readings are adjusted.
-fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> RoleTime {
+fn of_thread(role: &str, operations: u64, metered: &MeteredThread, served: bool) -> RoleTime {
     let time = metered.time;
     let cpu_ns = time.cpu_ns.min(time.wall_ns);
     let runnable_ns = time.runnable_ns.min(time.wall_ns - cpu_ns);
@@ -126,11 +126,11 @@ fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> Ro
             pause_cpu_ns += waited.cpu_ns;
         }
         if waited.waits > 0 {
-            blocked.push(Blocked { on, seconds: seconds(part), waits: Some(waited.waits) });
+            blocked.push(BlockedTime { on, seconds: seconds(part), waits: Some(waited.waits) });
         }
     }
     let rest = if served { BlockedOn::Server } else { BlockedOn::Other };
-    blocked.push(Blocked { on: rest, seconds: seconds(left), waits: None });
+    blocked.push(BlockedTime { on: rest, seconds: seconds(left), waits: None });
     RoleTime {
         role: role.to_owned(),
         threads: 1,
@@ -144,7 +144,7 @@ fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> Ro
 }
 
 /// Total time blocked in all waits, extrapolated from those that were timed.
-fn estimate(waited: Waited) -> u64 {
+fn estimate(waited: WaitTime) -> u64 {
     if waited.waits == waited.timed || waited.timed == 0 {
         return waited.blocked_ns;
     }
@@ -162,10 +162,10 @@ mod tests {
 
     const MS: u64 = crate::MS;
 
-    fn user(role: &'static str, [wall, cpu, runnable]: [u64; 3], waits: &[(Wait, Waited)]) -> UserTime {
-        let mut metered = Metered {
+    fn user(role: &'static str, [wall, cpu, runnable]: [u64; 3], waits: &[(Wait, WaitTime)]) -> UserTime {
+        let mut metered = MeteredThread {
             time: ThreadTime { wall_ns: wall * MS, cpu_ns: cpu * MS, runnable_ns: runnable * MS },
-            ..Metered::default()
+            ..MeteredThread::default()
         };
         for (wait, waited) in waits {
             metered.waited[*wait as usize] = *waited;
@@ -173,8 +173,8 @@ mod tests {
         UserTime::Measured { role, operations: 10, metered }
     }
 
-    fn waited(waits: u64, timed: u64, blocked_ms: u64) -> Waited {
-        Waited { waits, timed, blocked_ns: blocked_ms * MS, cpu_ns: 0 }
+    fn waited(waits: u64, timed: u64, blocked_ms: u64) -> WaitTime {
+        WaitTime { waits, timed, blocked_ns: blocked_ms * MS, cpu_ns: 0 }
     }
 
     fn whole(role: &RoleTime) -> f64 {

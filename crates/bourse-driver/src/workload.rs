@@ -149,7 +149,7 @@ pub trait User: Send {
     }
 
     /// Performs the input that was drawn. Timed.
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed;
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult;
 
     /// Ends the operation; `counts` is false if figures exclude it, as in the warm-up. Not timed.
     fn ended(&mut self, counts: bool) {
@@ -159,7 +159,7 @@ pub trait User: Send {
 
 /// Result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Performed {
+pub struct OperationResult {
     /// The operation: an index into [`Workload::operations`].
     pub operation: usize,
     /// Number of operations timed together; 1 unless [set](Self::times) otherwise.
@@ -178,7 +178,7 @@ pub struct Performed {
     pub in_doubt: bool,
 }
 
-impl Performed {
+impl OperationResult {
     /// A completed operation.
     pub const fn completed(operation: usize) -> Self {
         Self::ended(operation, Outcome::Completed, 0)

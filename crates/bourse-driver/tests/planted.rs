@@ -1,12 +1,12 @@
 //! Rounds whose recorders have a planted fault: each such round is void, and one without a fault is not.
 
 use bourse_driver::{
-    Background, Clock, Control, Draw, Measured, OperationCx, OperationSpec, Performed, Plan, RealClock, SECOND,
-    Schedule, StopRule, User, UserSpec, Workload, run,
+    Background, Clock, Control, Draw, MeasuredRound, OperationCx, OperationResult, OperationSpec, Plan, RealClock,
+    SECOND, Schedule, StopRule, User, UserSpec, Workload, run,
 };
 use bourse_engine::NullEngine;
 use bourse_record::CheckStatus;
-use bourse_record::planted::{Planted, plant};
+use bourse_record::planted::{PlantedFault, plant};
 use std::sync::atomic::AtomicBool;
 
 struct Sleeping(u64);
@@ -15,12 +15,12 @@ impl User for Sleeping {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         self.0 += 1;
         // One in twenty takes so long that those after it wait.
         let ms = if self.0.is_multiple_of(20) { 5 } else { 0 };
         cx.clock().sleep_until(cx.clock().now() + ms * bourse_driver::MS);
-        Performed::completed(0)
+        OperationResult::completed(0)
     }
 }
 
@@ -46,7 +46,7 @@ impl Workload<'static> for Two {
     }
 }
 
-fn measure(fault: Planted) -> Measured {
+fn measure(fault: PlantedFault) -> MeasuredRound {
     plant(fault);
     let plan = Plan { warm_up_ns: SECOND / 10, measure_ns: SECOND / 2, ..Plan::default() };
     let mut workload = Two([OperationSpec::new("work")]);
@@ -56,13 +56,13 @@ fn measure(fault: Planted) -> Measured {
 
 #[test]
 fn every_fault_of_the_recorder_voids_the_round() {
-    for fault in Planted::ALL {
+    for fault in PlantedFault::ALL {
         let round = measure(fault).round;
         assert!(round.checks.iter().any(|check| check.status == CheckStatus::Failed), "{}", fault.name());
         let why = round.void.unwrap_or_else(|| panic!("{} voids the round", fault.name()));
         assert!(why.starts_with("recorder and driver disagree") && round.headline.is_nan(), "{why}");
     }
-    let round = measure(Planted::Nothing).round;
+    let round = measure(PlantedFault::Nothing).round;
     assert_eq!(round.void, None, "{:?}", round.checks);
     assert_eq!(round.checks.len(), 5, "the schedule's own sums among them");
     assert!(round.headline > 100.0);

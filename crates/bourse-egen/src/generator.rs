@@ -4,7 +4,7 @@
 use bourse_schema::{Table, TableRow as _, tables as t};
 
 use crate::ids::{COMPANIES_PER_LOAD_UNIT, SECURITIES_PER_LOAD_UNIT};
-use crate::sink::{RowSink, Stopped};
+use crate::sink::{RowSink, SinkStopped};
 use crate::tables::{self, DailyPrices, News, Words};
 use crate::trades::{SecurityNames, TradeRows};
 use crate::{Inputs, Part};
@@ -212,8 +212,8 @@ impl<'a> Generator<'a> {
     /// Makes a unit's rows, in chunks of bounded size.
     ///
     /// # Errors
-    /// [`Stopped`] if the sink accepts no more.
-    pub fn make(&self, unit: Unit, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    /// [`SinkStopped`] if the sink accepts no more.
+    pub fn make(&self, unit: Unit, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         let inputs = self.inputs;
         // The addresses of exchanges and companies and those of the first customers are one sequence.
         let part = self.part.load_unit(unit.load_unit);
@@ -243,7 +243,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn accounts(&self, part: Part, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    fn accounts(&self, part: Part, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         for (n, rows) in tables::accounts(self.inputs, part).enumerate() {
             sink.row(rows.account);
             for permission in rows.permissions {
@@ -256,7 +256,7 @@ impl<'a> Generator<'a> {
         sink.chunk_end()
     }
 
-    fn watch_lists(&self, part: Part, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    fn watch_lists(&self, part: Part, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         for (n, rows) in tables::watch_lists(self.inputs, part).enumerate() {
             sink.row(rows.list);
             for item in rows.items {
@@ -269,7 +269,7 @@ impl<'a> Generator<'a> {
         sink.chunk_end()
     }
 
-    fn daily_market(&self, part: Part, piece: i64, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    fn daily_market(&self, part: Part, piece: i64, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         let first = part.securities().start + piece * SECURITIES_PER_UNIT;
         for security in first..first + SECURITIES_PER_UNIT {
             if let Some(lines) = sink.lines::<t::DailyMarket>() {
@@ -284,7 +284,7 @@ impl<'a> Generator<'a> {
         Ok(())
     }
 
-    fn news(&self, part: Part, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    fn news(&self, part: Part, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         let mut news = News::of_load_unit(self.inputs, &self.words, part);
         for _ in 0..COMPANIES_PER_LOAD_UNIT * tables::NEWS_PER_COMPANY {
             let reference = if let Some(lines) = sink.lines::<t::NewsItem>() {
@@ -301,7 +301,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-fn all<R: bourse_schema::TableRow>(rows: impl Iterator<Item = R>, sink: &mut impl RowSink) -> Result<(), Stopped> {
+fn all<R: bourse_schema::TableRow>(rows: impl Iterator<Item = R>, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
     for (n, row) in rows.enumerate() {
         sink.row(row);
         if n % CHUNK == CHUNK - 1 {

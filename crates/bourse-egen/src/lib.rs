@@ -48,7 +48,7 @@ pub use inputs::{InputError, Inputs};
 pub use money::Money;
 pub use part::{MOST_CUSTOMERS, Part, PartError};
 pub use rng::Rng;
-pub use sink::{RowSink, Stopped};
+pub use sink::{RowSink, SinkStopped};
 pub use trade_type::{Status, TradeType};
 
 pub(crate) use ids::{COMPANIES, COMPETITORS, SECURITIES};

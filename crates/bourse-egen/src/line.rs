@@ -34,7 +34,7 @@ pub(crate) struct Line<const CAPACITY: usize> {
 }
 
 /// A number that several lines share.
-pub(crate) type Printed = Line<24>;
+pub(crate) type PrintedNumber = Line<24>;
 
 impl<const CAPACITY: usize> Line<CAPACITY> {
     pub(crate) fn new() -> Self {
@@ -43,7 +43,7 @@ impl<const CAPACITY: usize> Line<CAPACITY> {
 
     /// Appends a number that was printed before.
     #[inline]
-    pub(crate) fn printed(&mut self, other: &Printed) -> &mut Self {
+    pub(crate) fn printed(&mut self, other: &PrintedNumber) -> &mut Self {
         self.put(&other.bytes, other.len);
         self
     }

@@ -16,8 +16,8 @@ pub trait RowSink {
     /// Marks the end of a bounded number of rows, so that the sink can pass on its buffer.
     ///
     /// # Errors
-    /// [`Stopped`] if it accepts no more rows.
-    fn chunk_end(&mut self) -> Result<(), Stopped> {
+    /// [`SinkStopped`] if it accepts no more rows.
+    fn chunk_end(&mut self) -> Result<(), SinkStopped> {
         Ok(())
     }
 }
@@ -25,4 +25,4 @@ pub trait RowSink {
 /// Signal that a sink accepts no more rows; its own state has the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the generator was told to stop")]
-pub struct Stopped;
+pub struct SinkStopped;

@@ -105,7 +105,7 @@ impl Appender {
     }
 
     /// Columns of the chunk, emptied.
-    fn places(&self) -> Vec<Place> {
+    fn places(&self) -> Vec<ChunkColumn> {
         let api = self.api;
         // SAFETY: the chunk is this one's.
         unsafe { (api.data_chunk_reset)(self.chunk) };
@@ -115,7 +115,7 @@ impl Appender {
                 let vector = (api.data_chunk_vector)(self.chunk, at as u64);
                 (api.vector_ensure_validity)(vector);
                 let (data, validity) = ((api.vector_data)(vector).cast(), (api.vector_validity)(vector));
-                Place { api, vector, data, validity, column: *column }
+                ChunkColumn { api, vector, data, validity, column: *column }
             }
         };
         self.columns.iter().enumerate().map(place).collect()
@@ -148,7 +148,7 @@ impl Drop for Appender {
 }
 
 /// Column of the chunk that is being filled.
-struct Place {
+struct ChunkColumn {
     api: &'static Api,
     vector: Handle,
     data: *mut u8,
@@ -156,7 +156,7 @@ struct Place {
     column: ColumnType,
 }
 
-impl Place {
+impl ChunkColumn {
     /// Puts a value into a row.
     ///
     /// # Errors
@@ -196,7 +196,7 @@ impl Place {
     }
 
     /// # Safety
-    /// The row must be valid as for [`Place::put`], and the column have values of this type.
+    /// The row must be valid as for [`ChunkColumn::put`], and the column have values of this type.
     #[inline]
     unsafe fn write<T>(&self, at: usize, value: T) {
         // SAFETY: as the caller promises.
@@ -204,7 +204,7 @@ impl Place {
     }
 
     /// # Safety
-    /// The row must be valid as for [`Place::put`], in a column of texts or large objects. The library copies the bytes.
+    /// The row must be valid as for [`ChunkColumn::put`], in a column of texts or large objects. The library copies the bytes.
     #[inline]
     unsafe fn write_bytes(&self, at: usize, bytes: &[u8]) {
         // SAFETY: as the caller promises.

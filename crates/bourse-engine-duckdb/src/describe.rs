@@ -2,7 +2,7 @@
 
 use crate::database::Connection;
 use crate::options::{GRAMMAR, Options, Writers};
-use bourse_engine::target::Parsed;
+use bourse_engine::target::ParsedTarget;
 use bourse_engine::{
     Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
 };
@@ -42,7 +42,7 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
 }
 
 pub(crate) fn describe(
-    target: &Parsed<Options>,
+    target: &ParsedTarget<Options>,
     path: Option<&Path>,
     connection: &Connection,
 ) -> Result<Description, EngineError> {

@@ -8,11 +8,11 @@ use crate::loader::{file_loader, memory_loader, template};
 use crate::options::{GRAMMAR, Options, Writers};
 use crate::session::DuckSession;
 use crate::snapshot::MemoryCopy;
-use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Interface, Isolation, Loader, Location, Opened, RecordCapabilities, Session, Snapshot, SqlCapabilities,
-    SqlEngine, path_with_suffix,
+    ForReading, Interface, Isolation, Loader, Location, RecordCapabilities, Session, SharedDatabase, Snapshot,
+    SqlCapabilities, SqlEngine, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ static FORMAT: FileFormat =
 /// DuckDB database under test.
 #[derive(Debug)]
 pub struct DuckDbEngine {
-    target: Parsed<Options>,
+    target: ParsedTarget<Options>,
     /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
-    opened: Opened<Database>,
+    opened: SharedDatabase<Database>,
 }
 
 /// Parses a target; neither the library nor the disk is touched yet.
@@ -47,7 +47,7 @@ pub struct DuckDbEngine {
 pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(DuckDbEngine { target, path, for_reading: false, opened: Opened::default() })
+    Ok(DuckDbEngine { target, path, for_reading: false, opened: SharedDatabase::default() })
 }
 
 impl DuckDbEngine {
@@ -120,8 +120,12 @@ impl Engine for DuckDbEngine {
         if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
             return Ok(None);
         }
-        let engine =
-            Self { target: self.target.clone(), path: self.path.clone(), for_reading: true, opened: Opened::default() };
+        let engine = Self {
+            target: self.target.clone(),
+            path: self.path.clone(),
+            for_reading: true,
+            opened: SharedDatabase::default(),
+        };
         // DuckDB's lock prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }

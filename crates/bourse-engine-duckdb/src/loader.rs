@@ -5,7 +5,7 @@ use crate::database::{Connection, Database};
 use crate::dialect::DIALECT;
 use crate::library::Library;
 use crate::options::Options;
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, Incoming, Loader, rows_loader, unless_in_use};
+use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, rows_loader, unless_in_use};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Rows {
     }
 }
 
-impl Incoming for Rows {
+impl IncomingRows for Rows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.settle()?.run(sql)
     }

@@ -6,7 +6,7 @@ use crate::describe;
 use crate::dialect::DIALECT;
 use crate::options::{Options, Writers};
 use crate::row::Columns;
-use crate::statement::{Failed, Rows, Statement};
+use crate::statement::{Rows, Statement, StatementError};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
     Setting, Slots, Sql, Value,
@@ -92,17 +92,20 @@ impl DuckSession {
         self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
-    fn rows_of(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<Rows, Failed> {
-        let statement = self.ready(sql).map_err(Failed::BeforeItRan)?;
+    fn rows_of(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<Rows, StatementError> {
+        let statement = self.ready(sql).map_err(StatementError::BeforeItRan)?;
         params.with_one_list(|params| statement.run(params))
     }
 
     /// Runs a change in the open transaction, or in one of its own.
-    fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<Rows, Failed>) -> Result<Rows, Failed> {
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut Self) -> Result<Rows, StatementError>,
+    ) -> Result<Rows, StatementError> {
         if self.state != State::Idle {
             return change(self);
         }
-        self.take_place().map_err(Failed::BeforeItRan)?;
+        self.take_place().map_err(StatementError::BeforeItRan)?;
         let database = Arc::clone(self.database());
         let done = database.commits.run(|| change(self));
         self.give_place_back();
@@ -111,8 +114,8 @@ impl DuckSession {
 
     /// Applies the effect of a failure on the transaction, and adds the statement to the error.
     #[cold]
-    fn settle(&mut self, failure: Failed, sql: &str) -> EngineError {
-        let ran = matches!(failure, Failed::WhileItRan(_));
+    fn settle(&mut self, failure: StatementError, sql: &str) -> EngineError {
+        let ran = matches!(failure, StatementError::WhileItRan(_));
         let mut error = failure.error();
         if let (true, State::Open { seen, .. }) = (ran, self.state) {
             // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
@@ -129,12 +132,12 @@ impl DuckSession {
         self.state = State::Idle;
         let ended = how(self).run(&[]);
         self.give_place_back();
-        ended.map(drop).map_err(Failed::error)
+        ended.map(drop).map_err(StatementError::error)
     }
 
     /// Runs a text that is parsed for this run only.
-    fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Rows, Failed> {
-        self.connection.prepare(sql).map_err(Failed::BeforeItRan)?.run(params)
+    fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Rows, StatementError> {
+        self.connection.prepare(sql).map_err(StatementError::BeforeItRan)?.run(params)
     }
 }
 

@@ -45,24 +45,24 @@ impl Statement {
     /// Runs the statement with these values.
     ///
     /// # Errors
-    /// The library's; [`Failed`] says whether the statement had begun.
-    pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<Rows, Failed> {
+    /// The library's; [`StatementError`] says whether the statement had begun.
+    pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<Rows, StatementError> {
         if params.len() != self.parameters {
             let (wanted, given) = (self.parameters, params.len());
             let words = format!("the statement has {wanted} parameters, {given} were given");
-            return Err(Failed::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
+            return Err(StatementError::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
         }
         for (value, number) in params.iter().zip(1..) {
             if !self.bind(number, *value) {
                 let words = format!("parameter {number} cannot be bound");
-                return Err(Failed::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
+                return Err(StatementError::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
             }
         }
         let mut rows = Rows { api: self.api, raw: RawResult::EMPTY };
         // SAFETY: the statement lives, and there is a place for the result, which is destroyed with `rows` in any case.
         match unsafe { (self.api.execute)(self.raw, &mut rows.raw) } {
             SUCCESS => Ok(rows),
-            _ => Err(Failed::WhileItRan(rows.error())),
+            _ => Err(StatementError::WhileItRan(rows.error())),
         }
     }
 
@@ -97,14 +97,14 @@ impl Drop for Statement {
 }
 
 /// Error of a statement, by the time at which it failed.
-pub(crate) enum Failed {
+pub(crate) enum StatementError {
     /// The statement failed before the database ran it.
     BeforeItRan(EngineError),
     /// The database failed while running it, which ends an open transaction.
     WhileItRan(EngineError),
 }
 
-impl Failed {
+impl StatementError {
     pub(crate) fn error(self) -> EngineError {
         match self {
             Self::BeforeItRan(error) | Self::WhileItRan(error) => error,

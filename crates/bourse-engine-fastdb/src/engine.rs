@@ -4,7 +4,7 @@ use crate::database::{Context, Database};
 use crate::library::load;
 use crate::options::{Commit, GRAMMAR, Options, parse};
 use crate::session::FastDbSession;
-use bourse_engine::target::{Grammar, Parsed, TargetError};
+use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, IndexKind, KeyDatabase, KeyedEngine,
     RecordCapabilities, Records, Setting, settings,
@@ -36,7 +36,7 @@ impl KeyDatabase for Database {
     const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
     const LISTS_TABLES: bool = false;
 
-    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.ok_or_else(|| EngineError::unsupported("FastDB has no database `:memory:`"))?;
         files.exists()?;
         // Nothing is made where there is no library.

@@ -1,7 +1,7 @@
 //! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{ExpectedValue, Grammar, Parsed, Scheme, TargetError};
+use bourse_engine::target::{ExpectedValue, Grammar, ParsedTarget, Scheme, TargetError};
 use bourse_engine::{IndexKind, option_words, options};
 use std::path::PathBuf;
 
@@ -62,7 +62,7 @@ pub static GRAMMAR: Grammar<Options> =
     Grammar { engine: "FastDB", schemes: &[Scheme::plain("fastdb")], forms: "fastdb:PATH", options: OPTIONS };
 
 /// Parses a target.
-pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {
+pub(crate) fn parse(text: &str) -> Result<ParsedTarget<Options>, TargetError> {
     let parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
     if parsed.place.contains('%') {
         return Err(TargetError::Impossible {

@@ -4,7 +4,7 @@ use crate::database::Context;
 use crate::error::check;
 use crate::library::FieldDescriptor;
 use crate::options::{Commit, Options};
-use crate::statement::{Bound, Statements, Which};
+use crate::statement::{BoundStatement, StatementKind, Statements};
 use bourse_engine::records::refusals::{key_exists, only_reads};
 use bourse_engine::{
     Access, Change, EachRow, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value, locked,
@@ -92,8 +92,8 @@ impl FastDbSession {
     fn reading<T>(
         &mut self,
         table: &'static RecordTable,
-        which: Which,
-        body: impl FnOnce(&crate::library::Api, &mut Bound) -> Result<T, EngineError>,
+        which: StatementKind,
+        body: impl FnOnce(&crate::library::Api, &mut BoundStatement) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         self.context.join();
         let database = &self.context.database;
@@ -148,11 +148,11 @@ impl FastDbSession {
         &mut self,
         table: &'static RecordTable,
         key: Key<'_>,
-        change: impl FnOnce(&crate::library::Api, &mut Bound) -> Result<(), EngineError>,
+        change: impl FnOnce(&crate::library::Api, &mut BoundStatement) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
         self.writing(|session, statements| {
             let database = &session.context.database;
-            let bound = statements.get(database.api, database.session, table, Which::Get)?;
+            let bound = statements.get(database.api, database.session, table, StatementKind::Get)?;
             let is_there = bound.seek(key.into(), table.key().name)? && bound.fetch(database.api, true)? > 0;
             if is_there {
                 change(database.api, bound)?;
@@ -277,7 +277,7 @@ impl Records for FastDbSession {
 
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
-        self.reading(table, Which::Get, |api, bound| {
+        self.reading(table, StatementKind::Get, |api, bound| {
             if !bound.seek(key.into(), table.key().name)? || bound.fetch(api, false)? == 0 {
                 return Ok(false);
             }
@@ -292,12 +292,12 @@ impl Records for FastDbSession {
         self.writing(|session, statements| {
             let database = &session.context.database;
             if session.is_unique {
-                let bound = statements.get(database.api, database.session, table, Which::Get)?;
+                let bound = statements.get(database.api, database.session, table, StatementKind::Get)?;
                 if bound.seek(key.into(), table.key().name)? && bound.fetch(database.api, false)? > 0 {
                     return Err(key_exists(table, key));
                 }
             }
-            let bound = statements.get(database.api, database.session, table, Which::Insert)?;
+            let bound = statements.get(database.api, database.session, table, StatementKind::Insert)?;
             bound.fill(table, Some(key), values)?;
             bound.insert(database.api)?;
             Ok(((), true))
@@ -340,7 +340,7 @@ impl Records for FastDbSession {
         if limit == 0 {
             return Ok(0);
         }
-        self.reading(table, Which::Scan, |api, bound| {
+        self.reading(table, StatementKind::Scan, |api, bound| {
             if !bound.seek(from.into(), table.key().name)? {
                 return Err(EngineError::unsupported("a scan from a key that is longer than declared"));
             }
@@ -360,19 +360,19 @@ impl Records for FastDbSession {
         if declared.index.is_none() {
             return Err(EngineError::unsupported(format!("{} of {} has no index", declared.name, table.name())));
         }
-        self.reading(table, Which::Find(field), |api, bound| {
+        self.reading(table, StatementKind::Find(field), |api, bound| {
             if bound.seek(value, declared.name)? { hand_over(api, bound, each) } else { Ok(0) }
         })
     }
 
     fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
-        self.reading(table, Which::All, |api, bound| bound.fetch(api, false))
+        self.reading(table, StatementKind::All, |api, bound| bound.fetch(api, false))
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
         self.writing(|session, statements| {
             let database = &session.context.database;
-            let bound = statements.get(database.api, database.session, table, Which::All)?;
+            let bound = statements.get(database.api, database.session, table, StatementKind::All)?;
             let count = bound.fetch(database.api, true)?;
             if count > 0 {
                 bound.remove(database.api)?;
@@ -383,7 +383,11 @@ impl Records for FastDbSession {
 }
 
 /// Passes every record found to `each`.
-fn hand_over(api: &crate::library::Api, bound: &mut Bound, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+fn hand_over(
+    api: &crate::library::Api,
+    bound: &mut BoundStatement,
+    each: &mut EachRow<'_>,
+) -> Result<u64, EngineError> {
     let count = bound.fetch(api, false)?;
     for number in 0..count {
         bound.step(api, number == 0)?;

@@ -49,7 +49,7 @@ fn c_text(text: &str) -> Result<CString, EngineError> {
 }
 
 /// Statement on a table, bound to its columns and to the value it searches for.
-pub(crate) struct Bound {
+pub(crate) struct BoundStatement {
     statement: Statement,
     /// Key and fields.
     columns: Vec<Slot>,
@@ -57,7 +57,7 @@ pub(crate) struct Bound {
     limit: Option<Slot>,
 }
 
-impl Bound {
+impl BoundStatement {
     fn new(
         api: &Api,
         session: c_int,
@@ -195,7 +195,7 @@ impl Bound {
     }
 }
 
-impl Row for Bound {
+impl Row for BoundStatement {
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
         self.columns[index].value()
@@ -210,11 +210,11 @@ impl Row for Bound {
 /// Statements of a table, each made at first use.
 #[derive(Default)]
 pub(crate) struct TableStatements {
-    insert: Option<Bound>,
-    get: Option<Bound>,
-    scan: Option<Bound>,
-    all: Option<Bound>,
-    find: Vec<Option<Bound>>,
+    insert: Option<BoundStatement>,
+    get: Option<BoundStatement>,
+    scan: Option<BoundStatement>,
+    all: Option<BoundStatement>,
+    find: Vec<Option<BoundStatement>>,
 }
 
 impl TableStatements {
@@ -236,7 +236,7 @@ pub(crate) struct Statements {
 
 /// Kind of a table's statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum StatementKind {
     Insert,
     Get,
     Scan,
@@ -252,19 +252,19 @@ impl Statements {
         api: &Api,
         session: c_int,
         table: &'static RecordTable,
-        which: Which,
-    ) -> Result<&mut Bound, EngineError> {
+        which: StatementKind,
+    ) -> Result<&mut BoundStatement, EngineError> {
         let slot = table.slot();
         if self.tables.len() <= slot {
             self.tables.resize_with(slot + 1, TableStatements::default);
         }
         let of_table = &mut self.tables[slot];
         let place = match which {
-            Which::Insert => &mut of_table.insert,
-            Which::Get => &mut of_table.get,
-            Which::Scan => &mut of_table.scan,
-            Which::All => &mut of_table.all,
-            Which::Find(field) => {
+            StatementKind::Insert => &mut of_table.insert,
+            StatementKind::Get => &mut of_table.get,
+            StatementKind::Scan => &mut of_table.scan,
+            StatementKind::All => &mut of_table.all,
+            StatementKind::Find(field) => {
                 if of_table.find.len() <= field {
                     of_table.find.resize_with(field + 1, || None);
                 }
@@ -288,18 +288,22 @@ impl Statements {
 const NO_LIMIT: &str = "limit 2147483647";
 
 #[cold]
-fn make(api: &Api, session: c_int, table: &RecordTable, which: Which) -> Result<Bound, EngineError> {
+fn make(api: &Api, session: c_int, table: &RecordTable, which: StatementKind) -> Result<BoundStatement, EngineError> {
     let (name, key) = (table.name(), table.key());
     let new = |text: String, sought: Option<&RecordField>, has_limit| {
-        Bound::new(api, session, table, text, sought.map(|field| field.record_type), has_limit)
+        BoundStatement::new(api, session, table, text, sought.map(|field| field.record_type), has_limit)
     };
     match which {
-        Which::Insert => new(format!("insert into {name}"), None, false),
-        Which::Get => new(format!("select * from {name} where {}=%sought {NO_LIMIT}", key.name), Some(key), false),
+        StatementKind::Insert => new(format!("insert into {name}"), None, false),
+        StatementKind::Get => {
+            new(format!("select * from {name} where {}=%sought {NO_LIMIT}", key.name), Some(key), false)
+        }
         // Without `order by`: a T-tree is walked in order, and only so does the limit end the walk.
-        Which::Scan => new(format!("select * from {name} where {}>=%sought limit %most", key.name), Some(key), true),
-        Which::All => new(format!("select * from {name}"), None, false),
-        Which::Find(field) => {
+        StatementKind::Scan => {
+            new(format!("select * from {name} where {}>=%sought limit %most", key.name), Some(key), true)
+        }
+        StatementKind::All => new(format!("select * from {name}"), None, false),
+        StatementKind::Find(field) => {
             let field = &table.fields()[field];
             new(format!("select * from {name} where {}=%sought {NO_LIMIT}", field.name), Some(field), false)
         }

@@ -25,21 +25,21 @@ impl<T> Object<T> {
 
 /// Start of each table.
 #[repr(C)]
-pub(crate) struct Versioned {
+pub(crate) struct TableHeader {
     _dummy: *mut c_void,
     _version: usize,
 }
 
 /// Start of the table of an interface whose objects count their references.
 #[repr(C)]
-pub(crate) struct Counted<T> {
-    _begin: Versioned,
-    _add_ref: Unused,
+pub(crate) struct CountedTable<T> {
+    _begin: TableHeader,
+    _add_ref: UnusedFunction,
     pub(crate) release: unsafe extern "C" fn(*mut Object<T>) -> c_int,
 }
 
 /// Placeholder for a function that is not used.
-type Unused = *const c_void;
+type UnusedFunction = *const c_void;
 
 /// `ISC_QUAD`: the number of a large object.
 #[repr(C)]
@@ -65,23 +65,23 @@ pub(crate) type RawConfig = Object<ConfigTable>;
 /// `IStatus`.
 #[repr(C)]
 pub(crate) struct StatusTable {
-    _begin: Versioned,
+    _begin: TableHeader,
     pub(crate) dispose: unsafe extern "C" fn(*mut RawStatus),
     pub(crate) init: unsafe extern "C" fn(*mut RawStatus),
     pub(crate) get_state: unsafe extern "C" fn(*const RawStatus) -> u32,
-    _set: [Unused; 4],
+    _set: [UnusedFunction; 4],
     pub(crate) get_errors: unsafe extern "C" fn(*const RawStatus) -> *const isize,
 }
 
 /// `IMaster`.
 #[repr(C)]
 pub(crate) struct MasterTable {
-    _begin: Versioned,
+    _begin: TableHeader,
     pub(crate) get_status: unsafe extern "C" fn(*mut RawMaster) -> *mut RawStatus,
     pub(crate) get_dispatcher: unsafe extern "C" fn(*mut RawMaster) -> *mut RawProvider,
-    _plugins: [Unused; 5],
+    _plugins: [UnusedFunction; 5],
     pub(crate) get_metadata_builder: unsafe extern "C" fn(*mut RawMaster, *mut RawStatus, u32) -> *mut RawBuilder,
-    _server_mode: Unused,
+    _server_mode: UnusedFunction,
     pub(crate) get_util: unsafe extern "C" fn(*mut RawMaster) -> *mut RawUtil,
     pub(crate) get_config_manager: unsafe extern "C" fn(*mut RawMaster) -> *mut RawConfig,
 }
@@ -89,8 +89,8 @@ pub(crate) struct MasterTable {
 /// `IProvider`: the arguments that open and make a database are its name and its parameters.
 #[repr(C)]
 pub(crate) struct ProviderTable {
-    _begin: Counted<Self>,
-    _owner: [Unused; 2],
+    _begin: CountedTable<Self>,
+    _owner: [UnusedFunction; 2],
     pub(crate) attach:
         unsafe extern "C" fn(*mut RawProvider, *mut RawStatus, *const c_char, u32, *const u8) -> *mut RawAttachment,
     pub(crate) create:
@@ -100,10 +100,10 @@ pub(crate) struct ProviderTable {
 /// `IAttachment`.
 #[repr(C)]
 pub(crate) struct AttachmentTable {
-    pub(crate) counted: Counted<Self>,
+    pub(crate) counted: CountedTable<Self>,
     pub(crate) get_info: unsafe extern "C" fn(*mut RawAttachment, *mut RawStatus, u32, *const u8, u32, *mut u8),
     pub(crate) start: unsafe extern "C" fn(*mut RawAttachment, *mut RawStatus, u32, *const u8) -> *mut RawTransaction,
-    _requests: [Unused; 3],
+    _requests: [UnusedFunction; 3],
     pub(crate) create_lob: unsafe extern "C" fn(
         *mut RawAttachment,
         *mut RawStatus,
@@ -120,7 +120,7 @@ pub(crate) struct AttachmentTable {
         u32,
         *const u8,
     ) -> *mut RawLob,
-    _slices: [Unused; 3],
+    _slices: [UnusedFunction; 3],
     pub(crate) prepare: unsafe extern "C" fn(
         *mut RawAttachment,
         *mut RawStatus,
@@ -130,25 +130,25 @@ pub(crate) struct AttachmentTable {
         u32,
         u32,
     ) -> *mut RawStatement,
-    _execute: [Unused; 5],
+    _execute: [UnusedFunction; 5],
     pub(crate) detach: unsafe extern "C" fn(*mut RawAttachment, *mut RawStatus),
 }
 
 /// `ITransaction`.
 #[repr(C)]
 pub(crate) struct TransactionTable {
-    pub(crate) counted: Counted<Self>,
-    _prepare: [Unused; 2],
+    pub(crate) counted: CountedTable<Self>,
+    _prepare: [UnusedFunction; 2],
     pub(crate) commit: unsafe extern "C" fn(*mut RawTransaction, *mut RawStatus),
-    _commit_retaining: Unused,
+    _commit_retaining: UnusedFunction,
     pub(crate) rollback: unsafe extern "C" fn(*mut RawTransaction, *mut RawStatus),
 }
 
 /// `IStatement`.
 #[repr(C)]
 pub(crate) struct StatementTable {
-    pub(crate) counted: Counted<Self>,
-    _get_info: Unused,
+    pub(crate) counted: CountedTable<Self>,
+    _get_info: UnusedFunction,
     pub(crate) get_type: unsafe extern "C" fn(*mut RawStatement, *mut RawStatus) -> u32,
     pub(crate) get_plan: unsafe extern "C" fn(*mut RawStatement, *mut RawStatus, u8) -> *const c_char,
     pub(crate) get_affected: unsafe extern "C" fn(*mut RawStatement, *mut RawStatus) -> u64,
@@ -172,68 +172,68 @@ pub(crate) struct StatementTable {
         *mut RawMetadata,
         u32,
     ) -> *mut RawCursor,
-    _set_cursor_name: Unused,
-    _free: Unused,
+    _set_cursor_name: UnusedFunction,
+    _free: UnusedFunction,
     pub(crate) get_flags: unsafe extern "C" fn(*mut RawStatement, *mut RawStatus) -> u32,
 }
 
 /// `IResultSet`.
 #[repr(C)]
 pub(crate) struct CursorTable {
-    pub(crate) counted: Counted<Self>,
+    pub(crate) counted: CountedTable<Self>,
     pub(crate) fetch_next: unsafe extern "C" fn(*mut RawCursor, *mut RawStatus, *mut c_void) -> c_int,
-    _fetch: [Unused; 8],
+    _fetch: [UnusedFunction; 8],
     pub(crate) close: unsafe extern "C" fn(*mut RawCursor, *mut RawStatus),
 }
 
 /// `IMessageMetadata`: layout of a block with the values of parameters, or of a row.
 #[repr(C)]
 pub(crate) struct MetadataTable {
-    pub(crate) counted: Counted<Self>,
+    pub(crate) counted: CountedTable<Self>,
     pub(crate) count: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus) -> u32,
-    _names: [Unused; 3],
+    _names: [UnusedFunction; 3],
     pub(crate) alias: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> *const c_char,
     pub(crate) data_type: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> u32,
-    _is_nullable: Unused,
+    _is_nullable: UnusedFunction,
     pub(crate) sub_type: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> c_int,
     pub(crate) length: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> u32,
     pub(crate) scale: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> c_int,
     pub(crate) char_set: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> u32,
     pub(crate) offset: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> u32,
     pub(crate) null_offset: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus, u32) -> u32,
-    _builder: Unused,
+    _builder: UnusedFunction,
     pub(crate) message_length: unsafe extern "C" fn(*mut RawMetadata, *mut RawStatus) -> u32,
 }
 
 /// `IMetadataBuilder`.
 #[repr(C)]
 pub(crate) struct BuilderTable {
-    pub(crate) counted: Counted<Self>,
+    pub(crate) counted: CountedTable<Self>,
     pub(crate) set_type: unsafe extern "C" fn(*mut RawBuilder, *mut RawStatus, u32, u32),
     pub(crate) set_sub_type: unsafe extern "C" fn(*mut RawBuilder, *mut RawStatus, u32, c_int),
     pub(crate) set_length: unsafe extern "C" fn(*mut RawBuilder, *mut RawStatus, u32, u32),
     pub(crate) set_char_set: unsafe extern "C" fn(*mut RawBuilder, *mut RawStatus, u32, u32),
     pub(crate) set_scale: unsafe extern "C" fn(*mut RawBuilder, *mut RawStatus, u32, c_int),
-    _fields: [Unused; 4],
+    _fields: [UnusedFunction; 4],
     pub(crate) metadata: unsafe extern "C" fn(*mut RawBuilder, *mut RawStatus) -> *mut RawMetadata,
 }
 
 /// `IBlob`.
 #[repr(C)]
 pub(crate) struct LobTable {
-    pub(crate) counted: Counted<Self>,
-    _get_info: Unused,
+    pub(crate) counted: CountedTable<Self>,
+    _get_info: UnusedFunction,
     pub(crate) get: unsafe extern "C" fn(*mut RawLob, *mut RawStatus, u32, *mut c_void, *mut u32) -> c_int,
     pub(crate) put: unsafe extern "C" fn(*mut RawLob, *mut RawStatus, u32, *const c_void),
-    _cancel: Unused,
+    _cancel: UnusedFunction,
     pub(crate) close: unsafe extern "C" fn(*mut RawLob, *mut RawStatus),
 }
 
 /// `IUtil`.
 #[repr(C)]
 pub(crate) struct UtilTable {
-    _begin: Versioned,
-    _others: [Unused; 9],
+    _begin: TableHeader,
+    _others: [UnusedFunction; 9],
     pub(crate) format_status: unsafe extern "C" fn(*mut RawUtil, *mut c_char, u32, *mut RawStatus) -> u32,
     pub(crate) client_version: unsafe extern "C" fn(*mut RawUtil) -> u32,
 }
@@ -241,7 +241,7 @@ pub(crate) struct UtilTable {
 /// `IConfigManager`.
 #[repr(C)]
 pub(crate) struct ConfigTable {
-    _begin: Versioned,
+    _begin: TableHeader,
     pub(crate) directory: unsafe extern "C" fn(*mut RawConfig, u32) -> *const c_char,
 }
 

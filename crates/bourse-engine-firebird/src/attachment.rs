@@ -66,7 +66,7 @@ impl Parameters {
 
 /// Parameters of beginning a transaction: the library's list (`isc_tpb_…`).
 #[derive(Debug, Clone)]
-pub(crate) struct Begin(Vec<u8>);
+pub(crate) struct TransactionParameters(Vec<u8>);
 
 /// Visibility of other transactions' changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub(crate) enum Visibility {
     Alone,
 }
 
-impl Begin {
+impl TransactionParameters {
     pub(crate) fn new(sees: Visibility, writes: bool, patience: Duration) -> Self {
         const VERSION_3: u8 = 3;
         const READ: u8 = 8;
@@ -186,7 +186,10 @@ impl Attachment {
     /// # Errors
     /// The library's.
     #[inline]
-    pub(crate) fn begin(&self, Begin(list): &Begin) -> Result<Transaction, EngineError> {
+    pub(crate) fn begin(
+        &self,
+        TransactionParameters(list): &TransactionParameters,
+    ) -> Result<Transaction, EngineError> {
         // SAFETY: the connection is open; the list lives until this returns.
         let raw = unsafe {
             let start = Object::table(self.raw).start;
@@ -234,7 +237,8 @@ impl Attachment {
     /// # Errors
     /// The library's, with the statement.
     pub(crate) fn run(&self, sql: &str, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
-        let transaction = self.begin(&Begin::new(Visibility::Committed, true, Duration::from_secs(10)))?;
+        let transaction =
+            self.begin(&TransactionParameters::new(Visibility::Committed, true, Duration::from_secs(10)))?;
         let ran = Statement::prepare(self, &transaction, sql)
             .and_then(|mut statement| statement.run(self, &transaction, Params::NONE, None, each));
         match ran {
@@ -349,9 +353,9 @@ mod tests {
 
     #[test]
     fn a_transaction_is_begun_as_it_is_asked_for() {
-        let wait = Begin::new(Visibility::Snapshot, true, Duration::from_secs(300));
+        let wait = TransactionParameters::new(Visibility::Snapshot, true, Duration::from_secs(300));
         assert_eq!(wait.0, [3, 9, 2, 6, 21, 4, 44, 1, 0, 0]);
-        let now = Begin::new(Visibility::Committed, false, Duration::ZERO).without_undo();
+        let now = TransactionParameters::new(Visibility::Committed, false, Duration::ZERO).without_undo();
         assert_eq!(now.0, [3, 8, 15, 17, 7, 20]);
     }
 }

@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Statements that a session has prepared, by their slots.
 #[derive(Default)]
-pub(crate) struct Prepared(Mutex<Slots<Statement>>);
+pub(crate) struct PreparedStatements(Mutex<Slots<Statement>>);
 
-impl Prepared {
+impl PreparedStatements {
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, Slots<Statement>> {
         locked(&self.0)
@@ -30,7 +30,7 @@ pub(crate) struct Database {
     /// Commits of writing transactions.
     pub(crate) commits: Commits,
     /// Prepared statements of all sessions.
-    prepared: Mutex<Vec<Arc<Prepared>>>,
+    prepared: Mutex<Vec<Arc<PreparedStatements>>>,
     /// Bourse's own connection; closed before the file is free for others.
     keeper: Mutex<Attachment>,
     _use: FileUse,
@@ -88,19 +88,19 @@ impl Database {
         locked(&self.keeper)
     }
 
-    fn prepared(&self) -> MutexGuard<'_, Vec<Arc<Prepared>>> {
+    fn prepared(&self) -> MutexGuard<'_, Vec<Arc<PreparedStatements>>> {
         locked(&self.prepared)
     }
 
     /// Container for a new session's statements.
-    pub(crate) fn new_prepared(&self) -> Arc<Prepared> {
-        let new = Arc::<Prepared>::default();
+    pub(crate) fn new_prepared(&self) -> Arc<PreparedStatements> {
+        let new = Arc::<PreparedStatements>::default();
         self.prepared().push(Arc::clone(&new));
         new
     }
 
     /// Drops all statements of a session, whose connection is still open.
-    pub(crate) fn remove_prepared(&self, of: &Arc<Prepared>) {
+    pub(crate) fn remove_prepared(&self, of: &Arc<PreparedStatements>) {
         self.prepared().retain(|known| !Arc::ptr_eq(known, of));
         of.lock().clear();
     }

@@ -8,10 +8,10 @@ use crate::library::{Library, load};
 use crate::loader::{file_loader, template};
 use crate::options::{GRAMMAR, Options, Serializable};
 use crate::session::FirebirdSession;
-use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse,
-    Footprint, ForReading, Interface, Isolation, Loader, Location, Opened, ReadCopy, Session, Snapshot,
+    Footprint, ForReading, Interface, Isolation, Loader, Location, ReadCopy, Session, SharedDatabase, Snapshot,
     SqlCapabilities, SqlEngine,
 };
 use std::fs;
@@ -22,12 +22,12 @@ static FORMAT: FileFormat = FileFormat { name: "Firebird", takes_the_lock: true,
 
 /// Firebird database under test.
 pub struct FirebirdEngine {
-    target: Parsed<Options>,
+    target: ParsedTarget<Options>,
     path: PathBuf,
     /// Copy that is read in place of the database, if the target is opened for reading only.
     copy: Option<ReadCopy>,
     /// Open database; closed with its last session, so that another process can open it between rounds.
-    opened: Opened<Database>,
+    opened: SharedDatabase<Database>,
 }
 
 impl std::fmt::Debug for FirebirdEngine {
@@ -51,7 +51,7 @@ impl std::fmt::Debug for FirebirdEngine {
 pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = PathBuf::from(&target.place);
-    Ok(FirebirdEngine { target, path, copy: None, opened: Opened::default() })
+    Ok(FirebirdEngine { target, path, copy: None, opened: SharedDatabase::default() })
 }
 
 /// Counters of the engine since a database was opened (`isc_info_…`), with their names.
@@ -131,7 +131,7 @@ impl Engine for FirebirdEngine {
         let copied =
             format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
         let (target, path) = (self.target.clone(), copy.path().to_owned());
-        let engine = Box::new(Self { target, path, copy: Some(copy), opened: Opened::default() });
+        let engine = Box::new(Self { target, path, copy: Some(copy), opened: SharedDatabase::default() });
         Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
     }
 

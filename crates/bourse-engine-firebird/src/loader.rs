@@ -1,13 +1,13 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
-use crate::attachment::{Attachment, Begin, Parameters, Transaction, Visibility};
+use crate::attachment::{Attachment, Parameters, Transaction, TransactionParameters, Visibility};
 use crate::database::Database;
 use crate::dialect::DIALECT;
 use crate::library::Library;
 use crate::options::{Options, Sync};
 use crate::statement::Statement;
 use bourse_engine::{
-    Batch, DatabaseFiles, EachRow, EngineError, Incoming, Loader, Params, RowExt as _, rows_loader, unless_in_use,
+    Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Params, RowExt as _, rows_loader, unless_in_use,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Rows {
     }
 }
 
-impl Incoming for Rows {
+impl IncomingRows for Rows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
@@ -72,7 +72,7 @@ impl Incoming for Rows {
         let transaction = match &self.transaction {
             Some(transaction) => transaction,
             None => {
-                let begin = Begin::new(Visibility::Snapshot, true, Duration::ZERO).without_undo();
+                let begin = TransactionParameters::new(Visibility::Snapshot, true, Duration::ZERO).without_undo();
                 self.transaction.insert(self.attachment.begin(&begin)?)
             }
         };

@@ -1,7 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::attachment::{Attachment, Begin, Transaction, Visibility};
-use crate::database::{Database, Prepared};
+use crate::attachment::{Attachment, Transaction, TransactionParameters, Visibility};
+use crate::database::{Database, PreparedStatements};
 use crate::dialect::DIALECT;
 use crate::options::{Options, Serializable};
 use crate::statement::{Kind, Statement};
@@ -9,15 +9,15 @@ use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation,
 use std::sync::Arc;
 
 /// Parameters of transactions by isolation, each for reading and for writing.
-struct Begins {
-    committed: [Begin; 2],
-    snapshot: [Begin; 2],
-    alone: [Begin; 2],
+struct BeginParameters {
+    committed: [TransactionParameters; 2],
+    snapshot: [TransactionParameters; 2],
+    alone: [TransactionParameters; 2],
 }
 
-impl Begins {
+impl BeginParameters {
     fn new(options: &Options) -> Self {
-        let both = |sees| [false, true].map(|writes| Begin::new(sees, writes, options.lock_timeout));
+        let both = |sees| [false, true].map(|writes| TransactionParameters::new(sees, writes, options.lock_timeout));
         Self {
             committed: both(Visibility::Committed),
             snapshot: both(Visibility::Snapshot),
@@ -28,7 +28,7 @@ impl Begins {
 
 pub(crate) struct FirebirdSession {
     /// Prepared statements; dropped before the connection.
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedStatements>,
     transaction: Option<Transaction>,
     /// Whether the open transaction may write, and the number of commits that it sees.
     writes: bool,
@@ -36,7 +36,7 @@ pub(crate) struct FirebirdSession {
     /// Whether the transaction met a conflict. It was undone immediately, so that it blocks no other, and is yet to be ended by
     /// its user.
     has_conflict: bool,
-    begins: Begins,
+    begins: BeginParameters,
     serializable: Serializable,
     /// Connection; dropped before the database.
     attachment: Attachment,
@@ -52,7 +52,7 @@ impl FirebirdSession {
             writes: false,
             seen: 0,
             has_conflict: false,
-            begins: Begins::new(options),
+            begins: BeginParameters::new(options),
             serializable: options.serializable,
             attachment: database.connect()?,
             database,

@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::options::{GRAMMAR, Options, Persist};
 use crate::session::FjallSession;
-use bourse_engine::target::{Grammar, Parsed, TargetError};
+use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
     Setting, settings,
@@ -60,7 +60,7 @@ impl KeyDatabase for Database {
     };
     const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
 
-    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.expect("a database in memory was refused");
         Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
     }

@@ -1,6 +1,6 @@
 //! A bridge: an object in the virtual machine with a JDBC connection, and two buffers that both sides use in turn.
 
-use crate::error::{What, error, machine_failed};
+use crate::error::{FailureCategory, error, machine_failed};
 use crate::machine::{Machine, Method, Object};
 use crate::product::Product;
 use crate::wire::{Reader, put_bytes};
@@ -157,7 +157,7 @@ impl Bridge {
             return Ok(());
         }
         let mut told = self.reader();
-        let what = What::of(told.byte()?);
+        let what = FailureCategory::of(told.byte()?);
         let code = told.number()? as i32;
         let (state, words) = (told.text()?, told.text()?);
         Err(error(self.product, what, code, &state, &words))

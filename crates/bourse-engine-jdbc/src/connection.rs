@@ -9,7 +9,7 @@ use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt a
 pub(crate) const TEXT: usize = 0;
 
 /// Prepared statement, which the machine has under the same number.
-struct Prepared {
+struct PreparedStatement {
     /// Number of the caller's value for each parameter.
     order: Vec<usize>,
     /// Number of values that the caller passes.
@@ -21,7 +21,7 @@ struct Prepared {
 /// Connection, closed when it is dropped.
 pub(crate) struct Connection {
     bridge: Bridge,
-    statements: Slots<Prepared>,
+    statements: Slots<PreparedStatement>,
     /// Offsets of a row's values in the buffer.
     starts: Vec<usize>,
 }
@@ -59,7 +59,7 @@ impl Connection {
         let (_, columns) = (told.number()?, told.number()?);
         let names = (0..columns).map(|_| told.text().map(|name| as_written(&name))).collect::<Result<_, _>>()?;
         let wanted = order.iter().max().map_or(0, |most| most + 1);
-        *self.statements.place(number) = Some(Prepared { order, wanted, names });
+        *self.statements.place(number) = Some(PreparedStatement { order, wanted, names });
         Ok(())
     }
 

@@ -40,10 +40,10 @@ pub(crate) struct Database {
 }
 
 /// Databases in folders that this process has open.
-type Open = Vec<(PathBuf, Weak<Database>)>;
+type OpenDatabases = Vec<(PathBuf, Weak<Database>)>;
 
-fn open_folders() -> MutexGuard<'static, Open> {
-    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
+fn open_folders() -> MutexGuard<'static, OpenDatabases> {
+    static OPEN: Mutex<OpenDatabases> = Mutex::new(Vec::new());
     let mut open = locked(&OPEN);
     open.retain(|(_, database)| database.strong_count() > 0);
     open

@@ -7,7 +7,7 @@ use crate::jars::sha256;
 use crate::machine::Method;
 use crate::options::{GRAMMAR, Options};
 use crate::product::Product;
-use bourse_engine::target::{Parsed, show_bytes};
+use bourse_engine::target::{ParsedTarget, show_bytes};
 use bourse_engine::{
     Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
 };
@@ -26,7 +26,7 @@ pub(crate) fn settings_of(product: &Product, connection: &mut Connection) -> Res
 }
 
 pub(crate) fn describe(
-    target: &Parsed<Options>,
+    target: &ParsedTarget<Options>,
     folder: Option<&Path>,
     database: &Database,
 ) -> Result<Description, EngineError> {

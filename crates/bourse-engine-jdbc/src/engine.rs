@@ -6,10 +6,10 @@ use crate::loader::{folder_loader, memory_loader};
 use crate::options::{GRAMMAR, Options};
 use crate::product::{Product, of_scheme};
 use crate::session::JdbcSession;
-use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Interface, Loader, Location, Opened,
-    OwnThreads, Session, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Interface, Loader, Location, OwnThreads,
+    Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use std::sync::Arc;
 /// Database of the Java virtual machine under test.
 pub struct JdbcEngine {
     product: &'static Product,
-    target: Parsed<Options>,
+    target: ParsedTarget<Options>,
     /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
-    opened: Opened<Database>,
+    opened: SharedDatabase<Database>,
 }
 
 impl std::fmt::Debug for JdbcEngine {
@@ -54,7 +54,7 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
         });
     }
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(JdbcEngine { product, target, path, opened: Opened::default() })
+    Ok(JdbcEngine { product, target, path, opened: SharedDatabase::default() })
 }
 
 impl JdbcEngine {

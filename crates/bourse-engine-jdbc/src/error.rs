@@ -5,7 +5,7 @@ use bourse_engine::{EngineError, ErrorKind};
 
 /// Category of a failure, as the bridge reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum FailureCategory {
     Sql,
     Memory,
     NoClass,
@@ -13,7 +13,7 @@ pub(crate) enum What {
     Other,
 }
 
-impl What {
+impl FailureCategory {
     pub(crate) fn of(byte: u8) -> Self {
         match byte {
             0 => Self::Sql,
@@ -30,12 +30,12 @@ const NO_SPACE: &str = "No space left on device";
 
 /// Error of a failure, from the driver's text, code and SQLSTATE.
 #[cold]
-pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words: &str) -> EngineError {
+pub(crate) fn error(product: &Product, what: FailureCategory, code: i32, state: &str, words: &str) -> EngineError {
     let line = words.lines().next().unwrap_or_default();
     // Behind the words H2 begins to quote the statement.
     let line = line.strip_suffix("; SQL statement:").unwrap_or(line);
     match what {
-        What::Sql => {
+        FailureCategory::Sql => {
             let known = product.kind(state, line);
             let kind = if line.starts_with(NO_SPACE) { ErrorKind::Full } else { known };
             let error = EngineError::new(kind, line);
@@ -45,19 +45,19 @@ pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words
                 (state, _) => error.with_code(state),
             }
         }
-        What::Memory => EngineError::new(
+        FailureCategory::Memory => EngineError::new(
             ErrorKind::Full,
             format!("the heap of the Java virtual machine is full ({line}): `heap=` makes it larger"),
         ),
-        What::NoClass => EngineError::unsupported(format!(
+        FailureCategory::NoClass => EngineError::unsupported(format!(
             "the jars have no driver of {} ({line}): `jar=` or ${} names {}",
             product.name, product.variable, product.package
         )),
-        What::OldJava => EngineError::unsupported(format!(
+        FailureCategory::OldJava => EngineError::unsupported(format!(
             "this version of {} needs a newer Java ({line}): name its folder in $JAVA_HOME or with `java=`",
             product.name
         )),
-        What::Other => EngineError::new(ErrorKind::Other, line),
+        FailureCategory::Other => EngineError::new(ErrorKind::Other, line),
     }
 }
 
@@ -78,14 +78,14 @@ mod tests {
     #[test]
     fn an_error_has_the_kind_a_program_acts_on() {
         let h2 = of_scheme("jdbc+h2").unwrap();
-        let told = error(h2, What::Sql, 23505, "23505", "Unique index violation; SQL statement:\nINSERT …");
+        let told = error(h2, FailureCategory::Sql, 23505, "23505", "Unique index violation; SQL statement:\nINSERT …");
         assert_eq!((told.kind(), told.message()), (ErrorKind::Constraint, "Unique index violation"));
         assert_eq!(told.code(), Some("23505"));
         let full = "No space left on device: General error: \"Writing to file failed\"";
-        assert_eq!(error(h2, What::Sql, 50000, "HY000", full).kind(), ErrorKind::Full);
-        assert_eq!(error(h2, What::Memory, 0, "", "Java heap space").kind(), ErrorKind::Full);
-        let told = error(h2, What::NoClass, 0, "", "org.h2.Driver");
+        assert_eq!(error(h2, FailureCategory::Sql, 50000, "HY000", full).kind(), ErrorKind::Full);
+        assert_eq!(error(h2, FailureCategory::Memory, 0, "", "Java heap space").kind(), ErrorKind::Full);
+        let told = error(h2, FailureCategory::NoClass, 0, "", "org.h2.Driver");
         assert!(told.kind() == ErrorKind::Unsupported && told.message().contains("BOURSE_JDBC_H2_JAR"), "{told}");
-        assert_eq!(error(h2, What::of(9), 0, "", "words").kind(), ErrorKind::Other);
+        assert_eq!(error(h2, FailureCategory::of(9), 0, "", "words").kind(), ErrorKind::Other);
     }
 }

@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::database::{Database, Driver, files_at, parts};
 use crate::machine::Method;
 use crate::wire::put_params;
-use bourse_engine::{Batch, EachRow, EngineError, Incoming, Loader, Opened, rows_loader, unless_in_use};
+use bourse_engine::{Batch, EachRow, EngineError, IncomingRows, Loader, SharedDatabase, rows_loader, unless_in_use};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Rows {
     }
 }
 
-impl Incoming for Rows {
+impl IncomingRows for Rows {
     /// Runs a statement on the connection that is open as long as the database is: H2 cannot evaluate a check once the session
     /// that made it is closed (2.4.240, `IN` with constants).
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
@@ -92,7 +92,7 @@ pub(crate) fn folder_loader(driver: Driver, path: &Path) -> Result<Box<dyn Loade
 }
 
 /// Loader that builds a database in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(driver: &Driver, opened: Opened<Database>) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn memory_loader(driver: &Driver, opened: SharedDatabase<Database>) -> Result<Box<dyn Loader>, EngineError> {
     let rows = Rows::new(Database::in_memory(driver)?)?;
     Ok(rows_loader(rows, move |rows| {
         opened.replace(rows.complete()?);

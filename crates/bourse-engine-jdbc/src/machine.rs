@@ -280,9 +280,9 @@ unsafe fn define(
 }
 
 /// This thread's JNI environment, detached when the thread ends.
-struct Attached(Cell<*mut JNIEnv>, Cell<*mut JavaVM>);
+struct AttachedThread(Cell<*mut JNIEnv>, Cell<*mut JavaVM>);
 
-impl Drop for Attached {
+impl Drop for AttachedThread {
     fn drop(&mut self) {
         let vm = self.1.get();
         if !vm.is_null() {
@@ -293,7 +293,7 @@ impl Drop for Attached {
 }
 
 thread_local! {
-    static ATTACHED: Attached = const { Attached(Cell::new(null_mut()), Cell::new(null_mut())) };
+    static ATTACHED: AttachedThread = const { AttachedThread(Cell::new(null_mut()), Cell::new(null_mut())) };
 }
 
 impl Machine {

@@ -3,7 +3,7 @@
 use crate::environment::{Environment, version};
 use crate::options::{GRAMMAR, Options, Sync};
 use crate::session::LmdbSession;
-use bourse_engine::target::{Grammar, Parsed, TargetError};
+use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, TargetFile,
     path_with_suffix,
@@ -39,7 +39,7 @@ impl KeyDatabase for Environment {
     const FORMAT: &'static FileFormat = &FileFormat { name: "LMDB", companions: &[LOCK], ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
 
-    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.ok_or_else(|| EngineError::unsupported("LMDB has no database in memory"))?;
         Self::at(&files.open_or_make()?, &target.options)
     }

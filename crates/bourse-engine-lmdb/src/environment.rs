@@ -55,9 +55,9 @@ unsafe impl Send for Environment {}
 unsafe impl std::marker::Sync for Environment {}
 
 /// Environment that is not completely open yet; closed when dropped.
-struct Opening(*mut ffi::MDB_env, (u64, u64));
+struct OpeningEnvironment(*mut ffi::MDB_env, (u64, u64));
 
-impl Drop for Opening {
+impl Drop for OpeningEnvironment {
     fn drop(&mut self) {
         // SAFETY: made by mdb_env_create and not shared yet; an environment that failed to open must be closed too.
         unsafe { ffi::mdb_env_close(self.0) };
@@ -95,7 +95,7 @@ impl Environment {
             locked(&OPEN).get_or_insert_default().remove(&file);
             return Err(e);
         }
-        let opening = Opening(raw, file);
+        let opening = OpeningEnvironment(raw, file);
         let mut flags = ffi::MDB_NOSUBDIR | ffi::MDB_NOTLS;
         flags |= match options.sync {
             Sync::Full => 0,

@@ -1,7 +1,7 @@
 //! Records by key on LMDB.
 
 use crate::environment::{Environment, Tree};
-use crate::transaction::{At, ReadTransaction, WriteTransaction};
+use crate::transaction::{ReadAccess, ReadTransaction, WriteTransaction};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
 use bourse_engine::{Access, Change, EachRow, EngineError, ErrorKind, Key, RecordTable, Records, Slots, Value};
@@ -86,7 +86,7 @@ impl LmdbSession {
     fn reading<T>(
         &mut self,
         table: &RecordTable,
-        body: impl FnOnce(Tree, At<'_>) -> Result<T, EngineError>,
+        body: impl FnOnce(Tree, ReadAccess<'_>) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         let tree = self.tree(table)?;
         if let Some(writer) = &self.writer {

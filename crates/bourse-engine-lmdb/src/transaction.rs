@@ -38,7 +38,7 @@ unsafe fn bytes<'t>(value: &ffi::MDB_val) -> &'t [u8] {
 
 /// Read access to an open transaction in which nothing is written for `'t`.
 #[derive(Clone, Copy)]
-pub(crate) struct At<'t> {
+pub(crate) struct ReadAccess<'t> {
     raw: *mut ffi::MDB_txn,
     transaction: PhantomData<&'t ()>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct At<'t> {
 /// Callback of a scan for each key and its bytes.
 pub(crate) type EachPair<'f> = dyn FnMut(&[u8], &[u8]) -> Result<(), EngineError> + 'f;
 
-impl<'t> At<'t> {
+impl<'t> ReadAccess<'t> {
     #[inline]
     pub(crate) fn get(self, tree: ffi::MDB_dbi, key: &[u8]) -> Result<Option<&'t [u8]>, EngineError> {
         let (mut key, mut found) = (value(key), EMPTY);
@@ -151,9 +151,9 @@ impl ReadTransaction {
     /// # Panics
     /// If it has no snapshot.
     #[inline]
-    pub(crate) fn at(&self) -> At<'_> {
+    pub(crate) fn at(&self) -> ReadAccess<'_> {
         assert!(self.is_open, "a transaction that was reset is renewed before it is read");
-        At { raw: self.raw, transaction: PhantomData }
+        ReadAccess { raw: self.raw, transaction: PhantomData }
     }
 
     /// Opens an existing tree.
@@ -208,8 +208,8 @@ impl WriteTransaction {
     }
 
     #[inline]
-    pub(crate) fn at(&self) -> Result<At<'_>, EngineError> {
-        Ok(At { raw: self.raw()?, transaction: PhantomData })
+    pub(crate) fn at(&self) -> Result<ReadAccess<'_>, EngineError> {
+        Ok(ReadAccess { raw: self.raw()?, transaction: PhantomData })
     }
 
     /// Writes a record; returns whether it did: with `MDB_NOOVERWRITE` it does not if the key exists.

@@ -12,7 +12,7 @@ use bourse_engine::{Dialect, EngineError, ErrorKind};
 use bourse_server::client::passwords::{Environment, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SslMode;
-use bourse_server::client::{Address, Limits, Product, Reach};
+use bourse_server::client::{Address, Limits, NodeConnector, Product};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
 #[cfg(feature = "tls")]
@@ -164,7 +164,7 @@ fn of_version(version: &str) -> &'static Facts {
 
 /// Differences of a server from MySQL, and its SQL as it is configured.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct KnownServer {
     pub(crate) facts: &'static Facts,
     pub(crate) dialect: &'static Dialect,
     /// Whether it enforces checks.
@@ -173,7 +173,7 @@ pub struct Known {
     pub(crate) is_galera: bool,
 }
 
-impl Known {
+impl KnownServer {
     /// A server with its product's default configuration.
     pub(crate) fn of(facts: &'static Facts, foreign_keys: bool) -> Self {
         Self { facts, dialect: (facts.dialect)(foreign_keys, true), checks: true, is_galera: false }
@@ -193,7 +193,7 @@ impl Known {
     }
 }
 
-impl Reach for Connector {
+impl NodeConnector for Connector {
     type Session = MysqlSession;
 
     fn session(&self, database: &str) -> Result<MysqlSession, EngineError> {
@@ -201,7 +201,7 @@ impl Reach for Connector {
         if self.options.procedures {
             routines::refuse_without(&mut connection)?;
         }
-        let known = Known::ask(&mut connection, &self.options);
+        let known = KnownServer::ask(&mut connection, &self.options);
         Ok(MysqlSession::new(connection, self.options.procedures).of(known))
     }
 }

@@ -1,6 +1,6 @@
 //! Description of the server that was run on, read back from it, and the durability that its settings promise.
 
-use crate::connect::{Known, version};
+use crate::connect::{KnownServer, version};
 use crate::error::error;
 use crate::link::Link;
 use crate::options::Flavour;
@@ -98,7 +98,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Link) -> Result<Descrip
     let data = is_here(target, get("hostname")).then(|| Path::new(get("datadir")));
     let others = ["innodb_log_group_home_dir", "innodb_data_home_dir"].map(get);
     let places = data.map(|data| others.map(|other| data.join(other)).into_iter().chain([data.to_owned()]));
-    let facts = Facts {
+    let facts = DurabilityFacts {
         memory_file_system: places.into_iter().flatten().find_map(|place| memory_file_system(&place)),
         storage: get("default_storage_engine"),
         flush_log: get("innodb_flush_log_at_trx_commit"),
@@ -111,7 +111,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Link) -> Result<Descrip
     let (durability, durability_reason) = durability(&facts);
     let build = listed(&BUILD).into_iter().map(|setting| format!("{}={}", setting.name, setting.value));
     let mut warnings = warnings(target, flavour, &facts, &all);
-    let known = Known::ask(connection, &target.options);
+    let known = KnownServer::ask(connection, &target.options);
     if let (false, Some(variable), Some(product)) = (known.checks, known.facts.checks, product) {
         warnings.push(format!("{} ignores checks unless {variable} is ON: none are declared", product.name));
     }
@@ -169,7 +169,7 @@ fn is_here(target: &Target, hostname: &str) -> bool {
 
 /// Facts that determine the durability class.
 #[derive(Debug, Clone, Copy)]
-struct Facts<'a> {
+struct DurabilityFacts<'a> {
     /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
     storage: &'a str,
@@ -183,7 +183,7 @@ struct Facts<'a> {
 }
 
 /// Durability class of acknowledged commits, with the reason.
-fn durability(facts: &Facts<'_>) -> (Durability, String) {
+fn durability(facts: &DurabilityFacts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Unknown, Volatile};
     if let Some(name) = facts.memory_file_system {
         return (Volatile, format!("the data directory or the log is on {name}, which is memory"));
@@ -221,7 +221,7 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
 }
 
 /// Commits that may be lost within the class.
-fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
+fn may_lose(class: Durability, facts: &DurabilityFacts<'_>) -> Option<MayLose> {
     match (class, facts.flush_log) {
         (Durability::Process | Durability::Consistent, "0") => Some(MayLose::LastSecondInMemory),
         (Durability::Consistent, "1" | "3") => Some(MayLose::NotWrittenBack),
@@ -230,7 +230,12 @@ fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
     }
 }
 
-fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BTreeMap<String, String>) -> Vec<String> {
+fn warnings(
+    target: &Target,
+    flavour: Flavour,
+    facts: &DurabilityFacts<'_>,
+    variables: &BTreeMap<String, String>,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(name) = facts.memory_file_system {
         warnings.push(lost_with_machine("the data directory or the log", name));
@@ -291,7 +296,7 @@ mod tests {
     #[test]
     fn the_class_follows_from_the_settings() {
         use Durability::{Consistent, Durable, Process, Unknown, Volatile};
-        let disk = Facts {
+        let disk = DurabilityFacts {
             memory_file_system: None,
             storage: "InnoDB",
             flush_log: "1",
@@ -303,28 +308,28 @@ mod tests {
         };
         for (facts, expected) in [
             (disk, Durable),
-            (Facts { log_bin: "ON", ..disk }, Consistent),
-            (Facts { log_bin: "ON", sync_binlog: "1", ..disk }, Durable),
-            (Facts { storage: "MEMORY", ..disk }, Volatile),
-            (Facts { flush_log: "2", ..disk }, Consistent),
-            (Facts { flush_log: "0", ..disk }, Consistent),
-            (Facts { doublewrite: "OFF", ..disk }, Process),
-            (Facts { flush_method: "nosync", ..disk }, Process),
-            (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
-            (Facts { product: Some("TiDB"), ..disk }, Unknown),
+            (DurabilityFacts { log_bin: "ON", ..disk }, Consistent),
+            (DurabilityFacts { log_bin: "ON", sync_binlog: "1", ..disk }, Durable),
+            (DurabilityFacts { storage: "MEMORY", ..disk }, Volatile),
+            (DurabilityFacts { flush_log: "2", ..disk }, Consistent),
+            (DurabilityFacts { flush_log: "0", ..disk }, Consistent),
+            (DurabilityFacts { doublewrite: "OFF", ..disk }, Process),
+            (DurabilityFacts { flush_method: "nosync", ..disk }, Process),
+            (DurabilityFacts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
+            (DurabilityFacts { product: Some("TiDB"), ..disk }, Unknown),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
         }
-        let late = Facts { flush_log: "0", ..disk };
+        let late = DurabilityFacts { flush_log: "0", ..disk };
         for (facts, expected) in [
             (disk, None),
-            (Facts { log_bin: "ON", ..disk }, Some(MayLose::NotWrittenBack)),
-            (Facts { flush_log: "2", ..disk }, Some(MayLose::LastSecond)),
+            (DurabilityFacts { log_bin: "ON", ..disk }, Some(MayLose::NotWrittenBack)),
+            (DurabilityFacts { flush_log: "2", ..disk }, Some(MayLose::LastSecond)),
             (late, Some(MayLose::LastSecondInMemory)),
-            (Facts { doublewrite: "OFF", ..disk }, None),
-            (Facts { doublewrite: "OFF", ..late }, Some(MayLose::LastSecondInMemory)),
-            (Facts { storage: "MEMORY", ..late }, None),
-            (Facts { product: Some("TiDB"), ..late }, None),
+            (DurabilityFacts { doublewrite: "OFF", ..disk }, None),
+            (DurabilityFacts { doublewrite: "OFF", ..late }, Some(MayLose::LastSecondInMemory)),
+            (DurabilityFacts { storage: "MEMORY", ..late }, None),
+            (DurabilityFacts { product: Some("TiDB"), ..late }, None),
         ] {
             assert_eq!(may_lose(durability(&facts).0, &facts), expected, "{facts:?}");
         }

@@ -1,13 +1,13 @@
 //! MariaDB and MySQL as a system of servers.
 
-use crate::connect::{Connector, Known, connectors, facts, limits, tls, version};
+use crate::connect::{Connector, KnownServer, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::error::error;
 use crate::link::Link;
 use crate::loader::DatabaseLoader;
 use crate::options::{Flavour, GRAMMAR, Options};
 use crate::products::{PRODUCTS, of_flavour};
-use crate::server::{self, Installed, SOCKET, installed};
+use crate::server::{self, InstalledServer, SOCKET, installed};
 use crate::status::{Status, counters, process_in_pid_file};
 use crate::target::{FORMS, Place};
 use crate::{describe, hold, ownership};
@@ -20,7 +20,7 @@ use bourse_server::client::passwords::Environment;
 use bourse_server::client::tls::{SslMode, tls_setting};
 use bourse_server::client::{ConflictKinds, Nodes, Product};
 use bourse_server::private::processes;
-use bourse_server::{Facts, ServerEngine, System};
+use bourse_server::{ServerEngine, System, SystemFacts};
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, OnceLock};
 
@@ -62,9 +62,9 @@ pub fn open(target: &str) -> Result<MysqlEngine, TargetError> {
 }
 
 /// Differences of the server from MySQL, as far as they are known without reaching it.
-fn known(engine: &MysqlEngine) -> Known {
+fn known(engine: &MysqlEngine) -> KnownServer {
     // A private server is set up to enforce checks.
-    let own = || Known::of(of_flavour(engine.target().flavour), engine.target().options.foreign_keys);
+    let own = || KnownServer::of(of_flavour(engine.target().flavour), engine.target().options.foreign_keys);
     engine.state().get().copied().unwrap_or_else(own)
 }
 
@@ -135,16 +135,16 @@ pub(crate) fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> 
 impl System for Mysql {
     type Flavour = Flavour;
     type Options = Options;
-    type Installed = Installed;
+    type Installed = InstalledServer;
     type Connector = Connector;
     type Watcher = Watcher;
     /// Differences of the servers from MySQL, once a running one was reached.
-    type State = OnceLock<Known>;
+    type State = OnceLock<KnownServer>;
 
-    const FACTS: &'static Facts<Self> = &FACTS;
+    const FACTS: &'static SystemFacts<Self> = &FACTS;
 }
 
-static FACTS: Facts<Mysql> = Facts {
+static FACTS: SystemFacts<Mysql> = SystemFacts {
     grammar: &GRAMMAR,
     forms: &FORMS,
     defaults: Options::DEFAULT,
@@ -203,7 +203,7 @@ static FACTS: Facts<Mysql> = Facts {
 
 fn examined(engine: &MysqlEngine, nodes: Nodes<Connector>) -> Result<Nodes<Connector>, EngineError> {
     let options = &engine.target().options;
-    let (_, known) = nodes.reach(0, |connector| Ok(Known::ask(&mut connector.connect(None)?, options)))?;
+    let (_, known) = nodes.reach(0, |connector| Ok(KnownServer::ask(&mut connector.connect(None)?, options)))?;
     let known = engine.state().get_or_init(|| known);
     Ok(nodes.with_strictest(known.facts.strictest))
 }

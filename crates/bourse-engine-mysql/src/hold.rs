@@ -21,26 +21,26 @@ const NAME_CHARS: usize = 48;
 const LOOKS: u32 = 5;
 
 /// A connection of a server: the server's host and port, and its own number.
-type Place = (String, u64);
+type ServerConnection = (String, u64);
 
 /// Connections by which this process holds databases.
-static OURS: Mutex<Vec<Place>> = Mutex::new(Vec::new());
+static OURS: Mutex<Vec<ServerConnection>> = Mutex::new(Vec::new());
 
 /// A connection that holds a database.
-struct Held {
+struct HoldingConnection {
     connection: Link,
     /// Name of the lock, as an SQL literal.
     name: String,
-    place: Place,
+    place: ServerConnection,
 }
 
-impl Drop for Held {
+impl Drop for HoldingConnection {
     fn drop(&mut self) {
         locked(&OURS).retain(|place| *place != self.place);
     }
 }
 
-impl DatabaseLock for Held {
+impl DatabaseLock for HoldingConnection {
     fn still_held(&mut self) -> Result<(), EngineError> {
         let found = holder(&mut self.connection, &self.name).map_err(|e| error(&e));
         self.connection.rests();
@@ -90,11 +90,11 @@ fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     let Some(place) = holder(&mut connection, &name)? else { return Ok(Hold::InUse(Vec::new())) };
     locked(&OURS).push(place.clone());
     connection.rests();
-    Ok(Hold::Held(Box::new(Held { connection, name, place })))
+    Ok(Hold::Held(Box::new(HoldingConnection { connection, name, place })))
 }
 
 /// Holder of a lock, with the server as it identifies itself. Behind a gate its connection is not the client's.
-fn holder(connection: &mut Link, name: &str) -> Result<Option<Place>, mysql::Error> {
+fn holder(connection: &mut Link, name: &str) -> Result<Option<ServerConnection>, mysql::Error> {
     let holder: Option<Option<u64>> = connection.query_first(format!("SELECT IS_USED_LOCK({name}) FROM DUAL"))?;
     let Some(holder) = holder.flatten() else { return Ok(None) };
     let server = connection.query_first::<String, _>("SELECT CONCAT(@@hostname, ':', @@port)")?;

@@ -66,5 +66,5 @@ pub use dialect::DIALECT;
 pub use engine::{Mysql, MysqlEngine, open};
 pub use kind::KINDS;
 pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
-pub use server::{Installed, SERVER_VARIABLE, installed};
+pub use server::{InstalledServer, SERVER_VARIABLE, installed};
 pub use target::{Place, Target};

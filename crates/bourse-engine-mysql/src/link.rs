@@ -1,6 +1,6 @@
 //! Connections whose waits for answers an interruption ends.
 
-use bourse_engine::server_wait::{Awaited, run_client_library};
+use bourse_engine::server_wait::{AwaitedConnection, run_client_library};
 use mysql::prelude::{AsStatement, Queryable};
 use mysql::{Binary, Conn, Error, Params, QueryResult, Statement, Text};
 use std::io;
@@ -13,12 +13,12 @@ pub(crate) struct Link {
     /// Whether the server has sent something that the client could not parse: the connection is unusable.
     is_broken: bool,
     /// Registration of its waits; `None` if the system gives no second handle of the socket.
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedConnection>,
 }
 
 impl Link {
     pub(crate) fn new(server: String, connection: Conn) -> Self {
-        let awaited = end_of(&connection).map(|end| Awaited::new(server, end));
+        let awaited = end_of(&connection).map(|end| AwaitedConnection::new(server, end));
         Self { connection, is_broken: false, awaited }
     }
 

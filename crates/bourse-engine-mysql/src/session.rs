@@ -1,13 +1,13 @@
 //! Session of a user: statements prepared at first use and found by number.
 
-use crate::connect::Known;
+use crate::connect::KnownServer;
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::link::Link;
 use crate::products::{Facts, OWN};
 use crate::routines;
-use crate::statement::{Rendered, Scales};
+use crate::statement::{RenderedStatement, Scales};
 use crate::value::ServerRow;
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
@@ -21,9 +21,9 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 /// A prepared statement, and the arrangement of its values.
-struct Prepared {
+struct PreparedStatement {
     statement: Statement,
-    rendered: Rendered,
+    rendered: RenderedStatement,
     scales: Scales,
     /// Whether a commit after it has shown, or will, that it does not end transactions.
     is_known: bool,
@@ -49,7 +49,7 @@ enum State {
 /// A session of one server.
 pub struct MysqlSession {
     connection: Link,
-    statements: Slots<Prepared>,
+    statements: Slots<PreparedStatement>,
     /// Isolation level last set at the server; `None` before the first.
     isolation: Option<Isolation>,
     state: State,
@@ -89,7 +89,7 @@ impl MysqlSession {
     }
 
     /// Sets the differences and the dialect that were read from the server.
-    pub(crate) fn of(self, Known { facts, dialect, is_galera, .. }: Known) -> Self {
+    pub(crate) fn of(self, KnownServer { facts, dialect, is_galera, .. }: KnownServer) -> Self {
         Self { facts, dialect, is_galera, ..self }
     }
 
@@ -99,11 +99,11 @@ impl MysqlSession {
         if let Some(old) = self.statements.place(slot).take() {
             self.connection.close(old.statement).map_err(|e| error(&e))?;
         }
-        let rendered = Rendered::of(text, &DIALECT);
+        let rendered = RenderedStatement::of(text, &DIALECT);
         let scales = rendered.scales(params);
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
-        *self.statements.place(slot) = Some(Prepared { statement, rendered, scales, is_known: false });
+        *self.statements.place(slot) = Some(PreparedStatement { statement, rendered, scales, is_known: false });
         if self.is_galera && self.state == State::Open { self.refuse_undone() } else { Ok(()) }
     }
 
@@ -170,7 +170,7 @@ impl MysqlSession {
             self.has_unknown |= self.known_texts.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one(sql));
         }
         self.round_trips += 1;
-        let done = Rendered::of(sql, &DIALECT).literal(params).and_then(|text| {
+        let done = RenderedStatement::of(sql, &DIALECT).literal(params).and_then(|text| {
             self.connection.query_iter(text).map_err(|e| error(&e)).and_then(|result| through(result, each))
         });
         self.settled(done, sql)
@@ -374,7 +374,7 @@ impl Session for MysqlSession {
     /// Explains a statement with a constant for each parameter that is valid as number, day and text. If the server
     /// looks the constant up by a unique key and finds no row, it reports that instead of a plan.
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
-        let explained = Rendered::of(&format!("EXPLAIN {sql}"), &DIALECT).inlined(|before, _| {
+        let explained = RenderedStatement::of(&format!("EXPLAIN {sql}"), &DIALECT).inlined(|before, _| {
             let is_count = before.trim_end().to_ascii_uppercase().ends_with("LIMIT");
             before.push_str(if is_count { "20" } else { "'20050103'" });
         });

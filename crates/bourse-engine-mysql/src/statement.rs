@@ -5,7 +5,7 @@ use bourse_schema::Dialect;
 
 /// Text of a statement between its parameters, and the index of the caller's value for each parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rendered {
+pub(crate) struct RenderedStatement {
     /// Pieces of text, one more than the parameters.
     pieces: Vec<String>,
     /// Index of the caller's value for each parameter, from 0: `?2, ?1, ?2` is 1, 0, 1.
@@ -18,7 +18,7 @@ pub(crate) struct Rendered {
 /// declared a decimal stays exact.
 pub(crate) type Scales = Vec<Option<u8>>;
 
-impl Rendered {
+impl RenderedStatement {
     /// Parses a statement with parameters `?1`, `?2`, … or plain `?`, and the dialect's holes.
     pub(crate) fn of(text: &str, dialect: &Dialect) -> Self {
         let (pieces, order) = split_parameters(dialect.fill(text).trim());
@@ -102,7 +102,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, sql: &str, order: &[usize]) {
-        let rendered = Rendered::of(text, &DIALECT);
+        let rendered = RenderedStatement::of(text, &DIALECT);
         assert_eq!(rendered.sql(&[]), sql);
         assert_eq!(rendered.order, order, "{text}");
     }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn decimals_are_declared() {
-        let rendered = Rendered::of("SET a = a + ?2 WHERE b = ?1 AND c = ?2", &DIALECT);
+        let rendered = RenderedStatement::of("SET a = a + ?2 WHERE b = ?1 AND c = ?2", &DIALECT);
         let params = [Value::Int(1), Value::Decimal { units: 5, scale: 2 }];
         let scales = rendered.scales(&params);
         assert_eq!(
@@ -142,14 +142,14 @@ mod tests {
 
     #[test]
     fn values_that_are_missing_are_told() {
-        let rendered = Rendered::of("SELECT ?1, ?3", &DIALECT);
+        let rendered = RenderedStatement::of("SELECT ?1, ?3", &DIALECT);
         let refused = rendered.arrange(&[Value::Int(1)]).unwrap_err();
         assert_eq!(refused.message(), "the statement has 3 parameters, 1 were given");
     }
 
     #[test]
     fn values_stand_in_a_text_where_their_parameters_did() {
-        let rendered = Rendered::of("SET a = ?2, b = '?' WHERE c = ?1 OR d = ?2", &DIALECT);
+        let rendered = RenderedStatement::of("SET a = ?2, b = '?' WHERE c = ?1 OR d = ?2", &DIALECT);
         let text = rendered.literal(&[Value::Text("it's"), Value::Decimal { units: 5, scale: 2 }]).unwrap();
         assert_eq!(text, "SET a = 0.05, b = '?' WHERE c = 'it''s' OR d = 0.05");
         assert!(rendered.literal(&[]).is_err());

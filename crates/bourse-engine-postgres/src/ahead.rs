@@ -6,13 +6,13 @@ use bourse_engine::{EngineError, ErrorKind, Sql};
 
 /// Statements to be sent with the next one whose answer is awaited.
 #[derive(Default)]
-pub(crate) struct Ahead {
+pub(crate) struct StatementsAhead {
     /// Statement that opens a transaction before them, if needed.
     pub(crate) begin: Option<&'static str>,
     pub(crate) changes: Vec<&'static Sql>,
 }
 
-impl Ahead {
+impl StatementsAhead {
     /// Number of answers before that of the awaited statement.
     pub(crate) fn answers(&self) -> usize {
         usize::from(self.begin.is_some()) + self.changes.len()
@@ -28,12 +28,12 @@ impl Ahead {
 }
 
 /// Answers to statements sent ahead, which arrive before others.
-pub(crate) struct Answers {
-    pub(crate) ahead: Ahead,
+pub(crate) struct AnswersAhead {
+    pub(crate) ahead: StatementsAhead,
     pub(crate) at: usize,
 }
 
-impl Answers {
+impl AnswersAhead {
     /// Processes a message if it answers a statement sent ahead; returns whether it does.
     #[inline]
     pub(crate) fn take(&mut self, connection: &Connection, message: &Message) -> Result<bool, EngineError> {

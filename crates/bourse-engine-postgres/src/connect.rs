@@ -7,12 +7,12 @@ use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::{Place, Target};
 use crate::wire::{Connection, Stream};
-use bourse_engine::server_wait::{Awaited, connect_limit, for_report, within_limit};
+use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::client::passwords::{Environment, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
-use bourse_server::client::tls::Secured;
-use bourse_server::client::{Address, Limits, Reach};
+use bourse_server::client::tls::SecuredStream;
+use bourse_server::client::{Address, Limits, NodeConnector};
 use std::io;
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
@@ -56,7 +56,7 @@ impl Connector {
         #[cfg(feature = "tls")]
         let opened = self.secured(opened)?;
         let mut connection =
-            Connection::start(opened, Awaited::new(self.server(), end), &self.user, &self.secret, database)?;
+            Connection::start(opened, AwaitedConnection::new(self.server(), end), &self.user, &self.secret, database)?;
         connection.run(&self.settings())?;
         Ok(connection)
     }
@@ -134,7 +134,7 @@ impl Connector {
         let asked = plain.write_all(&message::ENCRYPTION).and_then(|()| plain.read_exact(&mut answer));
         asked.map_err(|e| crate::error::io(&e))?;
         match (answer[0], tls.is_required()) {
-            (b'S', _) => Ok(Stream::Tls(Secured::start(plain, host, tls)?)),
+            (b'S', _) => Ok(Stream::Tls(SecuredStream::start(plain, host, tls)?)),
             (_, false) => Ok(Stream::Tcp(plain)),
             (_, true) => Err(EngineError::unsupported(format!(
                 "the server does not offer TLS, which sslmode={} asks for: set ssl = on there, or use sslmode=prefer",
@@ -148,7 +148,7 @@ impl Connector {
     }
 }
 
-impl Reach for Connector {
+impl NodeConnector for Connector {
     type Session = PostgresSession;
 
     fn session(&self, database: &str) -> Result<PostgresSession, EngineError> {

@@ -84,7 +84,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
     // The log may have a place of its own. A server in a container has paths of its own.
     let data = Some(Path::new(get("data_directory"))).filter(|data| is_here && data.is_absolute());
     let places = data.map(|data| [data.to_owned(), data.join("pg_wal")]);
-    let facts = Facts {
+    let facts = DurabilityFacts {
         memory_file_system: places.iter().flatten().find_map(|place| memory_file_system(place)),
         fsync: get("fsync"),
         full_page_writes: get("full_page_writes"),
@@ -155,7 +155,7 @@ pub(crate) fn damages(connection: &mut Connection) -> Result<Vec<String>, Engine
 
 /// Facts that determine the durability class.
 #[derive(Debug, Clone, Copy)]
-struct Facts<'a> {
+struct DurabilityFacts<'a> {
     /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
     fsync: &'a str,
@@ -164,7 +164,7 @@ struct Facts<'a> {
 }
 
 /// Durability class of acknowledged commits, with the reason.
-fn durability(facts: &Facts<'_>) -> (Durability, String) {
+fn durability(facts: &DurabilityFacts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Volatile};
     if let Some(name) = facts.memory_file_system {
         return (Volatile, format!("the data directory or the log is on {name}, which is memory"));
@@ -186,7 +186,7 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
 }
 
 /// Commits that may be lost within the class.
-fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
+fn may_lose(class: Durability, facts: &DurabilityFacts<'_>) -> Option<MayLose> {
     let is_in_memory =
         facts.synchronous_commit == "off" && matches!(class, Durability::Process | Durability::Consistent);
     is_in_memory.then_some(MayLose::LastSecondInMemory)
@@ -199,24 +199,25 @@ mod tests {
     #[test]
     fn the_class_follows_from_the_settings() {
         use Durability::{Consistent, Durable, Process, Volatile};
-        let disk = Facts { memory_file_system: None, fsync: "on", full_page_writes: "on", synchronous_commit: "on" };
+        let disk =
+            DurabilityFacts { memory_file_system: None, fsync: "on", full_page_writes: "on", synchronous_commit: "on" };
         for (facts, expected) in [
             (disk, Durable),
-            (Facts { synchronous_commit: "local", ..disk }, Durable),
-            (Facts { synchronous_commit: "off", ..disk }, Consistent),
-            (Facts { full_page_writes: "off", ..disk }, Process),
-            (Facts { fsync: "off", ..disk }, Process),
-            (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
+            (DurabilityFacts { synchronous_commit: "local", ..disk }, Durable),
+            (DurabilityFacts { synchronous_commit: "off", ..disk }, Consistent),
+            (DurabilityFacts { full_page_writes: "off", ..disk }, Process),
+            (DurabilityFacts { fsync: "off", ..disk }, Process),
+            (DurabilityFacts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
         }
-        let late = Facts { synchronous_commit: "off", ..disk };
+        let late = DurabilityFacts { synchronous_commit: "off", ..disk };
         for (facts, expected) in [
             (disk, None),
             (late, Some(MayLose::LastSecondInMemory)),
-            (Facts { fsync: "off", ..disk }, None),
-            (Facts { fsync: "off", ..late }, Some(MayLose::LastSecondInMemory)),
-            (Facts { memory_file_system: Some("tmpfs"), ..late }, None),
+            (DurabilityFacts { fsync: "off", ..disk }, None),
+            (DurabilityFacts { fsync: "off", ..late }, Some(MayLose::LastSecondInMemory)),
+            (DurabilityFacts { memory_file_system: Some("tmpfs"), ..late }, None),
         ] {
             assert_eq!(may_lose(durability(&facts).0, &facts), expected, "{facts:?}");
         }

@@ -6,7 +6,7 @@ use crate::dialect::DIALECT;
 use crate::loader::DatabaseLoader;
 use crate::options::{GRAMMAR, Options};
 use crate::products::PRODUCTS;
-use crate::server::{self, Installed, installed};
+use crate::server::{self, InstalledServer, installed};
 use crate::target::FORMS;
 use crate::wire::Connection;
 use crate::{describe, hold, ownership, status};
@@ -14,7 +14,7 @@ use bourse_engine::target::TargetError;
 use bourse_engine::{Capabilities, Description, EngineError, Footprint, SideDatabase};
 use bourse_server::client::tls::tls_setting;
 use bourse_server::client::{ConflictKinds, Product};
-use bourse_server::{DATABASE, Facts, ServerEngine, System};
+use bourse_server::{DATABASE, ServerEngine, System, SystemFacts};
 use std::sync::Arc;
 
 /// PostgreSQL.
@@ -52,16 +52,16 @@ fn if_there(engine: &PostgresEngine) -> Result<Option<Connection>, EngineError> 
 impl System for Postgres {
     type Flavour = ();
     type Options = Options;
-    type Installed = Installed;
+    type Installed = InstalledServer;
     type Connector = Connector;
     type Watcher = Connection;
     /// Database that is accessible even if the target's does not exist; the target's if `None`.
     type State = Option<String>;
 
-    const FACTS: &'static Facts<Self> = &FACTS;
+    const FACTS: &'static SystemFacts<Self> = &FACTS;
 }
 
-static FACTS: Facts<Postgres> = Facts {
+static FACTS: SystemFacts<Postgres> = SystemFacts {
     grammar: &GRAMMAR,
     forms: &FORMS,
     defaults: Options::DEFAULT,

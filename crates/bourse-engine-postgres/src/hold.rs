@@ -28,18 +28,18 @@ const SESSION: &str = "pg_backend_pid() || ' ' || extract(epoch FROM pg_postmast
 static OURS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// A connection that holds a database.
-struct Held {
+struct HoldingConnection {
     connection: Connection,
     session: String,
 }
 
-impl Drop for Held {
+impl Drop for HoldingConnection {
     fn drop(&mut self) {
         locked(&OURS).retain(|session| *session != self.session);
     }
 }
 
-impl DatabaseLock for Held {
+impl DatabaseLock for HoldingConnection {
     fn still_held(&mut self) -> Result<(), EngineError> {
         self.connection.names("SELECT 1").map(drop)
     }
@@ -97,7 +97,7 @@ fn held(mut connection: Connection) -> Hold {
     // A product without the functions has a session that is no other's.
     let session = connection.names(&format!("SELECT {SESSION}")).unwrap_or_default().concat();
     locked(&OURS).push(session.clone());
-    Hold::Held(Box::new(Held { connection, session }))
+    Hold::Held(Box::new(HoldingConnection { connection, session }))
 }
 
 fn held_by((session, details): (String, Details)) -> Hold {

@@ -64,5 +64,5 @@ pub use bourse_server::private::Launch;
 pub use engine::{Postgres, PostgresEngine, open};
 pub use kind::KINDS;
 pub use options::{GRAMMAR, Options, PlanCache, SynchronousCommit, WalSyncMethod};
-pub use server::{Installed, installed};
+pub use server::{InstalledServer, installed};
 pub use target::{Place, Target};

@@ -1,6 +1,6 @@
 //! Session of a user: statements prepared at first use and found by number.
 
-use crate::ahead::{Ahead, Answers};
+use crate::ahead::{AnswersAhead, StatementsAhead};
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::broken;
@@ -21,14 +21,14 @@ const RUNS_AT_ONCE: usize = 64;
 const BYTES_AT_ONCE: usize = 32 << 10;
 
 /// A prepared statement at the server.
-struct Prepared {
+struct PreparedStatement {
     name: String,
     /// Type of each parameter: the server's choice, or that of the first values.
     types: Vec<Oid>,
     columns: Vec<Column>,
 }
 
-impl Prepared {
+impl PreparedStatement {
     #[inline]
     fn takes(&self, params: &[Value<'_>]) -> bool {
         self.types.len() == params.len() && self.types.iter().zip(params).all(|(oid, value)| fits(*value, *oid))
@@ -38,13 +38,13 @@ impl Prepared {
 /// A session of one server.
 pub struct PostgresSession {
     connection: Connection,
-    statements: Slots<Prepared>,
+    statements: Slots<PreparedStatement>,
     /// Whether the caller began a transaction that it has not ended.
     is_begun: bool,
     /// Whether the open transaction met a conflict.
     is_doomed: bool,
     /// Statements written and not sent yet; `None` if each statement is sent immediately.
-    ahead: Option<Ahead>,
+    ahead: Option<StatementsAhead>,
     /// Whether routines are called.
     procedures: bool,
     /// Routines known to be installed at the server.
@@ -60,7 +60,7 @@ impl PostgresSession {
             statements: Slots::default(),
             is_begun: false,
             is_doomed: false,
-            ahead: pipeline.then(Ahead::default),
+            ahead: pipeline.then(StatementsAhead::default),
             procedures,
             routines: None,
             record: Vec::new(),
@@ -74,8 +74,8 @@ impl PostgresSession {
 
     /// Takes the statements written ahead, for a caller that sends them with another.
     #[inline]
-    fn answers(&mut self) -> Answers {
-        Answers { ahead: self.ahead.as_mut().map(std::mem::take).unwrap_or_default(), at: 0 }
+    fn answers(&mut self) -> AnswersAhead {
+        AnswersAhead { ahead: self.ahead.as_mut().map(std::mem::take).unwrap_or_default(), at: 0 }
     }
 
     /// Sends the statements written ahead, and reads their answers.
@@ -94,7 +94,7 @@ impl PostgresSession {
     /// Discards the statements written ahead, before a rollback.
     fn forget_ahead(&mut self) {
         if self.ahead.as_ref().is_some_and(|ahead| ahead.answers() > 0) {
-            self.ahead = Some(Ahead::default());
+            self.ahead = Some(StatementsAhead::default());
             self.connection.out.clear();
         }
     }
@@ -140,13 +140,13 @@ impl PostgresSession {
         }
     }
 
-    fn parse(&mut self, name: &str, text: &str, declared: &[Oid]) -> Result<Prepared, EngineError> {
+    fn parse(&mut self, name: &str, text: &str, declared: &[Oid]) -> Result<PreparedStatement, EngineError> {
         let out = &mut self.connection.out;
         message::parse(out, name, text, declared);
         message::describe_statement(out, name);
         message::sync(out);
         self.connection.send()?;
-        let mut prepared = Prepared { name: name.to_owned(), types: Vec::new(), columns: Vec::new() };
+        let mut prepared = PreparedStatement { name: name.to_owned(), types: Vec::new(), columns: Vec::new() };
         self.connection.finish(&mut |connection, message| {
             match message.kind {
                 b't' => prepared.types = types(connection.body(message)),

@@ -3,7 +3,7 @@
 use crate::error::{broken, lost, server_error};
 use crate::message;
 use crate::value::Column;
-use bourse_engine::server_wait::Awaited;
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::client::passwords::Secret;
 use bytes::BytesMut;
@@ -32,7 +32,7 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
     /// Encrypted connection to host and port.
     #[cfg(feature = "tls")]
-    Tls(bourse_server::client::tls::Secured),
+    Tls(bourse_server::client::tls::SecuredStream),
 }
 
 impl Stream {
@@ -135,7 +135,7 @@ pub(crate) type Field = (usize, i32);
 /// A connection to a server.
 pub struct Connection {
     stream: Stream,
-    awaited: Awaited,
+    awaited: AwaitedConnection,
     /// Whether it waits for answers even during an interruption.
     is_patient: bool,
     /// Bytes to be sent next.
@@ -156,7 +156,7 @@ impl Connection {
     /// Logs in over an open stream.
     pub(crate) fn start(
         stream: Stream,
-        awaited: Awaited,
+        awaited: AwaitedConnection,
         user: &str,
         secret: &Secret,
         database: &str,
@@ -171,7 +171,7 @@ impl Connection {
         Ok(this)
     }
 
-    fn over(stream: Stream, awaited: Awaited) -> Self {
+    fn over(stream: Stream, awaited: AwaitedConnection) -> Self {
         Self {
             stream,
             awaited,
@@ -502,7 +502,7 @@ mod tests {
     fn having_sent(bytes: Vec<u8>) -> Connection {
         let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
         std::thread::spawn(move || there.write_all(&bytes));
-        Connection::over(Stream::Unix(here), Awaited::new("the server".to_owned(), || {}))
+        Connection::over(Stream::Unix(here), AwaitedConnection::new("the server".to_owned(), || {}))
     }
 
     fn announced(length: usize, sent: usize) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use crate::error::error;
 use crate::options::{Durable, GRAMMAR, Options};
 use crate::session::RedbSession;
-use bourse_engine::target::{Grammar, Parsed, TargetError};
+use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records,
     memory_file_system,
@@ -84,7 +84,7 @@ impl KeyDatabase for Database {
     const FORMAT: &'static FileFormat = &FileFormat { name: "redb", ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
 
-    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let path = files.map(DatabaseFiles::open_or_make).transpose()?;
         let bytes = Arc::<AtomicU64>::default();
         let mut builder = Builder::new();

@@ -2,7 +2,7 @@
 
 use crate::error::error;
 use crate::options::{Durable, Options};
-use crate::transaction::{Bytes, Open, Reading, WriteTables, Writing, opened, remade};
+use crate::transaction::{Bytes, OpenTable, ReadingTransaction, WriteTables, WritingTransaction, opened, remade};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::records::refusals::{only_reads, refuse_indexes, wrong_key};
 use bourse_engine::{
@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// State of a session's transaction.
 enum State {
     Idle,
-    Reading(Reading),
-    Writing(Writing),
+    Reading(ReadingTransaction),
+    Writing(WritingTransaction),
 }
 
 /// Session of one user.
@@ -51,8 +51,8 @@ impl RedbKey for &'static str {
 macro_rules! by_type {
     ($open:expr, $table:expr, $key:expr, |$found:ident, $k:ident| $body:expr) => {
         match ($open, $key) {
-            (Open::Int($found), Key::Int($k)) => $body,
-            (Open::Text($found), Key::Text($k)) => $body,
+            (OpenTable::Int($found), Key::Int($k)) => $body,
+            (OpenTable::Text($found), Key::Text($k)) => $body,
             (_, key) => Err(wrong_key($table, key)),
         }
     };
@@ -97,11 +97,11 @@ impl RedbSession {
     }
 
     #[inline]
-    fn reading(&self) -> Result<Reading, EngineError> {
-        self.database.begin_read().map(Reading::new).map_err(error)
+    fn reading(&self) -> Result<ReadingTransaction, EngineError> {
+        self.database.begin_read().map(ReadingTransaction::new).map_err(error)
     }
 
-    fn begin_write(&self, durability: Durable) -> Result<Writing, EngineError> {
+    fn begin_write(&self, durability: Durable) -> Result<WritingTransaction, EngineError> {
         let mut transaction =
             writer_blocked_on(self.syncs, Wait::Lock, || self.database.begin_write()).map_err(error)?;
         let durability = match durability {
@@ -110,11 +110,14 @@ impl RedbSession {
         };
         transaction.set_durability(durability).map_err(|e| EngineError::new(ErrorKind::Other, e.to_string()))?;
         transaction.set_two_phase_commit(self.options.two_phase);
-        Ok(Writing::new(transaction, |_| WriteTables::default()))
+        Ok(WritingTransaction::new(transaction, |_| WriteTables::default()))
     }
 
     #[inline]
-    fn writing<T>(&mut self, body: impl FnOnce(&mut Writing) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn writing<T>(
+        &mut self,
+        body: impl FnOnce(&mut WritingTransaction) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         match &mut self.state {
             State::Reading(_) => Err(only_reads()),
             State::Writing(writing) => body(writing),
@@ -130,7 +133,7 @@ impl RedbSession {
 }
 
 /// Commits, and reports to the sampler that the thread waits: for the disk if there is one, else for writes of pages.
-fn committed(writing: Writing, syncs: bool) -> Result<(), EngineError> {
+fn committed(writing: WritingTransaction, syncs: bool) -> Result<(), EngineError> {
     writer_blocked_on(syncs, Wait::of_commit(syncs), || writing.into_owner().commit()).map_err(error)
 }
 

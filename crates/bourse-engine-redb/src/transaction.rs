@@ -8,20 +8,20 @@ use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransact
 pub(crate) type Bytes = &'static [u8];
 
 /// Open table, by the type of its keys.
-pub(crate) enum Open<I, T> {
+pub(crate) enum OpenTable<I, T> {
     /// Table with integer keys.
     Int(I),
     /// Table with text keys.
     Text(T),
 }
 
-pub(crate) type WriteTable<'t> = Open<Table<'t, i64, Bytes>, Table<'t, &'static str, Bytes>>;
-pub(crate) type ReadTable = Open<ReadOnlyTable<i64, Bytes>, ReadOnlyTable<&'static str, Bytes>>;
+pub(crate) type WriteTable<'t> = OpenTable<Table<'t, i64, Bytes>, Table<'t, &'static str, Bytes>>;
+pub(crate) type ReadTable = OpenTable<ReadOnlyTable<i64, Bytes>, ReadOnlyTable<&'static str, Bytes>>;
 pub(crate) type WriteTables<'t> = Slots<WriteTable<'t>>;
 
 self_cell::self_cell!(
     /// Transaction for writing, with its tables by their slots.
-    pub(crate) struct Writing {
+    pub(crate) struct WritingTransaction {
         owner: WriteTransaction,
         #[not_covariant]
         dependent: WriteTables,
@@ -29,7 +29,7 @@ self_cell::self_cell!(
 );
 
 /// Transaction for reading, with its tables by their slots.
-pub(crate) struct Reading {
+pub(crate) struct ReadingTransaction {
     transaction: ReadTransaction,
     tables: Slots<ReadTable>,
 }
@@ -54,7 +54,7 @@ pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool, EngineError> {
     }
 }
 
-impl Reading {
+impl ReadingTransaction {
     pub(crate) fn new(transaction: ReadTransaction) -> Self {
         Self { transaction, tables: Slots::default() }
     }
@@ -63,8 +63,8 @@ impl Reading {
     pub(crate) fn table(&mut self, table: &RecordTable) -> Result<&ReadTable, EngineError> {
         let transaction = &self.transaction;
         let found = self.tables.get_or_make(table.slot(), || match has_text_keys(table)? {
-            true => transaction.open_table(with_texts(table)).map(Open::Text).map_err(error),
-            false => transaction.open_table(with_ints(table)).map(Open::Int).map_err(error),
+            true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
+            false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
         });
         found.map(|found| &*found)
     }
@@ -78,8 +78,8 @@ pub(crate) fn opened<'a, 't>(
     table: &RecordTable,
 ) -> Result<&'a mut WriteTable<'t>, EngineError> {
     tables.get_or_make(table.slot(), || match has_text_keys(table)? {
-        true => transaction.open_table(with_texts(table)).map(Open::Text).map_err(error),
-        false => transaction.open_table(with_ints(table)).map(Open::Int).map_err(error),
+        true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
+        false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
     })
 }
 

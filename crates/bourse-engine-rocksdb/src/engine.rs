@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::options::{Compression, GRAMMAR, Options, parse};
 use crate::session::RocksDbSession;
-use bourse_engine::target::{Grammar, Parsed, TargetError, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
     Setting,
@@ -74,7 +74,7 @@ impl KeyDatabase for Database {
     };
     const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
 
-    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.expect("a database in memory was refused");
         files.exists()?;
         // Nothing is made where there is no library.

@@ -1,7 +1,7 @@
 //! Settings of a RocksDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, Parsed, Scheme, TargetError, parse_number};
+use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError, parse_number};
 use bourse_engine::{option_words, options};
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -89,7 +89,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
 };
 
 /// Parses a target.
-pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {
+pub(crate) fn parse(text: &str) -> Result<ParsedTarget<Options>, TargetError> {
     let mut parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
     if parsed.place == ":memory:" {
         return Err(TargetError::Place {

@@ -29,12 +29,12 @@ pub(crate) struct View {
 unsafe impl Send for View {}
 
 /// Record that was read; released when dropped.
-pub(crate) struct Found<'v> {
+pub(crate) struct FoundRecord<'v> {
     view: &'v View,
     raw: *mut Pinned,
 }
 
-impl Found<'_> {
+impl FoundRecord<'_> {
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         let mut length = 0;
@@ -46,7 +46,7 @@ impl Found<'_> {
     }
 }
 
-impl Drop for Found<'_> {
+impl Drop for FoundRecord<'_> {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: it was not given back yet.
@@ -172,12 +172,12 @@ impl View {
         self.state = State::Idle;
     }
 
-    fn found(&self, raw: *mut Pinned) -> Option<Found<'_>> {
-        (!raw.is_null()).then_some(Found { view: self, raw })
+    fn found(&self, raw: *mut Pinned) -> Option<FoundRecord<'_>> {
+        (!raw.is_null()).then_some(FoundRecord { view: self, raw })
     }
 
     #[inline]
-    pub(crate) fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Found<'_>>, EngineError> {
+    pub(crate) fn get(&self, table: &Table, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
         let handles = &self.database.handles;
         let (api, options, table) = (handles.api, self.options, table.raw);
         // SAFETY: database, transaction and table are open; the key is there for the call.
@@ -193,7 +193,7 @@ impl View {
     /// Reads a record that the open transaction is about to change: if another transaction changes it before this one commits,
     /// this one fails.
     #[inline]
-    pub(crate) fn get_for_update(&self, table: &Table, key: &[u8]) -> Result<Option<Found<'_>>, EngineError> {
+    pub(crate) fn get_for_update(&self, table: &Table, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
         debug_assert_eq!(self.state, State::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is there for the call.

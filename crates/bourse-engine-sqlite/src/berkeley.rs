@@ -11,7 +11,7 @@ use crate::options::{Options, Sync};
 use crate::session::Shared;
 use crate::source::Source;
 use bourse_engine::{
-    Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, Incoming, Loader,
+    Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, IncomingRows, Loader,
     MayLose, rows_loader,
 };
 use std::ffi::CStr;
@@ -144,7 +144,7 @@ impl Portions {
     }
 }
 
-impl Incoming for Portions {
+impl IncomingRows for Portions {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.rows.run(sql)?;
         self.commit()

@@ -72,7 +72,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         Place::File(path) => memory_file_system(path),
         Place::Memory => None,
     };
-    let facts = Facts {
+    let facts = DurabilityFacts {
         is_in_memory: target.place == Place::Memory,
         memory_file_system,
         journal: Journal::parse(in_force("journal_mode")).unwrap_or(target.options.journal),
@@ -133,7 +133,7 @@ fn name_of_value(pragma: &str, value: &str) -> Option<&'static str> {
 
 /// Facts that determine the durability class.
 #[derive(Debug, Clone, Copy)]
-struct Facts {
+struct DurabilityFacts {
     is_in_memory: bool,
     /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
@@ -142,7 +142,7 @@ struct Facts {
 }
 
 /// Durability class of acknowledged commits, with the reason.
-fn durability(facts: &Facts) -> (Durability, String) {
+fn durability(facts: &DurabilityFacts) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Volatile};
     let because = |class, why: &str| (class, why.to_owned());
     if facts.is_in_memory {
@@ -181,10 +181,10 @@ const fn may_lose(journal: Journal) -> MayLose {
 
 /// Durability class of acknowledged commits with these settings on a disk, with the reason.
 pub fn durability_on_disk(journal: Journal, sync: Sync) -> (Durability, String) {
-    durability(&Facts { is_in_memory: false, memory_file_system: None, journal, sync })
+    durability(&DurabilityFacts { is_in_memory: false, memory_file_system: None, journal, sync })
 }
 
-fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) -> Vec<String> {
+fn warnings(target: &Target, facts: &DurabilityFacts, page_size: &str, mmap_size: &str) -> Vec<String> {
     let options = &target.options;
     let mut warnings = Vec::new();
     let mut warn = |text: String| warnings.push(text);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn the_class_follows_from_the_settings() {
         use Durability::{Consistent, Durable, Process, Volatile};
-        let disk = |journal, sync| Facts { is_in_memory: false, memory_file_system: None, journal, sync };
+        let disk = |journal, sync| DurabilityFacts { is_in_memory: false, memory_file_system: None, journal, sync };
         for (facts, expected) in [
             (disk(Journal::Wal, Sync::Full), Durable),
             (disk(Journal::Wal, Sync::Extra), Durable),
@@ -238,8 +238,8 @@ mod tests {
             (disk(Journal::Persist, Sync::Normal), Process),
             (disk(Journal::Memory, Sync::Full), Volatile),
             (disk(Journal::Off, Sync::Extra), Volatile),
-            (Facts { is_in_memory: true, ..disk(Journal::Memory, Sync::Full) }, Volatile),
-            (Facts { memory_file_system: Some("tmpfs"), ..disk(Journal::Wal, Sync::Full) }, Volatile),
+            (DurabilityFacts { is_in_memory: true, ..disk(Journal::Memory, Sync::Full) }, Volatile),
+            (DurabilityFacts { memory_file_system: Some("tmpfs"), ..disk(Journal::Wal, Sync::Full) }, Volatile),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
         }

@@ -10,7 +10,7 @@ use crate::loader::{file_loader, memory_loader, ram_loader};
 use crate::memvfs;
 use crate::one_writer::OneWriterPlace;
 use crate::options::{Journal, Locking, MemoryKind, Threading, Writers};
-use crate::prepared::Prepared;
+use crate::prepared::PreparedConnection;
 use crate::queue::WriterQueue;
 use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
@@ -549,7 +549,7 @@ impl SqlEngine for SqliteEngine {
             connection.wait_by_itself(options.busy_timeout)?;
         }
         let one_writer = match options.writers {
-            Writers::One => Some(self.one_writer.get(|| Prepared::new(confined()?, options.begin))?),
+            Writers::One => Some(self.one_writer.get(|| PreparedConnection::new(confined()?, options.begin))?),
             Writers::Queue | Writers::Busy | Writers::Sqlite => None,
         };
         Ok(Box::new(SqliteSession::new(connection, self.shared.clone(), one_writer)?))

@@ -35,11 +35,11 @@ const OLDEST: c_int = 3_007_006;
 
 /// A loaded library.
 #[derive(Clone, Copy)]
-pub(crate) struct Library(&'static Loaded);
+pub(crate) struct Library(&'static LoadedSqlite);
 
-struct Loaded {
+struct LoadedSqlite {
     functions: Functions,
-    more: More,
+    more: OptionalFunctions,
     /// Name that distinguishes it from others in this process.
     name: &'static str,
     path: PathBuf,
@@ -53,7 +53,7 @@ struct Loaded {
 }
 
 /// Functions needed only for libraries of other versions or builds.
-struct More {
+struct OptionalFunctions {
     bind_blob: unsafe extern "C" fn(
         *mut ffi::sqlite3_stmt,
         c_int,
@@ -77,7 +77,7 @@ struct More {
     key: Option<unsafe extern "C" fn(*mut ffi::sqlite3, *const c_void, c_int) -> c_int>,
 }
 
-impl More {
+impl OptionalFunctions {
     /// # Errors
     /// The name of the missing function.
     ///
@@ -158,7 +158,8 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     let (found, binding) =
         unsafe { opened(named) }.map_err(|cause| refused(format!("cannot load {named}: {cause}")))?;
     // SAFETY: as above; it is never unloaded.
-    let functions = unsafe { Functions::of(&found).and_then(|functions| Ok((functions, More::of(&found)?))) };
+    let functions =
+        unsafe { Functions::of(&found).and_then(|functions| Ok((functions, OptionalFunctions::of(&found)?))) };
     let (functions, more) = functions.map_err(|missing| {
         refused(format!("{named} does not have SQLite's C interface: it lacks {}", missing.join(", ")))
     })?;
@@ -174,7 +175,7 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     // Two names of one file are one library.
     let library = match loaded.iter().find(|(_, known)| known.0.path == path) {
         Some((_, known)) => *known,
-        None => Library(Box::leak(Box::new(Loaded {
+        None => Library(Box::leak(Box::new(LoadedSqlite {
             functions,
             more,
             name: interned(&format!("{SCHEME} with {}", path.display())),
@@ -192,7 +193,7 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
 }
 
 /// An opened library, and the binding of its names if unusual.
-type Opened = (libloading::Library, Option<String>);
+type OpenedLibrary = (libloading::Library, Option<String>);
 
 /// Opens a library, and again with its own names first if it is bound to another copy.
 ///
@@ -202,7 +203,7 @@ type Opened = (libloading::Library, Option<String>);
 /// # Safety
 /// That of [`libloading::Library::new`].
 #[cfg(unix)]
-unsafe fn opened(name: &str) -> Result<Opened, String> {
+unsafe fn opened(name: &str) -> Result<OpenedLibrary, String> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
     // SAFETY: as the caller promises.
     let open = |flags| unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | flags) }.map_err(|e| cause(&e));
@@ -228,7 +229,7 @@ unsafe fn opened(name: &str) -> Result<Opened, String> {
 /// # Safety
 /// That of [`libloading::Library::new`].
 #[cfg(not(unix))]
-unsafe fn opened(name: &str) -> Result<Opened, String> {
+unsafe fn opened(name: &str) -> Result<OpenedLibrary, String> {
     // SAFETY: as the caller promises.
     unsafe { libloading::Library::new(name) }.map(|library| (library, None)).map_err(|e| cause(&e))
 }
@@ -368,7 +369,7 @@ impl Library {
 
     /// Facts for the run file in addition to the version.
     pub(crate) fn facts(self) -> Vec<(&'static str, String)> {
-        let Loaded { path, sha256, binding, .. } = self.0;
+        let LoadedSqlite { path, sha256, binding, .. } = self.0;
         let sha256 = sha256.get_or_init(|| match fs::read(path) {
             Ok(bytes) => format!("{:x}", Sha256::digest(bytes)),
             Err(error) => format!("cannot be read: {error}"),

@@ -10,7 +10,7 @@ use crate::session::Shared;
 use crate::shared_connection::LentConnection;
 use crate::source::Source;
 use crate::statement::Statement;
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, Incoming, Loader, Params, rows_loader};
+use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, IncomingRows, Loader, Params, rows_loader};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl Rows {
     }
 }
 
-impl Incoming for Rows {
+impl IncomingRows for Rows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.connection.run(sql)
     }
@@ -139,14 +139,14 @@ fn retire(path: &Path, options: &Options, shared: &Shared) -> Result<(), EngineE
 
 /// Rows that are loaded directly into the database that sessions see, in one transaction, of which they see nothing before its
 /// end.
-struct Visible {
+struct VisibleLoad {
     rows: Rows,
     kind: MemoryKind,
     /// Writer lock, released after the connection is closed; writing sessions wait for it.
     _place: Option<Place>,
 }
 
-impl Visible {
+impl VisibleLoad {
     /// Adds advice to the error of a full image.
     fn hint(&self, e: EngineError) -> EngineError {
         if e.kind() != ErrorKind::Full || self.kind != MemoryKind::MemDb {
@@ -157,7 +157,7 @@ impl Visible {
     }
 }
 
-impl Incoming for Visible {
+impl IncomingRows for VisibleLoad {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.rows.run(sql).map_err(|e| self.hint(e))
     }
@@ -194,13 +194,13 @@ pub(crate) fn memory_loader(
     for table in tables {
         rows.run(&format!("DROP TABLE \"{table}\""))?;
     }
-    Ok(rows_loader(Visible { rows, kind, _place: place }, |visible| visible.rows.finish()))
+    Ok(rows_loader(VisibleLoad { rows, kind, _place: place }, |visible| visible.rows.finish()))
 }
 
 /// Database being built in Bourse's file system in memory, which is removed with this.
-struct Building(String);
+struct BuildingDatabase(String);
 
-impl Drop for Building {
+impl Drop for BuildingDatabase {
     fn drop(&mut self) {
         memvfs::forget(&self.0);
     }
@@ -209,7 +209,7 @@ impl Drop for Building {
 /// Loader that builds a separate database in Bourse's file system in memory, then gives it the other's name.
 pub(crate) fn ram_loader(name: String, options: Options, shared: Shared) -> Result<Box<dyn Loader>, EngineError> {
     memvfs::register(shared.library);
-    let building = Building(format!("{name}-loading"));
+    let building = BuildingDatabase(format!("{name}-loading"));
     memvfs::forget(&building.0);
     let source = Source::uri(shared.library, &format!("file:{}?vfs=bourse-ram", building.0), false);
     let rows = Rows::alone(&source, &options, &shared)?;

@@ -3,29 +3,29 @@
 //! Its page cache is never out of date, since no other connection commits. (A session that writes on a connection of
 //! its own finds its cache out of date after every other session's commit, and reads the pages again.)
 
-use crate::prepared::Prepared;
+use crate::prepared::PreparedConnection;
 use bourse_engine::locked;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Place of the connection while no session writes. Sessions hold a reference; the last of them closes it.
-pub(crate) struct OneWriter(Mutex<Option<Prepared>>);
+pub(crate) struct OneWriter(Mutex<Option<PreparedConnection>>);
 
 impl OneWriter {
-    pub(crate) fn new(prepared: Prepared) -> Arc<Self> {
+    pub(crate) fn new(prepared: PreparedConnection) -> Arc<Self> {
         Arc::new(Self(Mutex::new(Some(prepared))))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Prepared>> {
+    fn lock(&self) -> MutexGuard<'_, Option<PreparedConnection>> {
         locked(&self.0)
     }
 
     /// Takes the connection; the caller has the writer lock.
-    pub(crate) fn take(&self) -> Option<Prepared> {
+    pub(crate) fn take(&self) -> Option<PreparedConnection> {
         self.lock().take()
     }
 
     /// Returns the connection, before the writer lock is released.
-    pub(crate) fn give_back(&self, prepared: Prepared) {
+    pub(crate) fn give_back(&self, prepared: PreparedConnection) {
         *self.lock() = Some(prepared);
     }
 }
@@ -45,7 +45,7 @@ impl OneWriterPlace {
     ///
     /// # Errors
     /// Those of `open`.
-    pub(crate) fn get<E>(&self, open: impl FnOnce() -> Result<Prepared, E>) -> Result<Arc<OneWriter>, E> {
+    pub(crate) fn get<E>(&self, open: impl FnOnce() -> Result<PreparedConnection, E>) -> Result<Arc<OneWriter>, E> {
         let mut place = locked(&self.0);
         if let Some(writer) = place.upgrade() {
             return Ok(writer);

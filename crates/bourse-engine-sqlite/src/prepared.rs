@@ -6,7 +6,7 @@ use crate::statement::Statement;
 use bourse_engine::{EngineError, Slots};
 
 /// A connection and its statements, which are dropped before it.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedConnection {
     pub(crate) statements: Slots<Statement>,
     pub(crate) begin_read: Statement,
     pub(crate) begin_write: Statement,
@@ -15,7 +15,7 @@ pub(crate) struct Prepared {
     pub(crate) connection: LentConnection,
 }
 
-impl Prepared {
+impl PreparedConnection {
     pub(crate) fn new(connection: LentConnection, begin: Begin) -> Result<Self, EngineError> {
         let prepare = |sql| {
             let (statement, _) = Statement::prepare(&connection, sql, true)?;

@@ -6,10 +6,10 @@ use crate::error::error;
 use crate::ffi::{self, Library};
 use crate::one_writer::OneWriter;
 use crate::options::Begin;
-use crate::prepared::Prepared;
+use crate::prepared::PreparedConnection;
 use crate::queue::{Place, WriterQueue};
 use crate::shared_connection::LentConnection;
-use crate::statement::{Bound, Columns, Statement};
+use crate::statement::{BoundStatement, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Row as _, RowExt as _, Session,
@@ -72,9 +72,9 @@ enum Effect {
 
 pub(crate) struct SqliteSession {
     /// Active connection: the session's own, or the one writer while this session has it.
-    active: Prepared,
+    active: PreparedConnection,
     /// The session's own connection while it has the one writer.
-    own: Option<Prepared>,
+    own: Option<PreparedConnection>,
     /// Whether the open transaction holds SQLite's writer lock.
     writes: bool,
     /// Bourse's writer lock while a transaction of this session writes; released after the connection is closed.
@@ -100,7 +100,7 @@ impl SqliteSession {
                 shared.library.description()
             ))
         })?;
-        let active = Prepared::new(connection, shared.begin)?;
+        let active = PreparedConnection::new(connection, shared.begin)?;
         Ok(Self {
             #[cfg(loaded)]
             _in_session: in_session,
@@ -266,7 +266,7 @@ impl SqliteSession {
 
     /// Makes the first step of a run, which takes the locks; in a shared cache SQLite does not wait for them by itself.
     #[inline]
-    fn first_step(&self, bound: &mut Bound<'_>) -> i32 {
+    fn first_step(&self, bound: &mut BoundStatement<'_>) -> i32 {
         match bound.step() {
             ffi::SQLITE_ROW => ffi::SQLITE_ROW,
             ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => self.step_again(bound),
@@ -275,7 +275,7 @@ impl SqliteSession {
     }
 
     #[cold]
-    fn step_again(&self, bound: &mut Bound<'_>) -> i32 {
+    fn step_again(&self, bound: &mut BoundStatement<'_>) -> i32 {
         let until = self.patience();
         let mut attempt = 0;
         loop {

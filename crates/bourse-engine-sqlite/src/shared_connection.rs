@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Place of the connection of a private database in memory while no session has it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedConnection {
-    place: Mutex<Placed>,
+    place: Mutex<ConnectionPlace>,
 }
 
 #[derive(Debug, Default)]
-enum Placed {
+enum ConnectionPlace {
     /// The connection was not opened yet.
     #[default]
     Nowhere,
@@ -23,7 +23,7 @@ enum Placed {
 }
 
 impl SharedConnection {
-    fn place(&self) -> MutexGuard<'_, Placed> {
+    fn place(&self) -> MutexGuard<'_, ConnectionPlace> {
         locked(&self.place)
     }
 
@@ -36,10 +36,10 @@ impl SharedConnection {
         open: impl FnOnce() -> Result<Connection, EngineError>,
     ) -> Result<LentConnection, EngineError> {
         let mut place = self.place();
-        let connection = match std::mem::replace(&mut *place, Placed::Lent) {
-            Placed::Here(connection) => connection,
-            Placed::Nowhere => open().inspect_err(|_| *place = Placed::Nowhere)?,
-            Placed::Lent => {
+        let connection = match std::mem::replace(&mut *place, ConnectionPlace::Lent) {
+            ConnectionPlace::Here(connection) => connection,
+            ConnectionPlace::Nowhere => open().inspect_err(|_| *place = ConnectionPlace::Nowhere)?,
+            ConnectionPlace::Lent => {
                 return Err(EngineError::unsupported(
                     "memory=private: the database is in one session's connection, and another session has it",
                 ));
@@ -51,8 +51,8 @@ impl SharedConnection {
     /// Examines the connection if no session has it.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&Connection) -> R) -> Option<R> {
         match &*self.place() {
-            Placed::Here(connection) => Some(look(connection)),
-            Placed::Nowhere | Placed::Lent => None,
+            ConnectionPlace::Here(connection) => Some(look(connection)),
+            ConnectionPlace::Nowhere | ConnectionPlace::Lent => None,
         }
     }
 
@@ -62,7 +62,7 @@ impl SharedConnection {
             // Should it fail, whoever comes next is told by the first statement.
             let _ = connection.run("ROLLBACK");
         }
-        *self.place() = Placed::Here(connection);
+        *self.place() = ConnectionPlace::Here(connection);
     }
 }
 

@@ -36,7 +36,7 @@ struct MemoryCopy {
 
 enum Destination {
     /// Database in Bourse's file system: it is replaced by another of that name.
-    Named { name: String, open: Open },
+    Named { name: String, open: OpenMemoryDatabase },
     /// Database that lives as long as a connection to it, such as this one.
     Kept(LentConnection),
     /// Database in a session's connection, which no session may have meanwhile.
@@ -44,7 +44,7 @@ enum Destination {
 }
 
 /// Opens a database of Bourse's file system in memory by name.
-type Open = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
+type OpenMemoryDatabase = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
 
 impl MemoryCopy {
     fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {

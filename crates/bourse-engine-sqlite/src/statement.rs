@@ -70,7 +70,11 @@ impl Statement {
     /// the next, which must bind all of them anew to get a guard. ([`Self::run_with_each`] alone binds again only
     /// changed ones, while it borrows those bound before.)
     #[inline(always)]
-    pub(crate) fn bind<'b>(&'b self, connection: &Connection, params: Params<'b>) -> Result<Bound<'b>, EngineError> {
+    pub(crate) fn bind<'b>(
+        &'b self,
+        connection: &Connection,
+        params: Params<'b>,
+    ) -> Result<BoundStatement<'b>, EngineError> {
         if params.len() != self.parameters {
             return Err(self.wrong_number(params.len()));
         }
@@ -78,7 +82,7 @@ impl Statement {
         // A loop each: chained they cost another branch for every value.
         self.bind_from(1, connection, first)?;
         self.bind_from(1 + first.len(), connection, rest)?;
-        Ok(Bound { statement: self })
+        Ok(BoundStatement { statement: self })
     }
 
     /// Runs it to its end for every `width` values of `rows`; result rows are ignored.
@@ -111,7 +115,7 @@ impl Statement {
             }
             at = 1;
             // Each parameter is bound to a value of `rows`, which are borrowed until this returns.
-            Bound { statement: self }.run_to_end(connection, |_| Ok(()))?;
+            BoundStatement { statement: self }.run_to_end(connection, |_| Ok(()))?;
         }
         if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
     }
@@ -124,7 +128,7 @@ impl Statement {
         connection: &Connection,
         params: &[Value<'_>],
         width: usize,
-        first_step: impl Fn(&mut Bound<'_>) -> c_int,
+        first_step: impl Fn(&mut BoundStatement<'_>) -> c_int,
         mut each: impl FnMut(usize, &Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         if width != self.parameters {
@@ -141,7 +145,7 @@ impl Statement {
             }
             at = 1;
             // Every parameter is bound to a value of this set, which is borrowed until this returns.
-            let mut bound = Bound { statement: self };
+            let mut bound = BoundStatement { statement: self };
             match first_step(&mut bound) {
                 ffi::SQLITE_ROW => each(number, &bound.columns())?,
                 ffi::SQLITE_DONE => {}
@@ -168,7 +172,7 @@ impl Statement {
         is_bound: impl FnOnce(i64) -> bool,
     ) -> Result<(), EngineError> {
         // SAFETY: the statement is not running (every run ends in a reset). Pointers are bound as SQLITE_STATIC: SQLite
-        // reads them in steps only and never frees them. Steps are made by a `Bound` alone, and those made from this
+        // reads them in steps only and never frees them. Steps are made by a `BoundStatement` alone, and those made from this
         // statement later come with every parameter replaced by one that is alive (`run_through` consumes statements that
         // were never bound); this one lives no longer than the pointers do.
         let code = unsafe {
@@ -241,7 +245,7 @@ impl Statement {
         connection: &Connection,
         each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        Bound { statement: &self }.run_to_end(connection, each)
+        BoundStatement { statement: &self }.run_to_end(connection, each)
     }
 }
 
@@ -258,11 +262,11 @@ impl Drop for Statement {
 }
 
 /// A statement with its parameters bound; reset when this is dropped.
-pub(crate) struct Bound<'s> {
+pub(crate) struct BoundStatement<'s> {
     statement: &'s Statement,
 }
 
-impl Bound<'_> {
+impl BoundStatement<'_> {
     /// Steps to the next row or the end.
     #[inline]
     pub(crate) fn step(&mut self) -> c_int {
@@ -300,7 +304,7 @@ impl Bound<'_> {
     }
 }
 
-impl Drop for Bound<'_> {
+impl Drop for BoundStatement<'_> {
     fn drop(&mut self) {
         self.reset();
     }

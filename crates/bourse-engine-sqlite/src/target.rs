@@ -3,7 +3,7 @@
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
 use crate::options::{Begin, Defaults, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Writers};
-use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::target::{ParsedTarget, TargetError};
 use std::path::PathBuf;
 
 /// Place of a database.
@@ -100,7 +100,7 @@ fn setting_of_other_engine(error: TargetError) -> TargetError {
 }
 
 /// Refuses combinations that SQLite would silently ignore.
-fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), TargetError> {
+fn check_together(target: &Target, parsed: &ParsedTarget<Options>) -> Result<(), TargetError> {
     let options = &target.options;
     let is_given = |name: &str| parsed.given.contains(&name);
     let refuse = |name: &str, with, why| {

@@ -2,7 +2,7 @@
 
 use crate::database::{Connection, Database};
 use crate::options::{GRAMMAR, Journal, Options, Sync};
-use bourse_engine::target::Parsed;
+use bourse_engine::target::ParsedTarget;
 use bourse_engine::{Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, durability_at};
 use std::path::Path;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
 }
 
 pub(crate) fn describe(
-    target: &Parsed<Options>,
+    target: &ParsedTarget<Options>,
     path: Option<&Path>,
     connection: &Connection,
 ) -> Result<Description, EngineError> {

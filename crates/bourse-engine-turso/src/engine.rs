@@ -8,10 +8,10 @@ use crate::loader::{file_loader, memory_loader};
 use crate::options::{GRAMMAR, Journal, Options};
 use crate::session::TursoSession;
 use crate::snapshot::MemoryCopy;
-use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Interface, IoCounts, Loader, Location, Opened, Session, Snapshot, SqlCapabilities, SqlEngine,
+    ForReading, Interface, IoCounts, Loader, Location, Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,11 +28,11 @@ static FORMAT: FileFormat = FileFormat {
 
 /// Turso database under test.
 pub struct TursoEngine {
-    target: Parsed<Options>,
+    target: ParsedTarget<Options>,
     /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
-    opened: Opened<Database>,
+    opened: SharedDatabase<Database>,
     counts: Counts,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for TursoEngine {
 pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(TursoEngine { target, path, for_reading: false, opened: Opened::default(), counts: Counts::default() })
+    Ok(TursoEngine { target, path, for_reading: false, opened: SharedDatabase::default(), counts: Counts::default() })
 }
 
 impl TursoEngine {
@@ -124,7 +124,7 @@ impl Engine for TursoEngine {
             target: self.target.clone(),
             path: self.path.clone(),
             for_reading: true,
-            opened: Opened::default(),
+            opened: SharedDatabase::default(),
             counts: Counts::default(),
         };
         // Turso's lock on the file prevents writes meanwhile.

@@ -6,7 +6,8 @@ use crate::files::{Counts, rows_log};
 use crate::options::{Journal, Options, Sync};
 use crate::statement::{self, Statement};
 use bourse_engine::{
-    Batch, DatabaseFiles, EachRow, EngineError, Incoming, Loader, Opened, Params, rows_loader, unless_in_use,
+    Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Params, SharedDatabase, rows_loader,
+    unless_in_use,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl Rows {
     }
 }
 
-impl Incoming for Rows {
+impl IncomingRows for Rows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.settle()?.run(sql)
     }
@@ -109,7 +110,10 @@ pub(crate) fn file_loader(
 }
 
 /// Loader that builds a database of its own in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(opened: Opened<Database>, options: Options) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn memory_loader(
+    opened: SharedDatabase<Database>,
+    options: Options,
+) -> Result<Box<dyn Loader>, EngineError> {
     let files = Arc::new(MemoryIO::new());
     let rows = Rows::new(&Database::in_memory(Arc::clone(&files), settings(options))?)?;
     Ok(rows_loader(rows, move |rows| {

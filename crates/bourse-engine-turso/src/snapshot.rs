@@ -3,7 +3,7 @@
 use crate::database::{Connection, Database, MEMORY};
 use crate::error::error;
 use crate::options::Options;
-use bourse_engine::{EngineError, Opened, Snapshot};
+use bourse_engine::{EngineError, SharedDatabase, Snapshot};
 use std::sync::Arc;
 use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
 
@@ -11,14 +11,14 @@ use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
 pub(crate) struct MemoryCopy {
     options: Options,
     bytes: Vec<Arc<Buffer>>,
-    opened: Opened<Database>,
+    opened: SharedDatabase<Database>,
 }
 
 /// Size in bytes of the pieces that are copied: the unit of Turso's files in memory.
 const CHUNK: usize = 1 << 20;
 
 impl MemoryCopy {
-    pub(crate) fn take(database: &Arc<Database>, opened: Opened<Database>) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: &Arc<Database>, opened: SharedDatabase<Database>) -> Result<Self, EngineError> {
         Connection::open(database)?.write_log()?;
         let bytes = read(&**database.io()).map_err(|e| error(&e))?;
         Ok(Self { options: *database.options(), bytes, opened })

@@ -1,6 +1,6 @@
 //! Engines of records by key: what they have in common, over an open database of one of them.
 
-use crate::target::{Grammar, Parsed};
+use crate::target::{Grammar, ParsedTarget};
 use crate::{
     Capabilities, DatabaseFiles, Description, Durability, Engine, EngineError, FileFormat, FolderBytes, Footprint,
     Interface, KeyEngine, Location, MayLose, MemoryStore, Records, Setting, WriterWait, bytes_on_disk, durability_at,
@@ -32,7 +32,7 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// The engine's; [`Refused`](crate::ErrorKind::Refused) if Bourse did not make what is at the path.
-    fn open(target: &Parsed<Self::Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError>;
+    fn open(target: &ParsedTarget<Self::Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError>;
 
     /// Version of the engine.
     fn version(&self) -> String;
@@ -111,7 +111,7 @@ pub fn settings<O>(grammar: &Grammar<O>, options: &O) -> Vec<Setting> {
 
 /// Engine of a target, whose database is opened once for all sessions.
 pub struct KeyedEngine<D: KeyDatabase> {
-    target: Parsed<D::Options>,
+    target: ParsedTarget<D::Options>,
     /// `None` in memory.
     files: Option<DatabaseFiles>,
     opened: Mutex<Option<Arc<D>>>,
@@ -125,7 +125,7 @@ impl<D: KeyDatabase> fmt::Debug for KeyedEngine<D> {
 
 impl<D: KeyDatabase> KeyedEngine<D> {
     /// Engine of a parsed target; nothing on disk is touched yet.
-    pub fn of(target: Parsed<D::Options>) -> Self {
+    pub fn of(target: ParsedTarget<D::Options>) -> Self {
         let files = (target.place != ":memory:").then(|| DatabaseFiles::at(&target.place, D::FORMAT));
         Self { target, files, opened: Mutex::new(None) }
     }

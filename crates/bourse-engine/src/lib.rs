@@ -81,12 +81,12 @@ pub use kind::{EngineKind, InProcess, Open};
 #[doc(hidden)]
 pub use libloading; // for `c_interface!`
 pub use library::{EngineLibrary, LibraryAbsent, LoadedLibrary};
-pub use loading::{Incoming, rows_loader};
+pub use loading::{IncomingRows, rows_loader};
 pub use location::{Location, path_in_target, target_with_path};
 pub use locked::locked;
 pub use null::{KINDS, NullEngine};
 pub use open_files::OpenFiles;
-pub use opened::{Commits, Opened};
+pub use opened::{Commits, SharedDatabase};
 pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
 pub use read_copy::{ReadCopy, is_changed, stamp};

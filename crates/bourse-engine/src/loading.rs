@@ -3,7 +3,7 @@
 use crate::{Batch, EachRow, EngineError, Loader};
 
 /// Rows being loaded through a connection to a new database.
-pub trait Incoming {
+pub trait IncomingRows {
     /// Runs a statement, after the rows before it: see [`Loader::run`].
     ///
     /// # Errors
@@ -30,14 +30,14 @@ struct RowsLoader<R, F> {
 }
 
 /// Loader whose rows are made visible by `finish`; what `finish` captures is dropped after the rows of a load that ends early.
-pub fn rows_loader<R: Incoming + 'static>(
+pub fn rows_loader<R: IncomingRows + 'static>(
     rows: R,
     finish: impl FnOnce(R) -> Result<(), EngineError> + 'static,
 ) -> Box<dyn Loader> {
     Box::new(RowsLoader { rows, finish })
 }
 
-impl<R: Incoming, F: FnOnce(R) -> Result<(), EngineError>> Loader for RowsLoader<R, F> {
+impl<R: IncomingRows, F: FnOnce(R) -> Result<(), EngineError>> Loader for RowsLoader<R, F> {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.rows.run(sql)
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Database that an engine opens once for all its sessions. One in files is closed with its last session, so that another
 /// process can open it between rounds; one in memory is held, since its contents would otherwise be lost then.
-pub struct Opened<D>(Arc<Mutex<Open<D>>>);
+pub struct SharedDatabase<D>(Arc<Mutex<Open<D>>>);
 
 struct Open<D> {
     in_files: Weak<D>,
@@ -20,25 +20,25 @@ impl<D> Open<D> {
     }
 }
 
-impl<D> Default for Opened<D> {
+impl<D> Default for SharedDatabase<D> {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(Open { in_files: Weak::new(), in_memory: None })))
     }
 }
 
-impl<D> Clone for Opened<D> {
+impl<D> Clone for SharedDatabase<D> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<D> fmt::Debug for Opened<D> {
+impl<D> fmt::Debug for SharedDatabase<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Opened").field(&self.get().is_some()).finish()
     }
 }
 
-impl<D> Opened<D> {
+impl<D> SharedDatabase<D> {
     fn lock(&self) -> MutexGuard<'_, Open<D>> {
         locked(&self.0)
     }

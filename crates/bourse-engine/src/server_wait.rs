@@ -1,6 +1,6 @@
 //! Waits for servers: the limit for opening a session, and the end of all waits when the program is interrupted.
 //!
-//! A client registers its connection as [`Awaited`] and marks it while it waits for an answer. An interruption ends
+//! A client registers its connection as [`AwaitedConnection`] and marks it while it waits for an answer. An interruption ends
 //! each wait in progress within a second, by closing its connection, and finds the servers silent that were waited for. A
 //! wait that begins later, such as one of a cleanup, is ended soon if its server is silent, and otherwise not.
 
@@ -208,9 +208,9 @@ impl Shared {
 }
 
 /// A connection whose waits an interruption ends.
-pub struct Awaited(Arc<Shared>);
+pub struct AwaitedConnection(Arc<Shared>);
 
-impl Awaited {
+impl AwaitedConnection {
     /// Registers a connection to a server; `end` closes it for its reader.
     pub fn new(server: String, end: impl Fn() + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared { server, state: AtomicU8::new(RESTS), end: Box::new(end) });
@@ -267,7 +267,7 @@ mod tests {
         let ends = Arc::new(AtomicUsize::new(0));
         let to = |server: &str| {
             let ends = Arc::clone(&ends);
-            Awaited::new(server.to_owned(), move || {
+            AwaitedConnection::new(server.to_owned(), move || {
                 ends.fetch_add(1, Ordering::SeqCst);
             })
         };

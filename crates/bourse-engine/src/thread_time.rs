@@ -66,7 +66,7 @@ impl ThreadTime {
 
 /// Waits for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Waited {
+pub struct WaitTime {
     /// Number of waits, including those that were not timed.
     pub waits: u64,
     /// Number of waits that were timed.
@@ -77,7 +77,7 @@ pub struct Waited {
     pub cpu_ns: u64,
 }
 
-impl Waited {
+impl WaitTime {
     /// Waits between two readings.
     #[must_use]
     pub const fn since(self, then: Self) -> Self {
@@ -92,16 +92,16 @@ impl Waited {
 
 /// Times of a thread since the system started it, and its waits since metering began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Metered {
+pub struct MeteredThread {
     /// Times of the thread.
     pub time: ThreadTime,
     /// Its waits, in the order of [`Wait::ALL`].
-    pub waited: [Waited; Wait::ALL.len()],
+    pub waited: [WaitTime; Wait::ALL.len()],
     /// Time spent polling the clock until the next operation was due, in nanoseconds.
     pub spun_ns: u64,
 }
 
-impl Metered {
+impl MeteredThread {
     /// Times and waits between two readings.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
@@ -122,7 +122,7 @@ struct Meter {
     source: source::Source,
     /// Whether the thread is in a wait; a wait inside another belongs to that one.
     inside: Cell<bool>,
-    waited: [Cell<Waited>; Wait::ALL.len()],
+    waited: [Cell<WaitTime>; Wait::ALL.len()],
     spun_ns: Cell<u64>,
 }
 
@@ -142,11 +142,11 @@ pub fn meter_this_thread() -> Result<(), String> {
 }
 
 /// Times of this thread until now; `None` if it is not metered.
-pub fn metered() -> Option<Metered> {
+pub fn metered() -> Option<MeteredThread> {
     METER.with_borrow(|meter| {
         let meter = meter.as_ref()?;
         let waited = meter.waited.each_ref().map(Cell::get);
-        Some(Metered { time: meter.source.read()?, waited, spun_ns: meter.spun_ns.get() })
+        Some(MeteredThread { time: meter.source.read()?, waited, spun_ns: meter.spun_ns.get() })
     })
 }
 
@@ -186,13 +186,13 @@ pub fn writer_blocked_on<T>(sync: bool, wait: Wait, work: impl FnOnce() -> T) ->
 }
 
 /// A wait that is being timed; ends when dropped.
-struct Timed {
+struct TimedWait {
     wait: Wait,
     begun: ThreadTime,
 }
 
 /// Counts a wait; times every `one_in`th.
-fn begin(wait: Wait, one_in: u64) -> Option<Timed> {
+fn begin(wait: Wait, one_in: u64) -> Option<TimedWait> {
     let begun = |meter: &RefCell<Option<Meter>>| {
         let meter = meter.try_borrow().ok()?;
         let meter = meter.as_ref().filter(|meter| !meter.inside.get())?;
@@ -204,13 +204,13 @@ fn begin(wait: Wait, one_in: u64) -> Option<Timed> {
         counted.set(waited);
         let begun = if is_timed { meter.source.read()? } else { return None };
         meter.inside.set(true);
-        Some(Timed { wait, begun })
+        Some(TimedWait { wait, begun })
     };
     // A thread that is ending has no meter any more.
     METER.try_with(begun).ok().flatten()
 }
 
-impl Drop for Timed {
+impl Drop for TimedWait {
     fn drop(&mut self) {
         let _ = METER.try_with(|meter| {
             let Ok(meter) = meter.try_borrow() else { return };
@@ -312,7 +312,7 @@ mod tests {
     const NAP: Duration = Duration::from_millis(60);
 
     /// Times of a thread that runs `work`.
-    fn metered_thread(work: impl FnOnce() + Send) -> Metered {
+    fn metered_thread(work: impl FnOnce() + Send) -> MeteredThread {
         thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 meter_this_thread().expect("Linux tells the times of threads");
@@ -342,7 +342,7 @@ mod tests {
         assert_eq!((waited.waits, waited.timed), (1, 1));
         assert!(waited.blocked_ns >= 40_000_000, "{found:?}");
         assert!(waited.blocked_ns <= found.time.blocked_ns() + 1_000_000, "{found:?}");
-        assert_eq!(found.waited[Wait::Sync as usize], Waited::default());
+        assert_eq!(found.waited[Wait::Sync as usize], WaitTime::default());
     }
 
     #[test]

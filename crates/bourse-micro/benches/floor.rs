@@ -4,13 +4,18 @@
 
 use bourse_driver::{Clock as _, MS, RealClock};
 use bourse_engine::NullEngine;
-use bourse_micro::{Timed, Timing, find, run_round};
+use bourse_micro::{TimedOperations, Timing, find, run_round};
 use std::sync::atomic::AtomicBool;
 
 #[expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 fn main() {
-    let timing =
-        Timing { warm_up_ns: 50 * MS, measure_ns: Some(500 * MS), count: None, timed: Timed::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 50 * MS,
+        measure_ns: Some(500 * MS),
+        count: None,
+        timed: TimedOperations::Batched,
+        open_loop: None,
+    };
     let never = AtomicBool::new(false);
     println!("a reading of the clock: {:.1} ns; a sample has two", reading_ns());
     for batch in ["1", "10", "100"] {

@@ -3,7 +3,7 @@
 use crate::WORKLOADS;
 use crate::workload::{Setting, Tally};
 use bourse_driver::{
-    Clock, Control, Draw, MS, OperationCx, Performed, Plan, RealClock, Recording, StopRule, User, UserSpec, drive,
+    Clock, Control, Draw, MS, OperationCx, OperationResult, Plan, RealClock, Recording, StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine as _, NullEngine};
 use bourse_record::Recorder;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A user whose allocations are counted while it performs, after its first operations.
-struct Counted<'s> {
+struct CountingUser<'s> {
     user: Box<dyn User + 's>,
     times: u64,
     allocations: Arc<AtomicU64>,
@@ -20,11 +20,11 @@ struct Counted<'s> {
 /// Number of operations during which one-time allocations are made: statements, capacity for samples.
 const FIRST: u64 = 50;
 
-impl User for Counted<'_> {
+impl User for CountingUser<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         self.user.draw(clock, control)
     }
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let mut performed = None;
         let counted = allocation_counter::measure(|| performed = Some(self.user.perform(cx)));
         self.times += 1;
@@ -60,7 +60,7 @@ fn the_timed_part_allocates_nothing() {
             let clock = RealClock::start();
             let control = Control::new(&plan, clock.now());
             let allocations = Arc::new(AtomicU64::new(0));
-            let user = Counted { user: user_spec.user, times: 0, allocations: allocations.clone() };
+            let user = CountingUser { user: user_spec.user, times: 0, allocations: allocations.clone() };
             let mut user_spec = UserSpec { user: Box::new(user), ..user_spec };
             let mut session = NullEngine.connect().unwrap();
             let mut recording = Recording::new(Recorder::new(case.planned.operations().into(), |_| true));

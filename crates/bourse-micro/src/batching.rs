@@ -15,13 +15,13 @@ pub(crate) const BATCH: OptionSpec = OptionSpec {
 #[derive(Debug, Clone)]
 pub(crate) struct Batching {
     size: u64,
-    by: By,
+    by: SizeRule,
     handed_out: Nanos,
 }
 
 /// Rule for the size of the next sample.
 #[derive(Debug, Clone)]
-enum By {
+enum SizeRule {
     /// A fixed number.
     Number,
     /// A number that takes about the target time.
@@ -37,8 +37,8 @@ impl Batching {
     /// Batches of a fixed size, or as large as the target time allows.
     pub(crate) const fn new(fixed: Option<u64>) -> Self {
         match fixed {
-            Some(size) => Self { size, by: By::Number, handed_out: 0 },
-            None => Self { size: 1, by: By::Time, handed_out: 0 },
+            Some(size) => Self { size, by: SizeRule::Number, handed_out: 0 },
+            None => Self { size: 1, by: SizeRule::Time, handed_out: 0 },
         }
     }
 
@@ -46,7 +46,7 @@ impl Batching {
     /// time, evenly from a half to one and a half times the mean: at even distances the one alone might always meet, or
     /// always miss, a periodic event.
     pub(crate) const fn sampled(seed: u64) -> Self {
-        Self { size: 1, by: By::Turns { is_alone: true, random: SplitMix::new(seed) }, handed_out: 0 }
+        Self { size: 1, by: SizeRule::Turns { is_alone: true, random: SplitMix::new(seed) }, handed_out: 0 }
     }
 
     /// Mean number of operations per operation timed alone, if sampled.
@@ -54,7 +54,7 @@ impl Batching {
 
     /// Whether the next sample is timed, and not only counted.
     pub(crate) const fn is_timed(&self) -> bool {
-        !matches!(self.by, By::Turns { is_alone: false, .. })
+        !matches!(self.by, SizeRule::Turns { is_alone: false, .. })
     }
 
     /// Size of the next batch, of at most `left` operations. The clock is read only if no size is fixed: a reading is a
@@ -65,9 +65,9 @@ impl Batching {
     #[inline]
     pub(crate) fn next(&mut self, clock: &dyn Clock, left: u64) -> u64 {
         match &mut self.by {
-            By::Number => {}
-            By::Time => self.follow(clock.now()),
-            By::Turns { is_alone, random } => {
+            SizeRule::Number => {}
+            SizeRule::Time => self.follow(clock.now()),
+            SizeRule::Turns { is_alone, random } => {
                 *is_alone = !*is_alone;
                 // From 32 to 94, 63 on average.
                 self.size = if *is_alone { 1 } else { Self::ONE_IN / 2 + random.below(Self::ONE_IN - 1) };
@@ -88,7 +88,7 @@ impl Batching {
     /// Marks the start of the batch, after its inputs were drawn: drawing is not part of its time.
     #[inline]
     pub(crate) fn begins(&mut self, clock: &dyn Clock) {
-        if matches!(self.by, By::Time) {
+        if matches!(self.by, SizeRule::Time) {
             self.handed_out = clock.now().max(1);
         }
     }

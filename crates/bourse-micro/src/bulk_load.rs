@@ -5,9 +5,9 @@ use crate::filled_table::{Filler, Texts, WIDTH, persons};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::records::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
+use crate::workload::{Extent, MicroError, PlannedWorkload, Setting, Tally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, Statements, Value,
 };
@@ -93,7 +93,7 @@ struct BulkLoad {
     filler: Filler,
 }
 
-fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let is_pairs = options.is("shape", "pairs");
     let number = options.size("tables");
     if is_pairs && number > 1 {
@@ -143,7 +143,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
     }))
 }
 
-impl Planned for BulkLoad {
+impl PlannedWorkload for BulkLoad {
     fn operations(&self) -> Vec<OperationSpec> {
         let mut operations = vec![OperationSpec::new("insert")];
         if self.after {
@@ -365,9 +365,9 @@ impl PairTexts {
 }
 
 /// Inserts the sample of a loader.
-struct Inserting<'l, 's>(&'l mut Loader<'s>);
+struct InsertingUser<'l, 's>(&'l mut Loader<'s>);
 
-impl Work for Inserting<'_, '_> {
+impl Work for InsertingUser<'_, '_> {
     type Result = Result<(), EngineError>;
     #[inline]
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result {
@@ -398,33 +398,33 @@ impl User for Loader<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         if self.until == self.at {
             return build_index(self.load, cx);
         }
         let (from, statements) = (self.at, self.load.statements);
         let rows = (self.until - from) as u32;
         // No other user writes here: a failure is not retried.
-        match work_on_records(cx.connection, statements, Inserting(self)) {
-            Ok(()) => Performed::completed(INSERT).times(rows),
+        match work_on_records(cx.connection, statements, InsertingUser(self)) {
+            Ok(()) => OperationResult::completed(INSERT).times(rows),
             Err(error) => {
                 // The rest of the transaction is lost with it; the first error is the one to report.
                 let _ = cx.connection.rollback();
                 self.in_transaction = 0;
                 self.at = self.all();
                 self.index = false;
-                Performed::error(INSERT, &error).times(rows)
+                OperationResult::error(INSERT, &error).times(rows)
             }
         }
     }
 }
 
-fn build_index(load: &BulkLoad, cx: &mut OperationCx<'_>) -> Performed {
+fn build_index(load: &BulkLoad, cx: &mut OperationCx<'_>) -> OperationResult {
     for statement in load.tables.iter().flat_map(|table| table.create_index_sql()) {
         let built = cx.connection.sql().and_then(|session| session.execute_text(&statement, &[]));
         if let Err(error) = built {
-            return Performed::error(INDEX, &error);
+            return OperationResult::error(INDEX, &error);
         }
     }
-    Performed::completed(INDEX)
+    OperationResult::completed(INDEX)
 }

@@ -10,8 +10,8 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create_by, same};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, statements};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
+use crate::workload::{Extent, MicroError, PlannedWorkload, Setting, Tally, WorkloadSpec, Writes};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Statements,
 };
@@ -75,7 +75,7 @@ const MIXED: u64 = 4;
 /// Largest id drawn, as by `round(rand() * 10000000)`.
 const LARGEST_ID: u64 = 10_000_000;
 
-fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let phase = match options.text("phase") {
         "insert" => Phase::Insert,
         "update" => Phase::Update,
@@ -159,7 +159,7 @@ impl ClientMix {
     }
 }
 
-impl Planned for ClientMix {
+impl PlannedWorkload for ClientMix {
     fn operations(&self) -> Vec<OperationSpec> {
         vec![OperationSpec::new(match self.phase {
             Phase::Insert => "insert",
@@ -291,7 +291,7 @@ impl User for Client<'_> {
         self.batching.is_timed()
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let Self { mix, setting, .. } = self;
         let tasks = self.drawn.len() as u32;
         let mut count = 0;
@@ -335,11 +335,11 @@ impl User for Client<'_> {
                     count += changed as u32;
                     Tally::add(&setting.tally.changes, changed);
                 }
-                Err(error) => return Performed::error(0, &error).times(tasks),
+                Err(error) => return OperationResult::error(0, &error).times(tasks),
             }
         }
         // A table without rows is updated too: it counts as one.
-        Performed::completed(0).times(count.max(1))
+        OperationResult::completed(0).times(count.max(1))
     }
 }
 

@@ -4,8 +4,10 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, statements};
-use crate::workload::{Extent, MicroError, Planned, Remaining, Setting, Tally, WorkloadSpec, Writes, named};
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
+use crate::workload::{
+    Extent, MicroError, PlannedWorkload, RemainingOperations, Setting, Tally, WorkloadSpec, Writes, named,
+};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
     Statements, Value,
@@ -55,7 +57,7 @@ struct Commits {
     raw: Mutex<Option<RawSyncs>>,
 }
 
-fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     Ok(Box::new(Commits {
         threads: options.size("threads"),
         raw_syncs: options.count("raw_syncs"),
@@ -65,7 +67,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
     }))
 }
 
-impl Planned for Commits {
+impl PlannedWorkload for Commits {
     fn operations(&self) -> Vec<OperationSpec> {
         vec![OperationSpec::new("commit")]
     }
@@ -97,7 +99,7 @@ impl Planned for Commits {
                 drawn: 0,
                 syncs_in: (thread == 0 && setting.is_real).then_some(0),
                 batching: setting.batching(setting.batch.or(self.batch)),
-                left: Remaining::of(setting.count),
+                left: RemainingOperations::of(setting.count),
                 setting: setting.clone(),
             };
             UserSpec::new(format!("committer {}", thread + 1), committer)
@@ -228,7 +230,7 @@ struct Committer<'s> {
     /// Commits until the next raw sync, for the thread that makes them.
     syncs_in: Option<u64>,
     batching: Batching,
-    left: Remaining,
+    left: RemainingOperations,
     setting: Setting<'s>,
 }
 
@@ -260,7 +262,7 @@ impl User for Committer<'_> {
         self.left.ended(counts);
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let (statements, counter, is_real) = (self.commits.statements, self.counter, self.setting.is_real);
         for _ in 0..self.drawn {
             let done = cx.retrying(|connection| {
@@ -273,11 +275,11 @@ impl User for Committer<'_> {
                 })
             });
             if let Err(error) = done {
-                return Performed::error(0, &error).times(self.drawn as u32);
+                return OperationResult::error(0, &error).times(self.drawn as u32);
             }
             Tally::add(&self.setting.tally.changes, 1);
         }
-        Performed::completed(0).times(self.drawn as u32)
+        OperationResult::completed(0).times(self.drawn as u32)
     }
 }
 

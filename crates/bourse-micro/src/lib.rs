@@ -35,7 +35,7 @@ pub mod workload;
 
 pub use database::{foreign_tables, refuse_others};
 pub use options::{Kind, OptionError, OptionSpec, Options};
-pub use round::{NOTICE, RoundResult, Timed, Timing, run_round};
+pub use round::{NOTICE, RoundResult, TimedOperations, Timing, run_round};
 pub use sql::operations_of;
 pub use workload::{Case, Extent, MicroError, WorkloadSpec};
 

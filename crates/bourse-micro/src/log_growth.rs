@@ -5,10 +5,12 @@ use crate::filled_table::{FilledTable, PERSONS, WIDTH};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
-use crate::watch::{EVERY, Seen, Watched, look, seen, watcher};
-use crate::workload::{Extent, MicroError, Planned, Remaining, Setting, Tally, WorkloadSpec, Writes, named};
+use crate::watch::{EVERY, SizesSeen, WatchedSizes, look, seen, watcher};
+use crate::workload::{
+    Extent, MicroError, PlannedWorkload, RemainingOperations, Setting, Tally, WorkloadSpec, Writes, named,
+};
 use bourse_driver::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, StopRule, User, UserSpec,
+    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, StopRule, User, UserSpec,
 };
 use bourse_engine::{
     Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements,
@@ -79,12 +81,12 @@ struct LogGrowth {
     pinned: bool,
     keys: Distribution,
     statements: Statements,
-    watched: Watched,
+    watched: WatchedSizes,
     /// Number of checkpoints that left something in the log.
     unfinished: Arc<AtomicU64>,
 }
 
-fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let persons = FilledTable::persons(options);
     let all = [Checkpoint::Passive, Checkpoint::Full, Checkpoint::Restart, Checkpoint::Truncate];
     Ok(Box::new(LogGrowth {
@@ -95,7 +97,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
         pinned: options.is("pinned", "on"),
         keys: Distribution::chosen(options, persons.rows),
         statements: statements(options),
-        watched: Watched::default(),
+        watched: WatchedSizes::default(),
         unfinished: Arc::default(),
         persons,
     }))
@@ -108,7 +110,7 @@ impl LogGrowth {
     }
 }
 
-impl Planned for LogGrowth {
+impl PlannedWorkload for LogGrowth {
     fn operations(&self) -> Vec<OperationSpec> {
         let mut operations = vec![OperationSpec::new(if self.inserts { "insert" } else { "update" })];
         if self.checkpoint.is_some() {
@@ -141,7 +143,7 @@ impl Planned for LogGrowth {
         1
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = SizesSeen::default();
         self.unfinished.store(0, Ordering::Relaxed);
         self.persons.make(engine)
     }
@@ -156,7 +158,7 @@ impl Planned for LogGrowth {
             commits: false,
             // One change a transaction may be short; of longer ones a sample is a part.
             batching: Batching::new(setting.batch.or((self.per_transaction > 1).then_some(SAMPLE))),
-            left: Remaining::of(setting.count),
+            left: RemainingOperations::of(setting.count),
             setting: setting.clone(),
         };
         let mut user_specs = vec![UserSpec::new("writer", writer)];
@@ -228,7 +230,7 @@ struct Writer<'s> {
     /// Whether the sample ends the transaction, if that has more than one change.
     commits: bool,
     batching: Batching,
-    left: Remaining,
+    left: RemainingOperations,
     setting: Setting<'s>,
 }
 
@@ -321,16 +323,16 @@ impl User for Writer<'_> {
         self.left.ended(counts);
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let done = if self.growth.per_transaction == 1 { self.singly(cx) } else { self.part(cx) };
         let changes = self.drawn.len() as u32;
         match done {
-            Ok(()) => Performed::completed(WRITE).times(changes),
+            Ok(()) => OperationResult::completed(WRITE).times(changes),
             Err(error) => {
                 // The first error is the one to report.
                 let _ = cx.connection.rollback();
                 self.in_transaction = 0;
-                Performed::error(WRITE, &error).times(changes)
+                OperationResult::error(WRITE, &error).times(changes)
             }
         }
     }
@@ -362,18 +364,18 @@ impl User for Checkpointer<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         match cx.connection.sql().and_then(|session| session.checkpoint(self.checkpoint)) {
             Ok(whole) => {
                 self.growth.unfinished.fetch_add(u64::from(!whole), Ordering::Relaxed);
-                Performed::completed(CHECKPOINT)
+                OperationResult::completed(CHECKPOINT)
             }
             // Another session was in the way for longer than the engine waits; the next checkpoint is due anyway.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 self.growth.unfinished.fetch_add(1, Ordering::Relaxed);
-                Performed::completed(CHECKPOINT)
+                OperationResult::completed(CHECKPOINT)
             }
-            Err(error) => Performed::error(CHECKPOINT, &error),
+            Err(error) => OperationResult::error(CHECKPOINT, &error),
         }
     }
 }
@@ -400,7 +402,7 @@ impl User for PinnedReader<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let LogGrowth { statements, persons, .. } = self.growth;
         // A transaction's snapshot is taken at its first read.
         let begun = cx.retrying(|connection| {
@@ -409,8 +411,8 @@ impl User for PinnedReader<'_> {
             connection.with_records(*statements, |records| records.get(persons.table, Key::Int(1), &mut |_| Ok(())))
         });
         match begun {
-            Ok(_) => Performed::completed(self.growth.pin()),
-            Err(error) => Performed::error(self.growth.pin(), &error),
+            Ok(_) => OperationResult::completed(self.growth.pin()),
+            Err(error) => OperationResult::error(self.growth.pin(), &error),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure for comparison.
 
-use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
+use crate::workload::{Case, Extent, MicroError, PlannedWorkload, Setting, Tally, Writes, named};
 use bourse_driver::{
-    Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OpenLoop, OperationCx, OperationSpec, Performed, Plan,
-    Progress, SECOND, SplitMix, User, UserSpec, Workload,
+    Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec,
+    Plan, Progress, SECOND, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
 use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, Warning};
@@ -20,14 +20,14 @@ pub struct Timing {
     /// Operations of each thread after the warm-up, instead of a time.
     pub count: Option<u64>,
     /// Selection of timed operations; at a rate each is timed.
-    pub timed: Timed,
+    pub timed: TimedOperations,
     /// Rate at which operations are due, each timed individually; `None` is a closed loop.
     pub open_loop: Option<OpenLoop>,
 }
 
 /// Selection of timed operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Timed {
+pub enum TimedOperations {
     /// All operations; short ones together in batches.
     #[default]
     Batched,
@@ -50,9 +50,9 @@ impl Timing {
 }
 
 /// A user whose operations are due by a schedule: an operation that exceeds the backlog is dropped.
-struct Scheduled<'s>(Box<dyn User + 's>);
+struct ScheduledUser<'s>(Box<dyn User + 's>);
 
-impl User for Scheduled<'_> {
+impl User for ScheduledUser<'_> {
     fn performs(&self, operation: usize) -> bool {
         self.0.performs(operation)
     }
@@ -74,7 +74,7 @@ impl User for Scheduled<'_> {
     fn drawn(&self) -> Option<usize> {
         self.0.drawn()
     }
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         self.0.perform(cx)
     }
     fn ended(&mut self, counts: bool) {
@@ -98,20 +98,20 @@ pub struct RoundResult {
 }
 
 /// A case as a workload of the driver.
-struct Driven<'s> {
-    planned: &'s dyn Planned,
+struct DrivenCase<'s> {
+    planned: &'s dyn PlannedWorkload,
     setting: Setting<'s>,
     operations: Vec<OperationSpec>,
     open_loop: Option<OpenLoop>,
 }
 
-impl<'s> Driven<'s> {
-    fn new(planned: &'s dyn Planned, setting: Setting<'s>) -> Self {
+impl<'s> DrivenCase<'s> {
+    fn new(planned: &'s dyn PlannedWorkload, setting: Setting<'s>) -> Self {
         Self { operations: planned.operations(), planned, setting, open_loop: None }
     }
 }
 
-impl<'s> Workload<'s> for Driven<'s> {
+impl<'s> Workload<'s> for DrivenCase<'s> {
     fn operations(&self) -> &[OperationSpec] {
         &self.operations
     }
@@ -124,7 +124,7 @@ impl<'s> Workload<'s> for Driven<'s> {
         let mut seeds = SplitMix::new(self.setting.seed ^ 0x5CED);
         let by_schedule = |it: UserSpec<'s>| match it.user.performs(0) {
             true => UserSpec {
-                user: Box::new(Scheduled(it.user)),
+                user: Box::new(ScheduledUser(it.user)),
                 schedule: open_loop.schedule(threads, seeds.next()),
                 ..it
             },
@@ -162,13 +162,13 @@ pub fn run_round(
         engine,
         seed,
         count: timing.count,
-        batch: (timing.open_loop.is_some() || timing.timed == Timed::Single).then_some(1),
-        sampled: timing.timed == Timed::Sampled && timing.open_loop.is_none(),
+        batch: (timing.open_loop.is_some() || timing.timed == TimedOperations::Single).then_some(1),
+        sampled: timing.timed == TimedOperations::Sampled && timing.open_loop.is_none(),
         is_real,
         tally: Arc::new(Tally::default()),
     };
     let mut plan = timing.plan(case.spec.extent);
-    let mut driven = Driven::new(planned, setting.clone());
+    let mut driven = DrivenCase::new(planned, setting.clone());
     if let Some(open_loop) = timing.open_loop {
         driven.open_loop = Some(open_loop);
         let threads = planned.users(&setting).iter().filter(|it| it.user.performs(0)).count();
@@ -198,7 +198,12 @@ pub fn run_round(
 }
 
 /// Warning of a round whose time was over before every thread had performed its number of operations.
-fn count_not_reached(planned: &dyn Planned, setting: &Setting<'_>, round: &Round, plan: &Plan) -> Option<Warning> {
+fn count_not_reached(
+    planned: &dyn PlannedWorkload,
+    setting: &Setting<'_>,
+    round: &Round,
+    plan: &Plan,
+) -> Option<Warning> {
     let after_s = plan.measure_ns as f64 / SECOND as f64;
     let each = setting.count.filter(|_| round.measured_s >= after_s * 0.999)?;
     let counted: Vec<&bourse_record::Operation> = match planned.headline() {
@@ -288,7 +293,7 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
 
 /// Adds the null engine's figure to every short operation.
 fn add_harness_overhead(
-    planned: &dyn Planned,
+    planned: &dyn PlannedWorkload,
     round: &mut Round,
     seed: u64,
     clock: &dyn Clock,
@@ -313,7 +318,7 @@ fn add_harness_overhead(
     // On a machine that lets us run too seldom a tenth of a second may pass without a sample.
     let mut floor = None;
     for _ in 0..10 {
-        let mut driven = Driven::new(planned, setting.clone());
+        let mut driven = DrivenCase::new(planned, setting.clone());
         let run =
             bourse_driver::run(&NullEngine, &mut driven, &plan, planned.headline(), seed, clock, &never, &mut |_| {})?;
         let any = run.round.operations.iter().any(|operation| operation.samples > 0);

@@ -24,14 +24,14 @@ const SIZES: [Size; 3] = [
 
 /// Sizes seen in a round.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SizesSeen {
     /// End of each row and the largest of each size in it.
     intervals: Vec<(Nanos, [u64; SIZES.len()])>,
     length: Nanos,
     looks: u64,
 }
 
-impl Seen {
+impl SizesSeen {
     /// Adds a sample taken `at` after the round's start.
     fn look(&mut self, at: Nanos, sizes: [u64; SIZES.len()]) {
         self.looks += 1;
@@ -87,15 +87,15 @@ fn merge(largest: &mut [u64; SIZES.len()], more: [u64; SIZES.len()]) {
 }
 
 /// Samples shared between the watcher and the caller, who reads them after the round.
-pub(crate) type Watched = Arc<Mutex<Seen>>;
+pub(crate) type WatchedSizes = Arc<Mutex<SizesSeen>>;
 
 /// Sizes seen so far.
-pub(crate) fn seen(watched: &Watched) -> Seen {
+pub(crate) fn seen(watched: &WatchedSizes) -> SizesSeen {
     watched.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Takes a sample now, in a round that began at `begin`.
-pub(crate) fn look(engine: &dyn Engine, watched: &Watched, begin: Nanos, now: Nanos) {
+pub(crate) fn look(engine: &dyn Engine, watched: &WatchedSizes, begin: Nanos, now: Nanos) {
     // The sampler reports an engine that cannot return its sizes.
     if let Ok(footprint) = engine.footprint() {
         let mut seen = watched.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ pub(crate) fn look(engine: &dyn Engine, watched: &Watched, begin: Nanos, now: Na
 }
 
 /// Emulator that samples until the round drains.
-pub(crate) fn watcher<'s>(engine: &'s dyn Engine, watched: &Watched) -> Background<'s> {
+pub(crate) fn watcher<'s>(engine: &'s dyn Engine, watched: &WatchedSizes) -> Background<'s> {
     let watched = watched.clone();
     let run = Box::new(move |clock: &dyn Clock, control: &Control| {
         let begin = control.begin();
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn peaks_stay_however_long_it_lasts() {
-        let mut seen = Seen::default();
+        let mut seen = SizesSeen::default();
         for at in 0..200_000u64 {
             let log = if at == 77_777 { 9_000 } else { at % 1_000 };
             seen.look(at * MS, [log, 0, at]);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_pause_leaves_no_intervals_behind() {
-        let mut seen = Seen::default();
+        let mut seen = SizesSeen::default();
         seen.look(0, [1, 0, 0]);
         seen.look(10 * SECOND, [2, 0, 0]);
         assert_eq!(seen.series().time_s, [0.02, 10.02]);

@@ -24,7 +24,7 @@ pub struct WorkloadSpec {
     pub options: &'static [OptionSpec],
     /// Rule by which a round ends.
     pub extent: Extent,
-    pub(crate) plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
+    pub(crate) plan: fn(&Options) -> Result<Box<dyn PlannedWorkload>, OptionError>,
 }
 
 /// Rule by which a round ends.
@@ -87,7 +87,7 @@ pub struct Case {
     pub spec: &'static WorkloadSpec,
     /// Effective options.
     pub options: Options,
-    pub(crate) planned: Box<dyn Planned>,
+    pub(crate) planned: Box<dyn PlannedWorkload>,
 }
 
 impl Case {
@@ -232,7 +232,7 @@ impl Tally {
 }
 
 /// A planned workload, which can run any number of rounds, one at a time.
-pub(crate) trait Planned: Send + Sync {
+pub(crate) trait PlannedWorkload: Send + Sync {
     /// Operations in the order of reports.
     fn operations(&self) -> Vec<OperationSpec>;
 
@@ -324,13 +324,13 @@ impl Writes {
 
 /// Number of operations that a user has left, if limited.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Remaining {
+pub(crate) struct RemainingOperations {
     left: Option<u64>,
     /// Number drawn; whether they count is known when they have ended.
     drawn: u64,
 }
 
-impl Remaining {
+impl RemainingOperations {
     /// Limit according to the setting; `None` is unlimited.
     pub(crate) const fn of(count: Option<u64>) -> Self {
         Self { left: count, drawn: 0 }
@@ -360,11 +360,11 @@ pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameVa
 
 #[cfg(test)]
 mod tests {
-    use super::Remaining;
+    use super::RemainingOperations;
 
     #[test]
     fn what_ends_in_the_warm_up_is_still_to_be_done() {
-        let mut left = Remaining::of(Some(12));
+        let mut left = RemainingOperations::of(Some(12));
         left.draw(5);
         left.ended(false);
         assert_eq!(left.now(), 12);
@@ -373,7 +373,7 @@ mod tests {
             left.ended(true);
             assert_eq!(left.now(), rest);
         }
-        let mut endless = Remaining::of(None);
+        let mut endless = RemainingOperations::of(None);
         endless.draw(5);
         endless.ended(true);
         assert_eq!(endless.now(), u64::MAX);

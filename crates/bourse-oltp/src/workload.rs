@@ -33,7 +33,7 @@ pub struct Rows {
 
 /// Part of a table's rows that no transaction changes, so that it can be compared with the loaded rows at any time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lasting {
+pub enum LastingRows {
     /// All rows stay, and none are added; these columns are changed.
     Rows {
         /// Columns that transactions change.
@@ -50,7 +50,7 @@ pub enum Lasting {
     Nothing,
 }
 
-impl Lasting {
+impl LastingRows {
     /// Whether a column always has the value that was loaded into it.
     pub fn keeps(self, column: &str) -> bool {
         match self {
@@ -107,7 +107,7 @@ pub trait Workload: Sync {
     fn rows(&self, table: &Table, size: &Size) -> Rows;
 
     /// Part of a table that no transaction changes.
-    fn lasting(&self, table: &Table) -> Lasting;
+    fn lasting(&self, table: &Table) -> LastingRows;
 
     /// First number of the rows that transactions add, in a database of that size.
     fn first_new(&self, size: &Size) -> i64 {

@@ -197,14 +197,14 @@ pub struct StatesRow {
     /// States that violate the guarantee.
     pub broken: u64,
     /// Power losses during recovery from a power loss; `None` if not tested.
-    pub recovery: Option<Interrupted>,
+    pub recovery: Option<InterruptedRecoveries>,
     /// First states of each kind; violations of the guarantee come first.
     pub examples: Vec<Example>,
 }
 
 /// Power losses during recoveries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Interrupted {
+pub struct InterruptedRecoveries {
     /// Recoveries that were interrupted.
     pub recoveries: u64,
     /// States left by the interrupted recoveries.

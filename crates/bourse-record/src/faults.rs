@@ -93,7 +93,7 @@ pub struct FaultCase {
     /// Signal that ended the process, if one did.
     pub signal: Option<i32>,
     /// State of the data afterwards.
-    pub left: Left,
+    pub left: DataState,
     /// Acknowledged transactions that were missing.
     pub lost: u64,
     /// Evidence of loss or damage.
@@ -137,7 +137,7 @@ impl Reaction {
 /// State of the data when the database was opened again without a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Left {
+pub enum DataState {
     /// Everything acknowledged is present, and no part of another transaction.
     Whole,
     /// An earlier state, without the last acknowledged transactions.
@@ -148,7 +148,7 @@ pub enum Left {
     Unreadable,
 }
 
-impl Left {
+impl DataState {
     /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {

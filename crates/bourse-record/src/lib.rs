@@ -3,13 +3,13 @@
 //! The further documents are [`acid`], [`crash`] and [`faults`]; all share one head, [`Provenance`].
 //!
 //! ```
-//! use bourse_record::{Counted, OperationSpec, Outcome, Recorder, Sample};
+//! use bourse_record::{SampleInclusion, OperationSpec, Outcome, Recorder, Sample};
 //!
 //! let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
 //! for operation in 1..=1_000 {
 //!     // It started 500 ns late: part of the response time, not of the service time.
 //!     let sample = Sample { start_ns: 500, ..Sample::new(0, Outcome::Completed, 500 + operation) };
-//!     recorder.sample(&sample, Counted::Ended);
+//!     recorder.sample(&sample, SampleInclusion::Ended);
 //! }
 //! let read = &recorder.figures()[0];
 //! assert_eq!((read.name.as_str(), read.valid()), ("read", 1_000));
@@ -84,11 +84,11 @@ pub use run_file::{
     Case, Comparison, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, Search, Workload, WorkloadKind,
     WriterWait,
 };
-pub use sample::{Counted, Sample, ServerTime};
+pub use sample::{Sample, SampleInclusion, ServerTime};
 pub use series::SeriesRow;
 pub use stats::{FEWEST_ROUNDS, NoInterval, even};
 pub use steady::{Steadiness, Steady, SteadyTest};
 pub use time_spent::{PartOfTime, TimeSpent};
-pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
+pub use time_split::{BlockedOn, BlockedTime, RoleTime, TimeSplit};
 pub use verdict::{Evidence, Gate, Verdict};
 pub use warning::Warning;

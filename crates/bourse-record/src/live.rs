@@ -239,13 +239,13 @@ impl OperationProgress {
 #[derive(Debug)]
 pub struct LiveReader {
     cells: Vec<std::sync::Arc<LiveCell>>,
-    seen: Vec<Seen>,
+    seen: Vec<PreviousCounts>,
     retries: u64,
 }
 
 /// Counts of an operation at the previous reading.
 #[derive(Debug, Clone)]
-struct Seen {
+struct PreviousCounts {
     valid: u64,
     failed: u64,
     /// Raw bucket counts as read from the cells; wrap at `u32::MAX`.
@@ -257,7 +257,7 @@ struct Seen {
 impl LiveReader {
     /// A reader of the cells, which must belong to one workload.
     pub fn new(cells: Vec<std::sync::Arc<LiveCell>>, operations: usize) -> Self {
-        let nothing = Seen { valid: 0, failed: 0, buckets: vec![0; BUCKETS], all: vec![0; BUCKETS] };
+        let nothing = PreviousCounts { valid: 0, failed: 0, buckets: vec![0; BUCKETS], all: vec![0; BUCKETS] };
         Self { cells, seen: vec![nothing; operations], retries: 0 }
     }
 

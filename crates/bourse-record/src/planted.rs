@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 /// A fault of the recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Planted {
+pub enum PlantedFault {
     /// None: the recorder is right.
     Nothing,
     /// Every sample is counted twice.
@@ -19,7 +19,7 @@ pub enum Planted {
     ServiceAsResponse,
 }
 
-impl Planted {
+impl PlantedFault {
     /// All faults, without [`Nothing`](Self::Nothing).
     pub const ALL: [Self; 4] = [Self::CountTwice, Self::DropEveryHundredth, Self::DropLong, Self::ServiceAsResponse];
 
@@ -35,27 +35,27 @@ impl Planted {
     }
 }
 
-static SWITCH: AtomicU8 = AtomicU8::new(Planted::Nothing as u8);
+static SWITCH: AtomicU8 = AtomicU8::new(PlantedFault::Nothing as u8);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// Plants a fault in all recorders of this process and replaces the previous one.
-pub fn plant(fault: Planted) {
+pub fn plant(fault: PlantedFault) {
     SWITCH.store(fault as u8, Relaxed);
 }
 
 /// Passes a sample to `take`, altered by the planted fault.
 pub(crate) fn distort(sample: &Sample, mut take: impl FnMut(&Sample)) {
     const LONG_NS: u64 = 2_000_000;
-    let planted = Planted::ALL.into_iter().find(|fault| *fault as u8 == SWITCH.load(Relaxed));
-    match planted.unwrap_or(Planted::Nothing) {
-        Planted::Nothing => take(sample),
-        Planted::CountTwice => {
+    let planted = PlantedFault::ALL.into_iter().find(|fault| *fault as u8 == SWITCH.load(Relaxed));
+    match planted.unwrap_or(PlantedFault::Nothing) {
+        PlantedFault::Nothing => take(sample),
+        PlantedFault::CountTwice => {
             take(sample);
             take(sample);
         }
-        Planted::DropEveryHundredth if TAKEN.fetch_add(1, Relaxed) % 100 == 99 => {}
-        Planted::DropLong if sample.response_ns() > LONG_NS => {}
-        Planted::DropEveryHundredth | Planted::DropLong => take(sample),
-        Planted::ServiceAsResponse => take(&Sample { due_ns: sample.end_ns - sample.service_ns(), ..*sample }),
+        PlantedFault::DropEveryHundredth if TAKEN.fetch_add(1, Relaxed) % 100 == 99 => {}
+        PlantedFault::DropLong if sample.response_ns() > LONG_NS => {}
+        PlantedFault::DropEveryHundredth | PlantedFault::DropLong => take(sample),
+        PlantedFault::ServiceAsResponse => take(&Sample { due_ns: sample.end_ns - sample.service_ns(), ..*sample }),
     }
 }

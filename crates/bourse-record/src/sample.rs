@@ -30,7 +30,7 @@ pub struct Sample {
 
 /// Inclusion of a sample in the figures of the measurement interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum SampleInclusion {
     /// Excluded: ended before the interval, or due after it.
     Not,
     /// Included: ended in the interval.
@@ -41,7 +41,7 @@ pub enum Counted {
     UnderWay,
 }
 
-impl Counted {
+impl SampleInclusion {
     /// Inclusion of the same operation depending on whether it is timed.
     #[must_use]
     pub const fn timed(self, is_timed: bool) -> Self {
@@ -54,7 +54,7 @@ impl Counted {
     }
 }
 
-impl From<bool> for Counted {
+impl From<bool> for SampleInclusion {
     /// Inclusion by whether the operation ended in the interval, for workloads without operations under way.
     fn from(ended: bool) -> Self {
         if ended { Self::Ended } else { Self::Not }

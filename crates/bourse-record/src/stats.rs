@@ -1,7 +1,7 @@
 //! Statistical estimates for rounds and cases: `bourse_stats` applied to the contents of a run file.
 
 use crate::{Case, Interference, Operation, PhaseKind, Round, Series, Workload, WorkloadKind};
-use bourse_stats::batch::{SeriesMean, Withheld};
+use bourse_stats::batch::{SeriesMean, WithheldInterval};
 use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
 
 /// Minimum number of rounds for an interval.
@@ -63,8 +63,10 @@ impl Round {
         const SHORTEST_S: f64 = 10.0;
         match found.withheld? {
             _ if self.measured_s < SHORTEST_S => Some(NoInterval::TooShort { needs_s: SHORTEST_S }),
-            Withheld::TooFew => None,
-            Withheld::RareStalls { seen, needs } => Some(NoInterval::RareStalls { seen, needs_s: seconds(needs) }),
+            WithheldInterval::TooFew => None,
+            WithheldInterval::RareStalls { seen, needs } => {
+                Some(NoInterval::RareStalls { seen, needs_s: seconds(needs) })
+            }
         }
     }
 

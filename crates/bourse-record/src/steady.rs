@@ -5,7 +5,7 @@
 //! of the log, and the pace of a schedule.
 
 use crate::{FileKind, PhaseKind, Round, Series, Workload, WorkloadKind};
-use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, Judged, OTHERS, Shape, judge};
+use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, OTHERS, Shape, SteadyJudgement, judge};
 use bourse_stats::stopping::TOLERANCE;
 
 /// Result of one steadiness test, or of all together.
@@ -181,7 +181,7 @@ fn response(seconds: &[f64], cycle_s: Option<f64>) -> Option<SteadyTest> {
 }
 
 /// Result in the form of a test with texts; each value covers `step_s` seconds.
-fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> SteadyTest {
+fn test(name: &'static str, judged: &SteadyJudgement, tolerance: f64, step_s: f64) -> SteadyTest {
     let seconds = |values: f64| {
         let seconds = values * step_s;
         if seconds < 9.95 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }

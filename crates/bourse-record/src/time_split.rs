@@ -55,7 +55,7 @@ pub struct RoleTime {
     /// Time ready to run while other threads had the CPUs, in seconds.
     pub runnable_s: f64,
     /// Time blocked, by cause.
-    pub blocked: Vec<Blocked>,
+    pub blocked: Vec<BlockedTime>,
 }
 
 impl RoleTime {
@@ -93,7 +93,7 @@ impl RoleTime {
 
 /// Time that threads were blocked for one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Blocked {
+pub struct BlockedTime {
     /// Cause of blocking.
     pub on: BlockedOn,
     /// Duration in seconds.

@@ -1,15 +1,15 @@
 //! A comparison as a document.
 
-use crate::charts::{self, Drawn, ForestRow, Frame};
+use crate::charts::{self, DrawnChart, ForestRow, Frame};
 use crate::data::{DataTable, comparison_tables};
-use crate::documents::{Again, Part, Place, Sheet, Shown};
+use crate::documents::{Part, Place, RepeatCommand, Sheet, ShownForms};
 use crate::html::Drawing;
 use crate::tables::{Cell, Head, Table, Tone};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
 use bourse_verdict::comparison::words::{change, context_lines, ends, sentence};
-use bourse_verdict::comparison::{Compared, Comparison, Difference};
+use bourse_verdict::comparison::{ComparedCases, Comparison, Difference};
 
 /// The metrics of one comparison.
 fn table(it: &Comparison) -> Table {
@@ -66,12 +66,12 @@ fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
         about: "The difference of each metric with its interval, on a scale on which half and double are equally far from no \
                 difference. What lies in the band counts as alike.",
     };
-    let drawn = Drawn::still(|size| charts::forest(&frame, &rows, tolerance, size));
+    let drawn = DrawnChart::still(|size| charts::forest(&frame, &rows, tolerance, size));
     Drawing::if_any("difference", &frame, drawn)
 }
 
 /// Verdict, metrics and remarks of each comparison, then the notes; with its charts or without.
-pub(crate) fn parts(compared: &Compared, with_charts: bool) -> Vec<Part> {
+pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<Part> {
     let mut parts = Vec::new();
     for (at, it) in compared.comparisons.iter().enumerate() {
         parts.push(Part::at(Place::Sentence, tone(it.verdict), sentence(it, compared.tolerance)));
@@ -88,7 +88,7 @@ pub(crate) fn parts(compared: &Compared, with_charts: bool) -> Vec<Part> {
              information.",
             units::share(compared.tolerance)
         );
-        parts.push(Part::Only(Shown::Html, vec![Part::faint(about)]));
+        parts.push(Part::Only(ShownForms::Html, vec![Part::faint(about)]));
     }
     parts.push(Part::list(
         Tone::Plain,
@@ -113,13 +113,15 @@ pub trait DrawComparison {
     fn markdown(&self) -> String;
 }
 
-impl DrawComparison for Compared {
+impl DrawComparison for ComparedCases {
     fn html(&self, runs: &[(&str, &Provenance)]) -> String {
         let Some((_, head)) = runs.last() else { return String::new() };
         let again = runs.iter().map(|(name, of)| match Part::again(of) {
-            Part::Again(it) => {
-                Part::Again(Again { name: (*name).to_owned(), on: format!("{}; {}", of.started_at, it.on), ..it })
-            }
+            Part::Again(it) => Part::Again(RepeatCommand {
+                name: (*name).to_owned(),
+                on: format!("{}; {}", of.started_at, it.on),
+                ..it
+            }),
             other => other,
         });
         let parts = parts(self, true).into_iter().chain(again).collect();

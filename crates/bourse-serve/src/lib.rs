@@ -26,7 +26,7 @@ pub mod token;
 mod wire;
 
 pub use address::{Address, Listen, Peer};
-pub use client::{Coordinated, Remote};
+pub use client::{CoordinatedDriver, Remote};
 pub use error::ServeError;
 pub use server::{Server, ServerOptions};
 pub use token::Token;

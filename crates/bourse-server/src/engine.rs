@@ -1,6 +1,6 @@
 //! Engine of a database on servers: running ones, or a private one that is started at first use.
 
-use crate::client::{Announced, Limits, NodeSession, Nodes, Reach as _};
+use crate::client::{AnnouncedSessions, Limits, NodeConnector as _, NodeSession, Nodes};
 use crate::private::{Launch, PrivateServer, ServerFolder, ServerSlot, parent};
 use crate::system::{DATABASE, System, Target};
 use bourse_engine::target::{ServerPlace, TargetError};
@@ -22,7 +22,7 @@ pub struct ServerEngine<S: System> {
     launch: Mutex<Launch>,
     running: Mutex<Option<Arc<Nodes<S::Connector>>>>,
     watcher: Arc<Mutex<Option<S::Watcher>>>,
-    announced: Announced,
+    announced: AnnouncedSessions,
 }
 
 impl<S: System> fmt::Debug for ServerEngine<S> {
@@ -49,7 +49,7 @@ impl<S: System> ServerEngine<S> {
             launch: Mutex::default(),
             running: Mutex::default(),
             watcher: Arc::default(),
-            announced: Announced::default(),
+            announced: AnnouncedSessions::default(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Code shared by the engines that are database servers. The [`Facts`] of a [`System`] are what one of them alone
+//! Code shared by the engines that are database servers. The [`SystemFacts`] of a [`System`] are what one of them alone
 //! does, a [`ServerEngine`] is the rest of an engine; [`client`] is for sessions with any server, [`private`] for servers that an engine starts for itself.
 
 pub mod client;
@@ -9,4 +9,4 @@ mod system;
 
 pub use engine::{ServerEngine, check_each, location, restart, stop};
 pub use options::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
-pub use system::{DATABASE, Facts, System, Target, available, cleanup};
+pub use system::{DATABASE, System, SystemFacts, Target, available, cleanup};

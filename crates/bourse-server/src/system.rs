@@ -1,7 +1,7 @@
 //! A database system with servers: its targets, and what its engine alone does.
 
 use crate::ServerEngine;
-use crate::client::{ConflictKinds, Limits, Nodes, Reach};
+use crate::client::{ConflictKinds, Limits, NodeConnector, Nodes};
 use crate::options::ServerOptions;
 use crate::private::{Kind, Launch, PrivateServer, ServerFolder, sweep_below};
 use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
@@ -101,19 +101,19 @@ pub trait System: Debug + Copy + Eq + Send + Sync + 'static {
     /// Programs of an installed server.
     type Installed;
     /// Connector to a server.
-    type Connector: Reach + Clone + 'static;
+    type Connector: NodeConnector + Clone + 'static;
     /// Connection for sizes and counters, open as long as the engine, so that reading them each second opens none.
     type Watcher: Send + 'static;
     /// State of an engine.
     type State: Default + Send + Sync;
 
     /// Data and functions of this system's engine alone.
-    const FACTS: &'static Facts<Self>;
+    const FACTS: &'static SystemFacts<Self>;
 }
 
 /// Data and functions of one system's engine alone. Each function fails with the client's error or the server's.
 #[expect(clippy::type_complexity, reason = "a type is the signature of what an engine does, read once")]
-pub struct Facts<S: System> {
+pub struct SystemFacts<S: System> {
     /// Grammar of targets.
     pub grammar: &'static Grammar<S::Options>,
     /// Forms of a place.

@@ -52,7 +52,7 @@ pub struct SeriesMean {
     /// Mean; its interval is `None` if `withheld` is set.
     pub mean: Estimate,
     /// Reason that there is no interval.
-    pub withheld: Option<Withheld>,
+    pub withheld: Option<WithheldInterval>,
     /// Autocorrelation time: neighbouring values that are worth one independent value, at least 1.
     pub autocorrelation: f64,
     /// Number of values in a batch.
@@ -63,7 +63,7 @@ pub struct SeriesMean {
 
 /// Reason that a mean has no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Withheld {
+pub enum WithheldInterval {
     /// Too few values.
     TooFew,
     /// Too few stalls to estimate their frequency.
@@ -116,10 +116,10 @@ fn half_width(
     means: &[f64],
     value: f64,
     autocorrelation: f64,
-) -> Result<f64, Withheld> {
+) -> Result<f64, WithheldInterval> {
     let count = values.len() as f64;
     if values.len() < FEWEST_VALUES {
-        return Err(Withheld::TooFew);
+        return Err(WithheldInterval::TooFew);
     }
     if value <= 0.0 {
         return Ok(0.0);
@@ -136,7 +136,7 @@ fn half_width(
     let of_stalls = usual * STALLS_WIDER * wider * most * unseen(stalls.seen.max(known.min(1))) / count;
     if few && of_stalls > LONG_STALLS * value {
         let needs = 5.0 * (count + before.len() as f64) / known as f64;
-        return Err(Withheld::RareStalls { seen: stalls.seen, needs });
+        return Err(WithheldInterval::RareStalls { seen: stalls.seen, needs });
     }
     Ok((of_batches + of_trend).max(of_stalls))
 }
@@ -380,13 +380,13 @@ mod tests {
         };
         assert_eq!(with(&|_| 1.0), None);
         let stall = |at: usize| if (200..207).contains(&at) { 0.0 } else { 1.0 };
-        assert_eq!(with(&stall), Some(Withheld::RareStalls { seen: 1, needs: 2_000.0 }));
+        assert_eq!(with(&stall), Some(WithheldInterval::RareStalls { seen: 1, needs: 2_000.0 }));
         // One in the warm-up is to be expected in the interval too; one at its very beginning is not.
         let before = |from: usize, length: usize| {
             (0..60).map(|it| if (from..from + length).contains(&it) { 20.0 } else { 100.0 }).collect::<Vec<f64>>()
         };
         let after = |from, length| mean_after(&before(from, length), &level).unwrap();
-        assert_eq!(after(40, 2).withheld, Some(Withheld::RareStalls { seen: 0, needs: 2_300.0 }));
+        assert_eq!(after(40, 2).withheld, Some(WithheldInterval::RareStalls { seen: 0, needs: 2_300.0 }));
         assert_eq!(after(2, 2).withheld, None);
         // A single step costs little, even if further stalls are longer: it widens the interval, seen before it or in it.
         let half = |found: SeriesMean| found.mean.interval.unwrap().half_width();
@@ -402,7 +402,7 @@ mod tests {
     fn too_short_a_series_has_no_interval() {
         assert_eq!(mean(&[]), None);
         let few = mean(&[1.0; 59]).unwrap();
-        assert_eq!((few.mean.interval, few.withheld), (None, Some(Withheld::TooFew)));
+        assert_eq!((few.mean.interval, few.withheld), (None, Some(WithheldInterval::TooFew)));
         assert_eq!(mean(&[1.0; 60]).unwrap().mean.interval.map(|it| (it.low, it.high)), Some((1.0, 1.0)));
         // The mean of a rate that rises all the time may be anywhere near its ends.
         let rising: Vec<f64> = (200..400).map(f64::from).collect();

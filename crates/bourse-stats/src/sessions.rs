@@ -51,7 +51,7 @@ impl Noise {
 
 /// Result of simulated sessions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Simulated {
+pub struct SimulatedSessions {
     /// Share of sessions whose interval does not cover the truth, which is 1.
     pub missed: f64,
     /// Share that the level allows.
@@ -62,7 +62,7 @@ pub struct Simulated {
 
 /// Simulates sessions of `pairs` pairs of rounds, always with the same random numbers. `None` if so few pairs have no
 /// interval.
-pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option<Simulated> {
+pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option<SimulatedSessions> {
     let mut random = SplitMix::new(u64::from(pairs));
     let (mut missed, mut widths, mut level) = (0_u32, 0.0, 1.0);
     for _ in 0..sessions {
@@ -98,19 +98,19 @@ pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option
         widths += interval.half_width();
     }
     let share = |sum: f64| sum / f64::from(sessions.max(1));
-    Some(Simulated { missed: share(missed.into()), allowed: 1.0 - level, half_width: share(widths) })
+    Some(SimulatedSessions { missed: share(missed.into()), allowed: 1.0 - level, half_width: share(widths) })
 }
 
 /// Intermittent disturbance by other processes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Disturbed {
+pub struct IntermittentDisturbance {
     /// Probability that a round is disturbed after an undisturbed one.
     pub begins: f64,
     /// Additional probability that a round is disturbed after a disturbed one.
     pub stays: f64,
 }
 
-impl Disturbed {
+impl IntermittentDisturbance {
     /// Machines that the level is tested with.
     pub const KINDS: [Self; 4] = [Self::of(0.3, 0.0), Self::of(0.5, 0.0), Self::of(0.5, 0.8), Self::of(0.7, 0.0)];
     /// Part of a round's figure that a disturbance takes.
@@ -123,7 +123,7 @@ impl Disturbed {
 
 /// Rule by which disturbed rounds are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeating {
+pub enum RepeatRule {
     /// No round is repeated.
     Never,
     /// Single rounds, half as many as there are for each side: a rule that does not hold the level.
@@ -134,7 +134,7 @@ pub enum Repeating {
 
 /// Share of simulated sessions of A against A whose interval does not cover 1, with disturbed rounds repeated. `None`
 /// if so few pairs have no interval.
-pub fn simulate_repeats(sessions: u32, pairs: u32, machine: Disturbed, rule: Repeating) -> Option<f64> {
+pub fn simulate_repeats(sessions: u32, pairs: u32, machine: IntermittentDisturbance, rule: RepeatRule) -> Option<f64> {
     let mut random = SplitMix::new(u64::from(pairs) << 8);
     let mut missed = 0_u32;
     for _ in 0..sessions {
@@ -142,11 +142,11 @@ pub fn simulate_repeats(sessions: u32, pairs: u32, machine: Disturbed, rule: Rep
         // Whether it was disturbed, and its figure.
         let mut round = |random: &mut SplitMix| {
             is_disturbed = (is_disturbed && random.unit() < machine.stays) || random.unit() < machine.begins;
-            let taken = if is_disturbed { (1.0 - Disturbed::TAKES).ln() } else { 0.0 };
+            let taken = if is_disturbed { (1.0 - IntermittentDisturbance::TAKES).ln() } else { 0.0 };
             (is_disturbed, (0.02 * random.normal() + taken).exp())
         };
-        let mut budget = if rule == Repeating::WholePairs { Budget::new(2, pairs) } else { Budget::none() };
-        let mut of_sides = if rule == Repeating::EachSide { [pairs / 2; 2] } else { [0; 2] };
+        let mut budget = if rule == RepeatRule::WholePairs { Budget::new(2, pairs) } else { Budget::none() };
+        let mut of_sides = if rule == RepeatRule::EachSide { [pairs / 2; 2] } else { [0; 2] };
         let mut one = |number: u32, random: &mut SplitMix| {
             let first = random.below(2) as usize;
             loop {
@@ -174,7 +174,7 @@ pub fn simulate_repeats(sessions: u32, pairs: u32, machine: Disturbed, rule: Rep
 
 /// Result of simulated comparisons that end when they are decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sequential {
+pub struct SequentialResult {
     /// Share whose interval, at the look that ended them, does not cover the truth.
     pub missed: f64,
     /// Share that ended with an interval entirely beyond the tolerance or within it.
@@ -187,7 +187,7 @@ pub struct Sequential {
 /// excludes a slowdown of more than `tolerance`, or contains nothing else. `truth` is the true ratio. With `add`, each
 /// pair from the sixth on is examined with an interval of 95 %, as by a person who adds rounds: a rule that does not
 /// hold the level.
-pub fn simulate_sequential(sessions: u32, most: u32, truth: f64, tolerance: f64, add: bool) -> Sequential {
+pub fn simulate_sequential(sessions: u32, most: u32, truth: f64, tolerance: f64, add: bool) -> SequentialResult {
     let mut random = SplitMix::new(u64::from(most) << 16);
     let looks: Vec<u32> = if add { (6..=most).collect() } else { sequential::looks(most) };
     let (mut missed, mut decided, mut count) = (0_u32, 0_u32, 0_u32);
@@ -211,7 +211,7 @@ pub fn simulate_sequential(sessions: u32, most: u32, truth: f64, tolerance: f64,
         }
     }
     let share = |count: u32| f64::from(count) / f64::from(sessions.max(1));
-    Sequential { missed: share(missed), decided: share(decided), pairs: share(count) }
+    SequentialResult { missed: share(missed), decided: share(decided), pairs: share(count) }
 }
 
 /// Share of simulated tables of equal cases that show a ratio whose interval excludes 1. With `best_first`, ratios are
@@ -279,14 +279,14 @@ mod tests {
     fn whole_pairs_repeated_from_one_budget_hold_the_level() {
         const SESSIONS: u32 = 3_000;
         for (pairs, allowed) in [(8, 0.0391), (16, 0.0443)] {
-            for machine in Disturbed::KINDS {
-                let missed = simulate_repeats(SESSIONS, pairs, machine, Repeating::WholePairs).unwrap();
+            for machine in IntermittentDisturbance::KINDS {
+                let missed = simulate_repeats(SESSIONS, pairs, machine, RepeatRule::WholePairs).unwrap();
                 assert!(missed <= at_most(allowed, SESSIONS), "{pairs} pairs, {machine:?}: {missed}");
             }
         }
         // A budget for each side does not.
-        let [once, each] = [Repeating::Never, Repeating::EachSide]
-            .map(|rule| simulate_repeats(SESSIONS, 16, Disturbed::KINDS[1], rule).unwrap());
+        let [once, each] = [RepeatRule::Never, RepeatRule::EachSide]
+            .map(|rule| simulate_repeats(SESSIONS, 16, IntermittentDisturbance::KINDS[1], rule).unwrap());
         assert!(once <= at_most(0.0443, SESSIONS) && each > 0.08, "{once} {each}");
     }
 

@@ -63,7 +63,7 @@ pub struct Change {
 
 /// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub struct SteadyJudgement {
     /// Answer of the test.
     pub answer: Answer,
     /// Decisive change: for No the one farthest outside, else the one that reaches farthest. `None` with too few
@@ -77,7 +77,7 @@ pub struct Judged {
     pub period: Option<usize>,
 }
 
-impl Judged {
+impl SteadyJudgement {
     /// Number of values that a series with blocks of this length needs; `None` if it has enough.
     pub fn needs(&self) -> Option<usize> {
         (self.blocks < FEWEST_BLOCKS).then_some(FEWEST_BLOCKS * self.block)
@@ -109,7 +109,7 @@ pub const OTHERS: f64 = 1.5;
 /// assert_eq!(judge(&falling, None, 0.1).answer, Answer::No);
 /// assert_eq!(judge(&level[..12], None, 0.1).answer, Answer::Unknown);
 /// ```
-pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
+pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJudgement {
     let period = period.or_else(|| period_of(values)).filter(|it| *it > 0);
     let least = values.len().div_ceil(MOST_BLOCKS).max(1);
     let block = match period {
@@ -120,7 +120,7 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
     let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
     // Of a series shorter than a block there is none.
     let blocks = if block > values.len() { 0 } else { means.len() };
-    let found = |answer, change| Judged { answer, change, block, blocks, period };
+    let found = |answer, change| SteadyJudgement { answer, change, block, blocks, period };
     if means.len() < FEWEST_BLOCKS || mean <= 0.0 {
         return found(Answer::Unknown, None);
     }
@@ -129,13 +129,13 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
     let freedom = means.len() as f64 - 2.0;
     let (alone, corrected) =
         (student(freedom, 0.95), student(freedom, 1.0 - FALSE_NO / (estimates.len() as f64).min(30.0)));
-    let change = |it: &Fitted| Change { shape: it.shape, by: it.by, half_width: alone * it.error };
-    let outside = |it: &Fitted| it.by.abs() - corrected * it.error - tolerance;
-    let reach = |it: &Fitted| {
+    let change = |it: &FittedChange| Change { shape: it.shape, by: it.by, half_width: alone * it.error };
+    let outside = |it: &FittedChange| it.by.abs() - corrected * it.error - tolerance;
+    let reach = |it: &FittedChange| {
         let allowed = if it.shape == Shape::Trend { tolerance } else { OTHERS * tolerance };
         it.by.abs() + alone * it.error - allowed
     };
-    let largest = |of: &dyn Fn(&Fitted) -> f64| {
+    let largest = |of: &dyn Fn(&FittedChange) -> f64| {
         estimates.iter().max_by(|one, other| of(one).total_cmp(&of(other))).expect("there is always a trend")
     };
     let (worst, widest) = (largest(&outside), largest(&reach));
@@ -155,14 +155,14 @@ fn cycles(values: &[f64], period: usize) -> usize {
 }
 
 /// Estimate of a change with its standard error.
-struct Fitted {
+struct FittedChange {
     shape: Shape,
     by: f64,
     error: f64,
 }
 
 /// Estimates of every examined change in the means of the blocks.
-fn estimates(means: &[f64]) -> Vec<Fitted> {
+fn estimates(means: &[f64]) -> Vec<FittedChange> {
     let count = means.len();
     let length = count as f64;
     let place = |at: usize| at as f64 / length;
@@ -170,7 +170,7 @@ fn estimates(means: &[f64]) -> Vec<Fitted> {
     let mut found = Vec::new();
     let mut fit = |shape, known: &[&[f64]], wanted: &[f64], scale: f64| {
         if let Some((by, error)) = coefficient(means, known, wanted) {
-            found.push(Fitted { shape, by: scale * by, error: scale * error });
+            found.push(FittedChange { shape, by: scale * by, error: scale * error });
         }
     };
     fit(Shape::Trend, &[], &line, 1.0);

@@ -6,10 +6,10 @@ use crate::tables;
 use crate::transactions::{Output, STATEMENTS, perform};
 use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
 use bourse_oltp::check::Check;
-use bourse_oltp::check::ledger::{By, Growth, Growths, Query, Unit};
+use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Query, Unit};
 use bourse_oltp::load::LoadError;
-use bourse_oltp::mix::{Change, Judged, Transactions};
-use bourse_oltp::{Generator, Lasting, Rows, Size, SizeColumn, Workload};
+use bourse_oltp::mix::{Change, JudgedTransaction, Transactions};
+use bourse_oltp::{Generator, LastingRows, Rows, Size, SizeColumn, Workload};
 use bourse_record::Outcome;
 use bourse_schema::{Batch, Cardinality, Table};
 
@@ -66,7 +66,7 @@ impl Workload for Tatp {
         let at_most = |rows: u64| i128::from(rows);
         match self.lasting(table) {
             // Three of each service at most.
-            Lasting::Nothing => {
+            LastingRows::Nothing => {
                 let later = 0..=at_most(units * CHUNK.unsigned_abs() * 12);
                 Rows { loaded, later, words: "at most three for each of four services of a subscriber".to_owned() }
             }
@@ -77,12 +77,12 @@ impl Workload for Tatp {
         }
     }
 
-    fn lasting(&self, table: &Table) -> Lasting {
+    fn lasting(&self, table: &Table) -> LastingRows {
         match table.name {
-            "subscriber" => Lasting::Rows { changed: &["bit_1", "vlr_location"] },
-            "special_facility" => Lasting::Rows { changed: &["data_a"] },
-            "call_forwarding" => Lasting::Nothing,
-            _ => Lasting::Rows { changed: &[] },
+            "subscriber" => LastingRows::Rows { changed: &["bit_1", "vlr_location"] },
+            "special_facility" => LastingRows::Rows { changed: &["data_a"] },
+            "call_forwarding" => LastingRows::Nothing,
+            _ => LastingRows::Rows { changed: &[] },
         }
     }
 
@@ -155,7 +155,7 @@ impl Transactions for Tatp {
         perform(session, input)
     }
 
-    fn judge(input: &Request, output: &Output) -> Judged {
+    fn judge(input: &Request, output: &Output) -> JudgedTransaction {
         let change = if *output == Output::Changed { Self::doubtful(input) } else { None };
         let (outcome, code) = match output {
             Output::Missed if input.kind() < 3 => (Outcome::Warned, MISSED),
@@ -163,7 +163,7 @@ impl Transactions for Tatp {
             Output::Exists => (Outcome::RolledBack, EXISTS),
             _ => (Outcome::Completed, 0),
         };
-        Judged { outcome, code, change }
+        JudgedTransaction { outcome, code, change }
     }
 
     fn doubtful(input: &Request) -> Option<Change> {
@@ -186,7 +186,7 @@ static GROWTHS: Growths = Growths {
         name: "call forwardings",
         words: "call_forwarding has grown by the rows that were inserted, less those that were deleted",
         total: "forwardings",
-        by: By::Acknowledged("forwardings"),
+        by: GrowthAmount::Acknowledged("forwardings"),
     }],
 };
 

@@ -3,7 +3,7 @@
 //! It is the example of `docs/adding-an-engine.md`, which quotes this file part by part. A real engine has the same parts.
 
 // --- target ---
-use bourse_engine::target::{Grammar, Parsed, Scheme, TargetError};
+use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError};
 
 /// Settings of a target. There are none yet: each one is a row of the grammar's `options` and a field here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl KeyDatabase for Database {
     const FORMAT: &'static FileFormat = &FileFormat { name: "example", ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
 
-    fn open(_: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(_: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         if files.is_some() {
             Err(EngineError::unsupported("the example has no database in files"))
         } else {

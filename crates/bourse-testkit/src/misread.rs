@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Defect of a row that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Misread {
+pub enum ReadDefect {
     /// Values of the row read before, under the right key.
     Neighbour,
     /// The last text without its last byte.
@@ -28,21 +28,21 @@ pub enum Misread {
 
 /// Engine with records by key that returns some rows wrong.
 #[derive(Debug)]
-pub struct Misreading<E> {
+pub struct MisreadingEngine<E> {
     inner: E,
     fault: Fault,
-    what: Misread,
+    what: ReadDefect,
     rows: Arc<AtomicU64>,
 }
 
-impl<E> Misreading<E> {
+impl<E> MisreadingEngine<E> {
     /// Wraps `inner`; rows that `fault` hits, counted as they are read over all sessions, get the defect `what`.
-    pub fn new(inner: E, fault: Fault, what: Misread) -> Self {
+    pub fn new(inner: E, fault: Fault, what: ReadDefect) -> Self {
         Self { inner, fault, what, rows: Arc::default() }
     }
 }
 
-impl<E: Engine> Engine for Misreading<E> {
+impl<E: Engine> Engine for MisreadingEngine<E> {
     fn description(&self) -> Result<Description, EngineError> {
         self.inner.description()
     }
@@ -66,7 +66,7 @@ impl<E: Engine> Engine for Misreading<E> {
     }
 }
 
-impl<E: Engine> KeyEngine for Misreading<E> {
+impl<E: Engine> KeyEngine for MisreadingEngine<E> {
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
         Ok(Box::new(WrongRecords {
             inner: self.inner.connect()?,
@@ -81,7 +81,7 @@ impl<E: Engine> KeyEngine for Misreading<E> {
 struct WrongRecords {
     inner: Connection,
     fault: Fault,
-    what: Misread,
+    what: ReadDefect,
     rows: Arc<AtomicU64>,
     /// Values of the last row read.
     last: Vec<Owned>,
@@ -105,9 +105,9 @@ impl Owned {
 }
 
 /// Row of copied values.
-struct Copied(Vec<Owned>);
+struct CopiedRow(Vec<Owned>);
 
-impl Row for Copied {
+impl Row for CopiedRow {
     fn value(&self, index: usize) -> Value<'_> {
         match self.0.get(index) {
             Some(Owned::Int(number)) => Value::Int(*number),
@@ -120,7 +120,7 @@ impl Row for Copied {
     }
 }
 
-impl Misread {
+impl ReadDefect {
     /// Applies the defect to a row; `before` has the values of the row read before it.
     fn spoil(self, row: &mut Vec<Owned>, before: &[Owned]) {
         let texts: Vec<usize> = (1..row.len()).filter(|&column| matches!(row[column], Owned::Text(_))).collect();
@@ -170,7 +170,7 @@ impl WrongRecords {
                     what.spoil(&mut row, last);
                 }
                 *last = right;
-                each(&Copied(row))
+                each(&CopiedRow(row))
             })
         })
     }

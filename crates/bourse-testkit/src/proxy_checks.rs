@@ -1,6 +1,6 @@
 //! Guarantees that must hold for a database reached through proxies that make faults.
 
-use crate::proxy::{Act, Moment, Proxy, Rule};
+use crate::proxy::{Moment, Proxy, ProxyFault, Rule};
 use bourse_engine::{
     Access, Connection, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
@@ -119,28 +119,28 @@ fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
 }
 
 /// Rules with faults of every kind; `conflicts` are the errors raised at a statement and at a commit.
-pub fn many_faults(conflicts: [Act; 2]) -> [Rule; 8] {
+pub fn many_faults(conflicts: [ProxyFault; 2]) -> [Rule; 8] {
     let [at_statement, at_commit] = conflicts;
     [
-        Rule { moment: Moment::Connect, every: 4, most: 5, act: Act::CutBefore },
-        Rule { moment: Moment::Begin, every: 43, most: 10, act: Act::CutBefore },
-        Rule { moment: Moment::Statement, every: 61, most: 20, act: Act::CutBefore },
-        Rule { moment: Moment::Statement, every: 53, most: 20, act: Act::CutAfter },
+        Rule { moment: Moment::Connect, every: 4, most: 5, act: ProxyFault::CutBefore },
+        Rule { moment: Moment::Begin, every: 43, most: 10, act: ProxyFault::CutBefore },
+        Rule { moment: Moment::Statement, every: 61, most: 20, act: ProxyFault::CutBefore },
+        Rule { moment: Moment::Statement, every: 53, most: 20, act: ProxyFault::CutAfter },
         Rule { moment: Moment::Statement, every: 29, most: 20, act: at_statement },
-        Rule { moment: Moment::Commit, every: 19, most: 10, act: Act::CutBefore },
-        Rule { moment: Moment::Commit, every: 17, most: 10, act: Act::CutAfter },
+        Rule { moment: Moment::Commit, every: 19, most: 10, act: ProxyFault::CutBefore },
+        Rule { moment: Moment::Commit, every: 17, most: 10, act: ProxyFault::CutAfter },
         Rule { moment: Moment::Commit, every: 13, most: 10, act: at_commit },
     ]
 }
 
 /// Rules that hit so few moments that a whole run survives them.
-pub fn few_faults(conflicts: [Act; 2]) -> [Rule; 5] {
+pub fn few_faults(conflicts: [ProxyFault; 2]) -> [Rule; 5] {
     let [at_statement, at_commit] = conflicts;
     [
-        Rule { moment: Moment::Statement, every: 499, most: 20, act: Act::CutBefore },
+        Rule { moment: Moment::Statement, every: 499, most: 20, act: ProxyFault::CutBefore },
         Rule { moment: Moment::Statement, every: 997, most: 20, act: at_statement },
-        Rule { moment: Moment::Commit, every: 211, most: 5, act: Act::CutAfter },
-        Rule { moment: Moment::Commit, every: 173, most: 5, act: Act::CutBefore },
+        Rule { moment: Moment::Commit, every: 211, most: 5, act: ProxyFault::CutAfter },
+        Rule { moment: Moment::Commit, every: 173, most: 5, act: ProxyFault::CutBefore },
         Rule { moment: Moment::Commit, every: 101, most: 20, act: at_commit },
     ]
 }

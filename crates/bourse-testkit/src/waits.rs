@@ -1,7 +1,7 @@
 //! Waits that an engine reports for a writer.
 
 use crate::folders::ITEMS;
-use bourse_engine::thread_time::{Waited, meter_this_thread, metered};
+use bourse_engine::thread_time::{WaitTime, meter_this_thread, metered};
 use bourse_engine::{Access, Key, KeyEngine, Value, Wait};
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub fn waits_of_a_writer(engine: &impl KeyEngine) -> [u64; 3] {
     std::thread::scope(|scope| counts(scope.spawn(|| of_one_insert(engine)).join().unwrap()))
 }
 
-fn of_one_insert(engine: &impl KeyEngine) -> [Waited; Wait::ALL.len()] {
+fn of_one_insert(engine: &impl KeyEngine) -> [WaitTime; Wait::ALL.len()] {
     let mut records = engine.new_records().unwrap();
     meter_this_thread().expect("Linux tells the times of threads");
     records.begin(Access::Write).unwrap();
@@ -36,6 +36,6 @@ fn of_one_insert(engine: &impl KeyEngine) -> [Waited; Wait::ALL.len()] {
     metered().expect("the thread is metered").waited
 }
 
-fn counts(waited: [Waited; Wait::ALL.len()]) -> [u64; 3] {
+fn counts(waited: [WaitTime; Wait::ALL.len()]) -> [u64; 3] {
     [Wait::Lock, Wait::Sync, Wait::Storage].map(|wait| waited[wait as usize].waits)
 }

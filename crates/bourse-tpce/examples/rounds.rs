@@ -10,7 +10,7 @@ use bourse_engine_sqlite::open;
 use bourse_record::{CheckStatus, LatencySummary, Outcome};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{Ran, RunOptions, run, verify};
+use bourse_tpce::users::{RunOptions, RunResult, run, verify};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-fn line(ran: &Ran, seconds: u64) -> String {
+fn line(ran: &RunResult, seconds: u64) -> String {
     let round = &ran.round;
     let ms = |transaction: Transaction, of: fn(&LatencySummary) -> u64| {
         of(&round.operations[transaction as usize].response.summary) as f64 / 1e6

@@ -9,7 +9,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::{EngineError, Loader};
 use bourse_oltp::check::Check;
 use bourse_oltp::load::{Fingerprint, LoadError, Phase};
-use bourse_oltp::{Generator, GrowingTable, Lasting, Rows, Size, SizeColumn, Workload};
+use bourse_oltp::{Generator, GrowingTable, LastingRows, Rows, Size, SizeColumn, Workload};
 use bourse_schema::{Batch, Cardinality, Group, Table, TableRow as _, TradeId, tables};
 use std::ops::RangeInclusive;
 
@@ -100,9 +100,9 @@ impl Workload for Tpce {
 
     /// Data-Maintenance (Clause 3.3.11) and Trade-Update (Clause 3.3.10) change single columns; Trade-Result and Market-Feed the
     /// balances, totals and prices.
-    fn lasting(&self, table: &Table) -> Lasting {
-        let rows = |changed| Lasting::Rows { changed };
-        let initial = |number, changed| Lasting::InitialRows { number, changed };
+    fn lasting(&self, table: &Table) -> LastingRows {
+        let rows = |changed| LastingRows::Rows { changed };
+        let initial = |number, changed| LastingRows::InitialRows { number, changed };
         match table.name {
             "account_permission" => rows(&["ap_acl"]),
             "address" => rows(&["ad_line2"]),
@@ -124,7 +124,7 @@ impl Workload for Tpce {
             "settlement" => initial("se_t_id", &["se_cash_type"]),
             "cash_transaction" => initial("ct_t_id", &["ct_name"]),
             "holding_history" => initial("hh_t_id", &[]),
-            "holding" | "holding_summary" | "trade_request" => Lasting::Nothing,
+            "holding" | "holding_summary" | "trade_request" => LastingRows::Nothing,
             _ => rows(&[]),
         }
     }
@@ -240,7 +240,7 @@ mod tests {
         let mut lasting = 0;
         for table in tables::all() {
             let of = Tpce.lasting(table);
-            if let Lasting::Rows { changed } | Lasting::InitialRows { changed, .. } = of {
+            if let LastingRows::Rows { changed } | LastingRows::InitialRows { changed, .. } = of {
                 for name in changed {
                     assert!(table.column(name).is_some(), "{}.{name}", table.name);
                 }

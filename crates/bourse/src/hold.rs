@@ -46,12 +46,12 @@ pub(crate) fn wait_for_others(at_most: Option<Duration>) {
 
 /// Databases that are held; free again when this is dropped.
 #[derive(Default)]
-pub(crate) struct Held {
+pub(crate) struct HeldDatabases {
     files: Vec<SideFile>,
     at_servers: Vec<(String, Box<dyn DatabaseLock>)>,
 }
 
-impl Held {
+impl HeldDatabases {
     /// Fails if the lock of a target's database at its server was lost, as when a person ends the session that has it.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ type Holder = Vec<(String, String)>;
 ///
 /// # Errors
 /// Another command has one of them, and is not waited for or does not end in time; one is foreign, or cannot be looked at.
-pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<Held, Failure> {
+pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<HeldDatabases, Failure> {
     targets.clone().into_iter().try_for_each(engines::make_folder)?;
     targets.clone().into_iter().try_for_each(refuse_unwritable)?;
     for_reading(targets)
@@ -98,8 +98,8 @@ fn refuse_side_name(target: &str, path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Those of [`for_writing`].
-pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<Held, Failure> {
-    let mut held = Held::default();
+pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<HeldDatabases, Failure> {
+    let mut held = HeldDatabases::default();
     // Each once, and in the same order in all commands, since two that waited for each other would never end.
     let mut files = BTreeMap::new();
     let mut at_servers = BTreeMap::new();
@@ -126,9 +126,9 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
 ///
 /// # Errors
 /// Another command has it, and is not waited for or does not end in time.
-pub(crate) fn without_mark(target: &str, path: &Path) -> Result<Held, Failure> {
+pub(crate) fn without_mark(target: &str, path: &Path) -> Result<HeldDatabases, Failure> {
     let file = wait_until_released(target, || of_file(target, &resolved(path)))?;
-    Ok(Held { files: file.into_iter().collect(), ..Held::default() })
+    Ok(HeldDatabases { files: file.into_iter().collect(), ..HeldDatabases::default() })
 }
 
 /// Shares the hold of the command that started this process, or of the driver that coordinates it, for as long as this
@@ -136,14 +136,14 @@ pub(crate) fn without_mark(target: &str, path: &Path) -> Result<Held, Failure> {
 ///
 /// # Errors
 /// That command has ended, and another one holds the database.
-pub(crate) fn join(target: &str) -> Result<Held, Failure> {
+pub(crate) fn join(target: &str) -> Result<HeldDatabases, Failure> {
     let location = engines::location(target)?;
-    let Some(path) = location.file() else { return Ok(Held::default()) };
+    let Some(path) = location.file() else { return Ok(HeldDatabases::default()) };
     match SideFile::join(&file_at(&resolved(path)), &LOCK) {
-        Ok(joined) => Ok(Held { files: joined.into_iter().collect(), ..Held::default() }),
+        Ok(joined) => Ok(HeldDatabases { files: joined.into_iter().collect(), ..HeldDatabases::default() }),
         Err(error) if error.kind() == ErrorKind::Conflict => Err(in_use(target, &read(&resolved(path)))),
         // The command itself could not hold it either, and has reported that.
-        Err(_) => Ok(Held::default()),
+        Err(_) => Ok(HeldDatabases::default()),
     }
 }
 

@@ -191,7 +191,7 @@ fn heartbeat(bar: &ProgressBar) -> Option<Sender<()>> {
 }
 
 /// The bar over all rounds of a run, below those of its steps.
-pub(crate) struct Whole {
+pub(crate) struct RunBar {
     bar: ProgressBar,
     start: Instant,
     /// Expected duration of all rounds, and of those that are over, in nanoseconds.
@@ -200,7 +200,7 @@ pub(crate) struct Whole {
     rounds: [u32; 2],
 }
 
-impl Whole {
+impl RunBar {
     /// Begins `rounds` rounds that take about `total_ns` together.
     pub(crate) fn begin(rounds: u32, total_ns: u64) -> Self {
         let bar = BARS.add(ProgressBar::new(total_ns.max(1)));
@@ -245,7 +245,7 @@ impl Whole {
     }
 }
 
-impl Drop for Whole {
+impl Drop for RunBar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
         BARS.remove(&self.bar);

@@ -1,12 +1,12 @@
 //! The engine's reaction, the state left, and the verdict, derived from the processes' events and exit states.
 
 use super::catalogue::Fault;
-use super::work::Event;
+use super::work::WorkEvent;
 use crate::demand::{Crash, promised};
 use bourse_crash::preload::Effect;
 use bourse_engine::{Description, Durability, MayLose};
 use bourse_record::crash::Guarantee;
-use bourse_record::faults::{FaultCase, FaultVerdict, Left, Reaction};
+use bourse_record::faults::{DataState, FaultCase, FaultVerdict, Reaction};
 
 /// End of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,16 +21,16 @@ pub enum ProcessEnd {
 
 /// Events reported by a process, and its end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Account {
+pub struct ProcessReport {
     /// Reported events, in order.
-    pub events: Vec<Event>,
+    pub events: Vec<WorkEvent>,
     /// End of the process.
     pub ended: ProcessEnd,
 }
 
 /// Observations of one trial of a fault.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observed {
+pub struct Observation {
     /// Number of the call that the fault was meant for.
     pub nth: u64,
     /// Number of calls that were hit.
@@ -38,14 +38,14 @@ pub struct Observed {
     /// Description of the first call hit.
     pub first_hit: String,
     /// Account of the process, or the server, that did the work.
-    pub work: Account,
+    pub work: ProcessReport,
     /// Account of the process that checked the database afterwards, without a fault.
-    pub look: Account,
+    pub look: ProcessReport,
 }
 
 /// Durability class that a target's settings give.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Class {
+pub struct TargetDurability {
     /// The durability class.
     pub durability: Durability,
     /// Data that the class allows to be lost.
@@ -54,7 +54,7 @@ pub struct Class {
     pub reason: String,
 }
 
-impl Class {
+impl TargetDurability {
     /// Class of a described engine.
     pub fn of(described: Description) -> Self {
         Self { durability: described.durability, may_lose: described.may_lose, reason: described.durability_reason }
@@ -67,15 +67,15 @@ impl Class {
 }
 
 /// Judges a trial.
-pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
+pub fn judge(fault: &Fault, class: &TargetDurability, observed: &Observation) -> FaultCase {
     let work = &observed.work.events;
-    let acknowledged = count(work, |event| matches!(event, Event::Acknowledged(_)));
+    let acknowledged = count(work, |event| matches!(event, WorkEvent::Acknowledged(_)));
     let committed_despite_error =
-        count(work, |event| matches!(event, Event::Stands(_))) + u64::from(is_failed_one_present(observed));
+        count(work, |event| matches!(event, WorkEvent::Stands(_))) + u64::from(is_failed_one_present(observed));
     let errors: Vec<String> = work
         .iter()
         .filter_map(|event| match event {
-            Event::Error { transaction, text } => Some(format!("transaction {transaction}: {text}")),
+            WorkEvent::Error { transaction, text } => Some(format!("transaction {transaction}: {text}")),
             _ => None,
         })
         .collect();
@@ -105,18 +105,20 @@ pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
 }
 
 /// Whether the last transaction was reported as failed and is in the database nevertheless.
-fn is_failed_one_present(observed: &Observed) -> bool {
+fn is_failed_one_present(observed: &Observation) -> bool {
     match (observed.work.events.last(), observed.look.events.first()) {
-        (Some(Event::Error { transaction, .. }), Some(Event::Found { progress, .. })) => transaction == progress,
+        (Some(WorkEvent::Error { transaction, .. }), Some(WorkEvent::Found { progress, .. })) => {
+            transaction == progress
+        }
         _ => false,
     }
 }
 
-fn count(events: &[Event], matches: impl Fn(&Event) -> bool) -> u64 {
+fn count(events: &[WorkEvent], matches: impl Fn(&WorkEvent) -> bool) -> u64 {
     events.iter().filter(|event| matches(event)).count() as u64
 }
 
-fn reaction(fault: &Fault, observed: &Observed, has_errors: bool) -> Reaction {
+fn reaction(fault: &Fault, observed: &Observation, has_errors: bool) -> Reaction {
     match observed.work.ended {
         _ if observed.fired == 0 => Reaction::NotMet,
         ProcessEnd::Hung => Reaction::Hung,
@@ -129,64 +131,68 @@ fn reaction(fault: &Fault, observed: &Observed, has_errors: bool) -> Reaction {
 }
 
 /// State that is left, number of acknowledged transactions that are missing, and the evidence.
-fn left(observed: &Observed) -> (Left, u64, String) {
+fn left(observed: &Observation) -> (DataState, u64, String) {
     let work = &observed.work.events;
     let last = work.iter().filter_map(|event| match event {
-        Event::Acknowledged(number) | Event::Stands(number) => Some(*number),
+        WorkEvent::Acknowledged(number) | WorkEvent::Stands(number) => Some(*number),
         _ => None,
     });
     let last = last.max().unwrap_or_default();
     let acknowledged = work.iter().filter_map(|event| match event {
-        Event::Acknowledged(number) => Some(*number),
+        WorkEvent::Acknowledged(number) => Some(*number),
         _ => None,
     });
     let acknowledged: Vec<u64> = acknowledged.collect();
     let lost_beyond = |progress: u64| acknowledged.iter().filter(|number| **number > progress).count() as u64;
-    if let Some(Event::Wrong { transaction, text }) = work.iter().find(|event| matches!(event, Event::Wrong { .. })) {
-        return (Left::Corrupted, 0, format!("while running, transaction {transaction}: {text}"));
+    if let Some(WorkEvent::Wrong { transaction, text }) =
+        work.iter().find(|event| matches!(event, WorkEvent::Wrong { .. }))
+    {
+        return (DataState::Corrupted, 0, format!("while running, transaction {transaction}: {text}"));
     }
     let all = acknowledged.len() as u64;
     match (observed.look.events.first(), observed.look.ended) {
-        (Some(Event::Found { progress, differs, damage }), _) => {
+        (Some(WorkEvent::Found { progress, differs, damage }), _) => {
             let lost = lost_beyond(*progress);
             if let Some(text) = differs {
-                return (Left::Corrupted, lost, text.clone());
+                return (DataState::Corrupted, lost, text.clone());
             }
             if let Some(first) = damage.first() {
-                return (Left::Corrupted, lost, format!("by the engine's own check: {first}"));
+                return (DataState::Corrupted, lost, format!("by the engine's own check: {first}"));
             }
             // One transaction may have been under way.
             if *progress > last + 1 {
-                return (Left::Corrupted, 0, format!("transaction {progress} is there, which was not begun"));
+                return (DataState::Corrupted, 0, format!("transaction {progress} is there, which was not begun"));
             }
             match lost {
-                0 => (Left::Whole, 0, String::new()),
-                lost => (Left::Lost, lost, format!("the state after transaction {progress}, {last} were acknowledged")),
+                0 => (DataState::Whole, 0, String::new()),
+                lost => {
+                    (DataState::Lost, lost, format!("the state after transaction {progress}, {last} were acknowledged"))
+                }
             }
         }
-        (Some(Event::Unreadable(text)), _) => (Left::Unreadable, all, text.clone()),
+        (Some(WorkEvent::Unreadable(text)), _) => (DataState::Unreadable, all, text.clone()),
         (_, ProcessEnd::Signal(signal)) => {
-            (Left::Unreadable, all, format!("opening it ends the process by signal {signal}"))
+            (DataState::Unreadable, all, format!("opening it ends the process by signal {signal}"))
         }
-        (_, ProcessEnd::Hung) => (Left::Unreadable, all, "opening it does not end".to_owned()),
+        (_, ProcessEnd::Hung) => (DataState::Unreadable, all, "opening it does not end".to_owned()),
         (_, ProcessEnd::Code(code)) => {
-            (Left::Unreadable, all, format!("opening it ends the process with exit code {code}"))
+            (DataState::Unreadable, all, format!("opening it ends the process with exit code {code}"))
         }
     }
 }
 
-fn verdict(promise: Guarantee, fault: &Fault, reaction: Reaction, left: Left) -> FaultVerdict {
+fn verdict(promise: Guarantee, fault: &Fault, reaction: Reaction, left: DataState) -> FaultVerdict {
     let is_as_promised = match (promise, left) {
-        (_, Left::Whole) => true,
-        (Guarantee::Nothing, _) | (Guarantee::Whole, Left::Lost) => true,
-        (_, Left::Lost | Left::Corrupted | Left::Unreadable) => false,
+        (_, DataState::Whole) => true,
+        (Guarantee::Nothing, _) | (Guarantee::Whole, DataState::Lost) => true,
+        (_, DataState::Lost | DataState::Corrupted | DataState::Unreadable) => false,
     };
     match left {
         _ if reaction == Reaction::NotMet => FaultVerdict::NotMet,
-        Left::Whole => FaultVerdict::Ok,
+        DataState::Whole => FaultVerdict::Ok,
         _ if is_as_promised || fault.effect == Effect::Lie => FaultVerdict::Expected,
         // It says itself that the data is gone; what it may not do is to go on as if nothing had happened.
-        Left::Unreadable if fault.is_visible() => FaultVerdict::Reported,
+        DataState::Unreadable if fault.is_visible() => FaultVerdict::Reported,
         _ => FaultVerdict::Broken,
     }
 }
@@ -200,30 +206,30 @@ mod tests {
         FAULTS.iter().find(|fault| fault.name == name).expect("there is one")
     }
 
-    fn observed(work: Vec<Event>, ended: ProcessEnd, look: Event) -> Observed {
-        Observed {
+    fn observed(work: Vec<WorkEvent>, ended: ProcessEnd, look: WorkEvent) -> Observation {
+        Observation {
             nth: 3,
             fired: 1,
             first_hit: "fsync of x".to_owned(),
-            work: Account { events: work, ended },
-            look: Account { events: vec![look], ended: ProcessEnd::Code(0) },
+            work: ProcessReport { events: work, ended },
+            look: ProcessReport { events: vec![look], ended: ProcessEnd::Code(0) },
         }
     }
 
-    fn found(progress: u64) -> Event {
-        Event::Found { progress, differs: None, damage: Vec::new() }
+    fn found(progress: u64) -> WorkEvent {
+        WorkEvent::Found { progress, differs: None, damage: Vec::new() }
     }
 
-    fn acknowledged(last: u64) -> Vec<Event> {
-        (1..=last).map(Event::Acknowledged).collect()
+    fn acknowledged(last: u64) -> Vec<WorkEvent> {
+        (1..=last).map(WorkEvent::Acknowledged).collect()
     }
 
-    fn of(durability: Durability) -> Class {
-        Class { durability, may_lose: None, reason: String::new() }
+    fn of(durability: Durability) -> TargetDurability {
+        TargetDurability { durability, may_lose: None, reason: String::new() }
     }
 
     #[track_caller]
-    fn check(name: &str, class: Durability, observed: &Observed, expected: (Reaction, Left, FaultVerdict)) {
+    fn check(name: &str, class: Durability, observed: &Observation, expected: (Reaction, DataState, FaultVerdict)) {
         let case = judge(fault(name), &of(class), observed);
         assert_eq!((case.reaction, case.left, case.verdict), expected, "{case:?}");
     }
@@ -233,19 +239,19 @@ mod tests {
         use Durability::{Consistent, Durable, Process};
         let code = ProcessEnd::Code(0);
         let gone = observed(acknowledged(9), code, found(5));
-        check("sync-error-power", Durable, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Broken));
-        check("sync-error-power", Consistent, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Expected));
-        check("lying-disk", Durable, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Expected));
-        check("write-error", Process, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Durable, &gone, (Reaction::WentOn, DataState::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Consistent, &gone, (Reaction::WentOn, DataState::Lost, FaultVerdict::Expected));
+        check("lying-disk", Durable, &gone, (Reaction::WentOn, DataState::Lost, FaultVerdict::Expected));
+        check("write-error", Process, &gone, (Reaction::WentOn, DataState::Lost, FaultVerdict::Broken));
         let mut late = gone.clone();
-        late.work.events.insert(3, Event::Error { transaction: 4, text: "disk I/O error".to_owned() });
+        late.work.events.insert(3, WorkEvent::Error { transaction: 4, text: "disk I/O error".to_owned() });
         // An error for one transaction does not excuse the loss of another.
-        check("sync-error-power", Durable, &late, (Reaction::Reported, Left::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Durable, &late, (Reaction::Reported, DataState::Lost, FaultVerdict::Broken));
         let kept = observed(acknowledged(9), code, found(10));
-        check("write-error", Durable, &kept, (Reaction::WentOn, Left::Whole, FaultVerdict::Ok));
+        check("write-error", Durable, &kept, (Reaction::WentOn, DataState::Whole, FaultVerdict::Ok));
         let mut failed = kept.clone();
-        failed.work.events.push(Event::Error { transaction: 10, text: "disk I/O error".to_owned() });
-        check("write-error", Durable, &failed, (Reaction::Reported, Left::Whole, FaultVerdict::Ok));
+        failed.work.events.push(WorkEvent::Error { transaction: 10, text: "disk I/O error".to_owned() });
+        check("write-error", Durable, &failed, (Reaction::Reported, DataState::Whole, FaultVerdict::Ok));
         let committed_despite_error =
             |observed| judge(fault("write-error"), &of(Durable), observed).committed_despite_error;
         assert_eq!(
@@ -254,18 +260,19 @@ mod tests {
             "what failed may be there, which is told"
         );
         let never = observed(acknowledged(9), code, found(11));
-        check("write-error", Durable, &never, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
+        check("write-error", Durable, &never, (Reaction::WentOn, DataState::Corrupted, FaultVerdict::Broken));
     }
 
     #[test]
     fn what_the_engines_memory_alone_has_may_go_with_its_process() {
         let gone = observed(acknowledged(9), ProcessEnd::Signal(9), found(5));
         for durability in [Durability::Process, Durability::Consistent] {
-            let of = |may_lose| Class { may_lose, ..of(durability) };
-            let judged = |class: &Class, seen: &Observed| judge(fault("write-error"), class, seen).verdict;
+            let of = |may_lose| TargetDurability { may_lose, ..of(durability) };
+            let judged =
+                |class: &TargetDurability, seen: &Observation| judge(fault("write-error"), class, seen).verdict;
             assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &gone), FaultVerdict::Expected);
             assert_eq!(judged(&of(Some(MayLose::LastSecond)), &gone), FaultVerdict::Broken);
-            let differs = Event::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
+            let differs = WorkEvent::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
             let damaged = observed(acknowledged(9), ProcessEnd::Signal(9), differs);
             assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &damaged), FaultVerdict::Broken);
         }
@@ -274,35 +281,40 @@ mod tests {
     #[test]
     fn damage_is_one_even_if_the_engine_reads_on() {
         use Durability::Durable;
-        let differs = Event::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
-        let damaged = Event::Found { progress: 9, differs: None, damage: vec!["page 7".to_owned()] };
+        let differs = WorkEvent::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
+        let damaged = WorkEvent::Found { progress: 9, differs: None, damage: vec!["page 7".to_owned()] };
         for look in [differs, damaged] {
             let seen = observed(acknowledged(9), ProcessEnd::Code(0), look);
-            check("write-error", Durable, &seen, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
-            check("lying-disk", Durable, &seen, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Expected));
+            check("write-error", Durable, &seen, (Reaction::WentOn, DataState::Corrupted, FaultVerdict::Broken));
+            check("lying-disk", Durable, &seen, (Reaction::WentOn, DataState::Corrupted, FaultVerdict::Expected));
         }
         let mut wrong = observed(acknowledged(9), ProcessEnd::Code(0), found(9));
-        wrong.work.events.push(Event::Wrong { transaction: 10, text: "row 7".to_owned() });
-        check("read-error", Durable, &wrong, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
+        wrong.work.events.push(WorkEvent::Wrong { transaction: 10, text: "row 7".to_owned() });
+        check("read-error", Durable, &wrong, (Reaction::WentOn, DataState::Corrupted, FaultVerdict::Broken));
     }
 
     #[test]
     fn how_the_process_ends_is_told() {
         use Durability::Durable;
         let ended = |ended| observed(acknowledged(9), ended, found(9));
-        check("map-error", Durable, &ended(ProcessEnd::Signal(7)), (Reaction::Died, Left::Whole, FaultVerdict::Ok));
+        check(
+            "map-error",
+            Durable,
+            &ended(ProcessEnd::Signal(7)),
+            (Reaction::Died, DataState::Whole, FaultVerdict::Ok),
+        );
         assert_eq!(judge(fault("map-error"), &of(Durable), &ended(ProcessEnd::Signal(7))).signal, Some(7));
-        check("write-error", Durable, &ended(ProcessEnd::Hung), (Reaction::Hung, Left::Whole, FaultVerdict::Ok));
-        check("power", Durable, &ended(ProcessEnd::Signal(9)), (Reaction::Killed, Left::Whole, FaultVerdict::Ok));
+        check("write-error", Durable, &ended(ProcessEnd::Hung), (Reaction::Hung, DataState::Whole, FaultVerdict::Ok));
+        check("power", Durable, &ended(ProcessEnd::Signal(9)), (Reaction::Killed, DataState::Whole, FaultVerdict::Ok));
         let mut unmet = ended(ProcessEnd::Code(0));
         unmet.fired = 0;
-        check("read-error", Durable, &unmet, (Reaction::NotMet, Left::Whole, FaultVerdict::NotMet));
-        let refused = Event::Unreadable("database disk image is malformed".to_owned());
+        check("read-error", Durable, &unmet, (Reaction::NotMet, DataState::Whole, FaultVerdict::NotMet));
+        let refused = WorkEvent::Unreadable("database disk image is malformed".to_owned());
         let refused = observed(acknowledged(9), ProcessEnd::Code(0), refused);
-        check("write-error", Durable, &refused, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Reported));
-        check("power", Durable, &refused, (Reaction::Killed, Left::Unreadable, FaultVerdict::Broken));
+        check("write-error", Durable, &refused, (Reaction::WentOn, DataState::Unreadable, FaultVerdict::Reported));
+        check("power", Durable, &refused, (Reaction::Killed, DataState::Unreadable, FaultVerdict::Broken));
         let mut killed = ended(ProcessEnd::Code(0));
-        killed.look = Account { events: Vec::new(), ended: ProcessEnd::Signal(11) };
-        check("write-error", Durable, &killed, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Reported));
+        killed.look = ProcessReport { events: Vec::new(), ended: ProcessEnd::Signal(11) };
+        check("write-error", Durable, &killed, (Reaction::WentOn, DataState::Unreadable, FaultVerdict::Reported));
     }
 }

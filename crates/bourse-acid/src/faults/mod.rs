@@ -21,4 +21,4 @@ pub mod trial;
 pub mod work;
 
 pub use catalogue::{FAULTS, Fault, moments};
-pub use trial::{Bed, Trial, TrialSpec, not_tried, rows};
+pub use trial::{FaultBed, Trial, TrialSpec, not_tried, rows};

@@ -1,12 +1,12 @@
 //! The trials: each fault on a database of its own, several times, and its row of the table.
 
 use super::catalogue::{Fault, moments};
-use super::judge::{Account, Class, Observed, judge};
+use super::judge::{Observation, ProcessReport, TargetDurability, judge};
 use crate::test_bed::AcidError;
 use bourse_crash::preload::{Control, Counts, Effect, Spec, Survival};
 use bourse_engine::Durability;
 use bourse_record::SplitMix;
-use bourse_record::faults::{FaultRow, Left};
+use bourse_record::faults::{DataState, FaultRow};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -33,9 +33,9 @@ pub struct Trial {
     /// Description of the first call hit.
     pub first_hit: String,
     /// Account of the process, or the server, that did the work.
-    pub work: Account,
+    pub work: ProcessReport,
     /// Account of the process that checked the database afterwards, without a fault.
-    pub look: Account,
+    pub look: ProcessReport,
 }
 
 impl Trial {
@@ -43,7 +43,7 @@ impl Trial {
     ///
     /// # Errors
     /// If the control cannot be read, or the image of the disk is incomplete, so that the trial shows nothing.
-    pub fn of(control: &Control, work: Account, look: Account) -> Result<Self, AcidError> {
+    pub fn of(control: &Control, work: ProcessReport, look: ProcessReport) -> Result<Self, AcidError> {
         let unreadable = |error: io::Error| AcidError::Machinery(format!("a trial cannot be read: {error}"));
         if let Some(why) = control.incompleteness().map_err(unreadable)? {
             return Err(AcidError::Machinery(format!("the image of the disk could not be kept: {why}")));
@@ -61,12 +61,12 @@ impl Trial {
 }
 
 /// Place where a target's faults are tried.
-pub trait Bed {
+pub trait FaultBed {
     /// Target with its options, without a path.
     fn target(&self) -> &str;
 
     /// Durability class that the target's settings give.
-    fn class(&self) -> &Class;
+    fn class(&self) -> &TargetDurability;
 
     /// Works on a fresh copy of the database with that fault, then checks the state left.
     ///
@@ -80,7 +80,7 @@ pub trait Bed {
 /// # Errors
 /// If a trial could not be made, or the work fails without any fault.
 pub fn rows(
-    bed: &dyn Bed,
+    bed: &dyn FaultBed,
     faults: &[&'static Fault],
     times: u32,
     seed: u64,
@@ -132,21 +132,21 @@ pub fn rows(
 
 /// Repeats a trial until the fault hits a call: if threads write in the background, or nothing is closed, there may be fewer
 /// calls than were counted.
-fn repeat_until_hit(bed: &dyn Bed, mut spec: TrialSpec) -> Result<Observed, AcidError> {
+fn repeat_until_hit(bed: &dyn FaultBed, mut spec: TrialSpec) -> Result<Observation, AcidError> {
     const TRIES: u32 = 3;
     let mut tries = 1;
     loop {
         let nth = spec.fault.map_or(0, |fault| fault.nth);
         let Trial { fired, first_hit, work, look, .. } = bed.attempt(&spec)?;
         if fired > 0 || tries == TRIES || nth <= 1 {
-            return Ok(Observed { nth, fired, first_hit, work, look });
+            return Ok(Observation { nth, fired, first_hit, work, look });
         }
         tries += 1;
         spec.fault = spec.fault.map(|fault| Spec { nth: fault.nth / 2, ..fault });
     }
 }
 
-fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
+fn untried(bed: &dyn FaultBed, fault: &Fault, clean: &Trial) -> FaultRow {
     let class = bed.class();
     FaultRow {
         target: bed.target().to_owned(),
@@ -187,10 +187,10 @@ fn unmet(fault: &Fault, clean: &Trial) -> Option<String> {
 fn works(clean: &Trial) -> Result<(), AcidError> {
     let fault = &super::catalogue::FAULTS[0];
     let (work, look) = (clean.work.clone(), clean.look.clone());
-    let seen = Observed { nth: 0, fired: 1, first_hit: String::new(), work, look };
-    let strictest = Class { durability: Durability::Durable, may_lose: None, reason: String::new() };
+    let seen = Observation { nth: 0, fired: 1, first_hit: String::new(), work, look };
+    let strictest = TargetDurability { durability: Durability::Durable, may_lose: None, reason: String::new() };
     let case = judge(fault, &strictest, &seen);
-    if case.left == Left::Whole && case.errors.is_empty() && case.acknowledged > 0 {
+    if case.left == DataState::Whole && case.errors.is_empty() && case.acknowledged > 0 {
         return Ok(());
     }
     let errors = case.errors.join("; ");

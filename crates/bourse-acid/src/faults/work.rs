@@ -28,7 +28,7 @@ static TABLE: RecordTable = RecordTable::new(
 /// Event that a process at work, or checking, reports as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum WorkEvent {
     /// The commit of this transaction was acknowledged.
     Acknowledged(u64),
     /// The transaction is in the database, although an error was reported for it.
@@ -140,12 +140,12 @@ pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
 }
 
 /// Reason that a transaction failed.
-enum Failed {
+enum FailureReason {
     Engine(EngineError),
     Wrong(String),
 }
 
-impl From<EngineError> for Failed {
+impl From<EngineError> for FailureReason {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
     }
@@ -153,7 +153,7 @@ impl From<EngineError> for Failed {
 
 /// Runs the transactions in order and reports the result of each as an event. A transaction that fails is tried again, as an
 /// application would do; when it fails for good the work ends. Returns the session, still open, if there is one.
-pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn FnMut(Event)) -> Option<Connection> {
+pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn FnMut(WorkEvent)) -> Option<Connection> {
     let mut model = Model::new(seed);
     let mut session = None;
     for number in 1..=transactions {
@@ -165,12 +165,12 @@ pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn Fn
             }
             match attempt(engine, &mut session, &model, number) {
                 Ok(event) => break tell(event),
-                Err(Failed::Wrong(text)) => {
-                    tell(Event::Wrong { transaction: number, text });
+                Err(FailureReason::Wrong(text)) => {
+                    tell(WorkEvent::Wrong { transaction: number, text });
                     return session;
                 }
-                Err(Failed::Engine(error)) => {
-                    tell(Event::Error { transaction: number, text: words(&error) });
+                Err(FailureReason::Engine(error)) => {
+                    tell(WorkEvent::Error { transaction: number, text: words(&error) });
                     failures += 1;
                     if failures == ATTEMPTS {
                         return session;
@@ -183,7 +183,12 @@ pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn Fn
     session
 }
 
-fn attempt(engine: &dyn Engine, session: &mut Option<Connection>, model: &Model, number: u64) -> Result<Event, Failed> {
+fn attempt(
+    engine: &dyn Engine,
+    session: &mut Option<Connection>,
+    model: &Model,
+    number: u64,
+) -> Result<WorkEvent, FailureReason> {
     let session = match session {
         Some(session) => session,
         None => session.insert(engine.connect()?),
@@ -207,15 +212,15 @@ fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>, Eng
     Ok(found)
 }
 
-fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<Event, Failed> {
+fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<WorkEvent, FailureReason> {
     records.begin(Access::Write)?;
     let progress = read(records, 0)?.map(|(version, _)| version);
     if progress == Some(number as i64) {
         records.rollback()?;
-        return Ok(Event::Stands(number));
+        return Ok(WorkEvent::Stands(number));
     }
     if progress != Some(number as i64 - 1) {
-        return Err(Failed::Wrong(format!("the progress is {progress:?}, not {}", number - 1)));
+        return Err(FailureReason::Wrong(format!("the progress is {progress:?}, not {}", number - 1)));
     }
     let mut next = model.clone();
     next.apply(number);
@@ -226,33 +231,33 @@ fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<
             None => Some(format!("row {id} is missing")),
         };
         if let Some(text) = differs {
-            return Err(Failed::Wrong(text));
+            return Err(FailureReason::Wrong(text));
         }
         let filler = next.filler(id, number as i64);
         if !records.update(&TABLE, Key::Int(id), &[version, Value::Text(&filler)])? {
-            return Err(Failed::Wrong(format!("row {id} cannot be found for its update")));
+            return Err(FailureReason::Wrong(format!("row {id} cannot be found for its update")));
         }
     }
     let fresh = ROWS + number as i64;
     records.insert(&TABLE, Key::Int(fresh), &[version, Value::Text(&next.filler(fresh, number as i64))])?;
     records.commit()?;
-    Ok(Event::Acknowledged(number))
+    Ok(WorkEvent::Acknowledged(number))
 }
 
 /// Opens the database as its next user would, reads every row, and runs the engine's own check.
-pub fn look(engine: &dyn Engine, seed: u64) -> Event {
+pub fn look(engine: &dyn Engine, seed: u64) -> WorkEvent {
     match try_look(engine, seed) {
         Ok(event) => event,
-        Err(error) => Event::Unreadable(words(&error)),
+        Err(error) => WorkEvent::Unreadable(words(&error)),
     }
 }
 
-fn try_look(engine: &dyn Engine, seed: u64) -> Result<Event, EngineError> {
+fn try_look(engine: &dyn Engine, seed: u64) -> Result<WorkEvent, EngineError> {
     let compared = engine.connect()?.with_records(Statements::Prepared, |records| compare(records, seed));
     let (progress, differs) = compared?;
     // Without a check of its own an engine can be judged by its rows alone.
     let damage = engine.integrity_check()?.unwrap_or_default();
-    Ok(Event::Found { progress, differs, damage })
+    Ok(WorkEvent::Found { progress, differs, damage })
 }
 
 fn compare(records: &mut dyn Records, seed: u64) -> Result<(u64, Option<String>), EngineError> {

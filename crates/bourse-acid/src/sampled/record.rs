@@ -1,7 +1,7 @@
 //! Recording of the load, in a process of its own into which the library is preloaded.
 
 use super::stored::{Base, DATABASE, LoadTrace, files_beside, name_in_trace};
-use crate::acknowledged::{Acknowledgement, Listener};
+use crate::acknowledged::{Acknowledgement, AcknowledgementListener};
 use crate::crash::load_and_report;
 use crate::test_bed::AcidError;
 use bourse_crash::preload::Recorder;
@@ -66,7 +66,7 @@ impl LoadRecording {
         let stop: Arc<AtomicBool> = Arc::default();
         let listener = {
             let (log, stop, recorder) = (Arc::clone(&log), Arc::clone(&stop), Arc::clone(&self.recorder));
-            let listener: Listener = Arc::new(move |it| {
+            let listener: AcknowledgementListener = Arc::new(move |it| {
                 // One lock for both, so that the numbers in the trace follow the log.
                 let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
                 // One that cannot be recorded was not acknowledged as far as the trace is concerned.

@@ -1,8 +1,8 @@
 //! The results of the enumeration, in the form of `crash.json`.
 
 use super::case::Case;
-use bourse_crash::{Explored, Failure, Fault, Outcome, Promise, Trace};
-use bourse_record::crash::{Example, Guarantee, Interrupted, PlantedRow, StatesRow};
+use bourse_crash::{Exploration, Failure, Fault, Outcome, Promise, Trace};
+use bourse_record::crash::{Example, Guarantee, InterruptedRecoveries, PlantedRow, StatesRow};
 
 /// Guarantee of the document for a promise.
 const fn guarantee(promise: Promise) -> Guarantee {
@@ -33,7 +33,7 @@ pub(super) fn example(case: &Case, prefix: &str, failure: &Failure) -> Example {
 }
 
 /// First failures of each kind, those that violate the promise first.
-pub(super) fn failures(explored: &Explored) -> Vec<&Failure> {
+pub(super) fn failures(explored: &Exploration) -> Vec<&Failure> {
     let mut failures: Vec<_> = explored.broken.iter().collect();
     for failure in [&explored.corrupted, &explored.lossy].into_iter().flatten() {
         if failures.iter().all(|known| known.id != failure.id) {
@@ -47,9 +47,9 @@ pub(super) fn failures(explored: &Explored) -> Vec<&Failure> {
 pub(super) fn states_row(
     case: &Case,
     trace: &Trace,
-    explored: &Explored,
+    explored: &Exploration,
     took_s: f64,
-    recovery: Option<Interrupted>,
+    recovery: Option<InterruptedRecoveries>,
     examples: Vec<Example>,
 ) -> StatesRow {
     let (class, class_reason) = case.class();
@@ -82,7 +82,7 @@ pub(super) fn states_row(
 }
 
 /// Row of a fault that was planted once.
-pub(super) fn planted_row(case: &str, fault: Fault, explored: &Explored) -> PlantedRow {
+pub(super) fn planted_row(case: &str, fault: Fault, explored: &Exploration) -> PlantedRow {
     PlantedRow {
         fault: fault.words(),
         case: case.to_owned(),

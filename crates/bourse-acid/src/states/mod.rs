@@ -20,9 +20,9 @@ pub use record::{RecordedWork, Recordings};
 
 use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{Counts, Directory, Failure, Fault, Limits, Promise, StateId, Trace, explore, points, state_at};
-use bourse_record::crash::{Example, Interrupted, PlantedRow, StatesRow, StatesSection};
+use bourse_record::crash::{Example, InterruptedRecoveries, PlantedRow, StatesRow, StatesSection};
 use case::{Activity, Case};
-use record::{Recorded, record, record_recoveries};
+use record::{RecordedCase, record, record_recoveries};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -197,11 +197,15 @@ fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
 }
 
 /// Explores the recovery of some states, spread over the trace: a second power loss during the recovery from the first.
-fn recoveries(find: &Finder<'_>, recorded: &Recorded, interrupted: &AtomicBool) -> Result<Interrupted, AcidError> {
+fn recoveries(
+    find: &Finder<'_>,
+    recorded: &RecordedCase,
+    interrupted: &AtomicBool,
+) -> Result<InterruptedRecoveries, AcidError> {
     let Finder { recordings, case, seed, .. } = *find;
     let promise = case.promise();
     let mut check = recorded.check();
-    let mut all = Interrupted::default();
+    let mut all = InterruptedRecoveries::default();
     let count = points(&recorded.trace).len();
     let wanted = RECOVERIES.min(count);
     let id = |number: usize| StateId {
@@ -256,7 +260,7 @@ fn with_faults(
 
 /// Result of a state that was reproduced.
 #[derive(Debug)]
-pub struct Replayed {
+pub struct ReplayedState {
     /// Description of its outcome.
     pub found: String,
     /// Number of commits acknowledged by then.
@@ -266,15 +270,15 @@ pub struct Replayed {
 }
 
 /// Reproduced state, before it is checked.
-struct Reproduced {
+struct ReproducedState {
     case: Case,
-    recorded: Recorded,
+    recorded: RecordedCase,
     state: Directory,
     acknowledged: u64,
 }
 
 /// Records the case of a state's name again, and reproduces the state.
-fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<Reproduced, AcidError> {
+fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<ReproducedState, AcidError> {
     let no_state = |why: String| AcidError::Machinery(why);
     let (case, rest) = name.split_once('/').ok_or_else(|| {
         no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7"))
@@ -294,20 +298,20 @@ fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<Repr
         let trace = trace.ok_or_else(|| no_state(format!("SQLite does not recover state {first} of {case}")))?;
         (state, acknowledged) = made(&trace, second)?;
     }
-    Ok(Reproduced { case, recorded, state, acknowledged })
+    Ok(ReproducedState { case, recorded, state, acknowledged })
 }
 
 /// Reproduces the state of that name, such as `wal-full/12:one-3`, writes its files and checks it.
 ///
 /// # Errors
 /// If there is no such state, the folder exists already, or its files cannot be written.
-pub fn replay(recordings: &Recordings<'_>, name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
-    let Reproduced { case, recorded, state, acknowledged } = reproduced(recordings, name, seed)?;
+pub fn replay(recordings: &Recordings<'_>, name: &str, seed: u64, folder: &Path) -> Result<ReplayedState, AcidError> {
+    let ReproducedState { case, recorded, state, acknowledged } = reproduced(recordings, name, seed)?;
     new_folder(folder).map_err(|error| AcidError::Machinery(format!("{}: {error}", folder.display())))?;
     write(&state, folder)?;
     let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
     let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());
-    Ok(Replayed { found, acknowledged, is_broken })
+    Ok(ReplayedState { found, acknowledged, is_broken })
 }
 
 #[cfg(test)]

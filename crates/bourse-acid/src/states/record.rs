@@ -4,7 +4,7 @@ use super::case::{Activity, Case};
 use super::check::{DATABASE, History, SqliteCheck};
 use super::work::{Work, load_with};
 use crate::test_bed::AcidError;
-use bourse_crash::preload::{Control, Places, Recorder, library, read_recording, write_library};
+use bourse_crash::preload::{Control, ProcessFiles, Recorder, library, read_recording, write_library};
 use bourse_crash::{Directory, FileImage, Operation, Trace};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::{Journal, SqliteEngine, declare_device, open};
@@ -100,7 +100,8 @@ impl<'p> Recordings<'p> {
         fs::write(&recording, []).map_err(recording_error)?;
         let control = folder.path().join("control");
         let made = Control::create(&control).map_err(recording_error)?;
-        let places = Places { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
+        let places =
+            ProcessFiles { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
         let argument = serde_json::to_string(work).expect("a struct of texts and numbers has a form");
         let environment: Vec<(OsString, OsString)> = places.preloading(&self.library.path().join("preload.so"));
         let ended = (self.command)(&argument).map_err(recording_error)?.envs(environment).stdin(Stdio::null()).output();
@@ -139,13 +140,13 @@ impl Recording {
 
 /// Recorded trace of a case, with the history that its states are checked against.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedCase {
     pub(super) trace: Trace,
     history: History,
     may_be_missing: bool,
 }
 
-impl Recorded {
+impl RecordedCase {
     /// New check for its states.
     pub(super) fn check(&self) -> SqliteCheck {
         SqliteCheck::new(self.history.clone(), self.may_be_missing)
@@ -216,7 +217,7 @@ fn read_files(folder: &Path) -> io::Result<Directory> {
 }
 
 /// Records a case.
-pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Result<Recorded, AcidError> {
+pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Result<RecordedCase, AcidError> {
     let directory = directory()?;
     let files = below(&directory, "files")?;
     let target = target(case, &files);
@@ -240,7 +241,7 @@ pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Res
         Activity::Work => History::of(seed, commits)?,
         Activity::Load | Activity::Reload => History::of_load(seed, commits)?,
     };
-    Ok(Recorded { trace, history, may_be_missing: case.activity == Activity::Load })
+    Ok(RecordedCase { trace, history, may_be_missing: case.activity == Activity::Load })
 }
 
 /// Records how SQLite recovers states, each as a trace with its number of acknowledged commits from the start; `None` for one

@@ -1,10 +1,10 @@
 //! Atomicity: a transaction is there completely or not at all (Clause 7.2).
 
 use super::judged;
-use crate::pausable_session::{Command, Point};
+use crate::pausable_session::{Command, HaltPoint};
 use crate::points::{COMMIT, ORDER_WRITTEN};
 use crate::scenario::{Scenario, is_by_command};
-use crate::test_bed::{AcidError, Listed, Owner, TestBed, result_of};
+use crate::test_bed::{AcidError, ListedSecurity, Owner, TestBed, result_of};
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
 use bourse_record::acid::{Case, Finding, Test};
@@ -57,7 +57,7 @@ impl Totals {
 }
 
 /// Market order, and limit order that waits for its price.
-fn orders(owner: &Owner, listed: &Listed) -> [(&'static str, TradeOrder); 2] {
+fn orders(owner: &Owner, listed: &ListedSecurity) -> [(&'static str, TradeOrder); 2] {
     let market = owner.buys(listed, QTY);
     let far_below = listed.price.units() as f64 / 200.0;
     let limit = TradeOrder {
@@ -169,7 +169,7 @@ fn halted(
     scenario: &mut Scenario<'_>,
     what: String,
     request: impl Into<Request>,
-    point: Point,
+    point: HaltPoint,
     word: Command,
 ) -> Result<(), AcidError> {
     let before = Totals::of(test_bed)?;

@@ -9,8 +9,8 @@ use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Finding, Step, Test};
 use bourse_tpce::check::conditions::CONDITIONS;
 
-use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
-use bourse_tpce::check::{Check, Checked, first_trade, holes};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use bourse_tpce::check::{Check, CheckResult, first_trade, holes};
 use bourse_tpce::transactions::{FrameError, Output, Request, Status, TxnError};
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
     };
     let mut tests = Vec::new();
     for id in names {
-        let of_it = |checked: &&Checked| match id {
+        let of_it = |checked: &&CheckResult| match id {
             "C4" => !["C1", "C2", "C3"].iter().any(|id| checked.name.starts_with(id)),
             id => checked.name.starts_with(id),
         };
@@ -60,23 +60,23 @@ pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
     tests
 }
 
-struct Observed {
-    before: Vec<Checked>,
-    after: Vec<Checked>,
-    books: Vec<Checked>,
-    told: Acknowledged,
+struct Observation {
+    before: Vec<CheckResult>,
+    after: Vec<CheckResult>,
+    books: Vec<CheckResult>,
+    told: AcknowledgedCommits,
     overtaken: Vec<String>,
     steps: Vec<Step>,
 }
 
-impl Observed {
+impl Observation {
     fn words(&self) -> String {
-        let Acknowledged { orders, results, .. } = self.told;
+        let AcknowledgedCommits { orders, results, .. } = self.told;
         format!("before and after {orders} Trade-Orders and {results} Trade-Results on {SESSIONS} sessions at once")
     }
 }
 
-fn finding(checked: &Checked) -> Finding {
+fn finding(checked: &CheckResult) -> Finding {
     // A number that is compared says in its evidence what it is; a query's offences are the rows it found.
     let found = match (checked.offences, checked.evidence.is_empty()) {
         (0, _) => "none".to_owned(),
@@ -107,7 +107,7 @@ fn is_overtaken(error: &TxnError) -> bool {
     matches!(error.cause, FrameError::Rows { .. }) || error.kind() == ErrorKind::Constraint
 }
 
-fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<Checked>, EngineError> {
+fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<CheckResult>, EngineError> {
     let first_trade = first_trade(test_bed.part);
     test_bed.with_observer(|db| {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
@@ -117,19 +117,19 @@ fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<Checked>, EngineError> {
     })
 }
 
-fn observe(test_bed: &TestBed<'_>) -> Result<Observed, AcidError> {
+fn observe(test_bed: &TestBed<'_>) -> Result<Observation, AcidError> {
     let before = check_all(test_bed)?;
     let snapshot = test_bed.with_observer(|db| Snapshot::take(db))?;
     let Work { told, overtaken, steps } = work(test_bed)?;
     let after = check_all(test_bed)?;
     let books = test_bed.with_observer(|db| snapshot.compare(db, &told))?;
-    Ok(Observed { before, after, books, told, overtaken, steps })
+    Ok(Observation { before, after, books, told, overtaken, steps })
 }
 
 /// Results of the sessions' work.
 #[derive(Default)]
 struct Work {
-    told: Acknowledged,
+    told: AcknowledgedCommits,
     /// Descriptions of Trade-Results that failed because a row they had read was changed before they updated it.
     overtaken: Vec<String>,
     steps: Vec<Step>,
@@ -174,7 +174,7 @@ fn work_of_one(
 ) -> Result<Work, AcidError> {
     let mut session = engine.session()?;
     let mut random = SplitMix::new(seed);
-    let (mut told, mut overtaken) = (Acknowledged::default(), Vec::new());
+    let (mut told, mut overtaken) = (AcknowledgedCommits::default(), Vec::new());
     let mut retries = 0;
     for turn in 0..ORDERS {
         let order = &orders[random.below(orders.len() as u64) as usize];

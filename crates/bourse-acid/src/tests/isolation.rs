@@ -7,7 +7,7 @@ use super::judged;
 use crate::pausable_session::Command;
 use crate::points::{COMMIT, ORDER_PRICE, RESULT_FRAME_1};
 use crate::scenario::{Contention, Scenario, is_by_command};
-use crate::test_bed::{AcidError, Listed, Owner, TestBed, is_conflict, result_of};
+use crate::test_bed::{AcidError, ListedSecurity, Owner, TestBed, is_conflict, result_of};
 use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder};
 use bourse_record::acid::{Case, Finding, Test};
 use bourse_schema::{Balance, Price, Text, TradeId};
@@ -48,7 +48,7 @@ fn as_result(output: Output) -> TradeResultOutput {
 /// Waits for the end of a session that was watched, if it has not ended yet.
 fn ended(
     scenario: &mut Scenario<'_>,
-    who: crate::scenario::Id,
+    who: crate::scenario::SessionId,
     met: Contention,
 ) -> Result<Result<Output, TxnError>, AcidError> {
     match met {
@@ -83,7 +83,12 @@ struct Position {
     lots: i64,
 }
 
-fn same_position(test_bed: &TestBed<'_>, owner: &Owner, listed: &Listed, before: Position) -> Result<Case, AcidError> {
+fn same_position(
+    test_bed: &TestBed<'_>,
+    owner: &Owner,
+    listed: &ListedSecurity,
+    before: Position,
+) -> Result<Case, AcidError> {
     let [qty1, qty2] = BOUGHT;
     let first = result_of(test_bed.submit(owner, listed, qty1)?, listed.price);
     let second = result_of(test_bed.submit(owner, listed, qty2)?, listed.price);

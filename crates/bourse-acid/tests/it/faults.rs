@@ -1,6 +1,6 @@
 //! Faults: the work is the same every time.
 
-use bourse_acid::faults::work::{self, Event};
+use bourse_acid::faults::work::{self, WorkEvent};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::open;
 
@@ -10,13 +10,16 @@ fn the_work_is_told_compared_and_found_again() {
     let path = folder.path().join("x");
     let engine = || open(&format!("sqlite:{}?journal=delete&sync=off", path.display())).expect("a target");
     work::fill(&engine(), 5).expect("can be filled");
-    let found = |progress| Event::Found { progress, differs: None, damage: Vec::new() };
+    let found = |progress| WorkEvent::Found { progress, differs: None, damage: Vec::new() };
     assert_eq!(work::look(&engine(), 5), found(0));
     let mut events = Vec::new();
     drop(work::work(&engine(), 5, 12, &mut |event| events.push(event)));
-    assert_eq!(events, (1..=12).map(Event::Acknowledged).collect::<Vec<_>>());
+    assert_eq!(events, (1..=12).map(WorkEvent::Acknowledged).collect::<Vec<_>>());
     assert_eq!(work::look(&engine(), 5), found(12));
-    assert!(matches!(work::look(&engine(), 6), Event::Found { differs: Some(_), .. }), "another seed has other rows");
+    assert!(
+        matches!(work::look(&engine(), 6), WorkEvent::Found { differs: Some(_), .. }),
+        "another seed has other rows"
+    );
 
     // A row that is another, one that is missing, and one too many are each found.
     for (change, words) in [
@@ -27,7 +30,7 @@ fn the_work_is_told_compared_and_found_again() {
     ] {
         std::fs::copy(&path, folder.path().join("kept")).expect("copied");
         engine().session().expect("opens").execute_text(change, &[]).expect("can be changed");
-        let Event::Found { differs: Some(differs), .. } = work::look(&engine(), 5) else { panic!("{change}") };
+        let WorkEvent::Found { differs: Some(differs), .. } = work::look(&engine(), 5) else { panic!("{change}") };
         assert_eq!(differs, words);
         std::fs::copy(folder.path().join("kept"), &path).expect("put back");
     }
@@ -39,7 +42,7 @@ fn the_work_is_told_compared_and_found_again() {
         .expect("can be changed");
     let mut events = Vec::new();
     drop(work::work(&engine(), 5, 14, &mut |event| events.push(event)));
-    assert!(matches!(events[..], [Event::Wrong { transaction: 1, .. }]), "{events:?}");
+    assert!(matches!(events[..], [WorkEvent::Wrong { transaction: 1, .. }]), "{events:?}");
     std::fs::write(&path, b"no database").expect("written");
-    assert!(matches!(work::look(&engine(), 5), Event::Unreadable(_)));
+    assert!(matches!(work::look(&engine(), 5), WorkEvent::Unreadable(_)));
 }

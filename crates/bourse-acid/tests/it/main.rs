@@ -70,7 +70,7 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
 /// Calls `examine` with an engine as the subject of tests.
 pub(crate) fn with_subject<T>(engine: &dyn Engine, examine: impl FnOnce(Subject<'_>) -> T) -> T {
     assert!(!matches!(engine.hosting(), Hosting::External), "nobody else's server is tested on");
-    let bourse_tpce::load::Existing::Matches(found) = identify(engine).expect("can be looked at") else {
+    let bourse_tpce::load::ExistingDatabase::Matches(found) = identify(engine).expect("can be looked at") else {
         panic!("no database of ours")
     };
     let described = engine.description().expect("describes itself");

@@ -10,7 +10,7 @@ use bourse_record::{Check, CheckStatus, Operation, Warning};
 use bourse_tpce::check::{Depth, check_all};
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::users::simulated::simulate;
-use bourse_tpce::users::{Ran, RunOptions, before_run, verify};
+use bourse_tpce::users::{RunOptions, RunResult, before_run, verify};
 use bourse_tpce::verify::{Plan, TpceSubject, contend, sample, sql_subject};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -203,7 +203,7 @@ fn subjects(copy: &Copy<'_>) -> [Box<TpceSubject>; 2] {
 }
 
 /// Signs that the report of a run shows without failing.
-fn shown(ran: &Ran, durability: Durability) -> Found {
+fn shown(ran: &RunResult, durability: Durability) -> Found {
     let operations = &ran.round.operations;
     let of_mix = || operations.iter().filter(|operation| operation.mix_target_percent.is_some());
     let samples: u64 = of_mix().map(bourse_record::Operation::ended).sum();

@@ -23,7 +23,7 @@ mod expected;
 mod matrix;
 mod page;
 
-use bourse_tpce::planted::{ALL, Breaks};
+use bourse_tpce::planted::{ALL, BrokenPart};
 use databases::Databases;
 use detectors::{Detector, Length};
 use expected::{Expected, expected, is_asked, misses};
@@ -91,7 +91,7 @@ fn each_bug_is_found_by_those_who_should() {
 /// Checks that `run` detects every bug that changes work or data.
 fn a_run_catches_each_bug_that_changes_work_or_data() {
     let passed = ALL.iter().filter(|bug| {
-        matches!(bug.breaks(), Breaks::Data | Breaks::Work)
+        matches!(bug.breaks(), BrokenPart::Data | BrokenPart::Work)
             && !matches!(expected(Some(**bug), Detector::Run), Some(Expected::Caught(_)))
     });
     assert_eq!(passed.map(|bug| bug.name()).collect::<Vec<_>>(), [""; 0]);

@@ -7,24 +7,24 @@ fn base(bytes: &[u8]) -> Trace {
     Trace { base, operations: Vec::new() }
 }
 
-fn state(disk: &Disk, arrived: &[Arrived]) -> BTreeMap<String, Vec<u8>> {
+fn state(disk: &Disk, arrived: &[ArrivedPart]) -> BTreeMap<String, Vec<u8>> {
     let (groups, members) = disk.groups();
     assert_eq!(groups.len(), arrived.len());
     disk.state(&members, arrived).files.into_iter().map(|(name, file)| (name, file.to_bytes())).collect()
 }
 
-const NONE: Arrived = Arrived::First(0);
-const ONE: Arrived = Arrived::First(1);
+const NONE: ArrivedPart = ArrivedPart::First(0);
+const ONE: ArrivedPart = ArrivedPart::First(1);
 
 #[test]
 fn sectors_arrive_one_by_one_until_they_are_synced() {
     let mut disk = Disk::new(&base(&[0; 1_024]), Device::POWERSAFE);
     disk.apply(&Operation::Write { file: 0, offset: 510, bytes: vec![1; 4] });
-    let db = |arrived: &[Arrived]| state(&disk, arrived)["db"][510..514].to_vec();
+    let db = |arrived: &[ArrivedPart]| state(&disk, arrived)["db"][510..514].to_vec();
     assert_eq!(db(&[NONE, NONE]), [0, 0, 0, 0]);
     assert_eq!(db(&[ONE, NONE]), [1, 1, 0, 0]);
     assert_eq!(db(&[NONE, ONE]), [0, 0, 1, 1]);
-    assert_eq!(db(&[Arrived::Torn { whole: 0, bytes: 1 }, ONE]), [1, 0, 1, 1]);
+    assert_eq!(db(&[ArrivedPart::Torn { whole: 0, bytes: 1 }, ONE]), [1, 0, 1, 1]);
     disk.apply(&Operation::Sync { file: 0 });
     assert!(!disk.is_pending());
     assert_eq!(state(&disk, &[])["db"][510..514], [1, 1, 1, 1]);
@@ -38,7 +38,7 @@ fn of_several_writes_to_a_sector_a_prefix_arrives() {
     let (groups, _) = disk.groups();
     assert_eq!(groups, [Group { kind: GroupKind::Sector, pieces: 2 }]);
     let db = |arrived| state(&disk, &[arrived])["db"][..3].to_vec();
-    assert_eq!([db(NONE), db(ONE), db(Arrived::First(2))], [[0, 0, 0], [1, 1, 0], [1, 2, 2]]);
+    assert_eq!([db(NONE), db(ONE), db(ArrivedPart::First(2))], [[0, 0, 0], [1, 1, 0], [1, 2, 2]]);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_rename_replaces_a_file_at_once_or_not_at_all() {
 fn a_garbling_device_harms_the_whole_sector_and_new_space() {
     let mut disk = Disk::new(&base(&[5; 1_024]), Device::garbling(512));
     disk.apply(&Operation::Write { file: 0, offset: 600, bytes: vec![1; 4] });
-    let garbled = &state(&disk, &[Arrived::Garbled { seed: 9 }])["db"];
+    let garbled = &state(&disk, &[ArrivedPart::Garbled { seed: 9 }])["db"];
     assert_eq!(garbled[..512], [5; 512], "the sector beside it is as it was");
     assert_ne!(garbled[512..600], [5; 88], "bytes beside those written are harmed");
     assert_eq!(garbled.len(), 1_024);
@@ -101,7 +101,7 @@ fn a_file_that_is_cut_grows_again_with_zeros() {
     disk.apply(&Operation::Truncate { file: 0, size: 0 });
     disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
     // The size: cut, then two bytes; and the sector.
-    assert_eq!(state(&disk, &[Arrived::First(2), NONE])["db"], [0, 0]);
+    assert_eq!(state(&disk, &[ArrivedPart::First(2), NONE])["db"], [0, 0]);
     assert_eq!(state(&disk, &[NONE, ONE])["db"][..3], [1, 1, 5], "the cut is lost, the data is not");
     disk.apply(&Operation::Sync { file: 0 });
     assert_eq!(state(&disk, &[])["db"], [1, 1]);

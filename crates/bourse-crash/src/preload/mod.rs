@@ -50,7 +50,7 @@ pub fn write_library(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Files of a watched process, as absolute paths without links.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct ProcessFiles {
     /// Control file.
     pub control: PathBuf,
     /// Folder whose files are watched.
@@ -61,7 +61,7 @@ pub struct Places {
     pub recording: Option<PathBuf>,
 }
 
-impl Places {
+impl ProcessFiles {
     /// Environment variables of a process, without the preloading itself.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let all = [

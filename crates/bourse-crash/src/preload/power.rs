@@ -79,7 +79,7 @@ fn same_owner(from: &Path, to: &Path) -> io::Result<()> {
 /// The system's.
 pub fn lose_power(files: &Path, image: &Path, survival: Survival) -> io::Result<()> {
     if let Survival::Some(seed) = survival {
-        survive(files, image, &mut Draw(seed))?;
+        survive(files, image, &mut RandomStream(seed))?;
     }
     remove_passing(image)?;
     fs::remove_dir_all(files)?;
@@ -104,7 +104,7 @@ fn remove_passing(folder: &Path) -> io::Result<()> {
 }
 
 /// Copies some unsynced sectors of the files to their image.
-fn survive(files: &Path, image: &Path, draw: &mut Draw) -> io::Result<()> {
+fn survive(files: &Path, image: &Path, draw: &mut RandomStream) -> io::Result<()> {
     let mut names = fs::read_dir(image)?.collect::<Result<Vec<_>, _>>()?;
     // The order of a folder is the file system's, and a seed is to give the same again.
     names.sort_by_key(fs::DirEntry::file_name);
@@ -127,7 +127,7 @@ fn is_another(place: &Path) -> io::Result<bool> {
     Ok(fs::metadata(place)?.permissions().mode() & STICKY != 0)
 }
 
-fn mix(newer: &File, old: &File, draw: &mut Draw) -> io::Result<()> {
+fn mix(newer: &File, old: &File, draw: &mut RandomStream) -> io::Result<()> {
     let size = newer.metadata()?.len();
     if size != old.metadata()?.len() && draw.one_in_eight() {
         old.set_len(size)?;
@@ -151,9 +151,9 @@ fn mix(newer: &File, old: &File, draw: &mut Draw) -> io::Result<()> {
 }
 
 /// Stream of random numbers (splitmix64).
-struct Draw(u64);
+struct RandomStream(u64);
 
-impl Draw {
+impl RandomStream {
     fn one_in_eight(&mut self) -> bool {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

@@ -1,6 +1,6 @@
 //! Recordings of the preloaded library, and the traces that they are.
 
-use super::{Control, Places};
+use super::{Control, ProcessFiles};
 use crate::image::Directory;
 use crate::trace::{FileId, Operation, Trace};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl Recorder {
     /// The system's, or that the library was not loaded.
     pub fn of_this_process() -> io::Result<Self> {
         let not = || io::Error::other("the file operations of this process are not recorded");
-        let places = Places::of_this_process().ok_or_else(not)?;
+        let places = ProcessFiles::of_this_process().ok_or_else(not)?;
         let path = places.recording.ok_or_else(not)?;
         refuse_unloaded(&Control::open(&places.control)?)?;
         let file = OpenOptions::new().append(true).open(&path)?;

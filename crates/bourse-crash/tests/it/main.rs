@@ -1,7 +1,7 @@
 //! The preloaded library, in processes that read, write and sync: this test program, started again with it.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use bourse_crash::preload::{Call, Control, Counts, Effect, Places, Recorder, Spec, read_recording};
+use bourse_crash::preload::{Call, Control, Counts, Effect, ProcessFiles, Recorder, Spec, read_recording};
 use bourse_crash::{Directory, FileImage, Operation};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write as _};
@@ -93,7 +93,7 @@ const BODIES: &[(&str, Body)] = &[
     ("other-renames", |folder| {
         open(folder)?.write_all_at(b"bbb", 0)?;
         other("rename")?;
-        let image = Places::of_this_process().and_then(|places| places.image).expect("the parent gives places");
+        let image = ProcessFiles::of_this_process().and_then(|places| places.image).expect("the parent gives places");
         let lasts = || fs::read(image.join("y")).map(|found| found.starts_with(b"bbba"));
         assert!(!lasts()?, "a new name makes nothing last");
         File::open(folder.join("y"))?.sync_all()?;
@@ -174,7 +174,7 @@ fn other(body: &str) -> io::Result<()> {
 fn body() {
     let Ok(name) = std::env::var(BODY) else { return };
     let (_, body) = BODIES.iter().find(|(known, _)| *known == name).expect("there is such a body");
-    let folder = Places::of_this_process().expect("the parent gives places").files;
+    let folder = ProcessFiles::of_this_process().expect("the parent gives places").files;
     body(&folder).expect("the body does what it is to");
 }
 
@@ -200,7 +200,8 @@ fn run_in(folder: &Path, body: &str, fault: Option<Spec>, recording: Option<&Pat
     }
     bourse_crash::preload::write_library(&path, library).expect("can be written");
     let recording = recording.map(Path::to_owned);
-    let places = Places { control: base.join("control"), files: files.clone(), image: Some(image.clone()), recording };
+    let places =
+        ProcessFiles { control: base.join("control"), files: files.clone(), image: Some(image.clone()), recording };
     let control = Control::create(&places.control).expect("can be made");
     control.arm(fault).expect("can be armed");
     let program = std::env::current_exe().expect("this program is there");

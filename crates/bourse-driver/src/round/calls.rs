@@ -17,7 +17,7 @@ pub struct CallInProgress {
 }
 
 /// A user whose calls are watched.
-struct Watched {
+struct WatchedUser {
     name: String,
     live: Arc<LiveCell>,
     /// Operation of the user, if it has only one.
@@ -26,14 +26,14 @@ struct Watched {
 
 /// The users of a round whose calls are watched.
 #[derive(Default)]
-pub(super) struct Calls(Vec<Watched>);
+pub(super) struct Calls(Vec<WatchedUser>);
 
 impl Calls {
     /// Adds a user of a workload with `operations` operations.
     pub(super) fn watch(&mut self, user_spec: &UserSpec<'_>, live: Arc<LiveCell>, operations: usize) {
         let mut performed = (0..operations).filter(|operation| user_spec.user.performs(*operation));
         let only = performed.next().filter(|_| performed.next().is_none());
-        self.0.push(Watched { name: user_spec.name.clone(), live, only });
+        self.0.push(WatchedUser { name: user_spec.name.clone(), live, only });
     }
 
     /// Calls in progress at `now`, once the interval has ended; the longest first.
@@ -46,7 +46,7 @@ impl Calls {
         if !control.draining(now) {
             return Vec::new();
         }
-        let in_progress = |watched: &Watched| {
+        let in_progress = |watched: &WatchedUser| {
             let (since, operation) = watched.live.call()?;
             let operation = operation.or(watched.only).and_then(|at| operations.get(at));
             Some(CallInProgress {

@@ -9,14 +9,14 @@ use bourse_record::Warning;
 pub(super) struct Losses {
     /// Losses of each node at the last look.
     known: Vec<NodeLosses>,
-    lost: Vec<Lost>,
+    lost: Vec<LostNode>,
     /// Number of valid completions, and the time of its last change.
     ended: u64,
     since: Nanos,
 }
 
 #[derive(Debug)]
-struct Lost {
+struct LostNode {
     node: String,
     at: Nanos,
     /// Longest time without a completed operation, of the pauses that were not over when the node was lost.
@@ -38,7 +38,7 @@ impl Losses {
         for node in &nodes {
             let before = self.known.iter().find(|known| known.node == node.node).map_or(0, |known| known.times);
             if node.times > before {
-                self.lost.push(Lost { node: node.node.clone(), at: now, pause });
+                self.lost.push(LostNode { node: node.node.clone(), at: now, pause });
             }
         }
         self.known = nodes;

@@ -32,7 +32,7 @@ use calls::Calls;
 use figures::{figures, nothing_ended};
 use losses::Losses;
 use pace::Pace;
-use participants::{Starts, connect_all, guard};
+use participants::{StartedThreads, connect_all, guard};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
@@ -73,7 +73,7 @@ pub struct Progress {
 
 /// Result of a round, including one that ended early.
 #[derive(Debug)]
-pub struct Measured {
+pub struct MeasuredRound {
     /// Figures, with the checks that reconcile them. The caller adds the offset in the run, facts of the workload and
     /// checks of the database.
     pub round: Round,
@@ -93,7 +93,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// A [`Fault`] before the round begins: an invalid schedule, a session that cannot be opened, `interrupt` raised while
-/// sessions are opened. Later faults come in [`Measured::fault`].
+/// sessions are opened. Later faults come in [`MeasuredRound::fault`].
 #[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
 pub fn run<'w>(
     engine: &dyn Engine,
@@ -104,7 +104,7 @@ pub fn run<'w>(
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Measured, Fault> {
+) -> Result<MeasuredRound, Fault> {
     let (conflicts_before, losses_before) = (engine.conflicts(), engine.node_losses());
     let mut participants = connect_all(engine, workload, interrupt)?;
     let specs = workload.operations();
@@ -127,7 +127,7 @@ pub fn run<'w>(
     let background = std::mem::take(&mut participants.background);
     let settings = std::mem::take(&mut participants.settings);
     let mut left = background.len() + participants.user_specs.len();
-    let mut starts = Starts { of: left, started: 0, refused: None };
+    let mut starts = StartedThreads { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
     let (mut sampler, throughput, stopping, losses, begin) = thread::scope(|scope| {
         let control = &control;
@@ -267,7 +267,7 @@ pub fn run<'w>(
     round.warnings.extend(losses.warnings(begin, counted.ledger.in_doubt()));
     round.checks = counted.reconcile(&round.operations);
     void(&mut round, &counted, plan.is_part, workload.operations(), headline);
-    Ok(Measured { round, counted, interrupted, fault: control.fault() })
+    Ok(MeasuredRound { round, counted, interrupted, fault: control.fault() })
 }
 
 /// Removes the headline of a round without a valid figure: a check failed, a setting changed, or nothing ended in its interval.

@@ -72,13 +72,13 @@ pub(super) fn connect_all<'w>(
 }
 
 /// Threads started for a round, and the fault of one that could not be started.
-pub(super) struct Starts {
+pub(super) struct StartedThreads {
     pub(super) of: usize,
     pub(super) started: usize,
     pub(super) refused: Option<Fault>,
 }
 
-impl Starts {
+impl StartedThreads {
     /// Starts a thread, unless the system refused an earlier one.
     pub(super) fn spawn<'scope>(
         &mut self,

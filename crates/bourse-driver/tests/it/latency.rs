@@ -2,18 +2,18 @@
 
 use crate::users::{SPECS, user_spec};
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, OperationCx, Outcome, Performed, Plan, Recording, RetryPolicy, SECOND, Schedule,
-    SimulatedClock, StopRule, User, UserSpec, drive,
+    Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, Outcome, Plan, Recording, RetryPolicy, SECOND,
+    Schedule, SimulatedClock, StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
-use bourse_record::{Arrivals, CheckStatus, Counted, Operation, Recorder};
+use bourse_record::{Arrivals, CheckStatus, Operation, Recorder, SampleInclusion};
 
 /// Drives one user on a simulated clock.
 fn simulate(
     clock: &SimulatedClock,
     schedule: Schedule,
     length_ns: Nanos,
-    perform: impl FnMut(&mut OperationCx<'_>) -> Performed + Send,
+    perform: impl FnMut(&mut OperationCx<'_>) -> OperationResult + Send,
 ) -> (Vec<Operation>, Option<Arrivals>) {
     let plan = Plan { warm_up_ns: 0, measure_ns: length_ns, ..Plan::default() };
     let control = Control::new(&plan, 0);
@@ -35,7 +35,7 @@ fn stalling(schedule: Schedule) -> Operation {
     let (mut figures, arrivals) = simulate(&clock, schedule, 10 * SECOND, |_| {
         done += 1;
         clock.advance(if done == 5_000 { SECOND } else { MS / 10 });
-        Performed::completed(0)
+        OperationResult::completed(0)
     });
     assert_eq!(arrivals.map(|it| (it.dropped, it.unstarted)).unwrap_or_default(), (0, 0));
     figures.swap_remove(0)
@@ -73,7 +73,7 @@ fn a_stall_that_begins_just_before_the_end_is_in_the_tail() {
         let mut user_spec = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |_| {
             done += 1;
             clock.advance(if done > 10 { 2 * SECOND } else { 99 * MS });
-            Performed::completed(0)
+            OperationResult::completed(0)
         });
         let mut session = NullEngine.connect().unwrap();
         drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
@@ -99,7 +99,7 @@ fn what_is_under_way_by_a_schedule_is_timed_from_when_it_was_due() {
     let (figures, arrivals) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
         done += 1;
         clock.advance(if done == 990 { SECOND } else { MS / 10 });
-        Performed::completed(0)
+        OperationResult::completed(0)
     });
     // The stalled one was due at 989 ms; the ten behind it were never started.
     assert_eq!((figures[0].valid(), figures[0].under_way.as_ref().unwrap().count), (989, 1));
@@ -116,10 +116,10 @@ fn a_call_that_is_interrupted_does_not_vanish() {
         done += 1;
         if done < 6 {
             clock.advance(100 * MS);
-            return Performed::completed(0);
+            return OperationResult::completed(0);
         }
         clock.advance(3 * SECOND);
-        Performed::error(0, &EngineError::new(ErrorKind::Interrupted, "given up"))
+        OperationResult::error(0, &EngineError::new(ErrorKind::Interrupted, "given up"))
     });
     let under_way = figures[0].under_way.as_ref().unwrap();
     assert_eq!((figures[0].valid(), under_way.count, under_way.longest_ns), (5, 1, 3 * SECOND));
@@ -131,15 +131,15 @@ fn a_call_that_is_interrupted_does_not_vanish() {
 fn how_an_operation_counts_follows_from_when_it_was_due_and_when_it_ended() {
     let control = Control::new(&Plan { warm_up_ns: 10, measure_ns: 90, ..Plan::default() }, 0);
     let check = |due, end, expected| assert_eq!(control.counts(due, end), expected, "{due} to {end}");
-    check(0, 9, Counted::Not);
-    check(0, 10, Counted::Ended);
-    check(50, 99, Counted::Ended);
-    check(99, 100, Counted::UnderWay);
-    check(5, 500, Counted::UnderWay);
-    check(100, 101, Counted::Not);
+    check(0, 9, SampleInclusion::Not);
+    check(0, 10, SampleInclusion::Ended);
+    check(50, 99, SampleInclusion::Ended);
+    check(99, 100, SampleInclusion::UnderWay);
+    check(5, 500, SampleInclusion::UnderWay);
+    check(100, 101, SampleInclusion::Not);
     // Ended from outside in the warm-up: there is no interval.
     control.cut(8);
-    check(7, 9, Counted::Not);
+    check(7, 9, SampleInclusion::Not);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_an_overloaded_user_never_came_to_is_counted() {
     let clock = SimulatedClock::new();
     let (figures, arrivals) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
         clock.advance(10 * MS);
-        Performed::completed(0)
+        OperationResult::completed(0)
     });
     // The hundredth ends with the interval, not in it.
     assert_eq!((figures[0].valid(), figures[0].under_way.as_ref().unwrap().count), (99, 1));
@@ -166,9 +166,9 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
             self.1 += 1;
             Some((self.1 % 2) as usize)
         }
-        fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
+        fn perform(&mut self, _: &mut OperationCx<'_>) -> OperationResult {
             self.0.advance(10 * MS);
-            Performed::completed(0)
+            OperationResult::completed(0)
         }
     }
     let clock = SimulatedClock::new();
@@ -206,7 +206,7 @@ fn back_off_lengthens_the_response_and_not_the_service() {
             if left > 0 { Err(EngineError::new(ErrorKind::Conflict, "in the way")) } else { Ok(()) }
         });
         result.unwrap();
-        Performed::completed(0)
+        OperationResult::completed(0)
     });
     let work = &figures[0];
     assert_eq!((work.retries, work.response.summary.count), (2, 1));
@@ -231,7 +231,7 @@ fn patience_ends_and_other_errors_are_not_retried() {
                 })
                 .unwrap_err();
             clock.advance(SECOND);
-            let performed = Performed::error(0, &error);
+            let performed = OperationResult::error(0, &error);
             outcome = Some(performed.outcome);
             performed
         });
@@ -257,7 +257,7 @@ fn the_timed_loop_does_not_allocate_after_the_warm_up() {
                 done += 1;
                 clock.advance(10_000);
                 let outcome = if done.is_multiple_of(3) { Outcome::Warned } else { Outcome::Completed };
-                Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
+                OperationResult::ended((done % 2) as usize, outcome, (done % 5) as i32)
             });
         let allocations = allocation_counter::measure(|| {
             drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();

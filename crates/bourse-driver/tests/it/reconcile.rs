@@ -2,7 +2,7 @@
 
 use crate::users::SPECS;
 use bourse_driver::{Ledger, MS, Outcome, Recording, Sample, SplitMix};
-use bourse_record::{CheckStatus, Counted, Recorder};
+use bourse_record::{CheckStatus, Recorder, SampleInclusion};
 
 const SAMPLES: u64 = 10_000;
 
@@ -58,16 +58,19 @@ fn a_right_recorder_agrees_with_the_driver() {
 
 #[test]
 fn what_is_under_way_is_compared_too() {
-    let check = |taken: Counted| {
+    let check = |taken: SampleInclusion| {
         let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
         for (sample, _) in samples() {
-            recording.ledger.enter(&sample, Counted::UnderWay);
+            recording.ledger.enter(&sample, SampleInclusion::UnderWay);
             recording.recorder.sample(&sample, taken);
         }
         let checks = recording.reconcile();
         checks.into_iter().filter(|check| check.status == CheckStatus::Failed).count()
     };
-    assert_eq!((check(Counted::UnderWay), check(Counted::Not), check(Counted::Ended)), (0, 3, 1));
+    assert_eq!(
+        (check(SampleInclusion::UnderWay), check(SampleInclusion::Not), check(SampleInclusion::Ended)),
+        (0, 3, 1)
+    );
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::users::{Acting, Given, SPECS, user_spec};
 use bourse_driver::{
-    Background, Clock, Control, Draw, Fault, MS, Measured, OperationCx, Performed, Plan, Progress, RealClock, SECOND,
-    Schedule, StopRule, User, UserSpec, run,
+    Background, Clock, Control, Draw, Fault, MS, MeasuredRound, OperationCx, OperationResult, Plan, Progress,
+    RealClock, SECOND, Schedule, StopRule, User, UserSpec, run,
 };
 use bourse_engine::{EngineError, ErrorKind, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, PhaseKind, Warning};
@@ -21,17 +21,17 @@ const PLAN: Plan = Plan {
     is_part: false,
 };
 
-fn measure(plan: &Plan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> Measured {
+fn measure(plan: &Plan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> MeasuredRound {
     let mut workload = Given { user_specs, background };
     run(&NullEngine, &mut workload, plan, Some(0), 1, &RealClock::start(), &AtomicBool::new(false), &mut |_| {})
         .unwrap()
 }
 
 /// Performs an operation that takes half a millisecond.
-fn busy(cx: &mut OperationCx<'_>) -> Performed {
+fn busy(cx: &mut OperationCx<'_>) -> OperationResult {
     let now = cx.clock().now();
     cx.clock().sleep_until(now + MS / 2);
-    Performed::completed(0)
+    OperationResult::completed(0)
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn only_what_ends_in_the_interval_counts() {
         performed.fetch_add(1, Relaxed);
         let now = cx.clock().now();
         cx.clock().sleep_until(now + 400 * MS);
-        Performed::completed(0)
+        OperationResult::completed(0)
     }));
     let measured = measure(&PLAN, user_specs, vec![]);
     let round = measured.round;
@@ -86,7 +86,7 @@ fn a_user_is_told_what_counts() {
         fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
             Draw::Ready
         }
-        fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+        fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
             self.performed.fetch_add(1, Relaxed);
             busy(cx)
         }
@@ -157,7 +157,7 @@ fn the_drain_finishes_everything_in_flight() {
         },
         perform: |_: &mut OperationCx<'_>| {
             worker_done.fetch_add(1, Relaxed);
-            Performed::completed(1)
+            OperationResult::completed(1)
         },
     };
     let user_specs = vec![
@@ -211,7 +211,7 @@ fn a_lost_connection_ends_the_round_and_keeps_its_figures() {
     let losing = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, move |cx| {
         left -= 1;
         if left == 0 {
-            return Performed::error(0, &EngineError::new(ErrorKind::ConnectionLost, "server has gone away"));
+            return OperationResult::error(0, &EngineError::new(ErrorKind::ConnectionLost, "server has gone away"));
         }
         busy(cx)
     });
@@ -234,7 +234,10 @@ fn a_commit_in_doubt_is_counted_and_the_round_goes_on() {
     let perform = move |cx: &mut OperationCx<'_>| {
         performed += 1;
         if performed == 30 {
-            return Performed::error(0, &EngineError::new(ErrorKind::InDoubt, "node n2 was lost while it committed"));
+            return OperationResult::error(
+                0,
+                &EngineError::new(ErrorKind::InDoubt, "node n2 was lost while it committed"),
+            );
         }
         busy(cx)
     };
@@ -278,8 +281,8 @@ fn customers_that_finish_end_the_interval() {
 #[test]
 fn a_part_in_which_nothing_ended_is_no_void_round() {
     for is_part in [false, true] {
-        let users = vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |_| Performed::completed(1))];
-        let Measured { round, .. } = measure(&Plan { is_part, ..PLAN }, users, vec![]);
+        let users = vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |_| OperationResult::completed(1))];
+        let MeasuredRound { round, .. } = measure(&Plan { is_part, ..PLAN }, users, vec![]);
         assert_eq!(round.void.is_none(), is_part, "{:?}", round.void);
     }
 }
@@ -311,7 +314,7 @@ fn a_round_is_reconciled_and_says_what_memory_its_users_took() {
 fn an_interval_without_a_completed_operation_has_no_figure() {
     let fails = |cx: &mut OperationCx<'_>| {
         busy(cx);
-        Performed::failed(0, 0, "not today")
+        OperationResult::failed(0, 0, "not today")
     };
     for round in [
         measure(&PLAN, vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, fails)], vec![]).round,
@@ -334,7 +337,8 @@ fn an_interval_without_a_completed_operation_has_no_figure() {
 /// The users who would do the work of others had ended: the round waited for the limit of its drain.
 #[test]
 fn an_interrupted_wait_ends_the_round_for_all() {
-    let given_up = |_: &mut OperationCx<'_>| Performed::error(0, &EngineError::new(ErrorKind::Interrupted, "given up"));
+    let given_up =
+        |_: &mut OperationCx<'_>| OperationResult::error(0, &EngineError::new(ErrorKind::Interrupted, "given up"));
     let users = vec![
         user_spec(Schedule::Closed, StopRule::WhenFinished, busy),
         user_spec(Schedule::Closed, StopRule::AtIntervalEnd, given_up),
@@ -375,7 +379,7 @@ fn many_users_begin_together_and_take_little_memory() {
             counter.fetch_add(u64::from(performed == 0), Relaxed);
             performed += 1;
             cx.clock().nap_until(now + 5 * MS);
-            Performed::completed((performed % 2) as usize)
+            OperationResult::completed((performed % 2) as usize)
         })
     };
     let measured = measure(&Plan { measure_ns: SECOND, ..PLAN }, (0..500).map(user).collect(), vec![]);

@@ -5,7 +5,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::users::{Given, user_spec};
-use bourse_driver::{MS, OperationCx, Performed, Plan, RealClock, Schedule, StopRule, UserSpec, run};
+use bourse_driver::{MS, OperationCx, OperationResult, Plan, RealClock, Schedule, StopRule, UserSpec, run};
 use bourse_engine::{NullEngine, Wait, blocked_on};
 use bourse_record::{BlockedOn, RoleTime, TimeSplit};
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ const PLAN: Plan = Plan {
 fn planted<'w>(role: &'static str, schedule: Schedule, mut perform: impl FnMut() + Send + 'w) -> UserSpec<'w> {
     let perform = move |_: &mut OperationCx<'_>| {
         perform();
-        Performed::completed(0)
+        OperationResult::completed(0)
     };
     UserSpec { role, ..user_spec(schedule, StopRule::AtIntervalEnd, perform) }
 }

@@ -1,7 +1,7 @@
 //! Users and workloads for tests.
 
 use bourse_driver::{
-    Background, Clock, Control, Draw, MixShare, OperationCx, OperationSpec, Performed, Schedule, User, UserSpec,
+    Background, Clock, Control, Draw, MixShare, OperationCx, OperationResult, OperationSpec, Schedule, User, UserSpec,
     Workload,
 };
 
@@ -24,12 +24,12 @@ pub(crate) struct Acting<D, P> {
 impl<D, P> User for Acting<D, P>
 where
     D: FnMut(&dyn Clock, &Control) -> Draw + Send,
-    P: FnMut(&mut OperationCx<'_>) -> Performed + Send,
+    P: FnMut(&mut OperationCx<'_>) -> OperationResult + Send,
 {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         (self.draw)(clock, control)
     }
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         (self.perform)(cx)
     }
 }
@@ -38,7 +38,7 @@ where
 pub(crate) fn user_spec<'w>(
     schedule: Schedule,
     stop_rule: bourse_driver::StopRule,
-    perform: impl FnMut(&mut OperationCx<'_>) -> Performed + Send + 'w,
+    perform: impl FnMut(&mut OperationCx<'_>) -> OperationResult + Send + 'w,
 ) -> UserSpec<'w> {
     let draw = |_: &dyn Clock, _: &Control| Draw::Ready;
     UserSpec { name: "user".to_owned(), role: "users", user: Box::new(Acting { draw, perform }), schedule, stop_rule }

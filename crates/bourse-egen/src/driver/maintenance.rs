@@ -1,7 +1,7 @@
 //! Data maintenance (Clauses 3.3.11 and 3.3.12; EGen `CDM`): changes to tables that no customer's transaction touches.
 
 use super::config::{ConfigError, Database};
-use super::world::World;
+use super::world::EmulatedDatabase;
 use crate::txn::{DataMaintenance, TradeCleanup};
 use crate::{Inputs, Rng};
 use bourse_schema::{AccountId, CompanyId, CustomerId, Symbol, TaxId};
@@ -25,7 +25,7 @@ pub const TABLES: [&str; 12] = [
 /// An endless source of Data-Maintenance's inputs, one table after the other, equal for equal seeds.
 #[derive(Debug, Clone)]
 pub struct MaintenanceEmulator<'i> {
-    world: World<'i>,
+    world: EmulatedDatabase<'i>,
     rng: Rng,
     turn: usize,
 }
@@ -37,7 +37,7 @@ impl<'i> MaintenanceEmulator<'i> {
     /// Those of [`Database::check`].
     pub fn new(inputs: &'i Inputs, database: Database, seed: u64) -> Result<Self, ConfigError> {
         database.check()?;
-        Ok(Self { world: World::new(inputs, database, None), rng: Rng::new(seed), turn: 0 })
+        Ok(Self { world: EmulatedDatabase::new(inputs, database, None), rng: Rng::new(seed), turn: 0 })
     }
 
     /// Draws the next table's input. The specification requires one every sixty seconds.

@@ -12,7 +12,7 @@ const ABORTED: i64 = 51;
 
 /// A database with the input files it was made from.
 #[derive(Debug, Clone)]
-pub(super) struct World<'i> {
+pub(super) struct EmulatedDatabase<'i> {
     pub(super) inputs: &'i Inputs,
     pub(super) database: Database,
     picker: CustomerPicker,
@@ -20,7 +20,7 @@ pub(super) struct World<'i> {
     broker_names: Vec<Text<49>>,
 }
 
-impl<'i> World<'i> {
+impl<'i> EmulatedDatabase<'i> {
     pub(super) fn new(inputs: &'i Inputs, database: Database, partition: Option<Partition>) -> Self {
         let all = CustomerPicker::new(1, database.active_customers);
         let picker = match partition {

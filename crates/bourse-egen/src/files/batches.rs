@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Generator, Inputs, Part, RowSink, Stopped, Unit};
+use crate::{Generator, Inputs, Part, RowSink, SinkStopped, Unit};
 use bourse_schema::{Batch, Rows, Table, TableRow, tables};
 
 /// Rows of a batch of small rows.
@@ -97,12 +97,12 @@ fn make_units(generator: &Generator<'_>, wanted: &[&'static Table], work: &Work)
 }
 
 /// Rows of one table that are not yet a batch.
-trait Pending: Batch {
+trait PendingRows: Batch {
     fn as_any(&mut self) -> &mut dyn Any;
     fn into_batch(self: Box<Self>) -> Box<dyn Batch>;
 }
 
-impl<R: TableRow> Pending for Rows<R> {
+impl<R: TableRow> PendingRows for Rows<R> {
     fn as_any(&mut self) -> &mut dyn Any {
         self
     }
@@ -114,21 +114,21 @@ impl<R: TableRow> Pending for Rows<R> {
 struct BatchSink<'a> {
     sender: SyncSender<Box<dyn Batch>>,
     wanted: &'a [&'static Table],
-    pending: [Option<Box<dyn Pending>>; tables::NAMES.len()],
+    pending: [Option<Box<dyn PendingRows>>; tables::NAMES.len()],
 }
 
 impl BatchSink<'_> {
     /// Passes on what makes a batch, or everything.
-    fn pass_on(&mut self, everything: bool) -> Result<(), Stopped> {
+    fn pass_on(&mut self, everything: bool) -> Result<(), SinkStopped> {
         for slot in &mut self.pending {
-            let full = |pending: &mut Box<dyn Pending>| {
+            let full = |pending: &mut Box<dyn PendingRows>| {
                 let least = if pending.table().name == tables::NewsItem::NAME { NEWS } else { ROWS };
                 everything || pending.len() >= least
             };
             if let Some(pending) = slot.take_if(full)
                 && self.wanted.contains(&pending.table())
             {
-                self.sender.send(pending.into_batch()).map_err(|_| Stopped)?;
+                self.sender.send(pending.into_batch()).map_err(|_| SinkStopped)?;
             }
         }
         Ok(())
@@ -143,7 +143,7 @@ impl RowSink for BatchSink<'_> {
         rows.0.push(row);
     }
 
-    fn chunk_end(&mut self) -> Result<(), Stopped> {
+    fn chunk_end(&mut self) -> Result<(), SinkStopped> {
         self.pass_on(false)
     }
 }

@@ -63,7 +63,7 @@ impl Default for FlatOptions<'_> {
 
 /// Result of writing files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenFiles {
     /// File of each table, in the specification's order of tables.
     pub files: Vec<(&'static Table, PathBuf)>,
     /// Bytes of all files, without header lines.
@@ -99,7 +99,12 @@ impl Run<'_> {
 ///
 /// # Errors
 /// [`GenError::Io`] if a file exists already or cannot be written, [`GenError::Cancelled`] if the flag was set.
-pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOptions<'_>) -> Result<Written, GenError> {
+pub fn write_flat(
+    folder: &Path,
+    inputs: &Inputs,
+    part: Part,
+    options: &FlatOptions<'_>,
+) -> Result<WrittenFiles, GenError> {
     std::fs::create_dir_all(folder).map_err(GenError::io("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
     let generator = Generator::new(inputs, part);
@@ -122,7 +127,7 @@ pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOpti
     }
     numbered.sort_by_key(|(number, _)| *number);
     let files = numbered.into_iter().map(|(_, file)| file).collect();
-    Ok(Written { files, bytes: run.bytes.into_inner() })
+    Ok(WrittenFiles { files, bytes: run.bytes.into_inner() })
 }
 
 fn sequences(

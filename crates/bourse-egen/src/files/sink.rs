@@ -1,4 +1,4 @@
-use crate::{RowSink, Stopped};
+use crate::{RowSink, SinkStopped};
 use bourse_schema::{TableRow, tables};
 
 use crate::files::flat::Run;
@@ -22,11 +22,11 @@ pub(crate) struct FlatSink<'a> {
     csv: Vec<u8>,
     scrap: Vec<u8>,
     /// Unit in progress: its sequence, its index, and its buffered bytes.
-    at: Option<At<'a>>,
+    at: Option<UnitInProgress<'a>>,
     failure: Option<GenError>,
 }
 
-struct At<'a> {
+struct UnitInProgress<'a> {
     sequence: &'a Sequence,
     place: usize,
     spools: Option<Vec<Spool>>,
@@ -52,22 +52,22 @@ impl<'a> FlatSink<'a> {
             self.wanted[number] = true;
         }
         let spools = (sequence.turn() != place).then(|| sequence.spools(place));
-        self.at = Some(At { sequence, place, spools });
+        self.at = Some(UnitInProgress { sequence, place, spools });
         let made = self.run.generator.make(sequence.units()[place], self).and_then(|()| self.pass_on(1));
         let at = self.at.take().expect("set above");
         match (made, self.failure.take()) {
             (Ok(()), _) => at.sequence.done(at.place, at.spools),
-            (Err(Stopped), Some(failure)) => Err(failure),
-            (Err(Stopped), None) => Err(GenError::Cancelled),
+            (Err(SinkStopped), Some(failure)) => Err(failure),
+            (Err(SinkStopped), None) => Err(GenError::Cancelled),
         }
     }
 
     /// Passes on buffers of at least `least` bytes.
-    fn pass_on(&mut self, least: usize) -> Result<(), Stopped> {
+    fn pass_on(&mut self, least: usize) -> Result<(), SinkStopped> {
         let passed = self.try_pass_on(least);
         passed.map_err(|failure| {
             self.failure = Some(failure);
-            Stopped
+            SinkStopped
         })
     }
 
@@ -118,9 +118,9 @@ impl RowSink for FlatSink<'_> {
         Some(if self.wanted[number] { &mut self.buffers[number] } else { &mut self.scrap })
     }
 
-    fn chunk_end(&mut self) -> Result<(), Stopped> {
+    fn chunk_end(&mut self) -> Result<(), SinkStopped> {
         if self.run.is_stopped() {
-            return Err(Stopped);
+            return Err(SinkStopped);
         }
         self.scrap.clear();
         self.pass_on(GATHER)

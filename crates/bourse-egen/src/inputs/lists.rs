@@ -6,13 +6,13 @@ use crate::Rng;
 
 /// Records with weights: some are picked more often than others.
 #[derive(Debug, Clone)]
-pub struct Weighted<T> {
+pub struct WeightedRecords<T> {
     records: Vec<T>,
     /// Index of the record for each weighted index.
     picks: Vec<u32>,
 }
 
-impl<T> Weighted<T> {
+impl<T> WeightedRecords<T> {
     /// A list of records with their weights.
     pub(super) fn new(weighted: Vec<(u32, T)>) -> Self {
         let mut picks = Vec::new();
@@ -61,13 +61,13 @@ impl<T> Weighted<T> {
 
 /// Records in groups, the groups numbered from 1.
 #[derive(Debug, Clone)]
-pub struct Bucketed<T> {
+pub struct BucketedRecords<T> {
     records: Vec<T>,
     /// Start of each bucket, followed by the end of the last one.
     starts: Vec<usize>,
 }
 
-impl<T> Bucketed<T> {
+impl<T> BucketedRecords<T> {
     /// Reads a file whose first column is the bucket, in order and without gaps, and checks the number of buckets.
     pub(super) fn read<'a>(
         file: &File<'a>,

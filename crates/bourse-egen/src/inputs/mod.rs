@@ -1,6 +1,6 @@
 //! The 22 input files: names of people, streets, companies and securities, and prices of transactions.
 //!
-//! Three kinds of file: plain (records in order), [`Weighted`] (picked by random numbers) and [`Bucketed`] (grouped, as
+//! Three kinds of file: plain (records in order), [`WeightedRecords`] (picked by random numbers) and [`BucketedRecords`] (grouped, as
 //! tax rates are by country and division).
 
 mod error;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use bourse_schema::{Symbol, Text, tables};
 
 pub use error::InputError;
-pub use lists::{Bucketed, Weighted};
+pub use lists::{BucketedRecords, WeightedRecords};
 pub use records::{CompanyRecord, CompetitorRecord, Country, ExchangeRecord, SecurityRecord, Tax, Zip};
 
 use crate::{Money, TradeType};
@@ -49,25 +49,25 @@ pub const FILES: [&str; 22] = [
 #[derive(Debug, Clone)]
 pub struct Inputs {
     /// Telephone area codes.
-    pub area_codes: Weighted<Text<3>>,
+    pub area_codes: WeightedRecords<Text<3>>,
     /// Women's first names.
-    pub female_first_names: Weighted<Text<20>>,
+    pub female_first_names: WeightedRecords<Text<20>>,
     /// Men's first names.
-    pub male_first_names: Weighted<Text<20>>,
+    pub male_first_names: WeightedRecords<Text<20>>,
     /// Last names, which are the words of the news too.
-    pub last_names: Weighted<Text<25>>,
+    pub last_names: WeightedRecords<Text<25>>,
     /// Names of streets.
-    pub street_names: Weighted<Text<50>>,
+    pub street_names: WeightedRecords<Text<50>>,
     /// `Street`, `Road` and so on.
-    pub street_suffixes: Weighted<Text<20>>,
+    pub street_suffixes: WeightedRecords<Text<20>>,
     /// Credit ratings of companies.
-    pub ratings: Weighted<Text<4>>,
+    pub ratings: WeightedRecords<Text<4>>,
     /// Postal areas.
-    pub zip_codes: Weighted<Zip>,
+    pub zip_codes: WeightedRecords<Zip>,
     /// Tax rates by country.
-    pub country_taxes: Bucketed<Tax>,
+    pub country_taxes: BucketedRecords<Tax>,
     /// Tax rates by division of a country.
-    pub division_taxes: Bucketed<Tax>,
+    pub division_taxes: BucketedRecords<Tax>,
     /// Companies: 5,000.
     pub companies: Vec<CompanyRecord>,
     /// Competitors: 15,000.

@@ -7,8 +7,8 @@ use bourse_schema::{Amount, CommissionRate, TaxRate, tables};
 
 use super::read::{File, Record};
 use super::{
-    Bucketed, CompanyRecord, CompetitorRecord, ExchangeRecord, FILES, InputError, Inputs, SecurityRecord, Tax,
-    Weighted, Zip,
+    BucketedRecords, CompanyRecord, CompetitorRecord, ExchangeRecord, FILES, InputError, Inputs, SecurityRecord, Tax,
+    WeightedRecords, Zip,
 };
 use crate::round::rounded;
 use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeType};
@@ -90,8 +90,8 @@ impl Files {
         name: &'static str,
         columns: &'static [&'static str],
         each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
-    ) -> Result<Weighted<T>, InputError> {
-        Weighted::read(&self.file(name, columns), each)
+    ) -> Result<WeightedRecords<T>, InputError> {
+        WeightedRecords::read(&self.file(name, columns), each)
     }
 
     fn status_types(&self) -> Result<Vec<tables::StatusType>, InputError> {
@@ -274,7 +274,7 @@ impl Files {
         })
     }
 
-    fn zip_codes(&self) -> Result<Weighted<Zip>, InputError> {
+    fn zip_codes(&self) -> Result<WeightedRecords<Zip>, InputError> {
         let mut seen = HashSet::new();
         self.weighted("ZipCode", &["weight", "division number", "zip code", "town", "division"], |r| {
             new(r, 2, &mut seen)?;
@@ -283,9 +283,9 @@ impl Files {
         })
     }
 
-    fn taxes(&self, name: &'static str, buckets: usize) -> Result<Bucketed<Tax>, InputError> {
+    fn taxes(&self, name: &'static str, buckets: usize) -> Result<BucketedRecords<Tax>, InputError> {
         let mut seen = HashSet::new();
-        Bucketed::read(&self.file(name, &["bucket", "tax id", "name", "rate"]), buckets, |r| {
+        BucketedRecords::read(&self.file(name, &["bucket", "tax id", "name", "rate"]), buckets, |r| {
             new(r, 1, &mut seen)?;
             let rate = r.real(3)?;
             let tx_rate = TaxRate::from_units(rounded(rate, 5));

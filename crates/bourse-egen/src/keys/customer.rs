@@ -66,12 +66,12 @@ pub const fn accounts_of(customer: CustomerId) -> i64 {
 pub struct CustomerPicker {
     first: i64,
     count: i64,
-    own: Option<Own>,
+    own: Option<PreferredCustomers>,
 }
 
 /// Part of all customers that is picked more often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Own {
+struct PreferredCustomers {
     first: i64,
     count: i64,
     percent: i64,
@@ -90,13 +90,13 @@ impl CustomerPicker {
         if first == self.first && count == self.count {
             return self;
         }
-        Self { own: Some(Own { first, count, percent }), ..self }
+        Self { own: Some(PreferredCustomers { first, count, percent }), ..self }
     }
 
     /// A picker in the load unit that begins with ordinal `first`. The reference makes the draw that a partition of a
     /// hundred percent does not need.
     pub(crate) const fn load_unit(first: i64) -> Self {
-        Self { first, count: LOAD_UNIT, own: Some(Own { first, count: LOAD_UNIT, percent: 100 }) }
+        Self { first, count: LOAD_UNIT, own: Some(PreferredCustomers { first, count: LOAD_UNIT, percent: 100 }) }
     }
 
     /// Picks the next customer, and returns the tier too.

@@ -88,7 +88,7 @@ pub(crate) struct News<'a> {
 
 /// An item without its body.
 #[derive(Debug, Clone, Copy)]
-struct Drawn {
+struct DrawnNews {
     index: i64,
     time: Timestamp,
     author: Text<30>,
@@ -109,7 +109,7 @@ impl<'a> News<'a> {
         }
     }
 
-    fn draw(&mut self) -> Drawn {
+    fn draw(&mut self) -> DrawnNews {
         let index = self.next;
         self.next += 1;
         self.words.fill(&mut self.rng, &mut self.body);
@@ -118,7 +118,7 @@ impl<'a> News<'a> {
         let author = Text::cut(self.inputs.last_names.pick(&mut self.rng).as_str());
         let source = Text::cut(self.inputs.last_names.pick(&mut self.rng).as_str());
         let time = Timestamp::from_millis(self.opening.millis() - days_ago * DAY_MS - ms_ago);
-        Drawn { index, time, author, source }
+        DrawnNews { index, time, author, source }
     }
 
     fn body(&self) -> &[u8] {
@@ -169,7 +169,7 @@ impl<'a> News<'a> {
     }
 }
 
-impl Drawn {
+impl DrawnNews {
     /// Identifier of the item, the only one without a shift.
     fn id(&self) -> NewsId {
         NewsId(self.index + 1)

@@ -18,7 +18,7 @@ pub fn securities(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::S
         if index % SECURITIES_PER_LOAD_UNIT == 0 {
             rng = Rng::at(TABLE_SEED, index as u64 * 11);
         }
-        let drawn = Drawn::next(&mut rng);
+        let drawn = DrawnSecurity::next(&mut rng);
         let record = inputs.security(index);
         tables::Security {
             s_symb: inputs.symbol(index),
@@ -42,7 +42,7 @@ pub fn securities(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::S
 }
 
 /// Random properties of a security.
-struct Drawn {
+struct DrawnSecurity {
     shares: i64,
     start: Date,
     listed: Date,
@@ -53,7 +53,7 @@ struct Drawn {
     dividend_yield: Yield,
 }
 
-impl Drawn {
+impl DrawnSecurity {
     fn next(rng: &mut Rng) -> Self {
         let shares = rng.range(4_000_000, 9_500_000_000);
         let start = day(rng, Date::from_ymd(1900, 1, 1), DAY_BEFORE_MARKET);

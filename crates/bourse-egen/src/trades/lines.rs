@@ -3,11 +3,11 @@
 use bourse_schema::{Date, Field as _, TableRow, Text, tables};
 
 use super::rows::{cash_name, days_and_ms};
-use super::simulation::Completed;
+use super::simulation::CompletedTrade;
 use crate::dates::{BASE, DAY_MS, add_work_days};
 use crate::ids::SECURITIES;
 use crate::keys::TaxStatus;
-use crate::line::{Line, Printed, two};
+use crate::line::{Line, PrintedNumber, two};
 use crate::price::Seconds;
 use crate::sink::RowSink;
 use crate::{Inputs, Money, TradeType};
@@ -86,15 +86,15 @@ impl TradeLines {
     /// Writes the lines of one trade.
     pub(super) fn write(
         &mut self,
-        trade: &Completed,
+        trade: &CompletedTrade,
         executor: &Text<49>,
         inputs: &Inputs,
         names: &SecurityNames,
         sink: &mut impl RowSink,
     ) {
-        let mut id = Printed::new();
+        let mut id = PrintedNumber::new();
         id.trade_id(trade.id.0);
-        let mut settlement = Printed::new();
+        let mut settlement = PrintedNumber::new();
         settlement.cents(trade.settlement.cents());
         let pending = trade.pending.map(|time| self.moment(time));
         let submitted = self.moment(trade.submitted);

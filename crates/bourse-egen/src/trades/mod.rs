@@ -18,4 +18,4 @@ mod simulation;
 pub use holdings::{Change, Changes};
 pub(crate) use lines::SecurityNames;
 pub(crate) use rows::TradeRows;
-pub use simulation::{Completed, Simulation};
+pub use simulation::{CompletedTrade, Simulation};

@@ -5,13 +5,13 @@ use bourse_schema::{Date, StatusId, Text, Timestamp, TradeTypeId, tables};
 
 use super::holdings::Lot;
 use super::lines::{SecurityNames, TradeLines};
-use super::simulation::{Completed, Simulation};
+use super::simulation::{CompletedTrade, Simulation};
 use crate::dates::{BASE, add_work_days};
 use crate::ids::BROKERS_PER_LOAD_UNIT;
 use crate::keys::{Person, TaxStatus};
 use crate::price::Seconds;
 use crate::round::decimal;
-use crate::sink::{RowSink, Stopped};
+use crate::sink::{RowSink, SinkStopped};
 use crate::{Inputs, Part, Status, TradeType};
 
 /// Trades between two calls of [`RowSink::chunk_end`].
@@ -70,8 +70,8 @@ impl<'a> TradeRows<'a> {
     /// Makes all rows.
     ///
     /// # Errors
-    /// [`Stopped`] if the sink accepts no more.
-    pub(crate) fn write(mut self, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    /// [`SinkStopped`] if the sink accepts no more.
+    pub(crate) fn write(mut self, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         let mut made = 0;
         // A sink that takes lines takes them of all five tables.
         let mut lines = sink.lines::<tables::Trade>().map(|_| TradeLines::new());
@@ -92,13 +92,13 @@ impl<'a> TradeRows<'a> {
         self.end_of_load_unit(sink)
     }
 
-    fn credit_broker(&mut self, trade: &Completed) {
+    fn credit_broker(&mut self, trade: &CompletedTrade) {
         let broker = &mut self.brokers[(trade.broker.0 - self.simulation.first_broker().0) as usize];
         broker.trades += 1;
         broker.commission += trade.commission.dollars();
     }
 
-    fn trade(&self, trade: &Completed, sink: &mut impl RowSink) {
+    fn trade(&self, trade: &CompletedTrade, sink: &mut impl RowSink) {
         let t_dts = moment(trade.completed);
         let taxable = trade.tax_status != TaxStatus::NonTaxable;
         sink.row(tables::Trade {
@@ -149,11 +149,11 @@ impl<'a> TradeRows<'a> {
         }
     }
 
-    fn cash_name(&self, trade: &Completed) -> Text<100> {
+    fn cash_name(&self, trade: &CompletedTrade) -> Text<100> {
         cash_name(self.inputs, trade, &self.names_of_securities.of(self.inputs, trade.security))
     }
 
-    fn end_of_load_unit(&self, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    fn end_of_load_unit(&self, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         for (totals, n) in self.brokers.iter().zip(0..) {
             let id = bourse_schema::BrokerId(self.simulation.first_broker().0 + n);
             sink.row(tables::Broker {
@@ -197,7 +197,7 @@ impl<'a> TradeRows<'a> {
 }
 
 /// Text `Market-Sell 100 shares of COMMON of Some Company`.
-pub(super) fn cash_name(inputs: &Inputs, trade: &Completed, security: &Text<70>) -> Text<100> {
+pub(super) fn cash_name(inputs: &Inputs, trade: &CompletedTrade, security: &Text<70>) -> Text<100> {
     let mut name = Text::cut(inputs.trade_types[trade.kind as usize].tt_name.as_str());
     // Orders are of one of four sizes.
     name.push(match trade.quantity {

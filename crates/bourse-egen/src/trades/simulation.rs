@@ -50,7 +50,7 @@ struct Order {
 
 /// A completed trade with all values of its rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Completed {
+pub struct CompletedTrade {
     /// Identifier of the trade.
     pub id: TradeId,
     /// Type.
@@ -313,7 +313,7 @@ impl<'a> Simulation<'a> {
         self.touched = list;
     }
 
-    fn complete(&mut self, order: &Order) -> Completed {
+    fn complete(&mut self, order: &Order) -> CompletedTrade {
         let account_place = self.accounts.place(order.account);
         let &Account { tax_status, broker, lists, .. } = self.accounts.account(account_place);
         let quantity = QUANTITIES[usize::from(order.size)];
@@ -339,7 +339,7 @@ impl<'a> Simulation<'a> {
         // Drawn now, between the orders' draws: their sequence depends on the queue.
         let is_cash = order.kind.is_sell() || !self.orders_rng.percent(16);
         self.completed += 1;
-        Completed {
+        CompletedTrade {
             id: order.id,
             kind: order.kind,
             customer: order.customer,
@@ -367,9 +367,9 @@ impl<'a> Simulation<'a> {
 }
 
 impl Iterator for Simulation<'_> {
-    type Item = Completed;
+    type Item = CompletedTrade;
 
-    fn next(&mut self) -> Option<Completed> {
+    fn next(&mut self) -> Option<CompletedTrade> {
         if self.completed == self.total {
             return None;
         }

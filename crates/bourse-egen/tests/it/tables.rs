@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bourse_egen::{Generator, Inputs, Part, RowSink, Stopped, Unit};
+use bourse_egen::{Generator, Inputs, Part, RowSink, SinkStopped, Unit};
 use bourse_schema::{Table, TableRow, find};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -58,7 +58,7 @@ impl RowSink for Files {
     fn lines<R: TableRow>(&mut self) -> Option<&mut Vec<u8>> {
         self.lines.then(|| self.buffers.entry(R::NAME).or_default())
     }
-    fn chunk_end(&mut self) -> Result<(), Stopped> {
+    fn chunk_end(&mut self) -> Result<(), SinkStopped> {
         for (table, buffer) in &mut self.buffers {
             if buffer.len() > 1 << 20 {
                 self.digests.entry(table).or_default().add(buffer);

@@ -21,7 +21,7 @@ use bourse_engine::{
     Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer, RecordCapabilities,
     Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
 };
-use bourse_server::client::{Announced, NodeSession};
+use bourse_server::client::{AnnouncedSessions, NodeSession};
 use bourse_server::{check_each, location};
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, Mutex};
@@ -30,15 +30,15 @@ use std::sync::{Arc, Mutex};
 pub struct ClusterEngine {
     target: Target,
     /// Nodes; `None` until first use.
-    reached: Mutex<Option<Reached>>,
+    reached: Mutex<Option<ReachedCluster>>,
     /// Monitoring connection to each node, so that sampling sizes each second opens none.
     watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
-    announced: Announced,
+    announced: AnnouncedSessions,
 }
 
 /// Cluster in use.
 #[derive(Clone)]
-struct Reached {
+struct ReachedCluster {
     nodes: Arc<Nodes>,
     /// Private cluster; `None` for one that Bourse did not start.
     private: Option<Arc<PrivateCluster>>,
@@ -62,7 +62,7 @@ pub fn open(target: &str) -> Result<ClusterEngine, TargetError> {
 impl ClusterEngine {
     /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {
-        Self { target, reached: Mutex::default(), watchers: Arc::default(), announced: Announced::default() }
+        Self { target, reached: Mutex::default(), watchers: Arc::default(), announced: AnnouncedSessions::default() }
     }
 
     /// Parsed target.
@@ -112,22 +112,22 @@ impl ClusterEngine {
     }
 
     /// Nodes; a private cluster is started if it does not run yet.
-    fn reached(&self) -> Result<Reached, EngineError> {
+    fn reached(&self) -> Result<ReachedCluster, EngineError> {
         let mut reached = locked(&self.reached);
         if let Some(reached) = &*reached {
             return Ok(reached.clone());
         }
         let made = if self.target.is_private() {
             let private = Arc::new(PrivateCluster::start(&self.target)?);
-            Reached { nodes: Arc::new(private.nodes()), private: Some(private) }
+            ReachedCluster { nodes: Arc::new(private.nodes()), private: Some(private) }
         } else {
-            Reached { nodes: Arc::new(running(&self.target)?), private: None }
+            ReachedCluster { nodes: Arc::new(running(&self.target)?), private: None }
         };
         Ok(reached.insert(made).clone())
     }
 
     /// Nodes; `None` before first use.
-    fn looked_at(&self) -> Option<Reached> {
+    fn looked_at(&self) -> Option<ReachedCluster> {
         locked(&self.reached).clone()
     }
 
@@ -138,7 +138,7 @@ impl ClusterEngine {
 
     /// Opens a connection to the first node that can be reached.
     fn reach(&self) -> Result<(Arc<Nodes>, Link), EngineError> {
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         let (_, connection) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok((nodes, connection))
     }
@@ -150,7 +150,7 @@ impl ClusterEngine {
 
     /// Results of `ask` for each node that answers.
     fn watch<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         let mut watchers = locked(&self.watchers);
         watchers.resize_with(nodes.len(), || None);
         let mut answers = Vec::with_capacity(nodes.len());
@@ -271,7 +271,7 @@ impl Engine for ClusterEngine {
         if self.target.is_private() {
             return Ok(Hold::Nothing);
         }
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         nodes.reach(0, |connector| hold(connector, nodes.database())).map(|(_, held)| held)
     }
 
@@ -291,7 +291,7 @@ impl Engine for ClusterEngine {
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let Reached { nodes, private } = self.reached()?;
+        let ReachedCluster { nodes, private } = self.reached()?;
         let Some(cluster) = private else {
             return Err(EngineError::unsupported(
                 "no copy of its database can be kept: a cluster that others run is not stopped for it",
@@ -301,7 +301,7 @@ impl Engine for ClusterEngine {
     }
 
     fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         let side = format!("{}_bourse_{name}", nodes.database());
         let connect = move || nodes.reach(0, |connector| connector.connect(None)).map(|(_, connection)| connection);
         refuse_side(&mut connect()?, &side)?;
@@ -312,7 +312,7 @@ impl Engine for ClusterEngine {
 
     /// Checks every node's own data; a lost node is not part of the cluster until it has joined again.
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         let mut found = Vec::new();
         for (at, name) in nodes.names().enumerate() {
             let mut connection = match nodes.connector(at).connect(Some(nodes.database())) {
@@ -326,7 +326,7 @@ impl Engine for ClusterEngine {
 
     /// Sum of all nodes' sizes.
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let Reached { nodes, private } = self.reached()?;
+        let ReachedCluster { nodes, private } = self.reached()?;
         let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
         let mut footprint = Footprint::default();
         for node in &status {
@@ -403,7 +403,7 @@ impl SqlEngine for ClusterEngine {
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         if let Some(wanted) = self.announced.take() {
             check_each(&nodes, wanted, |connector| Ok(limits(&mut connector.connect(None)?)))?;
         }
@@ -412,7 +412,7 @@ impl SqlEngine for ClusterEngine {
 
     /// Loader on one node; the others apply the same statements and rows.
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         let (node, _) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok(Box::new(DatabaseLoader::new(nodes.connector(node), nodes.database())?))
     }
@@ -427,7 +427,7 @@ impl OwnedServer for ClusterEngine {
     fn restart(&self) -> Result<(), EngineError> {
         locked(&self.watchers).clear();
         self.private()?.restart_all()?;
-        let Reached { nodes, .. } = self.reached()?;
+        let ReachedCluster { nodes, .. } = self.reached()?;
         (0..nodes.len()).for_each(|node| nodes.set_up(node, true));
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use crate::cluster::options::Options;
 use crate::cluster::product::Product;
-use crate::{Installed as InstalledServer, installed as installed_server};
+use crate::{InstalledServer, installed as installed_server};
 use bourse_engine::EngineError;
 use bourse_server::private::everywhere;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const USUAL: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/b
 
 /// Software that a private cluster is started from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledCluster {
     /// Server.
     pub server: InstalledServer,
     /// Galera's library; `None` for a group.
@@ -35,7 +35,7 @@ pub struct Installed {
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): what was not found, and how to get it.
-pub fn installed(product: Product, options: &Options) -> Result<Installed, EngineError> {
+pub fn installed(product: Product, options: &Options) -> Result<InstalledCluster, EngineError> {
     let server = installed_server(product.facts().flavour, options.server.server.as_deref())?;
     let provider = match product {
         Product::Galera => Some(galera_library(options)?),
@@ -44,7 +44,7 @@ pub fn installed(product: Product, options: &Options) -> Result<Installed, Engin
             None
         }
     };
-    Ok(Installed { server, provider })
+    Ok(InstalledCluster { server, provider })
 }
 
 /// Looks for the plugin in the folder where the server would.

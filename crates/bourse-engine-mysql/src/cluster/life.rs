@@ -1,6 +1,6 @@
 //! A private cluster: nodes in folders of their own on this machine, started, killed, copied and started again.
 
-use crate::cluster::find::{Installed, installed};
+use crate::cluster::find::{InstalledCluster, installed};
 use crate::cluster::plan::{Identity, Plan, node_name};
 use crate::cluster::product::{Nodes, Product, Role};
 use crate::cluster::target::Target;
@@ -34,7 +34,7 @@ pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
 pub(crate) struct PrivateCluster {
     product: Product,
     server: ServerTarget,
-    installed: Installed,
+    installed: InstalledCluster,
     identity: Identity,
     nodes: Vec<PrivateNode>,
     causal: bool,
@@ -83,7 +83,7 @@ impl PrivateCluster {
         }
     }
 
-    fn start_once(target: &Target, installed: &Installed) -> Result<Self, EngineError> {
+    fn start_once(target: &Target, installed: &InstalledCluster) -> Result<Self, EngineError> {
         let (product, options) = (target.product, &target.options);
         let facts = product.facts();
         let Place::Private { directory } = &target.server.place else {

@@ -37,7 +37,7 @@ mod product;
 mod target;
 
 pub use engine::{ClusterEngine, open};
-pub use find::{Installed, installed};
+pub use find::{InstalledCluster, installed};
 pub use kind::KINDS;
 pub use life::sweep_target;
 pub use options::{GRAMMAR, Options};

@@ -1,7 +1,7 @@
 //! The start of a private cluster's servers: identity, ports and commands.
 
 use crate::Target as ServerTarget;
-use crate::cluster::find::Installed;
+use crate::cluster::find::InstalledCluster;
 use crate::cluster::product::Product;
 use crate::server::server_command;
 use bourse_engine::{EngineError, ErrorKind};
@@ -14,7 +14,7 @@ use std::process::Command;
 pub(crate) struct Plan<'a> {
     pub(crate) product: Product,
     pub(crate) server: &'a ServerTarget,
-    pub(crate) installed: &'a Installed,
+    pub(crate) installed: &'a InstalledCluster,
     pub(crate) identity: &'a Identity,
     /// Whether sessions are spread over all nodes.
     pub(crate) spread: bool,

@@ -82,7 +82,7 @@ const USUAL: &[&str] = &[
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledServer {
     /// The program.
     pub server: PathBuf,
     /// Flavour, by its version text.
@@ -94,10 +94,10 @@ pub struct Installed {
     /// The system that it belongs to, if that is not this one.
     system: Option<System>,
     /// The server that Vitess starts below it.
-    pub(super) below: Option<Box<Installed>>,
+    pub(super) below: Option<Box<InstalledServer>>,
 }
 
-impl Installed {
+impl InstalledServer {
     /// Command of the server, with `--no-defaults`, which must be the first argument.
     pub(super) fn command(&self) -> Command {
         command(&self.server, self.system.as_ref())
@@ -139,7 +139,7 @@ fn command(server: &Path, system: Option<&System>) -> Command {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, EngineError> {
+pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledServer, EngineError> {
     let search = search(flavour);
     let variable = search.variable.and_then(std::env::var_os).filter(|named| !named.is_empty()).map(PathBuf::from);
     let program = program.or(variable.as_deref());
@@ -171,7 +171,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
         let below = below.map_err(|e| {
             EngineError::unsupported(format!("{} is there, but not the server below it: {e}", server.display()))
         })?;
-        return Ok(Installed { server, flavour, version, install, system, below: below.map(Box::new) });
+        return Ok(InstalledServer { server, flavour, version, install, system, below: below.map(Box::new) });
     }
     Err(missing(flavour, program, other.as_deref()))
 }

@@ -1,6 +1,6 @@
 //! Private servers of TiDB and Vitess: each listens on a socket in its folder.
 
-use super::find::Installed;
+use super::find::InstalledServer;
 use super::start::SOCKET;
 use crate::connect::Connector;
 use crate::error::error;
@@ -20,7 +20,7 @@ pub(super) fn path_argument(data: &Path) -> String {
 }
 
 /// Command of TiDB on its built-in storage, which is one process.
-pub(super) fn tidb_command(installed: &Installed, folder: &ServerFolder) -> Command {
+pub(super) fn tidb_command(installed: &InstalledServer, folder: &ServerFolder) -> Command {
     let mut command = folder.command_as_account(&installed.server);
     command.args(["-store=unistore", "-host=", "-P=0", "-report-status=false", "-L=warn"]);
     command.arg(path_argument(&folder.data()));
@@ -48,11 +48,11 @@ fn tablet(data: &Path) -> PathBuf {
 
 /// Writes the files for the MySQL server that Vitess starts: a script in the folder `bin` of [`root`], and an option
 /// file.
-pub(super) fn prepare_vitess(installed: &Installed, folder: &ServerFolder) -> Result<(), EngineError> {
+pub(super) fn prepare_vitess(installed: &InstalledServer, folder: &ServerFolder) -> Result<(), EngineError> {
     let bin = root(folder).join("bin");
     std::fs::create_dir(&bin).map_err(|e| EngineError::io("make", &bin, &e))?;
     let script = bin.join("mysqld");
-    let below = installed.below.as_deref().map(Installed::script).unwrap_or_default();
+    let below = installed.below.as_deref().map(InstalledServer::script).unwrap_or_default();
     std::fs::write(&script, below).map_err(|e| EngineError::io("write", &script, &e))?;
     #[cfg(unix)]
     {
@@ -73,7 +73,7 @@ fn root(folder: &ServerFolder) -> PathBuf {
 }
 
 /// Command of `vtcombo` with one unsharded keyspace, on one tablet.
-pub(super) fn vitess_command(installed: &Installed, folder: &ServerFolder, options: &Options) -> Command {
+pub(super) fn vitess_command(installed: &InstalledServer, folder: &ServerFolder, options: &Options) -> Command {
     let mut command = folder.command_as_account(&installed.server);
     let data = folder.data();
     command.env("VTDATAROOT", &data).env("VT_MYSQL_ROOT", root(folder)).env("EXTRA_MY_CNF", data.join(OPTION_FILE));

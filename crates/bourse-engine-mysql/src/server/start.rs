@@ -1,6 +1,6 @@
 //! Start and end of a private server.
 
-use super::find::Installed;
+use super::find::InstalledServer;
 use super::product;
 use crate::connect::Connector;
 use crate::options::{Flavour, FlushMethod, Options};
@@ -41,7 +41,7 @@ pub(crate) fn datadir_argument(data: &Path) -> String {
 /// Fills the data directory of a new server.
 pub(crate) fn fill(
     target: &Target,
-    installed: &Installed,
+    installed: &InstalledServer,
     folder: &ServerFolder,
     _: &Launch,
     until: Instant,
@@ -101,7 +101,7 @@ pub(crate) fn wait_until_it_answers(
 }
 
 /// Command that starts the server of a target on its data.
-pub(crate) fn command(target: &Target, installed: &Installed, folder: &ServerFolder, launch: &Launch) -> Command {
+pub(crate) fn command(target: &Target, installed: &InstalledServer, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = match target.flavour {
         Flavour::Mariadb | Flavour::Mysql => return server_command(installed, target, folder, launch),
         Flavour::Tidb => product::tidb_command(installed, folder),
@@ -118,7 +118,7 @@ fn user_argument(folder: &ServerFolder) -> Option<String> {
 
 /// Command that starts the server on an existing data directory.
 pub(crate) fn server_command(
-    installed: &Installed,
+    installed: &InstalledServer,
     target: &Target,
     folder: &ServerFolder,
     launch: &Launch,
@@ -131,7 +131,7 @@ pub(crate) fn server_command(
 }
 
 /// Command that creates the system's own tables.
-pub(crate) fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
+pub(crate) fn fill_command(installed: &InstalledServer, folder: &ServerFolder) -> Command {
     let mut command = match &installed.install {
         Some(install) => {
             let mut command = Command::new(install);

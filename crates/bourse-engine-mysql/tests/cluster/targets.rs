@@ -1,4 +1,4 @@
-use bourse_engine::target::{Named, TargetError};
+use bourse_engine::target::{NamedParts, TargetError};
 use bourse_engine_mysql::cluster::{GRAMMAR, Options, Product, Target};
 use bourse_engine_mysql::{Flavour, Place};
 
@@ -23,7 +23,7 @@ fn a_target_is_a_cluster_and_its_settings() {
         port,
         user: "ann".to_owned(),
         database: "tpce".to_owned(),
-        named: Named { host: true, port: is_named, user: true },
+        named: NamedParts { host: true, port: is_named, user: true },
     };
     assert_eq!(running.nodes, [place("a", 3_306, false), place("b", 3_307, true), place("::1", 3_308, true)]);
     assert!(!running.options.spread);

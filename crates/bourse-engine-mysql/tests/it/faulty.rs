@@ -3,14 +3,14 @@
 use crate::server;
 use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_engine_mysql::{Launch, MysqlEngine, open};
-use bourse_testkit::proxy::{Act, Moment, Proxy, Rule, Speaks};
+use bourse_testkit::proxy::{Moment, Proxy, ProxyFault, ProxyProtocol, Rule};
 use bourse_testkit::{each_has_acted, each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
 use bourse_tpce::testkit::{Run, run_and_check, stays_consistent_through_faults};
 
 /// Errors that the proxy raises for a statement and a commit.
-const CONFLICTS: [Act; 2] = [
-    Act::Raise { code: "1213", message: "Deadlock found when trying to get lock" },
-    Act::Raise { code: "9007", message: "Write conflict, txnStartTS=1 [try again later]" },
+const CONFLICTS: [ProxyFault; 2] = [
+    ProxyFault::Raise { code: "1213", message: "Deadlock found when trying to get lock" },
+    ProxyFault::Raise { code: "9007", message: "Write conflict, txnStartTS=1 [try again later]" },
 ];
 
 /// Socket of the private server, which is started if needed.
@@ -20,7 +20,7 @@ fn socket(owner: &MysqlEngine) -> std::path::PathBuf {
 }
 
 fn proxies(owner: &MysqlEngine, rules: [&[Rule]; 2]) -> [Proxy; 2] {
-    rules.map(|rules| Proxy::start(Speaks::Mysql, socket(owner), rules))
+    rules.map(|rules| Proxy::start(ProxyProtocol::Mysql, socket(owner), rules))
 }
 
 fn through(proxies: &[Proxy], options: &str) -> MysqlEngine {
@@ -100,7 +100,7 @@ const REFUSED_BY_TIDB: [Rule; 3] = [
 ];
 
 const fn refused(moment: Moment, code: &'static str, message: &'static str) -> Rule {
-    Rule { moment, every: 1, most: u64::MAX, act: Act::Raise { code, message } }
+    Rule { moment, every: 1, most: u64::MAX, act: ProxyFault::Raise { code, message } }
 }
 
 #[test]

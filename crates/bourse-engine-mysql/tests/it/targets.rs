@@ -1,4 +1,4 @@
-use bourse_engine::target::Named;
+use bourse_engine::target::NamedParts;
 use bourse_engine_mysql::{FlushLog, FlushMethod, GRAMMAR, Options, Place, Target};
 use bourse_server::ServerOptions;
 use std::time::Duration;
@@ -15,14 +15,14 @@ fn check(target: &str, place: Place, options: Options) {
     assert_eq!(target.others, []);
     // What is named is the reading of servers' places, and tested there.
     if let Place::Running { named, .. } = &mut target.place {
-        *named = Named::default();
+        *named = NamedParts::default();
     }
     assert_eq!((target.place, target.options), (place, options), "{}", target.text);
 }
 
 fn running(host: &str, port: u16, user: &str, database: &str) -> Place {
     let [host, user, database] = [host, user, database].map(str::to_owned);
-    Place::Running { host, port, user, database, named: Named::default() }
+    Place::Running { host, port, user, database, named: NamedParts::default() }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use bourse_engine::Engine;
 use bourse_engine_mysql::{Launch, open};
 use bourse_server::private::free_ports;
 use bourse_testkit::certificates::{Certificates, encrypts_as_asked, file_option, reached};
-use bourse_testkit::proxy::{Proxy, Speaks};
+use bourse_testkit::proxy::{Proxy, ProxyProtocol};
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
@@ -61,7 +61,7 @@ fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let Some(owner) = server("tls::a_server_without_tls_is_refused_where_it_is_asked_for", "") else { return };
     owner.session().unwrap();
     let socket = owner.location().folder().unwrap().parent().unwrap().join("s");
-    let proxy = Proxy::start(Speaks::Mysql, socket, &[]);
+    let proxy = Proxy::start(ProxyProtocol::Mysql, socket, &[]);
     let at = |mode: &str| format!("mariadb://root@127.0.0.1:{}/bourse?sslmode={mode}", proxy.port());
     assert_eq!(reached(&open(&at("prefer")).unwrap()).unwrap(), "off");
     refused(&at("require"), "the server does not offer TLS");

@@ -17,7 +17,7 @@ const VERSIONED: &[(&str, &str)] = &[
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledServer {
     /// Path of the program.
     pub server: PathBuf,
     /// Version that it reports.
@@ -30,7 +30,7 @@ pub struct Installed {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(program: Option<&Path>) -> Result<Installed, EngineError> {
+pub fn installed(program: Option<&Path>) -> Result<InstalledServer, EngineError> {
     let candidates = match program {
         Some(program) => vec![program.to_owned()],
         None => everywhere(),
@@ -42,7 +42,7 @@ pub fn installed(program: Option<&Path>) -> Result<Installed, EngineError> {
         let real = server.canonicalize().unwrap_or_else(|_| server.clone());
         let beside = [&server, &real].map(|path| path.with_file_name("initdb"));
         match beside.into_iter().find(|path| path.is_file()) {
-            Some(install) => return Ok(Installed { server: real, version, install }),
+            Some(install) => return Ok(InstalledServer { server: real, version, install }),
             None => lonely = Some(server),
         }
     }

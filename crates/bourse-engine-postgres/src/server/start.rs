@@ -2,7 +2,7 @@
 
 use crate::connect::Connector;
 use crate::options::Options;
-use crate::server::Installed;
+use crate::server::InstalledServer;
 use crate::target::Target;
 use bourse_engine::EngineError;
 use bourse_server::client::Address;
@@ -50,7 +50,7 @@ fn program(program: &Path, folder: &ServerFolder) -> Command {
 }
 
 /// Command that starts the server on an existing data directory.
-pub(crate) fn command(target: &Target, installed: &Installed, folder: &ServerFolder, launch: &Launch) -> Command {
+pub(crate) fn command(target: &Target, installed: &InstalledServer, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = program(&installed.server, folder);
     command.args(arguments(folder.path(), &target.options));
     launch.apply(&mut command);
@@ -60,7 +60,7 @@ pub(crate) fn command(target: &Target, installed: &Installed, folder: &ServerFol
 /// Creates the system's own tables.
 pub(crate) fn fill(
     _: &Target,
-    installed: &Installed,
+    installed: &InstalledServer,
     folder: &ServerFolder,
     launch: &Launch,
     until: Instant,

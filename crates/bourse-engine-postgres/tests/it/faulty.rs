@@ -3,14 +3,14 @@
 use crate::server;
 use bourse_engine::Engine as _;
 use bourse_engine_postgres::{PostgresEngine, open};
-use bourse_testkit::proxy::{Act, Proxy, Rule, Speaks};
+use bourse_testkit::proxy::{Proxy, ProxyFault, ProxyProtocol, Rule};
 use bourse_testkit::{each_has_acted, each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
 use bourse_tpce::testkit::stays_consistent_through_faults;
 
 /// Errors that the proxy raises for a statement and a commit.
-const CONFLICTS: [Act; 2] = [
-    Act::Raise { code: "40001", message: "restart transaction: written too late" },
-    Act::Raise { code: "40001", message: "restart transaction: the serializable read has moved" },
+const CONFLICTS: [ProxyFault; 2] = [
+    ProxyFault::Raise { code: "40001", message: "restart transaction: written too late" },
+    ProxyFault::Raise { code: "40001", message: "restart transaction: the serializable read has moved" },
 ];
 
 /// Socket of the private server, which is started if needed.
@@ -20,7 +20,7 @@ fn socket(owner: &PostgresEngine) -> std::path::PathBuf {
 }
 
 fn proxies(owner: &PostgresEngine, rules: [&[Rule]; 2]) -> [Proxy; 2] {
-    rules.map(|rules| Proxy::start(Speaks::Postgres, socket(owner), rules))
+    rules.map(|rules| Proxy::start(ProxyProtocol::Postgres, socket(owner), rules))
 }
 
 fn through(proxies: &[Proxy], options: &str) -> PostgresEngine {

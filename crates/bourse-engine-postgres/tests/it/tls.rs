@@ -4,7 +4,7 @@ use crate::server;
 use bourse_engine::Engine;
 use bourse_engine_postgres::{Launch, open};
 use bourse_testkit::certificates::{Certificates, encrypts_as_asked, file_option, reached};
-use bourse_testkit::proxy::{Proxy, Speaks};
+use bourse_testkit::proxy::{Proxy, ProxyProtocol};
 use std::net::TcpListener;
 
 /// Addresses of this machine that the server listens on, of which its certificate has the first. They are unusual ones,
@@ -78,7 +78,7 @@ fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let Some(owner) = server("tls::a_server_without_tls_is_refused_where_it_is_asked_for", "") else { return };
     owner.session().unwrap();
     let socket = owner.location().folder().unwrap().parent().unwrap().join(".s.PGSQL.5432");
-    let proxy = Proxy::start(Speaks::Postgres, socket, &[]);
+    let proxy = Proxy::start(ProxyProtocol::Postgres, socket, &[]);
     let at = |mode: &str| format!("postgres://postgres@127.0.0.1:{}/bourse?sslmode={mode}", proxy.port());
     assert_eq!(reached(&open(&at("prefer")).unwrap()).unwrap(), "off");
     refused(&at("require"), "the server does not offer TLS, which sslmode=require asks for");

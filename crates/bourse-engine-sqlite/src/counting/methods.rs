@@ -2,7 +2,7 @@
 
 use super::{Counter, CountingFiles, DECLARED};
 use crate::ffi;
-use crate::vfs::default_vfs::{self, OverUsual};
+use crate::vfs::default_vfs::{self, DefaultVfsAccess};
 use crate::vfs::overlay::{self, Tables};
 use bourse_engine::{Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -43,7 +43,7 @@ pub(super) unsafe fn file_system(
     }
 }
 
-impl OverUsual for CountingFiles {
+impl DefaultVfsAccess for CountingFiles {
     unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
         // SAFETY: as the caller promises.
         unsafe { counting_files(vfs) }.default_vfs

@@ -79,14 +79,14 @@ pub(crate) struct CountingFiles {
     library: Library,
     name: CString,
     /// Registration with SQLite while this lives; it points back to this.
-    vfs: Mutex<Option<Registered>>,
+    vfs: Mutex<Option<RegisteredVfs>>,
     default_vfs: *mut ffi::sqlite3_vfs,
     files: Mutex<Files>,
 }
 
 /// A registered description; boxed, since SQLite stores its address.
 #[derive(Debug)]
-struct Registered(Box<ffi::sqlite3_vfs>);
+struct RegisteredVfs(Box<ffi::sqlite3_vfs>);
 
 // SAFETY: the description is not changed while it is registered, and SQLite guards its own list of them; the default_vfs file
 // system is made to be used by several threads.
@@ -112,7 +112,7 @@ impl CountingFiles {
         let this = Arc::new(Self { library, name, vfs: Mutex::new(None), default_vfs, files: Mutex::default() });
         // SAFETY: the default file system is alive.
         let description = unsafe { methods::file_system(default_vfs, &this.name, Arc::as_ptr(&this)) };
-        let mut registered = Registered(Box::new(description));
+        let mut registered = RegisteredVfs(Box::new(description));
         // SAFETY: the description is boxed and unregistered before it goes, and this before its fields go.
         let code = unsafe { library.sqlite3_vfs_register(&raw mut *registered.0, 0) };
         if code != ffi::SQLITE_OK {

@@ -10,7 +10,7 @@ mod storage;
 
 use crate::ffi::{self, Library};
 use crate::vfs::default_vfs;
-use crate::vfs::handle::{Opened, Shared};
+use crate::vfs::handle::{OpenedFile, Shared};
 use crate::vfs::memory::{MemoryFile, description};
 use bourse_engine::locked;
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ struct MemFile {
     shared: Shared,
 }
 
-impl Opened for MemFile {
+impl OpenedFile for MemFile {
     fn shared(&self) -> &Shared {
         &self.shared
     }

@@ -3,7 +3,7 @@
 use crate::error::{error, words};
 use crate::ffi::{self, Library};
 use crate::vfs::default_vfs;
-use crate::vfs::handle::{Opened, Shared};
+use crate::vfs::handle::{OpenedFile, Shared};
 use crate::vfs::memory::{MemoryFile, description};
 use bourse_crash::{Directory, FileImage};
 use bourse_engine::{EngineError, locked};
@@ -36,7 +36,7 @@ fn find(path: &CStr) -> Option<(Files, &str)> {
     Some((files, name))
 }
 
-impl Opened for ImageFile {
+impl OpenedFile for ImageFile {
     fn shared(&self) -> &Shared {
         &self.shared
     }

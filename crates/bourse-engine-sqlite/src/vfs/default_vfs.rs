@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 /// Access to the default file system from one of Bourse's.
-pub(crate) trait OverUsual {
+pub(crate) trait DefaultVfsAccess {
     /// The default file system.
     ///
     /// # Safety
@@ -18,9 +18,9 @@ pub(crate) trait OverUsual {
 }
 
 /// Access for a file system whose `pAppData` is the default file system itself.
-pub(crate) struct Itself;
+pub(crate) struct DefaultVfsItself;
 
-impl OverUsual for Itself {
+impl DefaultVfsAccess for DefaultVfsItself {
     unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
         // SAFETY: by the caller's word.
         unsafe { (*vfs).pAppData.cast() }
@@ -81,7 +81,7 @@ pub(crate) unsafe fn copied(methods: *const ffi::sqlite3_io_methods) -> ffi::sql
 
 /// Description that delegates the functions without a file: random numbers, sleep and time. The caller adds opening,
 /// deleting, looking for files and their full names.
-pub(crate) fn description<O: OverUsual>(name: &CStr, data: *mut c_void) -> ffi::sqlite3_vfs {
+pub(crate) fn description<O: DefaultVfsAccess>(name: &CStr, data: *mut c_void) -> ffi::sqlite3_vfs {
     ffi::sqlite3_vfs {
         iVersion: 2,
         szOsFile: 0,
@@ -112,7 +112,7 @@ pub(crate) fn description<O: OverUsual>(name: &CStr, data: *mut c_void) -> ffi::
 // SAFETY of all that follows: SQLite calls these functions as its interface documents, with the file system that was
 // registered; the default one gets what it would get itself.
 
-pub(crate) unsafe extern "C" fn access<O: OverUsual>(
+pub(crate) unsafe extern "C" fn access<O: DefaultVfsAccess>(
     vfs: *mut ffi::sqlite3_vfs,
     name: *const c_char,
     flags: c_int,
@@ -125,7 +125,7 @@ pub(crate) unsafe extern "C" fn access<O: OverUsual>(
     }
 }
 
-pub(crate) unsafe extern "C" fn full_pathname<O: OverUsual>(
+pub(crate) unsafe extern "C" fn full_pathname<O: DefaultVfsAccess>(
     vfs: *mut ffi::sqlite3_vfs,
     name: *const c_char,
     room: c_int,
@@ -155,7 +155,7 @@ pub(crate) unsafe extern "C" fn plain_pathname(
     ffi::SQLITE_OK
 }
 
-pub(crate) unsafe extern "C" fn last_error<O: OverUsual>(
+pub(crate) unsafe extern "C" fn last_error<O: DefaultVfsAccess>(
     vfs: *mut ffi::sqlite3_vfs,
     length: c_int,
     text: *mut c_char,
@@ -167,7 +167,11 @@ pub(crate) unsafe extern "C" fn last_error<O: OverUsual>(
     }
 }
 
-unsafe extern "C" fn randomness<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, length: c_int, bytes: *mut c_char) -> c_int {
+unsafe extern "C" fn randomness<O: DefaultVfsAccess>(
+    vfs: *mut ffi::sqlite3_vfs,
+    length: c_int,
+    bytes: *mut c_char,
+) -> c_int {
     // SAFETY: see above.
     unsafe {
         let default_vfs = O::default_vfs(vfs);
@@ -175,7 +179,7 @@ unsafe extern "C" fn randomness<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, length
     }
 }
 
-unsafe extern "C" fn sleep<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
+unsafe extern "C" fn sleep<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
     // SQLite sleeps for nothing but locks.
     // SAFETY: see above.
     while_sleeping(|| unsafe {
@@ -184,7 +188,7 @@ unsafe extern "C" fn sleep<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, microsecond
     })
 }
 
-unsafe extern "C" fn current_time<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
+unsafe extern "C" fn current_time<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
     // SAFETY: see above.
     unsafe {
         let default_vfs = O::default_vfs(vfs);
@@ -192,7 +196,7 @@ unsafe extern "C" fn current_time<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, days
     }
 }
 
-unsafe extern "C" fn current_time_int64<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
+unsafe extern "C" fn current_time_int64<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
     // SAFETY: see above.
     unsafe {
         let default_vfs = O::default_vfs(vfs);

@@ -1,7 +1,7 @@
 //! An open file of a file system in this process: its allocation by SQLite, and the functions for locks and for the
 //! index of the write-ahead log, which use only the [`Shared`] part of a file.
 
-use super::locks::{Held, Locks};
+use super::locks::{HeldSlots, Locks};
 use crate::ffi;
 use bourse_engine::locked;
 use std::ffi::{CString, c_int, c_void};
@@ -20,30 +20,30 @@ pub(crate) struct Shared {
 }
 
 /// A file of this process.
-pub(crate) trait Opened {
+pub(crate) trait OpenedFile {
     fn shared(&self) -> &Shared;
 }
 
 /// Memory that SQLite allocates for an open file: its own part first.
 #[repr(C)]
-struct Handle<F: Opened> {
+struct Handle<F: OpenedFile> {
     base: ffi::sqlite3_file,
     state: *mut State<F>,
 }
 
 /// Bourse's part of an open file.
-pub(crate) struct State<F: Opened> {
+pub(crate) struct State<F: OpenedFile> {
     pub(crate) file: Arc<F>,
     /// Name to delete when the file is closed.
     pub(crate) delete: Option<CString>,
     /// The lock held on the file.
     lock: c_int,
     /// Locks held on the log's index.
-    held: Held,
+    held: HeldSlots,
 }
 
 /// Number of bytes that SQLite must allocate for an open file.
-pub(crate) const fn size_of_handle<F: Opened>() -> c_int {
+pub(crate) const fn size_of_handle<F: OpenedFile>() -> c_int {
     mem::size_of::<Handle<F>>() as c_int
 }
 
@@ -51,7 +51,7 @@ pub(crate) const fn size_of_handle<F: Opened>() -> c_int {
 ///
 /// # Safety
 /// `handle` must have the room of [`size_of_handle`], and `out_flags` be null or writable.
-pub(crate) unsafe fn fill<F: Opened>(
+pub(crate) unsafe fn fill<F: OpenedFile>(
     handle: *mut ffi::sqlite3_file,
     methods: &'static ffi::sqlite3_io_methods,
     file: Arc<F>,
@@ -59,7 +59,7 @@ pub(crate) unsafe fn fill<F: Opened>(
     flags: c_int,
     out_flags: *mut c_int,
 ) {
-    let state = State { file, delete, lock: ffi::SQLITE_LOCK_NONE, held: Held::default() };
+    let state = State { file, delete, lock: ffi::SQLITE_LOCK_NONE, held: HeldSlots::default() };
     // SAFETY: by the caller's word.
     unsafe {
         handle
@@ -75,20 +75,20 @@ pub(crate) unsafe fn fill<F: Opened>(
 ///
 /// # Safety
 /// `handle` must be open, and is not used again.
-pub(crate) unsafe fn empty<F: Opened>(handle: *mut ffi::sqlite3_file) -> Box<State<F>> {
+pub(crate) unsafe fn empty<F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> Box<State<F>> {
     // SAFETY: `fill` leaked the box, and SQLite closes a file once.
     unsafe { Box::from_raw((*handle.cast::<Handle<F>>()).state) }
 }
 
 /// # Safety
 /// `handle` must be open, and of a file `F`.
-pub(crate) unsafe fn state<'a, F: Opened>(handle: *mut ffi::sqlite3_file) -> &'a mut State<F> {
+pub(crate) unsafe fn state<'a, F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> &'a mut State<F> {
     // SAFETY: `fill` set the pointer to a leaked box, which lives until `empty`.
     unsafe { &mut *(*handle.cast::<Handle<F>>()).state }
 }
 
 /// Methods of an open file that use only [`Shared`]; its file system adds those that touch the bytes.
-pub(crate) const fn methods<F: Opened>() -> ffi::sqlite3_io_methods {
+pub(crate) const fn methods<F: OpenedFile>() -> ffi::sqlite3_io_methods {
     ffi::sqlite3_io_methods {
         // Without pages by address, which version 3 brings.
         iVersion: 2,
@@ -116,7 +116,7 @@ pub(crate) const fn methods<F: Opened>() -> ffi::sqlite3_io_methods {
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a handle is one that `fill` filled
 // in and `empty` has not seen, used by one thread at a time; the pointers given with it are valid.
 
-unsafe extern "C" fn lock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+unsafe extern "C" fn lock<F: OpenedFile>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
     // SAFETY: see above.
     let state = unsafe { state::<F>(handle) };
     let (held, code) = state.file.shared().locks.raise(state.lock, wanted);
@@ -124,7 +124,7 @@ unsafe extern "C" fn lock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_i
     code
 }
 
-unsafe extern "C" fn unlock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+unsafe extern "C" fn unlock<F: OpenedFile>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
     // SAFETY: see above.
     let state = unsafe { state::<F>(handle) };
     if state.lock > wanted {
@@ -134,7 +134,7 @@ unsafe extern "C" fn unlock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c
     ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn check_reserved_lock<F: Opened>(handle: *mut ffi::sqlite3_file, reserved: *mut c_int) -> c_int {
+unsafe extern "C" fn check_reserved_lock<F: OpenedFile>(handle: *mut ffi::sqlite3_file, reserved: *mut c_int) -> c_int {
     // SAFETY: see above.
     unsafe { *reserved = c_int::from(state::<F>(handle).file.shared().locks.is_reserved()) };
     ffi::SQLITE_OK
@@ -150,7 +150,7 @@ unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
     4096
 }
 
-unsafe extern "C" fn shm_map<F: Opened>(
+unsafe extern "C" fn shm_map<F: OpenedFile>(
     handle: *mut ffi::sqlite3_file,
     region: c_int,
     size: c_int,
@@ -172,7 +172,7 @@ unsafe extern "C" fn shm_map<F: Opened>(
     ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn shm_lock<F: Opened>(
+unsafe extern "C" fn shm_lock<F: OpenedFile>(
     handle: *mut ffi::sqlite3_file,
     first: c_int,
     count: c_int,
@@ -201,12 +201,12 @@ unsafe extern "C" fn shm_barrier(_: *mut ffi::sqlite3_file) {
     fence(Ordering::SeqCst);
 }
 
-unsafe extern "C" fn shm_unmap<F: Opened>(handle: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
+unsafe extern "C" fn shm_unmap<F: OpenedFile>(handle: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
     // SAFETY: see above.
     let state = unsafe { state::<F>(handle) };
     let shared = state.file.shared();
     shared.locks.give(0..ffi::SQLITE_SHM_NLOCK as usize, &state.held);
-    state.held = Held::default();
+    state.held = HeldSlots::default();
     if delete != 0 {
         // The last connection leaves the log: whoever comes next begins a new index.
         locked(&shared.index).clear();

@@ -80,7 +80,7 @@ impl Locks {
 
     /// Takes slots of the log's index, all or none; false if another handle holds one. `mine` has the slots that this
     /// handle already holds.
-    pub(crate) fn take(&self, slots: std::ops::Range<usize>, exclusive: bool, mine: &Held) -> bool {
+    pub(crate) fn take(&self, slots: std::ops::Range<usize>, exclusive: bool, mine: &HeldSlots) -> bool {
         let mut log = locked(&self.log);
         for slot in slots.clone() {
             let own_shared = u32::from(mine.shared & (1 << slot) != 0);
@@ -101,7 +101,7 @@ impl Locks {
     }
 
     /// Releases slots of the log's index that the handle holds.
-    pub(crate) fn give(&self, slots: std::ops::Range<usize>, mine: &Held) {
+    pub(crate) fn give(&self, slots: std::ops::Range<usize>, mine: &HeldSlots) {
         let mut log = locked(&self.log);
         for slot in slots {
             if mine.exclusive & (1 << slot) != 0 {
@@ -116,7 +116,7 @@ impl Locks {
 
 /// Slots of the log's index that one handle holds, one bit each.
 #[derive(Default, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct HeldSlots {
     pub(crate) shared: u32,
     pub(crate) exclusive: u32,
 }
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn slots_of_the_log_are_shared_or_exclusive() {
-        let (locks, nobody) = (Locks::default(), Held::default());
-        let shares = Held { shared: 1 << 3, exclusive: 0 };
+        let (locks, nobody) = (Locks::default(), HeldSlots::default());
+        let shares = HeldSlots { shared: 1 << 3, exclusive: 0 };
         assert!(locks.take(3..4, false, &nobody));
         assert!(locks.take(3..4, false, &nobody));
         assert!(!locks.take(3..5, true, &nobody), "all slots or none");

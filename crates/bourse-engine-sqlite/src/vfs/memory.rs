@@ -1,14 +1,14 @@
 //! A file system whose files are in this process: the functions in C that SQLite calls, over any [`MemoryFile`].
 
-use super::default_vfs::{self, Itself};
-use super::handle::{self, Opened, empty, fill, size_of_handle};
+use super::default_vfs::{self, DefaultVfsItself};
+use super::handle::{self, OpenedFile, empty, fill, size_of_handle};
 use crate::ffi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
 /// A file of such a file system, shared by its handles.
-pub(crate) trait MemoryFile: Opened + Sized + 'static {
+pub(crate) trait MemoryFile: OpenedFile + Sized + 'static {
     /// Properties of the device (`SQLITE_IOCAP_…`).
     const DEVICE: c_int;
     /// Whether pages can be returned by their address.
@@ -60,7 +60,7 @@ pub(crate) fn description<F: MemoryFile>(name: &CStr, default_vfs: *mut ffi::sql
         xDelete: Some(delete::<F>),
         xAccess: Some(access::<F>),
         xFullPathname: Some(default_vfs::plain_pathname),
-        ..default_vfs::description::<Itself>(name, default_vfs.cast())
+        ..default_vfs::description::<DefaultVfsItself>(name, default_vfs.cast())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files of the default file system with a part of Bourse's: a pointer to it follows the default part of an open file,
 //! and some functions are replaced.
 
-use super::default_vfs::{OverUsual, copied};
+use super::default_vfs::{DefaultVfsAccess, copied};
 use crate::ffi;
 use bourse_engine::locked;
 use std::ffi::{c_char, c_int};
@@ -100,7 +100,7 @@ pub(crate) unsafe fn taken<S>(file: *mut ffi::sqlite3_file) -> Box<S> {
 /// # Safety
 /// Those of SQLite's `xOpen`, with a file system of Bourse's whose files have the size of [`size_of_file`] and whose
 /// default one lives as long as the process.
-pub(crate) unsafe fn open<O: OverUsual, S>(
+pub(crate) unsafe fn open<O: DefaultVfsAccess, S>(
     vfs: *mut ffi::sqlite3_vfs,
     name: *const c_char,
     file: *mut ffi::sqlite3_file,

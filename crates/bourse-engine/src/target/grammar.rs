@@ -88,7 +88,7 @@ pub struct Grammar<O: 'static> {
 
 /// A target in its parts, not decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Split<'t> {
+pub struct SplitTarget<'t> {
     /// The scheme.
     pub scheme: &'static Scheme,
     /// The text between scheme and options.
@@ -99,7 +99,7 @@ pub struct Split<'t> {
 
 /// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parsed<O> {
+pub struct ParsedTarget<O> {
     /// The target as it was typed.
     pub text: String,
     /// The place between scheme and options, decoded.
@@ -115,7 +115,7 @@ impl<O> Grammar<O> {
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
-    pub fn parse(&self, text: &str, defaults: O) -> Result<Parsed<O>, TargetError> {
+    pub fn parse(&self, text: &str, defaults: O) -> Result<ParsedTarget<O>, TargetError> {
         let split = self.split(text)?;
         // `lmdb:///absolute` and `lmdb://relative` are what other tools write.
         let place = decode(split.place.strip_prefix("//").unwrap_or(split.place))?;
@@ -129,20 +129,26 @@ impl<O> Grammar<O> {
     ///
     /// # Errors
     /// [`TargetError::Scheme`] if it is not this engine's.
-    pub fn split<'t>(&self, text: &'t str) -> Result<Split<'t>, TargetError> {
+    pub fn split<'t>(&self, text: &'t str) -> Result<SplitTarget<'t>, TargetError> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let wrong_scheme = || TargetError::Scheme { target: text.to_owned(), engine: self.engine, forms: self.forms };
         let scheme = self.schemes.iter().find(|scheme| scheme.name == name && text.len() > name.len());
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        Ok(Split { scheme: scheme.ok_or_else(wrong_scheme)?, place, query })
+        Ok(SplitTarget { scheme: scheme.ok_or_else(wrong_scheme)?, place, query })
     }
 
     /// Parses the options of a target whose place is already parsed.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
-    pub fn read(&self, text: &str, split: Split<'_>, place: String, defaults: O) -> Result<Parsed<O>, TargetError> {
-        let mut parsed = Parsed { text: text.to_owned(), place, options: defaults, given: Vec::new() };
+    pub fn read(
+        &self,
+        text: &str,
+        split: SplitTarget<'_>,
+        place: String,
+        defaults: O,
+    ) -> Result<ParsedTarget<O>, TargetError> {
+        let mut parsed = ParsedTarget { text: text.to_owned(), place, options: defaults, given: Vec::new() };
         for pair in split.query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').ok_or_else(|| TargetError::NotAPair { text: pair.to_owned() })?;
             let value = decode(value)?;

@@ -12,9 +12,9 @@ mod server;
 mod values;
 
 pub use error::{ExpectedValue, TargetError};
-pub use grammar::{Grammar, OptionHelp, OptionSpec, Parsed, Scheme, Split};
+pub use grammar::{Grammar, OptionHelp, OptionSpec, ParsedTarget, Scheme, SplitTarget};
 pub use percent::{escape, unescape};
-pub use server::{Named, ServerForms, ServerPlace};
+pub use server::{NamedParts, ServerForms, ServerPlace};
 pub use values::{
     parse_bytes, parse_number, parse_path, parse_seconds, parse_switch, parse_time, show_bytes, show_path,
     show_seconds, show_switch, show_time,

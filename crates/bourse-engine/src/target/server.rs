@@ -2,7 +2,7 @@
 //! `SCHEME+private:` with a folder or without.
 
 use super::percent::unescape;
-use super::{Grammar, Scheme, Split, TargetError};
+use super::{Grammar, Scheme, SplitTarget, TargetError};
 use std::path::PathBuf;
 
 /// Part of the name of each database that Bourse makes beside another, and drops.
@@ -22,7 +22,7 @@ pub enum ServerPlace {
         /// The database that is loaded and used.
         database: String,
         /// The parts that the target names.
-        named: Named,
+        named: NamedParts,
     },
     /// A private server, started at first use.
     Private {
@@ -33,7 +33,7 @@ pub enum ServerPlace {
 
 /// Parts of a server's address that a target names; the others have the engine's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Named {
+pub struct NamedParts {
     /// The host.
     pub host: bool,
     /// The port.
@@ -81,7 +81,7 @@ impl ServerPlace {
     pub fn read<O>(
         grammar: &Grammar<O>,
         forms: &ServerForms,
-        split: Split<'_>,
+        split: SplitTarget<'_>,
         is_private: bool,
     ) -> Result<Self, TargetError> {
         forms.refuse_password(split)?;
@@ -104,7 +104,7 @@ impl ServerPlace {
     pub fn read_several<O>(
         grammar: &Grammar<O>,
         forms: &ServerForms,
-        split: Split<'_>,
+        split: SplitTarget<'_>,
         is_private: bool,
     ) -> Result<(Self, Vec<Self>), TargetError> {
         if is_private {
@@ -142,7 +142,7 @@ impl ServerPlace {
     pub fn read_nodes<O>(
         grammar: &Grammar<O>,
         forms: &ServerForms,
-        split: Split<'_>,
+        split: SplitTarget<'_>,
     ) -> Result<Vec<Self>, TargetError> {
         forms.refuse_password(split)?;
         forms.running(split.place, invalid(grammar))
@@ -179,7 +179,7 @@ fn invalid<O>(grammar: &Grammar<O>) -> impl Fn(&'static str) -> TargetError {
 }
 
 impl ServerForms {
-    fn refuse_password(&self, split: Split<'_>) -> Result<(), TargetError> {
+    fn refuse_password(&self, split: SplitTarget<'_>) -> Result<(), TargetError> {
         let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
         let is_password = |pair: &str| self.password_options.contains(&name(pair).as_str());
         if split.query.split(['&', '?', ';']).any(is_password) { Err(self.password()) } else { Ok(()) }
@@ -206,7 +206,7 @@ impl ServerForms {
         if user.contains(':') {
             return Err(self.password());
         }
-        let addresses: Vec<(String, u16, Named)> =
+        let addresses: Vec<(String, u16, NamedParts)> =
             addresses.split(',').map(|address| self.address(address).map_err(&invalid)).collect::<Result<_, _>>()?;
         let database = decoded(database).map_err(&invalid)?;
         if database.is_empty() {
@@ -224,19 +224,25 @@ impl ServerForms {
         }
         let place = |(host, port, named)| {
             let (user, database) = (user.clone(), database.clone());
-            ServerPlace::Running { host, port, user, database, named: Named { user: named_user.is_some(), ..named } }
+            ServerPlace::Running {
+                host,
+                port,
+                user,
+                database,
+                named: NamedParts { user: named_user.is_some(), ..named },
+            }
         };
         Ok(addresses.into_iter().map(place).collect())
     }
 
     /// Parses `host:port`.
-    fn address(&self, text: &str) -> Result<(String, u16, Named), &'static str> {
+    fn address(&self, text: &str) -> Result<(String, u16, NamedParts), &'static str> {
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, "")) => (host, None),
             Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or("no port follows the ']'")?)),
             None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
         };
-        let named = Named { host: !host.is_empty(), port: port.is_some(), user: false };
+        let named = NamedParts { host: !host.is_empty(), port: port.is_some(), user: false };
         let port = match port {
             None => self.port,
             Some(digits) => digits.parse().map_err(|_| "its port is not a number from 0 to 65535")?,
@@ -309,7 +315,7 @@ mod tests {
             port,
             user: "ann".to_owned(),
             database: "d".to_owned(),
-            named: Named { host: true, port: is_named, user: true },
+            named: NamedParts { host: true, port: is_named, user: true },
         };
         let three = [node("a", 3_306, false), node("b", 7, true), node("::1", 8, true)];
         assert_eq!(nodes("ex://ann@a,b:7,[::1]:8/d?x=y").unwrap(), three);
@@ -322,7 +328,7 @@ mod tests {
         assert_eq!((first.address().as_str(), others.as_slice()), ("a:3306", &three[1..]));
         assert_eq!(several("ex+private:", true), (ServerPlace::Private { directory: None }, Vec::new()));
         let ServerPlace::Running { named, .. } = read("ex:///d").unwrap() else { panic!("it is no private server") };
-        assert_eq!(named, Named::default());
+        assert_eq!(named, NamedParts::default());
         assert!(nodes("ex://ann@a,b:x/d").unwrap_err().to_string().contains("not a number"));
         assert!(matches!(nodes("ex://ann@a,b/d?pwd=secret"), Err(TargetError::Password { .. })));
         refused("ex://ann@a,b/d", "it names several servers");

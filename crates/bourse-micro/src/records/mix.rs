@@ -7,7 +7,7 @@ use crate::filled_table::{FilledTable, USERTABLE};
 use crate::keys::{Distribution, Growth, KEYS, KeyStream, Zipf};
 use crate::options::{OptionError, Options};
 use crate::usual::{THREADS, lacking_records, statements};
-use crate::workload::{MicroError, Planned, Setting, Tally, Writes, named};
+use crate::workload::{MicroError, PlannedWorkload, Setting, Tally, Writes, named};
 use Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, Scan};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, IndexKind, Statements};
@@ -89,7 +89,7 @@ impl RecordMix {
         table: FilledTable,
         unit: &'static str,
         crews: Vec<Crew>,
-    ) -> Result<Box<dyn Planned>, OptionError> {
+    ) -> Result<Box<dyn PlannedWorkload>, OptionError> {
         let rows = table.rows;
         let count = |name: &str, otherwise| match options.has(name) {
             true => options.count_or(name).unwrap_or(rows),
@@ -143,7 +143,7 @@ impl RecordMix {
     }
 }
 
-impl Planned for RecordMix {
+impl PlannedWorkload for RecordMix {
     fn operations(&self) -> Vec<OperationSpec> {
         let spec = |(name, _, percent): &Operation| {
             // Drawn, not dealt: a short round may be off by much and is no worse for it.

@@ -15,7 +15,7 @@ use crate::filled_table::{FIELD_LENGTH, FIELDS, FilledTable, KEY, PERSONS, WIDTH
 use crate::keys::KEYS;
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::usual::{ROWS, STATEMENTS, THREADS};
-use crate::workload::{Extent, Planned, WorkloadSpec};
+use crate::workload::{Extent, PlannedWorkload, WorkloadSpec};
 use bourse_engine::IndexKind;
 use mix::Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, ReadModifyWrite, Scan, Set};
 use mix::{Crew, Operation, RecordMix};
@@ -69,7 +69,7 @@ const fn ycsb(
     name: &'static str,
     summary: &'static str,
     options: &'static [OptionSpec],
-    plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
+    plan: fn(&Options) -> Result<Box<dyn PlannedWorkload>, OptionError>,
 ) -> WorkloadSpec {
     WorkloadSpec {
         name,
@@ -254,7 +254,7 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
     }),
 ];
 
-fn persons(options: &Options, unit: &'static str, crews: Vec<Crew>) -> Result<Box<dyn Planned>, OptionError> {
+fn persons(options: &Options, unit: &'static str, crews: Vec<Crew>) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     RecordMix::plan(options, FilledTable::persons(options), unit, crews)
 }
 
@@ -263,7 +263,7 @@ fn pairs_with_index(options: &Options, on_text: bool) -> FilledTable {
     FilledTable::pairs(pairs(index, on_text.then_some(IndexKind::Tree)), options)
 }
 
-fn usertable(options: &Options, operations: &'static [Operation]) -> Result<Box<dyn Planned>, OptionError> {
+fn usertable(options: &Options, operations: &'static [Operation]) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let table = FilledTable::usertable(options);
     RecordMix::plan(options, table, "operations/s", Crew::of(options, "client", operations))
 }

@@ -9,9 +9,9 @@ use crate::database::{pair_number, pair_order};
 use crate::filled_table::FilledTable;
 use crate::keys::{Growth, KeyStream};
 use crate::usual::by_weight;
-use crate::workload::{Remaining, Setting, Tally};
+use crate::workload::{RemainingOperations, Setting, Tally};
 use arrayvec::ArrayString;
-use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, User};
 use bourse_engine::{Access, Change, EngineError, ErrorKind, Key, Records, Row, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const TOGETHER: usize = 32;
 
 /// Counts and sums of the rows read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Found {
+struct ReadRows {
     rows: u64,
     /// Sum of the rows' texts.
     texts: u64,
@@ -29,7 +29,7 @@ struct Found {
     numbers: i64,
 }
 
-impl Found {
+impl ReadRows {
     /// Adds a row, every byte of it; returns whether it is whole. A row with a missing column is not counted.
     #[inline]
     fn add(&mut self, table: &FilledTable, row: &dyn Row) -> bool {
@@ -73,11 +73,11 @@ pub(super) struct RecordUser<'s> {
     inserts: Vec<u64>,
     committed: usize,
     /// Expected result of reading.
-    expected: Found,
+    expected: ReadRows,
     /// Deletions that are not yet committed.
     in_transaction: u64,
     batching: Batching,
-    left: Remaining,
+    left: RemainingOperations,
     setting: Setting<'s>,
 }
 
@@ -108,11 +108,11 @@ impl<'s> RecordUser<'s> {
             changes: Vec::new(),
             inserts: Vec::new(),
             committed: 0,
-            expected: Found::default(),
+            expected: ReadRows::default(),
             in_transaction: 0,
             batching: Batching::new(None),
             // The null engine deletes again and again, until its time is known well enough.
-            left: Remaining::of(if deletes { setting.is_real.then_some(mix.table.rows) } else { count }),
+            left: RemainingOperations::of(if deletes { setting.is_real.then_some(mix.table.rows) } else { count }),
             setting: setting.clone(),
         };
         // The null engine's batch is in operations, this one in transactions.
@@ -164,7 +164,7 @@ impl<'s> RecordUser<'s> {
         let (RecordMix { table, statements, .. }, drawn, texts) = (self.mix, &self.drawn[..], &self.texts[..]);
         let found = cx.retrying(|connection| {
             connection.with_records(*statements, |records| {
-                let mut found = Found::default();
+                let mut found = ReadRows::default();
                 records.get_each(table.table, drawn, &mut |at, row| {
                     // The row must be the requested one.
                     if matches!(drawn[at], Value::Int(key) if row.is_int(0, key)) {
@@ -196,7 +196,7 @@ impl<'s> RecordUser<'s> {
         let RecordMix { table, statements, .. } = self.mix;
         let found = cx.retrying(|connection| {
             connection.with_records(*statements, |records| {
-                let mut found = Found::default();
+                let mut found = ReadRows::default();
                 for at in 0..self.drawn.len() {
                     let Key::Int(number) = self.key(at) else { continue };
                     let mut each = |row: &dyn Row| {
@@ -220,9 +220,9 @@ impl<'s> RecordUser<'s> {
         let RecordMix { table, statements, .. } = self.mix;
         let (found, rows) = cx.retrying(|connection| {
             connection.with_records(*statements, |records| {
-                let (mut found, mut rows) = (Found::default(), 0);
+                let (mut found, mut rows) = (ReadRows::default(), 0);
                 for (at, range) in self.ranges.iter().enumerate() {
-                    let (mut scanned, mut next) = (Found::default(), range.next);
+                    let (mut scanned, mut next) = (ReadRows::default(), range.next);
                     let count = records.scan(table.table, self.key(at), range.length, &mut |row| {
                         if let Some(sum) = in_order(table, row, &mut next)
                             && scanned.add(table, row)
@@ -271,7 +271,7 @@ impl<'s> RecordUser<'s> {
 
     /// Inserts rows or replaces texts, each by itself.
     fn write(&mut self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
-        let mut found = Found::default();
+        let mut found = ReadRows::default();
         self.committed = 0;
         for at in 0..self.count as usize {
             let before = found;
@@ -285,7 +285,7 @@ impl<'s> RecordUser<'s> {
         self.verified(found)
     }
 
-    fn write_one(&self, records: &mut dyn Records, at: usize, found: &mut Found) -> Result<(), EngineError> {
+    fn write_one(&self, records: &mut dyn Records, at: usize, found: &mut ReadRows) -> Result<(), EngineError> {
         let (table, action, key) = (&self.mix.table, self.action(), self.key(at));
         if action == Insert {
             return records.insert(table.table, key, &table.values(self.inserts[at]));
@@ -336,7 +336,7 @@ impl<'s> RecordUser<'s> {
     }
 
     /// Whether the rows that were read are those that are there, with the values that were written.
-    fn verified(&self, mut found: Found) -> Result<(), EngineError> {
+    fn verified(&self, mut found: ReadRows) -> Result<(), EngineError> {
         // Numbers that users add to are not known.
         if self.mix.has(Add) {
             found.numbers = 0;
@@ -345,7 +345,7 @@ impl<'s> RecordUser<'s> {
     }
 
     #[cold]
-    fn mismatch(&self, found: Found) -> EngineError {
+    fn mismatch(&self, found: ReadRows) -> EngineError {
         let expected = self.expected.rows;
         let words = match found.rows {
             rows if rows == expected => "a row was read whose values are not those that were loaded".to_owned(),
@@ -417,7 +417,7 @@ impl User for RecordUser<'_> {
         }
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let (operation, count) = (self.first + self.at, self.count as u32);
         let done = match self.action() {
             Read => self.read(cx),
@@ -432,14 +432,14 @@ impl User for RecordUser<'_> {
                     // The rest of the transaction is lost with it; the first error is the one to report.
                     let _ = cx.connection.rollback();
                     self.in_transaction = 0;
-                    self.left = Remaining::of(Some(0));
+                    self.left = RemainingOperations::of(Some(0));
                 }
                 deleted
             }
         };
         match done {
-            Ok(()) => Performed::completed(operation).times(count),
-            Err(error) => Performed::error(operation, &error).times(count),
+            Ok(()) => OperationResult::completed(operation).times(count),
+            Err(error) => OperationResult::error(operation, &error).times(count),
         }
     }
 }
@@ -451,9 +451,9 @@ mod tests {
     use crate::options::Options;
     use std::borrow::Cow;
 
-    struct Keyed(Value<'static>);
+    struct KeyRow(Value<'static>);
 
-    impl Row for Keyed {
+    impl Row for KeyRow {
         fn value(&self, _: usize) -> Value<'_> {
             self.0
         }
@@ -468,7 +468,7 @@ mod tests {
         let table = FilledTable::usertable(&Options::parse("ycsb-e", specs, [("rows", "50")]).unwrap());
         let mut numbers: Vec<u64> = (1..=60).collect();
         numbers.sort_by_key(|number| pair_order(*number));
-        let row = |number: u64| Keyed(Value::Text(pair_chars(number).to_string().leak()));
+        let row = |number: u64| KeyRow(Value::Text(pair_chars(number).to_string().leak()));
         let mut next = 0;
         assert!(numbers.iter().all(|&number| in_order(&table, &row(number), &mut next).is_some()));
         assert_eq!(next, 50, "ten were inserted");
@@ -476,6 +476,6 @@ mod tests {
         let mut next = 0;
         assert!(in_order(&table, &row(loaded[0]), &mut next).is_some());
         assert!(in_order(&table, &row(loaded[2]), &mut next).is_none(), "one was left out");
-        assert!(in_order(&table, &Keyed(Value::Text("key-")), &mut next).is_none());
+        assert!(in_order(&table, &KeyRow(Value::Text("key-")), &mut next).is_none());
     }
 }

@@ -50,7 +50,7 @@ impl Literal {
 /// A declared distribution.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Declared {
+pub(super) enum DeclaredDistribution {
     /// Uniformly distributed integers of a range.
     Uniform([i64; 2]),
     /// Integers of a range with Zipf's distribution: a few very often.
@@ -69,7 +69,7 @@ pub(super) enum Declared {
     Constant(Literal),
 }
 
-impl Declared {
+impl DeclaredDistribution {
     /// Names of the distributions, for messages.
     pub(super) const NAMES: &str = "uniform, zipfian, sequential, unique, real, text, choice, constant";
 
@@ -103,7 +103,7 @@ fn not_a_number() -> String {
 
 /// A declared distribution prepared for all threads of a round.
 #[derive(Debug)]
-pub(super) enum Ready {
+pub(super) enum PreparedDistribution {
     Keys { low: i64, n: u64, distribution: Distribution },
     Unique(AtomicI64),
     Real([f64; 2]),
@@ -111,20 +111,20 @@ pub(super) enum Ready {
     Choice(Vec<Literal>),
 }
 
-impl Ready {
-    pub(super) fn of(declared: &Declared) -> Self {
+impl PreparedDistribution {
+    pub(super) fn of(declared: &DeclaredDistribution) -> Self {
         let keys = |[low, high]: [i64; 2], distribution| Self::Keys { low, n: high.abs_diff(low) + 1, distribution };
         match declared {
-            Declared::Uniform(range) => keys(*range, Distribution::Uniform),
-            Declared::Zipfian([low, high]) => {
+            DeclaredDistribution::Uniform(range) => keys(*range, Distribution::Uniform),
+            DeclaredDistribution::Zipfian([low, high]) => {
                 keys([*low, *high], Distribution::Zipfian(Arc::new(Zipf::new(high.abs_diff(*low) + 1))))
             }
-            Declared::Sequential(range) => keys(*range, Distribution::Sequential),
-            Declared::Unique(first) => Self::Unique(AtomicI64::new(*first)),
-            Declared::Real(range) => Self::Real(*range),
-            Declared::Text(width) => Self::Text(*width),
-            Declared::Choice(values) => Self::Choice(values.clone()),
-            Declared::Constant(value) => Self::Choice(vec![value.clone()]),
+            DeclaredDistribution::Sequential(range) => keys(*range, Distribution::Sequential),
+            DeclaredDistribution::Unique(first) => Self::Unique(AtomicI64::new(*first)),
+            DeclaredDistribution::Real(range) => Self::Real(*range),
+            DeclaredDistribution::Text(width) => Self::Text(*width),
+            DeclaredDistribution::Choice(values) => Self::Choice(values.clone()),
+            DeclaredDistribution::Constant(value) => Self::Choice(vec![value.clone()]),
         }
     }
 }
@@ -132,15 +132,15 @@ impl Ready {
 /// Values of one parameter for one thread.
 #[derive(Debug)]
 pub(super) struct Stream {
-    ready: Arc<Ready>,
+    ready: Arc<PreparedDistribution>,
     keys: Option<KeyStream>,
     random: SplitMix,
 }
 
 impl Stream {
-    pub(super) fn new(ready: &Arc<Ready>, seed: u64, thread: usize, threads: usize) -> Self {
+    pub(super) fn new(ready: &Arc<PreparedDistribution>, seed: u64, thread: usize, threads: usize) -> Self {
         let keys = match &**ready {
-            Ready::Keys { n, distribution, .. } => {
+            PreparedDistribution::Keys { n, distribution, .. } => {
                 Some(KeyStream::new(distribution.clone(), *n, seed, thread, threads))
             }
             _ => None,
@@ -152,21 +152,25 @@ impl Stream {
     /// A value of the same type as those drawn.
     pub(super) fn example(&self) -> Literal {
         match &*self.ready {
-            Ready::Keys { low, .. } => Literal::Int(*low),
-            Ready::Unique(_) => Literal::Int(0),
-            Ready::Real([low, _]) => Literal::Real(*low),
-            Ready::Text(_) => Literal::Text(String::new()),
-            Ready::Choice(values) => values[0].clone(),
+            PreparedDistribution::Keys { low, .. } => Literal::Int(*low),
+            PreparedDistribution::Unique(_) => Literal::Int(0),
+            PreparedDistribution::Real([low, _]) => Literal::Real(*low),
+            PreparedDistribution::Text(_) => Literal::Text(String::new()),
+            PreparedDistribution::Choice(values) => values[0].clone(),
         }
     }
 
     /// Draws the next value into `into`; an existing text's buffer is reused.
     pub(super) fn draw(&mut self, into: &mut Literal) {
         match (&*self.ready, &mut self.keys) {
-            (Ready::Keys { low, .. }, Some(keys)) => *into = Literal::Int(low.wrapping_add_unsigned(keys.next_key())),
-            (Ready::Unique(next), _) => *into = Literal::Int(next.fetch_add(1, Ordering::Relaxed)),
-            (Ready::Real([low, high]), _) => *into = Literal::Real(low + (high - low) * self.random.unit()),
-            (Ready::Text(width), _) => {
+            (PreparedDistribution::Keys { low, .. }, Some(keys)) => {
+                *into = Literal::Int(low.wrapping_add_unsigned(keys.next_key()))
+            }
+            (PreparedDistribution::Unique(next), _) => *into = Literal::Int(next.fetch_add(1, Ordering::Relaxed)),
+            (PreparedDistribution::Real([low, high]), _) => {
+                *into = Literal::Real(low + (high - low) * self.random.unit())
+            }
+            (PreparedDistribution::Text(width), _) => {
                 let mut text = match into {
                     Literal::Text(text) => std::mem::take(text),
                     _ => String::with_capacity(*width),
@@ -175,8 +179,10 @@ impl Stream {
                 text.extend((0..*width).map(|_| char::from(b'a' + self.random.below(26) as u8)));
                 *into = Literal::Text(text);
             }
-            (Ready::Choice(values), _) => into.clone_from(&values[self.random.below(values.len() as u64) as usize]),
-            (Ready::Keys { .. }, None) => unreachable!("keys are made with the stream"),
+            (PreparedDistribution::Choice(values), _) => {
+                into.clone_from(&values[self.random.below(values.len() as u64) as usize])
+            }
+            (PreparedDistribution::Keys { .. }, None) => unreachable!("keys are made with the stream"),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! SQL form of a file: lines that begin with `--!` declare the purpose of the statements below them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::draw::{Declared, Literal};
+use super::draw::{DeclaredDistribution, Literal};
 use super::pieces::{self, Piece, Pieces};
-use super::script::{Equals, Fault, Operation, Script, Setup};
+use super::script::{EqualityCheck, Fault, Operation, Script, Setup};
 
 /// Purpose of the statements below a directive.
 enum Section {
@@ -91,7 +91,7 @@ fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section
                 return fault(format!(
                     "parameter {name}: {kind:?} with {} is no distribution: {}, with its bounds, width or values",
                     values.len(),
-                    Declared::NAMES
+                    DeclaredDistribution::NAMES
                 ));
             };
             script.declare(name, declared, line)?;
@@ -136,21 +136,21 @@ fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section
     }
 }
 
-fn declared(kind: &str, values: &[&str]) -> Option<Declared> {
+fn declared(kind: &str, values: &[&str]) -> Option<DeclaredDistribution> {
     let whole = |text: &str| text.replace('_', "").parse::<i64>().ok();
     let range = || match values {
         [low, high] => Some([whole(low)?, whole(high)?]),
         _ => None,
     };
     Some(match (kind, values) {
-        ("uniform", _) => Declared::Uniform(range()?),
-        ("zipfian", _) => Declared::Zipfian(range()?),
-        ("sequential", _) => Declared::Sequential(range()?),
-        ("unique", [first]) => Declared::Unique(whole(first)?),
-        ("real", [low, high]) => Declared::Real([low.parse().ok()?, high.parse().ok()?]),
-        ("text", [width]) => Declared::Text(width.parse().ok()?),
-        ("choice", [_, ..]) => Declared::Choice(values.iter().map(|word| Literal::of(word)).collect()),
-        ("constant", [_, ..]) => Declared::Constant(Literal::of(&values.join(" "))),
+        ("uniform", _) => DeclaredDistribution::Uniform(range()?),
+        ("zipfian", _) => DeclaredDistribution::Zipfian(range()?),
+        ("sequential", _) => DeclaredDistribution::Sequential(range()?),
+        ("unique", [first]) => DeclaredDistribution::Unique(whole(first)?),
+        ("real", [low, high]) => DeclaredDistribution::Real([low.parse().ok()?, high.parse().ok()?]),
+        ("text", [width]) => DeclaredDistribution::Text(width.parse().ok()?),
+        ("choice", [_, ..]) => DeclaredDistribution::Choice(values.iter().map(|word| Literal::of(word)).collect()),
+        ("constant", [_, ..]) => DeclaredDistribution::Constant(Literal::of(&values.join(" "))),
         _ => return None,
     })
 }
@@ -186,7 +186,7 @@ fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> R
                 if !statement.parameters.is_empty() {
                     return Err(Fault::at(line, "a check has no parameters"));
                 }
-                script.checks.push(Equals { sql: statement.sql, equals: equals.clone() });
+                script.checks.push(EqualityCheck { sql: statement.sql, equals: equals.clone() });
             }
             Ok(())
         }

@@ -1,8 +1,8 @@
 //! The TOML form of a file.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::draw::{Declared, Literal};
-use super::script::{Equals, Fault, Operation, Script, Setup};
+use super::draw::{DeclaredDistribution, Literal};
+use super::script::{EqualityCheck, Fault, Operation, Script, Setup};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -11,7 +11,7 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(default)]
-    parameters: BTreeMap<String, Spanned<Declared>>,
+    parameters: BTreeMap<String, Spanned<DeclaredDistribution>>,
     #[serde(default)]
     holes: BTreeMap<String, BTreeMap<String, String>>,
     #[serde(default)]
@@ -89,7 +89,7 @@ pub(super) fn read(text: &str) -> Result<Script, Fault> {
         if !statement.parameters.is_empty() {
             return Err(Fault::at(at, "a check has no parameters"));
         }
-        script.checks.push(Equals { sql: statement.sql, equals });
+        script.checks.push(EqualityCheck { sql: statement.sql, equals });
     }
     script.finished()
 }

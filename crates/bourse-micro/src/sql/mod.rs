@@ -21,15 +21,15 @@ use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use crate::workload::{Extent, MicroError, PlannedWorkload, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Row, RowExt as _, Session, Sql,
     Statements, Value,
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
-use draw::{Literal, Ready, Stream};
-use script::{Equals, Fault, Script, Setup, Statement};
+use draw::{Literal, PreparedDistribution, Stream};
+use script::{EqualityCheck, Fault, Script, Setup, Statement};
 use std::sync::Arc;
 use user::{Performer, with_values};
 
@@ -99,7 +99,7 @@ pub fn operations_of(name: &str, text: &str) -> Result<usize, OptionError> {
     Ok(script.operations.len())
 }
 
-fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let script = match options.text(FILE) {
         EXAMPLE => read("examples/shop.toml", EXAMPLE_FILE)?,
         name => {
@@ -126,8 +126,8 @@ impl OwnStatements {
         Box::leak(Box::new(Sql::new(self.script.filled(text, dialect).leak())))
     }
 
-    fn ready(&self) -> Vec<Arc<Ready>> {
-        self.script.parameters.iter().map(|(_, declared)| Arc::new(Ready::of(declared))).collect()
+    fn ready(&self) -> Vec<Arc<PreparedDistribution>> {
+        self.script.parameters.iter().map(|(_, declared)| Arc::new(PreparedDistribution::of(declared))).collect()
     }
 
     /// Converts the error of a statement of the file.
@@ -188,7 +188,7 @@ impl OwnStatements {
         Ok(())
     }
 
-    fn ask(&self, session: &mut dyn Session, equals: &Equals) -> Result<Check, EngineError> {
+    fn ask(&self, session: &mut dyn Session, equals: &EqualityCheck) -> Result<Check, EngineError> {
         let text = self.sql(&equals.sql, session.dialect()).render(session.dialect());
         let mut found = None;
         session.query_text(&text, &[], &mut |row: &dyn Row| {
@@ -271,7 +271,7 @@ fn shown(value: Value<'_>) -> String {
     }
 }
 
-impl Planned for OwnStatements {
+impl PlannedWorkload for OwnStatements {
     fn operations(&self) -> Vec<OperationSpec> {
         let all: u64 = self.script.operations.iter().map(|operation| operation.weight).sum();
         let spec = |(operation, name): (&script::Operation, &&'static str)| {

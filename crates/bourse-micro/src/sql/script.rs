@@ -1,7 +1,7 @@
 //! Contents of a file, checked: set-up, operations, checks, and words that differ between engines.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::draw::{Declared, Literal};
+use super::draw::{DeclaredDistribution, Literal};
 use super::pieces::{Piece, Pieces};
 use crate::options::OptionError;
 use bourse_engine::Dialect;
@@ -22,12 +22,12 @@ const STANDARD: &str = Dialect::STANDARD.name;
 pub(super) struct Script {
     /// Name of the file.
     pub(super) file: String,
-    pub(super) parameters: Vec<(String, Declared)>,
+    pub(super) parameters: Vec<(String, DeclaredDistribution)>,
     /// Words by dialect, then by hole; those of [`STANDARD`] apply to every dialect that does not define the hole here.
     pub(super) holes: BTreeMap<String, BTreeMap<String, String>>,
     pub(super) setup: Vec<Setup>,
     pub(super) operations: Vec<Operation>,
-    pub(super) checks: Vec<Equals>,
+    pub(super) checks: Vec<EqualityCheck>,
 }
 
 /// A statement of the set-up.
@@ -51,7 +51,7 @@ pub(super) struct Operation {
 
 /// A check: a query with its expected result.
 #[derive(Debug)]
-pub(super) struct Equals {
+pub(super) struct EqualityCheck {
     pub(super) sql: String,
     pub(super) equals: Literal,
 }
@@ -137,7 +137,7 @@ impl Script {
     }
 
     /// Declares a parameter.
-    pub(super) fn declare(&mut self, name: &str, declared: Declared, line: usize) -> Result<(), Fault> {
+    pub(super) fn declare(&mut self, name: &str, declared: DeclaredDistribution, line: usize) -> Result<(), Fault> {
         if let Some(fault) = declared.fault() {
             return Err(Fault::at(line, format!("parameter {name}: {fault}")));
         }

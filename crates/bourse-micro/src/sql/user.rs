@@ -5,8 +5,8 @@ use super::script::{MOST_PARAMETERS, Operation, Script};
 use super::{located, run};
 use crate::batching::Batching;
 use crate::usual::by_weight;
-use crate::workload::{Remaining, Setting, Tally};
-use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
+use crate::workload::{RemainingOperations, Setting, Tally};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, User};
 use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, Statements, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) struct Performer<'s> {
     times: usize,
     drawn: Vec<Vec<Literal>>,
     batching: Batching,
-    left: Remaining,
+    left: RemainingOperations,
     is_real: bool,
     tally: Arc<Tally>,
 }
@@ -60,7 +60,7 @@ impl<'s> Performer<'s> {
             times: 0,
             drawn: Vec::new(),
             batching: if mixed { Batching::new(batch) } else { setting.batching(batch) },
-            left: Remaining::of(setting.count),
+            left: RemainingOperations::of(setting.count),
             is_real: setting.is_real,
             tally: setting.tally.clone(),
         }
@@ -132,7 +132,7 @@ impl User for Performer<'_> {
         self.left.ended(counts);
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);
         for values in &self.drawn[..self.times] {
@@ -149,11 +149,11 @@ impl User for Performer<'_> {
                 // A statement that cannot be run ends the round: without it another work would be measured.
                 let fatal = matches!(error.kind(), Constraint | Other | Refused | Unsupported).then_some(error.kind());
                 let error = located(error, &self.script.place(&operation.statements[statement]));
-                let failed = Performed::error(at, &error).times(self.times as u32);
-                return Performed { fatal: failed.fatal.or(fatal), ..failed };
+                let failed = OperationResult::error(at, &error).times(self.times as u32);
+                return OperationResult { fatal: failed.fatal.or(fatal), ..failed };
             }
         }
-        Performed::completed(at).times(self.times as u32)
+        OperationResult::completed(at).times(self.times as u32)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::support::{TIMING, WHOLE, sqlite};
 use bourse_driver::{MS, RealClock};
 use bourse_engine::ErrorKind;
-use bourse_micro::{RoundResult, Timed, Timing, find, run_round};
+use bourse_micro::{RoundResult, TimedOperations, Timing, find, run_round};
 use bourse_record::CheckStatus;
 use bourse_testkit::{Dropping, Failing, Fault, Stalling};
 use std::sync::atomic::AtomicBool;
@@ -66,7 +66,13 @@ fn a_mix_of_clients_notices_each_change_that_is_lost() {
 /// A failure is counted in work without an end, and completed operations remain.
 #[test]
 fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000), timed: Timed::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 0,
+        measure_ns: None,
+        count: Some(1_000),
+        timed: TimedOperations::Batched,
+        open_loop: None,
+    };
     let options = [("rows", "100"), ("per_transaction", "10"), ("batch", "1")];
     let result = spoilt("update", &options, timing, Fault::At(700), ErrorKind::Other);
     assert_eq!(result.round.void, None);

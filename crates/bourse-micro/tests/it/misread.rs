@@ -5,15 +5,21 @@ use bourse_driver::RealClock;
 use bourse_engine::Engine;
 use bourse_micro::{find, run_round};
 use bourse_record::Outcome;
-use bourse_testkit::{Fault, Misread, Misreading};
+use bourse_testkit::{Fault, MisreadingEngine, ReadDefect};
 use std::sync::atomic::AtomicBool;
 
-const ALL: [Misread; 6] =
-    [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::Number, Misread::NoValues];
+const ALL: [ReadDefect; 6] = [
+    ReadDefect::Neighbour,
+    ReadDefect::Truncated,
+    ReadDefect::OneByte,
+    ReadDefect::Swapped,
+    ReadDefect::Number,
+    ReadDefect::NoValues,
+];
 
 /// Number of failed reads among two hundred, each alone in its sample, if every 50th row that is read is wrong.
-fn failures(engine: impl Engine, what: Misread, name: &str, options: &[(&str, &str)]) -> u64 {
-    let engine = Misreading::new(engine, Fault::Every(50), what);
+fn failures(engine: impl Engine, what: ReadDefect, name: &str, options: &[(&str, &str)]) -> u64 {
+    let engine = MisreadingEngine::new(engine, Fault::Every(50), what);
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
     let result = run_round(&case, &engine, &counted(200), 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
@@ -22,14 +28,14 @@ fn failures(engine: impl Engine, what: Misread, name: &str, options: &[(&str, &s
 }
 
 /// Checks that each kind of wrong row fails exactly the reads that returned one.
-fn check<E: Engine>(open: impl Fn() -> E, name: &str, options: &[(&str, &str)], kinds: &[Misread], expected: u64) {
+fn check<E: Engine>(open: impl Fn() -> E, name: &str, options: &[(&str, &str)], kinds: &[ReadDefect], expected: u64) {
     let options = [options, &[("batch", "1"), ("rows", "300")]].concat();
     for &what in kinds {
         assert_eq!(failures(open(), what, name, &options), expected, "{name} {options:?}: {what:?}");
     }
 }
 
-fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[Misread], expected: u64) {
+fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[ReadDefect], expected: u64) {
     let folder = tempfile::tempdir().unwrap();
     let lmdb = format!("lmdb:{}?sync=off", folder.path().join("x.mdb").display());
     check(|| bourse_engine_lmdb::open(&lmdb).unwrap(), name, options, kinds, expected);
@@ -54,7 +60,8 @@ fn a_point_read_notices_a_wrong_row() {
 #[test]
 fn the_reads_of_ycsb_notice_a_wrong_row() {
     // A record has no number.
-    let kinds = [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::NoValues];
+    let kinds =
+        [ReadDefect::Neighbour, ReadDefect::Truncated, ReadDefect::OneByte, ReadDefect::Swapped, ReadDefect::NoValues];
     let folder = tempfile::tempdir().unwrap();
     let lmdb = format!("lmdb:{}?sync=off", folder.path().join("x.mdb").display());
     for what in kinds {
@@ -70,7 +77,7 @@ fn the_reads_of_ycsb_notice_a_wrong_row() {
 #[test]
 fn a_reader_beside_a_writer_notices_wrong_texts() {
     // A row without values would also end the check of the updates.
-    let texts = [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped];
+    let texts = [ReadDefect::Neighbour, ReadDefect::Truncated, ReadDefect::OneByte, ReadDefect::Swapped];
     everywhere("read-write", &[("writes", "1")], &texts, 4);
 }
 
@@ -81,7 +88,8 @@ fn a_scan_notices_a_wrong_row() {
 
 #[test]
 fn a_search_notices_a_wrong_pair() {
-    let kinds = [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::NoValues];
+    let kinds =
+        [ReadDefect::Neighbour, ReadDefect::Truncated, ReadDefect::OneByte, ReadDefect::Swapped, ReadDefect::NoValues];
     everywhere("index-search", &[], &kinds, 4);
     check(|| bourse_engine_sqlite::open("sqlite::memory:").unwrap(), "index-search", &[("by", "text")], &kinds, 4);
 }

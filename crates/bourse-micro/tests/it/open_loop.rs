@@ -3,7 +3,7 @@
 use crate::support::{TIMING, sqlite};
 use bourse_driver::{Ability, MS, OpenLoop, RealClock};
 use bourse_engine::Engine;
-use bourse_micro::{Extent, RoundResult, Timed, Timing, WORKLOADS, find, run_round};
+use bourse_micro::{Extent, RoundResult, TimedOperations, Timing, WORKLOADS, find, run_round};
 use bourse_record::CheckStatus;
 use bourse_testkit::{Fault, Stalling};
 use std::sync::atomic::AtomicBool;
@@ -58,8 +58,13 @@ fn a_stall_is_charged_to_those_who_waited() {
     let stall = Duration::from_millis(150);
     // The load has two hundred statements and some before.
     let engine = Stalling::new(sqlite(), Fault::At(300), stall);
-    let timing =
-        Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None, timed: Timed::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 0,
+        measure_ns: Some(500 * MS),
+        count: None,
+        timed: TimedOperations::Batched,
+        open_loop: None,
+    };
     let round = at_rate(&engine, "point-read", &[("rows", "200")], 500.0, timing).round;
     let read = &round.operations[0];
     let (response, service) = (&read.response.summary, &read.service.summary);
@@ -71,8 +76,13 @@ fn a_stall_is_charged_to_those_who_waited() {
 #[test]
 fn a_shared_stream_is_taken_by_whoever_is_free() {
     let stall = Duration::from_millis(150);
-    let timing =
-        Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None, timed: Timed::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 0,
+        measure_ns: Some(500 * MS),
+        count: None,
+        timed: TimedOperations::Batched,
+        open_loop: None,
+    };
     let [own, shared] = [false, true].map(|shared| {
         // The load has two hundred statements and some before.
         let engine = Stalling::new(sqlite(), Fault::At(300), stall);

@@ -3,7 +3,7 @@
 use crate::support::{counted, number, of_database, operation, run, sqlite};
 use bourse_driver::RealClock;
 use bourse_engine::Engine as _;
-use bourse_micro::{Case, RoundResult, Timed, Timing, find, run_round};
+use bourse_micro::{Case, RoundResult, TimedOperations, Timing, find, run_round};
 use bourse_record::{CheckStatus, Warning};
 use std::sync::atomic::AtomicBool;
 
@@ -166,7 +166,8 @@ fn planned(name: &str, text: &str) -> (tempfile::TempDir, Case) {
 /// Runs three operations of a file on SQLite.
 fn ran(name: &str, text: &str) -> Result<RoundResult, String> {
     let (folder, case) = planned(name, text);
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), timed: Timed::Batched, open_loop: None };
+    let timing =
+        Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), timed: TimedOperations::Batched, open_loop: None };
     let never = AtomicBool::new(false);
     let ran = run_round(&case, &sqlite(), &timing, 1, &RealClock::start(), &never, &mut |_| {});
     ran.map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))

@@ -2,17 +2,22 @@
 
 use bourse_driver::{MS, RealClock};
 use bourse_engine::{Engine, RowExt as _};
-use bourse_micro::{RoundResult, Timed, Timing, find, run_round};
+use bourse_micro::{RoundResult, TimedOperations, Timing, find, run_round};
 use bourse_record::{CheckStatus, Operation, Outcome};
 use std::sync::atomic::AtomicBool;
 
-pub(crate) const TIMING: Timing =
-    Timing { warm_up_ns: 5 * MS, measure_ns: Some(300 * MS), count: None, timed: Timed::Batched, open_loop: None };
+pub(crate) const TIMING: Timing = Timing {
+    warm_up_ns: 5 * MS,
+    measure_ns: Some(300 * MS),
+    count: None,
+    timed: TimedOperations::Batched,
+    open_loop: None,
+};
 pub(crate) const WHOLE: Timing =
-    Timing { warm_up_ns: 0, measure_ns: None, count: None, timed: Timed::Batched, open_loop: None };
+    Timing { warm_up_ns: 0, measure_ns: None, count: None, timed: TimedOperations::Batched, open_loop: None };
 
 pub(crate) fn counted(count: u64) -> Timing {
-    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count), timed: Timed::Batched, open_loop: None }
+    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count), timed: TimedOperations::Batched, open_loop: None }
 }
 
 pub(crate) fn sqlite() -> impl Engine {

@@ -2,14 +2,14 @@
 
 use crate::support::sqlite;
 use bourse_driver::{Ability, RealClock};
-use bourse_micro::{Timed, Timing, WORKLOADS, find, run_round};
+use bourse_micro::{TimedOperations, Timing, WORKLOADS, find, run_round};
 use bourse_record::{CheckStatus, Operation, Round};
 use std::sync::atomic::AtomicBool;
 
 /// Operations of each thread.
 const COUNT: u64 = 10_000;
 
-fn timed(name: &str, options: &[(&str, &str)], timed: Timed) -> Round {
+fn timed(name: &str, options: &[(&str, &str)], timed: TimedOperations) -> Round {
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(COUNT), timed, open_loop: None };
     let never = AtomicBool::new(false);
@@ -31,7 +31,7 @@ fn of_a_sample_one_in_sixty_four_is_timed_alone_and_all_are_counted() {
         ("commit", &[]),
         ("sql", &[("file", "example"), ("batch", "auto")]),
     ] {
-        let round = timed(name, options, Timed::Sampled);
+        let round = timed(name, options, TimedOperations::Sampled);
         let all: u64 = round.operations.iter().map(Operation::valid).sum();
         assert_eq!(all, COUNT, "{name}: all are counted");
         for operation in &round.operations {
@@ -49,7 +49,7 @@ fn of_a_sample_one_in_sixty_four_is_timed_alone_and_all_are_counted() {
 
 #[test]
 fn every_kind_of_a_search_is_sampled() {
-    let round = timed("index-search", &[("rows", "200"), ("by", "both")], Timed::Sampled);
+    let round = timed("index-search", &[("rows", "200"), ("by", "both")], TimedOperations::Sampled);
     for kind in &round.operations {
         let one_in = kind.one_in().unwrap();
         assert!((52.0..78.0).contains(&one_in), "{}: one in {one_in}", kind.name);
@@ -58,7 +58,7 @@ fn every_kind_of_a_search_is_sampled() {
 
 #[test]
 fn a_transaction_of_several_updates_is_timed_whole() {
-    let round = timed("update", &[("rows", "200"), ("per_transaction", "10")], Timed::Sampled);
+    let round = timed("update", &[("rows", "200"), ("per_transaction", "10")], TimedOperations::Sampled);
     let update = &round.operations[0];
     assert_eq!((update.valid(), update.response.summary.count), (COUNT, update.samples * 10));
     assert!(update.untimed > COUNT * 9 / 10, "{} of {COUNT} untimed", update.untimed);
@@ -67,7 +67,7 @@ fn a_transaction_of_several_updates_is_timed_whole() {
 #[test]
 fn each_is_timed_alone_where_that_is_asked_for() {
     for (name, options) in [("point-read", &[("rows", "200")][..]), ("index-search", &[("rows", "200")])] {
-        let round = timed(name, options, Timed::Single);
+        let round = timed(name, options, TimedOperations::Single);
         let samples: u64 = round.operations.iter().map(|it| it.samples).sum();
         assert_eq!((samples, round.operations[0].untimed), (COUNT, 0), "{name}");
     }

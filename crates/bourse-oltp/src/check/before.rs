@@ -1,6 +1,6 @@
 //! Checks before a run, so that no run measures another database than the declared one.
 
-use super::{Checked, Depth, collected, contents, counts, in_snapshot, schema};
+use super::{CheckResult, Depth, collected, contents, counts, in_snapshot, schema};
 use crate::load::Fingerprint;
 use crate::workload::Workload;
 use bourse_engine::{Engine, EngineError};
@@ -15,8 +15,8 @@ pub fn before_run(
     workload: &dyn Workload,
     fingerprint: &Fingerprint,
     depth: Depth,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
+    progress: &mut dyn FnMut(&CheckResult),
+) -> Result<Vec<CheckResult>, EngineError> {
     let mut session = engine.session()?;
     collected(progress, &mut |note| {
         in_snapshot(&mut *session, &mut |db| {

@@ -3,8 +3,8 @@
 //! A digest is the sum of a 128-bit hash (XXH3) of each row, so that rows may come in any order. It finds rows that were
 //! lost, doubled or altered by mistake; it is no protection against deliberate forgery.
 
-use super::Checked;
-use crate::workload::{Lasting, Size, Workload};
+use super::CheckResult;
+use crate::workload::{LastingRows, Size, Workload};
 use bourse_engine::{EngineError, ErrorKind, FromValue as _, Row, RowExt as _, Session, WrongType};
 use bourse_schema::{Batch, ColumnType, Date, FinAgg, Table, TaxRate, Timestamp, Value};
 use std::fmt;
@@ -43,7 +43,7 @@ pub struct Contents {
     pub table: &'static Table,
     /// Digest of all columns.
     pub whole: RowDigest,
-    /// Digest of the columns that transactions never change: see [`Lasting`].
+    /// Digest of the columns that transactions never change: see [`LastingRows`].
     pub lasting: RowDigest,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Digester {
 }
 
 impl Digester {
-    pub(crate) fn new(table: &'static Table, lasting: Lasting) -> Self {
+    pub(crate) fn new(table: &'static Table, lasting: LastingRows) -> Self {
         Self {
             contents: Contents { table, whole: RowDigest::default(), lasting: RowDigest::default() },
             keeps: table.columns.iter().map(|column| lasting.keeps(column.name)).collect(),
@@ -159,7 +159,7 @@ impl Reader {
         Self::of(table.columns.iter().map(|column| column.column_type).collect())
     }
 
-    fn lasting(table: &Table, lasting: Lasting) -> Self {
+    fn lasting(table: &Table, lasting: LastingRows) -> Self {
         let kept = table.columns.iter().filter(|column| lasting.keeps(column.name));
         Self::of(kept.map(|column| column.column_type).collect())
     }
@@ -250,13 +250,13 @@ pub fn check(
     workload: &dyn Workload,
     size: &Size,
     depth: Depth,
-    progress: &mut dyn FnMut(Checked),
+    progress: &mut dyn FnMut(CheckResult),
 ) -> Result<(), EngineError> {
     const SOURCE: &str = "the generator";
     const WORDS: &str = "what no transaction changes is as it was generated";
     let Some(kept) = stored_contents(db, workload)? else {
         let why = "the database was loaded by an earlier version, which kept no digests of its rows";
-        progress(Checked::not_run("contents", SOURCE, WORDS, why));
+        progress(CheckResult::not_run("contents", SOURCE, WORDS, why));
         return Ok(());
     };
     let first_new = workload.first_new(size);
@@ -266,10 +266,10 @@ pub fn check(
         let Some(query) = lasting.query(table, first_new) else { continue };
         let Some(generated) = kept.iter().find(|contents| contents.table == *table) else {
             let offences = vec!["the database has no digest of the generated rows".to_owned()];
-            progress(Checked::of_offences(&name, SOURCE, WORDS, offences));
+            progress(CheckResult::of_offences(&name, SOURCE, WORDS, offences));
             continue;
         };
-        if depth == Depth::Quick && matches!(lasting, Lasting::InitialRows { .. }) {
+        if depth == Depth::Quick && matches!(lasting, LastingRows::InitialRows { .. }) {
             continue;
         }
         let mut reader = Reader::lasting(table, lasting);
@@ -280,7 +280,7 @@ pub fn check(
             (false, false) => vec![format!("{} rows were generated, {} are there", wanted.rows, there.rows)],
             (false, true) => vec![format!("of {} rows some are not those that were generated", wanted.rows)],
         };
-        progress(Checked { sql: query, ..Checked::of_offences(&name, SOURCE, WORDS, offences) });
+        progress(CheckResult { sql: query, ..CheckResult::of_offences(&name, SOURCE, WORDS, offences) });
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Number of rows of the tables.
 
-use super::{Checked, number};
+use super::{CheckResult, number};
 use crate::workload::{Size, Workload};
 use bourse_engine::{EngineError, RowExt as _, Session};
 use bourse_schema::Table;
@@ -11,7 +11,7 @@ pub(super) fn check(
     workload: &dyn Workload,
     table: &Table,
     size: &Size,
-) -> Result<Checked, EngineError> {
+) -> Result<CheckResult, EngineError> {
     let sql = format!("SELECT count(*) FROM {}", table.name);
     let mut found: i64 = 0;
     db.query_text(&sql, &[], &mut |row| {
@@ -20,5 +20,5 @@ pub(super) fn check(
     })?;
     let rows = workload.rows(table, size);
     let name = format!("rows of {}", table.name);
-    Ok(Checked { sql, ..number(&name, workload.source_of_rows(), &rows.words, rows.later, i128::from(found)) })
+    Ok(CheckResult { sql, ..number(&name, workload.source_of_rows(), &rows.words, rows.later, i128::from(found)) })
 }

@@ -1,6 +1,6 @@
 //! Growth of a database during a run, against what was acknowledged to the run's users. Both are data.
 
-use super::{Checked, number};
+use super::{CheckResult, number};
 use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
 use bourse_schema::Balance;
 use serde::{Deserialize, Serialize};
@@ -35,12 +35,12 @@ pub struct Growth {
     /// The total that grows.
     pub total: &'static str,
     /// The amount by which it must have grown.
-    pub by: By,
+    pub by: GrowthAmount,
 }
 
 /// Amount of a growth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum GrowthAmount {
     /// The ledger's amount of that name.
     Acknowledged(&'static str),
     /// The growth of that total.
@@ -127,7 +127,7 @@ impl Growths {
         db: &mut dyn Session,
         before: &Totals,
         acknowledged: &Ledger,
-    ) -> Result<Vec<Checked>, EngineError> {
+    ) -> Result<Vec<CheckResult>, EngineError> {
         in_snapshot(db, |db| self.compare_in(db, before, 0, acknowledged))
     }
 
@@ -141,7 +141,7 @@ impl Growths {
         before: &Totals,
         last: i64,
         acknowledged: &Ledger,
-    ) -> Result<Vec<Checked>, EngineError> {
+    ) -> Result<Vec<CheckResult>, EngineError> {
         const SOURCE: &str = "reconciliation with the database";
         let last = last.to_string();
         let mut grown = read(db, self.before_and_after, &last)?;
@@ -151,8 +151,8 @@ impl Growths {
         grown.0.extend(read(db, self.after, &last)?.0);
         let compared = |growth: &Growth| {
             let wanted = match growth.by {
-                By::Acknowledged(name) => acknowledged.amount(name),
-                By::Total(name) => i128::from(grown.of(name))..=i128::from(grown.of(name)),
+                GrowthAmount::Acknowledged(name) => acknowledged.amount(name),
+                GrowthAmount::Total(name) => i128::from(grown.of(name))..=i128::from(grown.of(name)),
             };
             number(growth.name, SOURCE, growth.words, wanted, grown.of(growth.total).into())
         };

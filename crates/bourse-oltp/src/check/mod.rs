@@ -42,7 +42,7 @@ pub struct Check {
 
 /// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckResult {
     /// Short name.
     pub name: String,
     /// Source: a clause of the specification, or the rule that it follows from.
@@ -59,7 +59,7 @@ pub struct Checked {
     pub not_run: Option<String>,
 }
 
-impl Checked {
+impl CheckResult {
     /// Whether no offence was found; a check that could not be made has none.
     pub fn passed(&self) -> bool {
         self.offences == 0
@@ -100,8 +100,8 @@ pub fn check_all(
     engine: &dyn Engine,
     workload: &dyn Workload,
     fingerprint: &Fingerprint,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
+    progress: &mut dyn FnMut(&CheckResult),
+) -> Result<Vec<CheckResult>, EngineError> {
     collected(progress, &mut |note| {
         let mut session = engine.session()?;
         note(schema::check(&mut *session, workload, fingerprint.constraints)?);
@@ -114,10 +114,10 @@ pub fn check_all(
 }
 
 /// Checks that pass each result to their argument.
-type Checks<'c> = dyn FnMut(&mut dyn FnMut(Checked)) -> Result<(), EngineError> + 'c;
+type Checks<'c> = dyn FnMut(&mut dyn FnMut(CheckResult)) -> Result<(), EngineError> + 'c;
 
 /// Collects the results that checks pass to their argument; `progress` is called after each.
-fn collected(progress: &mut dyn FnMut(&Checked), checks: &mut Checks<'_>) -> Result<Vec<Checked>, EngineError> {
+fn collected(progress: &mut dyn FnMut(&CheckResult), checks: &mut Checks<'_>) -> Result<Vec<CheckResult>, EngineError> {
     let mut results = Vec::new();
     checks(&mut |checked| {
         progress(&checked);
@@ -136,8 +136,8 @@ pub fn check(
     db: &mut dyn Session,
     workload: &dyn Workload,
     size: &Size,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
+    progress: &mut dyn FnMut(&CheckResult),
+) -> Result<Vec<CheckResult>, EngineError> {
     collected(progress, &mut |note| in_snapshot(db, &mut |db| check_state(db, workload, size, note)))
 }
 
@@ -156,13 +156,13 @@ fn in_snapshot(
 ///
 /// # Errors
 /// The engine's, if the check cannot be started.
-pub fn integrity(engine: &dyn Engine) -> Result<Checked, EngineError> {
+pub fn integrity(engine: &dyn Engine) -> Result<CheckResult, EngineError> {
     const NAME: &str = "integrity";
     const SOURCE: &str = "the engine's own check";
     const WORDS: &str = "the engine finds its data and its indexes whole";
     Ok(match engine.integrity_check()? {
-        Some(damage) => Checked::of_offences(NAME, SOURCE, WORDS, damage),
-        None => Checked::not_run(NAME, SOURCE, WORDS, "the engine has no check of its own"),
+        Some(damage) => CheckResult::of_offences(NAME, SOURCE, WORDS, damage),
+        None => CheckResult::not_run(NAME, SOURCE, WORDS, "the engine has no check of its own"),
     })
 }
 
@@ -170,7 +170,7 @@ fn check_state(
     db: &mut dyn Session,
     workload: &dyn Workload,
     size: &Size,
-    note: &mut dyn FnMut(Checked),
+    note: &mut dyn FnMut(CheckResult),
 ) -> Result<(), EngineError> {
     let holes = workload.holes(size);
     for condition in workload.conditions() {
@@ -192,7 +192,7 @@ impl Check {
     ///
     /// # Errors
     /// The engine's.
-    pub fn run(&self, db: &mut dyn Session, holes: &[(&str, String)]) -> Result<Checked, EngineError> {
+    pub fn run(&self, db: &mut dyn Session, holes: &[(&str, String)]) -> Result<CheckResult, EngineError> {
         let sql = db.dialect().fill(self.sql);
         let sql = holes.iter().fold(sql, |sql, (hole, word)| sql.replace(&format!("{{{hole}}}"), word));
         offences(db, self.name, self.source, self.words, &sql)
@@ -200,7 +200,7 @@ impl Check {
 }
 
 /// Looks for rows of a table that refer to a row which does not exist.
-fn foreign_keys(db: &mut dyn Session, table: &Table, source: &str) -> Result<Vec<Checked>, EngineError> {
+fn foreign_keys(db: &mut dyn Session, table: &Table, source: &str) -> Result<Vec<CheckResult>, EngineError> {
     let mut results = Vec::new();
     for key in table.foreign_keys {
         let (columns, parent) = (key.columns.join(", "), (key.parent)());
@@ -221,8 +221,8 @@ pub fn offences(
     source: &str,
     words: &str,
     sql: &str,
-) -> Result<Checked, EngineError> {
-    let mut checked = Checked {
+) -> Result<CheckResult, EngineError> {
+    let mut checked = CheckResult {
         name: name.to_owned(),
         source: source.to_owned(),
         words: words.to_owned(),
@@ -247,14 +247,20 @@ fn shown(row: &dyn Row) -> String {
 }
 
 /// Compares a number with its bounds.
-pub fn number(name: &str, source: &str, words: &str, wanted: std::ops::RangeInclusive<i128>, found: i128) -> Checked {
+pub fn number(
+    name: &str,
+    source: &str,
+    words: &str,
+    wanted: std::ops::RangeInclusive<i128>,
+    found: i128,
+) -> CheckResult {
     let (least, most) = (wanted.start(), wanted.end());
     let wanted_words = match most {
         _ if least == most => format!("{least}"),
         &i128::MAX => format!("at least {least}"),
         most => format!("{least} to {most}"),
     };
-    Checked {
+    CheckResult {
         name: name.to_owned(),
         source: source.to_owned(),
         words: words.to_owned(),

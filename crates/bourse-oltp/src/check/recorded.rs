@@ -1,6 +1,6 @@
 //! Checks as the run file has them, with the time that each took.
 
-use super::{Checked, Depth, check, integrity, ledger};
+use super::{CheckResult, Depth, check, integrity, ledger};
 use crate::load::Fingerprint;
 use crate::workload::{Size, Workload};
 use bourse_driver::Clock;
@@ -8,7 +8,7 @@ use bourse_engine::{Engine, EngineError, Session};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that are being made, each timed from the end of the one before.
-pub struct Recorded<'r> {
+pub struct RecordedChecks<'r> {
     clock: &'r dyn Clock,
     last: u64,
     /// Added to each check's name.
@@ -17,14 +17,14 @@ pub struct Recorded<'r> {
     done: Vec<Check>,
 }
 
-impl<'r> Recorded<'r> {
+impl<'r> RecordedChecks<'r> {
     /// Begins; `progress` is called with each check as it is done.
     pub fn begin(clock: &'r dyn Clock, progress: &'r mut dyn FnMut(&Check)) -> Self {
         Self { clock, last: clock.now(), suffix: "", progress, done: Vec::new() }
     }
 
     /// Adds a check that has just been made.
-    pub fn note(&mut self, checked: &Checked) {
+    pub fn note(&mut self, checked: &CheckResult) {
         let now = self.clock.now();
         let took_s = (now - std::mem::replace(&mut self.last, now)) as f64 / 1e9;
         let mut check = entry(checked, took_s);
@@ -40,7 +40,7 @@ impl<'r> Recorded<'r> {
 }
 
 /// Makes the checks of a run on a session.
-pub type Reconcile<'r> = dyn FnMut(&mut dyn Session) -> Result<Vec<Checked>, EngineError> + 'r;
+pub type Reconcile<'r> = dyn FnMut(&mut dyn Session) -> Result<Vec<CheckResult>, EngineError> + 'r;
 
 /// Checks a database after a run: first those of the run that `reconcile` makes, then conditions, rows and foreign keys, and in
 /// the end the engine's own check.
@@ -56,7 +56,7 @@ pub fn after_run(
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
     let mut session = engine.session()?;
-    let mut recorded = Recorded::begin(clock, progress);
+    let mut recorded = RecordedChecks::begin(clock, progress);
     reconcile(&mut *session)?.iter().for_each(|checked| recorded.note(checked));
     check(&mut *session, workload, size, &mut |checked| recorded.note(checked))?;
     drop(session);
@@ -76,7 +76,7 @@ pub fn before_run(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
-    let mut recorded = Recorded { suffix: ", before the run", ..Recorded::begin(clock, progress) };
+    let mut recorded = RecordedChecks { suffix: ", before the run", ..RecordedChecks::begin(clock, progress) };
     super::before_run(engine, workload, fingerprint, depth, &mut |checked| recorded.note(checked))?;
     Ok(recorded.done())
 }
@@ -95,7 +95,7 @@ pub fn reconcile(
 }
 
 /// A check as the run file has it.
-pub fn entry(checked: &Checked, took_s: f64) -> Check {
+pub fn entry(checked: &CheckResult, took_s: f64) -> Check {
     let evidence = match (checked.offences, checked.sql.is_empty()) {
         (_, true) => checked.evidence.join("; "),
         (0, false) => "no offending row".to_owned(),

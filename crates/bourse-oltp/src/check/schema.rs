@@ -1,6 +1,6 @@
 //! Comparison of tables, indexes and constraints with the declared ones.
 
-use super::Checked;
+use super::CheckResult;
 use crate::load::Constraints;
 use crate::workload::Workload;
 use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session};
@@ -146,12 +146,18 @@ fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn check(db: &mut dyn Session, workload: &dyn Workload, constraints: Constraints) -> Result<Checked, EngineError> {
+pub fn check(
+    db: &mut dyn Session,
+    workload: &dyn Workload,
+    constraints: Constraints,
+) -> Result<CheckResult, EngineError> {
     const WORDS: &str = "tables, columns, indexes and constraints are those that are declared, and there are no others";
     let source = workload.source_of_schema();
     Ok(match differences(db, workload, constraints)? {
-        None => Checked::not_run("schema", source, WORDS, "no query for this engine's catalog is known"),
-        Some(found) => Checked::of_offences("schema", source, WORDS, found.iter().map(ToString::to_string).collect()),
+        None => CheckResult::not_run("schema", source, WORDS, "no query for this engine's catalog is known"),
+        Some(found) => {
+            CheckResult::of_offences("schema", source, WORDS, found.iter().map(ToString::to_string).collect())
+        }
     })
 }
 

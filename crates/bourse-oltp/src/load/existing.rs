@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Content of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingDatabase {
     /// There is no database.
     Absent,
     /// Something other than a database of Bourse, with the reason.
@@ -22,12 +22,12 @@ pub enum Existing {
         differences: Vec<String>,
     },
     /// The requested database.
-    Matches(Found),
+    Matches(FoundDatabase),
 }
 
 /// A database of Bourse.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundDatabase {
     /// Fingerprint of the database.
     pub fingerprint: Fingerprint,
     /// Rows that earlier runs have added to the [growing table](Workload::growing); 0 if the workload has none.
@@ -36,7 +36,7 @@ pub struct Found {
     pub rows: &'static str,
 }
 
-impl fmt::Display for Existing {
+impl fmt::Display for ExistingDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => write!(f, "there is no database"),
@@ -45,7 +45,7 @@ impl fmt::Display for Existing {
             Self::Differs { differences, .. } => {
                 write!(f, "a database of bourse made of something else: {}", differences.join("; "))
             }
-            Self::Matches(Found { gained, rows, .. }) => match gained {
+            Self::Matches(FoundDatabase { gained, rows, .. }) => match gained {
                 0 => write!(f, "a fresh database"),
                 gained => write!(f, "a database that earlier runs have added {gained} {rows} to"),
             },
@@ -57,12 +57,16 @@ impl fmt::Display for Existing {
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn examine(engine: &dyn Engine, workload: &dyn Workload, wanted: &Fingerprint) -> Result<Existing, EngineError> {
+pub fn examine(
+    engine: &dyn Engine,
+    workload: &dyn Workload,
+    wanted: &Fingerprint,
+) -> Result<ExistingDatabase, EngineError> {
     Ok(identify(engine, workload)?.against(workload, wanted))
 }
 
-impl Existing {
-    /// Compares a matching database with the wanted one: [`Existing::Differs`] if their fingerprints differ.
+impl ExistingDatabase {
+    /// Compares a matching database with the wanted one: [`ExistingDatabase::Differs`] if their fingerprints differ.
     #[must_use]
     pub fn against(self, workload: &dyn Workload, wanted: &Fingerprint) -> Self {
         match self {
@@ -75,15 +79,15 @@ impl Existing {
     }
 }
 
-/// Identifies the content of an engine's target, whatever its fingerprint: never [`Existing::Differs`]. Changes no setting of the
+/// Identifies the content of an engine's target, whatever its fingerprint: never [`ExistingDatabase::Differs`]. Changes no setting of the
 /// database.
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing, EngineError> {
+pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<ExistingDatabase, EngineError> {
     // First of all: a foreign database must not even be opened.
     if let Some(why) = engine.foreign()? {
-        return Ok(Existing::Foreign(why));
+        return Ok(ExistingDatabase::Foreign(why));
     }
     let Some(looked) = engine.for_inspection()? else { return identify_opened(engine, workload) };
     let existing = identify_opened(looked.engine.as_ref(), workload)?;
@@ -91,40 +95,44 @@ pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing
     Ok(existing)
 }
 
-fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing, EngineError> {
+fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<ExistingDatabase, EngineError> {
     if !engine.exists()? {
-        return Ok(Existing::Absent);
+        return Ok(ExistingDatabase::Absent);
     }
     let mut session = engine.session()?;
     if let Some(why) = Inventory::read(&mut *session)?.and_then(|inventory| inventory.foreign()) {
-        return Ok(Existing::Foreign(why));
+        return Ok(ExistingDatabase::Foreign(why));
     }
     let fingerprints = match read_fingerprints(&mut *session, workload) {
         Ok(fingerprints) => fingerprints,
         // An engine says that there is no such table as it says anything that it cannot do.
         Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => {
             if is_of_another_workload(&mut *session) {
-                return Ok(Existing::Foreign("it has the tables of another workload".to_owned()));
+                return Ok(ExistingDatabase::Foreign("it has the tables of another workload".to_owned()));
             }
             let (name, words) = (workload.name(), error.message());
-            return Ok(Existing::Foreign(format!(
+            return Ok(ExistingDatabase::Foreign(format!(
                 "there is a database already, and `{name} load` did not make it: {words}"
             )));
         }
         Err(error) => return Err(error),
     };
     let fingerprint = match fingerprints.into_iter().next() {
-        None => return Ok(Existing::Unfinished),
-        Some(Err(why)) => return Ok(Existing::Foreign(why)),
+        None => return Ok(ExistingDatabase::Unfinished),
+        Some(Err(why)) => return Ok(ExistingDatabase::Foreign(why)),
         Some(Ok(fingerprint)) => fingerprint,
     };
     let Some(growing) = workload.growing(&fingerprint.size) else {
-        return Ok(Existing::Matches(Found { fingerprint, gained: 0, rows: "rows" }));
+        return Ok(ExistingDatabase::Matches(FoundDatabase { fingerprint, gained: 0, rows: "rows" }));
     };
     let mut now: u64 = 0;
     session.query_text(&format!("SELECT count(*) FROM {}", growing.table), &[], &mut |row| {
         now = row.get(0)?;
         Ok(())
     })?;
-    Ok(Existing::Matches(Found { fingerprint, gained: now.saturating_sub(growing.initial), rows: growing.rows }))
+    Ok(ExistingDatabase::Matches(FoundDatabase {
+        fingerprint,
+        gained: now.saturating_sub(growing.initial),
+        rows: growing.rows,
+    }))
 }

@@ -16,6 +16,6 @@ mod existing;
 mod fingerprint;
 mod rows;
 
-pub use existing::{Existing, Found, examine, identify};
+pub use existing::{ExistingDatabase, FoundDatabase, examine, identify};
 pub use fingerprint::{Constraints, Fingerprint};
 pub use rows::{LoadError, LoadOptions, LoadReport, Phase, Progress, load};

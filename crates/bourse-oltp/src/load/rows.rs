@@ -125,7 +125,7 @@ pub fn load(
 ) -> Result<LoadReport, LoadError> {
     let loader = engine.loader()?;
     let work = workload.work(size);
-    let mut loading = Loading {
+    let mut loading = LoadInProgress {
         loader,
         workload,
         size,
@@ -161,7 +161,7 @@ pub fn load(
     Ok(LoadReport { fingerprint, rows })
 }
 
-struct Loading<'p> {
+struct LoadInProgress<'p> {
     loader: Box<dyn Loader>,
     workload: &'p dyn Workload,
     size: &'p Size,
@@ -177,7 +177,7 @@ struct Loading<'p> {
     progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
 }
 
-impl Loading<'_> {
+impl LoadInProgress<'_> {
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), LoadError> {
         self.loader.insert(batch)?;
         let table = batch.table().name;

@@ -20,14 +20,14 @@ use serde::Serialize;
 use std::fmt;
 
 pub use sequence::{OnSession, Sequence};
-pub use users::{Ran, RunOptions, run};
+pub use users::{MixResult, RunOptions, run};
 
 /// Amount by which a transaction changes a total that the ledger counts: a place in [`Transactions::AMOUNTS`] and the amount.
 pub type Change = (usize, i64);
 
 /// Result of a transaction, judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Judged {
+pub struct JudgedTransaction {
     /// Outcome for the figures.
     pub outcome: Outcome,
     /// The workload's status code; 0 for success.
@@ -77,7 +77,7 @@ pub trait Transactions: Workload + Generator + 'static {
     fn perform(session: &mut dyn Session, input: &Self::Input) -> Result<Self::Output, EngineError>;
 
     /// Judges an output.
-    fn judge(input: &Self::Input, output: &Self::Output) -> Judged;
+    fn judge(input: &Self::Input, output: &Self::Output) -> JudgedTransaction;
 
     /// Change that a transaction made if it was committed, which is unknown.
     fn doubtful(input: &Self::Input) -> Option<Change>;

@@ -4,7 +4,7 @@ use super::Transactions;
 use crate::check::ledger::Ledger;
 use crate::workload::Size;
 use bourse_driver::{
-    Clock, Control, Draw, Fault, OpenLoop, OperationCx, OperationSpec, Performed, Plan, Progress, RoundCounts,
+    Clock, Control, Draw, Fault, OpenLoop, OperationCx, OperationResult, OperationSpec, Plan, Progress, RoundCounts,
     Schedule, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Capabilities, Connection, Engine, EngineError};
@@ -29,7 +29,7 @@ pub struct RunOptions {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct MixResult {
     /// The figures, without checks of the database.
     pub round: Round,
     /// Amounts that the database must have gained.
@@ -52,7 +52,7 @@ pub fn run<T: Transactions>(
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Ran, Fault> {
+) -> Result<MixResult, Fault> {
     let mut seeds = SplitMix::new(options.seed);
     let sums = Mutex::new(vec![[0; 2]; T::AMOUNTS.len()]);
     let mut users = Vec::with_capacity(options.users);
@@ -80,7 +80,7 @@ pub fn run<T: Transactions>(
     }
     let mut round = measured.round;
     expect_shares(&mut round.operations);
-    Ok(Ran { round, ledger, counted: measured.counted, interrupted: measured.interrupted, fault: measured.fault })
+    Ok(MixResult { round, ledger, counted: measured.counted, interrupted: measured.interrupted, fault: measured.fault })
 }
 
 /// Sets by how many percentage points the share of each transaction may be off: three standard deviations of so many draws.
@@ -144,7 +144,7 @@ impl<T: Transactions> User for MixUser<'_, T> {
         self.input.as_ref().map(T::kind)
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let input = self.input.as_ref().expect("an input is drawn before it is performed");
         let attempt =
             |connection: &mut Connection| -> Result<T::Output, EngineError> { T::perform(connection.sql()?, input) };
@@ -155,10 +155,10 @@ impl<T: Transactions> User for MixUser<'_, T> {
                 if let Some((at, amount)) = judged.change {
                     self.changes[at].iter_mut().for_each(|bound| *bound += i128::from(amount));
                 }
-                Performed::ended(operation, judged.outcome, judged.code)
+                OperationResult::ended(operation, judged.outcome, judged.code)
             }
             Err(error) => {
-                let performed = Performed::error(operation, &error);
+                let performed = OperationResult::error(operation, &error);
                 if let Some((at, amount)) = T::doubtful(input).filter(|_| performed.in_doubt) {
                     let [least, most] = &mut self.changes[at];
                     *least += i128::from(amount.min(0));

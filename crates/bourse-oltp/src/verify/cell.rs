@@ -7,7 +7,7 @@ use std::fmt;
 /// A column's value in canonical form: the same for every engine's storage format.
 ///
 /// Whole numbers, flags (0 and 1), dates (days) and timestamps (milliseconds since 1970) and decimals (smallest units) are
-/// [`Cell::Int`]; the column determines their meaning ([`Shown`]).
+/// [`Cell::Int`]; the column determines their meaning ([`ShownCell`]).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cell {
     /// SQL NULL.
@@ -72,8 +72,8 @@ impl Cell {
     }
 
     /// The value in readable form, for that column.
-    pub const fn shown(&self, column: ColumnType) -> Shown<'_> {
-        Shown { cell: self, column }
+    pub const fn shown(&self, column: ColumnType) -> ShownCell<'_> {
+        ShownCell { cell: self, column }
     }
 }
 
@@ -85,12 +85,12 @@ fn write_bytes(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
 
 /// A value in readable form.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'c> {
+pub struct ShownCell<'c> {
     cell: &'c Cell,
     column: ColumnType,
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownCell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.cell, self.column) {
             (Cell::Null, _) => write!(f, "NULL"),

@@ -264,7 +264,7 @@ fn compare_tables<R: Clone>(
 
 /// A transaction run alone, after those before it have been run without comparing.
 #[derive(Debug, Clone)]
-pub struct Replayed<R> {
+pub struct ReplayedTransaction<R> {
     /// The transaction.
     pub step: Step<R>,
     /// Each subject's name, its result of the transaction, and its statements.
@@ -282,7 +282,7 @@ pub fn replay<S: Script>(
     transactions: u64,
     number: u64,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Option<Replayed<S::Request>>, VerifyError> {
+) -> Result<Option<ReplayedTransaction<S::Request>>, VerifyError> {
     for at in 1..=number.clamp(1, transactions) {
         let step = if at == transactions { script.last_step() } else { script.next_step() };
         let performances: Vec<_> =
@@ -291,7 +291,7 @@ pub fn replay<S: Script>(
             let shown = subjects.iter().zip(performances);
             let subjects =
                 shown.map(|(subject, performance)| (subject.name().to_owned(), performance, subject.trace().to_vec()));
-            return Ok(Some(Replayed { step, subjects: subjects.collect() }));
+            return Ok(Some(ReplayedTransaction { step, subjects: subjects.collect() }));
         }
         script.take(&performances[0].sent).map_err(VerifyError::Message)?;
         if progress(Progress::Transactions(at)).is_break() {

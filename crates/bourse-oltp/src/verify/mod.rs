@@ -23,6 +23,6 @@ pub mod subject;
 pub use cell::Cell;
 pub use difference::{Difference, DifferenceKind};
 pub use digest::TableDigest;
-pub use lockstep::{Extent, Progress, Replayed, Script, Step, Verdict, VerifyError};
+pub use lockstep::{Extent, Progress, ReplayedTransaction, Script, Step, Verdict, VerifyError};
 pub use sql::{Perform, SqlSubject};
 pub use subject::{Answer, Performance, RowKey, Statement, Subject, value};

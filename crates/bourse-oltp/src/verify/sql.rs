@@ -11,7 +11,7 @@ const ROWS_KEPT: usize = 100;
 /// An engine's session that performs transactions in lockstep with others.
 pub struct SqlSubject<P> {
     name: String,
-    session: Traced,
+    session: TracingSession,
     transactions: P,
 }
 
@@ -24,7 +24,7 @@ pub trait Perform<R> {
 impl<P> SqlSubject<P> {
     /// Creates a subject that performs `transactions` on a session.
     pub fn new(name: impl Into<String>, session: Box<dyn Session>, transactions: P) -> Self {
-        let session = Traced { inner: session, statements: Vec::new() };
+        let session = TracingSession { inner: session, statements: Vec::new() };
         Self { name: name.into(), session, transactions }
     }
 }
@@ -84,13 +84,13 @@ fn cells(table: &Table, row: &dyn bourse_engine::Row) -> Result<Vec<Cell>, Engin
 }
 
 /// A session that records its statements and their results.
-struct Traced {
+struct TracingSession {
     inner: Box<dyn Session>,
     statements: Vec<Statement>,
 }
 
-impl Traced {
-    fn note(&mut self, sql: &'static Sql, params: Params<'_>, Seen { rows, count }: Seen) {
+impl TracingSession {
+    fn note(&mut self, sql: &'static Sql, params: Params<'_>, SeenRows { rows, count }: SeenRows) {
         let params = params.iter().map(shown).collect();
         self.statements.push(Statement { sql: sql.text(), params, rows, count });
     }
@@ -98,12 +98,12 @@ impl Traced {
 
 /// Rows that a statement returned: their number, and the first of them in readable form.
 #[derive(Default)]
-struct Seen {
+struct SeenRows {
     rows: Vec<Vec<String>>,
     count: u64,
 }
 
-impl Seen {
+impl SeenRows {
     fn row(&mut self, row: &dyn bourse_engine::Row) {
         self.count += 1;
         if self.rows.len() < ROWS_KEPT {
@@ -127,10 +127,10 @@ fn shown(value: Value<'_>) -> String {
     }
 }
 
-impl Session for Traced {
+impl Session for TracingSession {
     forward_session!(inner: dialect, install, has_routines, begin, commit, rollback, query_text, execute_text);
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        let mut seen = Seen::default();
+        let mut seen = SeenRows::default();
         let outcome = self.inner.query(sql, params, &mut |row| {
             seen.row(row);
             each(row)
@@ -140,7 +140,7 @@ impl Session for Traced {
     }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let outcome = self.inner.execute(sql, params);
-        self.note(sql, params, Seen { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
+        self.note(sql, params, SeenRows { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
         outcome
     }
     fn call(
@@ -149,7 +149,7 @@ impl Session for Traced {
         params: Params<'_>,
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
-        let mut seen = Seen::default();
+        let mut seen = SeenRows::default();
         let outcome = self.inner.call(routine, params, &mut |set, row| {
             seen.row(row);
             each(set, row)

@@ -2,8 +2,8 @@
 
 mod recorded;
 
-use crate::{Arrivals, Counted, LiveCell, Operation, OperationSpec, Outcome, Sample};
-use recorded::{InFlight, Latency, Recorded, TALLIES};
+use crate::{Arrivals, LiveCell, Operation, OperationSpec, Outcome, Sample, SampleInclusion};
+use recorded::{InFlight, Latency, OperationSamples, TALLIES};
 use std::sync::Arc;
 
 pub use recorded::Totals;
@@ -13,7 +13,7 @@ pub use recorded::Totals;
 #[derive(Debug)]
 pub struct Recorder {
     specs: Arc<[OperationSpec]>,
-    operations: Vec<Recorded>,
+    operations: Vec<OperationSamples>,
     live: Arc<LiveCell>,
     arrivals: Option<Arrivals>,
 }
@@ -27,7 +27,7 @@ impl Recorder {
     /// A recorder for the operations of the workload that `performs` selects.
     pub fn new(specs: Arc<[OperationSpec]>, performs: impl Fn(usize) -> bool) -> Self {
         let operations = (0..specs.len())
-            .map(|operation| Recorded {
+            .map(|operation| OperationSamples {
                 latency: Outcome::MEASURED.map(|_| performs(operation).then(Latency::default)).into(),
                 tallies: Vec::with_capacity(TALLIES),
                 retries: 0,
@@ -59,19 +59,19 @@ impl Recorder {
     /// # Panics
     /// Panics if `performs` did not select the operation.
     #[cfg(not(feature = "planted-bug"))]
-    pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
+    pub fn sample(&mut self, sample: &Sample, counted: impl Into<SampleInclusion>) {
         self.take(sample, counted.into());
     }
 
     /// Records a sample, altered by the planted fault: see [`crate::planted`].
     #[cfg(feature = "planted-bug")]
-    pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
+    pub fn sample(&mut self, sample: &Sample, counted: impl Into<SampleInclusion>) {
         let counted = counted.into();
         crate::planted::distort(sample, |sample| self.take(sample, counted));
     }
 
     #[inline]
-    fn take(&mut self, sample: &Sample, counted: Counted) {
+    fn take(&mut self, sample: &Sample, counted: SampleInclusion) {
         self.live.record(sample);
         let recorded = &mut self.operations[sample.operation];
         let count = u64::from(sample.count);
@@ -83,14 +83,14 @@ impl Recorder {
         if let Some(at) = at {
             recorded.totals.whole_round[at] += count;
         }
-        if counted == Counted::Not {
+        if counted == SampleInclusion::Not {
             if let Some(latency) = latency {
                 // Room for times like this one: in the measurement interval it need not be made.
                 latency.record(response, service, 0);
             }
             return;
         }
-        if counted == Counted::Untimed {
+        if counted == SampleInclusion::Untimed {
             recorded.untimed += if at.is_some() { count } else { 0 };
             recorded.retries += u64::from(sample.retries);
             recorded.round_trips += u64::from(sample.round_trips);
@@ -112,7 +112,7 @@ impl Recorder {
             latency.engine.record_many(each(time.engine_ns, count), count);
             latency.network.record_many(each(network_ns, count), count);
         }
-        if counted == Counted::UnderWay {
+        if counted == SampleInclusion::UnderWay {
             let in_flight = &mut recorded.in_flight;
             in_flight.count += count;
             in_flight.failed += if sample.outcome == Outcome::Failed { count } else { 0 };
@@ -201,7 +201,7 @@ impl Recorder {
 
     /// Memory held, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let operations = self.operations.iter().map(Recorded::memory_bytes).sum::<u64>();
+        let operations = self.operations.iter().map(OperationSamples::memory_bytes).sum::<u64>();
         operations + self.live.memory_bytes()
     }
 

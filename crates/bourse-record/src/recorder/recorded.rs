@@ -4,7 +4,7 @@ use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLate
 
 /// Samples of one operation.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct OperationSamples {
     /// Latencies by outcome, for operations that the thread performs.
     pub(super) latency: Vec<Option<Latency>>,
     pub(super) tallies: Vec<Tally>,
@@ -124,7 +124,7 @@ impl Totals {
     }
 }
 
-impl Recorded {
+impl OperationSamples {
     pub(super) fn memory_bytes(&self) -> u64 {
         let places = self.latency.capacity() * size_of::<Option<Latency>>();
         let tallies = self.tallies.capacity() * size_of::<Tally>();

@@ -26,7 +26,7 @@ pub(crate) use forest::{ForestRow, forest};
 pub(crate) use history::{History, HistoryPoint, history};
 pub(crate) use live::live_panels;
 pub(crate) use marks::{Lane, Marks, marks};
-pub(crate) use plot::{Curve, Plot, Thin, is_too_short};
+pub(crate) use plot::{Curve, Plot, Thinning, is_too_short};
 pub(crate) use scaling::{scaling, swept};
 pub(crate) use svg::escaped;
 
@@ -83,13 +83,13 @@ pub(crate) struct Frame<'a> {
 
 /// A chart in both sizes, or the plot that the page's script draws, with its description.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Drawn {
+pub(crate) struct DrawnChart {
     /// Class of the size, and the drawing.
     pub(crate) sizes: Vec<(&'static str, String)>,
     pub(crate) plot: Option<(String, String)>,
 }
 
-impl Drawn {
+impl DrawnChart {
     /// A drawing of each size, if there is one.
     pub(crate) fn still(draw: impl Fn(Size) -> Option<String>) -> Self {
         let sizes = Size::ALL.into_iter().filter_map(|size| Some((size.class(), draw(size)?))).collect();
@@ -103,7 +103,7 @@ impl Drawn {
 }
 
 /// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' indices in the run.
-pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)]) -> Vec<(Frame<'static>, Drawn)> {
+pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)]) -> Vec<(Frame<'static>, DrawnChart)> {
     const TIME: Frame<'static> = Frame {
         id: "time",
         title: "The cases over time",
@@ -117,7 +117,7 @@ pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)]) -> Vec<(Frame<'static>,
     };
     let cases: Vec<&CaseView<'_>> = views.iter().map(|(_, view)| *view).collect();
     let plots = [(TIME, overlay::over_time(views)), (TAIL, overlay::percentiles(&cases))];
-    plots.into_iter().map(|(frame, plot)| (frame, Drawn::plot(plot))).collect()
+    plots.into_iter().map(|(frame, plot)| (frame, DrawnChart::plot(plot))).collect()
 }
 
 /// A chart of a round.
@@ -140,10 +140,10 @@ enum Draw {
 
 impl Chart {
     /// The chart of a round.
-    pub(crate) fn drawn(&self, subject: &Subject<'_>) -> Drawn {
+    pub(crate) fn drawn(&self, subject: &Subject<'_>) -> DrawnChart {
         match self.draw {
-            Draw::Plot(plot) => Drawn::plot(plot(subject)),
-            Draw::Still(draw) => Drawn::still(|size| draw(subject, self, size)),
+            Draw::Plot(plot) => DrawnChart::plot(plot(subject)),
+            Draw::Still(draw) => DrawnChart::still(|size| draw(subject, self, size)),
         }
     }
 }

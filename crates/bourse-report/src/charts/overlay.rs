@@ -2,7 +2,7 @@
 
 use super::axis::Unit;
 use super::percentile;
-use super::plot::{Across, Curve, OfSeries, Panel, Plot, Thin};
+use super::plot::{Curve, HorizontalAxis, Panel, Plot, SeriesSum, Thinning};
 use crate::units::printable;
 use crate::view::{CaseView, values};
 
@@ -10,15 +10,15 @@ use crate::view::{CaseView, values};
 const MOST: usize = 12;
 
 /// Title of a panel, metric, unit, whether it is logarithmic, aggregation of points.
-type Row = (&'static str, &'static str, Unit, bool, Thin);
+type Row = (&'static str, &'static str, Unit, bool, Thinning);
 
 const ROWS: [Row; 6] = [
-    ("completed a second", "throughput", Unit::PerSecond, false, Thin::Mean),
-    ("response time, p99 of each second", "response_ns_p99", Unit::Nanoseconds, true, Thin::Max),
-    ("processor time of our process, cores", "cpu_user+cpu_system", Unit::Count, false, Thin::Mean),
-    ("written to storage a second", "written_bytes", Unit::BytesPerSecond, false, Thin::Mean),
-    ("write-ahead log", "log_bytes", Unit::Bytes, false, Thin::Max),
-    ("memory of our process", "memory_resident_bytes", Unit::Bytes, false, Thin::Max),
+    ("completed a second", "throughput", Unit::PerSecond, false, Thinning::Mean),
+    ("response time, p99 of each second", "response_ns_p99", Unit::Nanoseconds, true, Thinning::Max),
+    ("processor time of our process, cores", "cpu_user+cpu_system", Unit::Count, false, Thinning::Mean),
+    ("written to storage a second", "written_bytes", Unit::BytesPerSecond, false, Thinning::Mean),
+    ("write-ahead log", "log_bytes", Unit::Bytes, false, Thinning::Max),
+    ("memory of our process", "memory_resident_bytes", Unit::Bytes, false, Thinning::Max),
 ];
 
 /// A curve of a round's series: the sum of metrics that `+` joins.
@@ -27,7 +27,7 @@ pub(super) fn curve(
     (case, round): (usize, usize),
     metrics: &str,
     label: &str,
-    thin: Thin,
+    thin: Thinning,
 ) -> Curve {
     let metrics: Vec<String> = metrics.split('+').map(str::to_owned).collect();
     of_metrics(view, (case, round), metrics, label, thin)
@@ -39,7 +39,7 @@ pub(super) fn of_metrics(
     (case, round): (usize, usize),
     metrics: Vec<String>,
     label: &str,
-    thin: Thin,
+    thin: Thinning,
 ) -> Curve {
     let of = &view.case.rounds[round];
     let sum = |mut sum: Vec<(f64, Option<f64>)>, further: &String| {
@@ -50,7 +50,7 @@ pub(super) fn of_metrics(
     };
     let first = metrics.first().map(|metric| values(of, metric).collect()).unwrap_or_default();
     let points = metrics.iter().skip(1).fold(first, sum);
-    Curve { label: printable(label), points, thin, series: Some(OfSeries { case, round, metrics }) }
+    Curve { label: printable(label), points, thin, series: Some(SeriesSum { case, round, metrics }) }
 }
 
 /// The first rounds of the cases over time, a panel for each metric; `views` with the cases' indices in the run.
@@ -64,7 +64,7 @@ pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
         let curves = if curves.iter().any(is_any) { curves } else { Vec::new() };
         Panel { logarithmic, ..Panel::new(title, unit, curves) }
     };
-    Plot::new(Across::Time, ROWS.into_iter().map(panel).collect())
+    Plot::new(HorizontalAxis::Time, ROWS.into_iter().map(panel).collect())
 }
 
 /// Percentiles of the cases' response times.

@@ -1,7 +1,7 @@
 //! Response times by percentile: the tail at a glance.
 
 use super::axis::Unit;
-use super::plot::{Across, Curve, Panel, Plot, Thin};
+use super::plot::{Curve, HorizontalAxis, Panel, Plot, Thinning};
 use crate::view::{CaseView, Latency, OperationView, Quantile};
 
 /// Points a nine.
@@ -19,12 +19,12 @@ fn curve(label: &str, latency: &Latency) -> Curve {
             Some(Quantile::TooFew | Quantile::Beyond(_)) | None => break,
         }
     }
-    Curve::of_points(label, Thin::Max, points)
+    Curve::of_points(label, Thinning::Max, points)
 }
 
 fn plot(title: &str, curves: Vec<Curve>) -> Plot {
     let panel = Panel { logarithmic: true, ..Panel::new(title, Unit::Nanoseconds, curves) };
-    Plot::new(Across::Quantile, vec![panel])
+    Plot::new(HorizontalAxis::Quantile, vec![panel])
 }
 
 /// A curve for each operation of a case.

@@ -12,14 +12,14 @@ use std::fmt::Write;
 /// Aggregation of values, if there are more than a drawing can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Thin {
+pub(crate) enum Thinning {
     Mean,
     Max,
 }
 
 /// Metrics of a round's series in the run file that the page carries, whose sum is a curve.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct OfSeries {
+pub(super) struct SeriesSum {
     pub(super) case: usize,
     pub(super) round: usize,
     pub(super) metrics: Vec<String>,
@@ -32,14 +32,14 @@ pub(crate) struct Curve {
     /// The points; not in the page if it carries the series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<(f64, Option<f64>)>,
-    pub(super) thin: Thin,
+    pub(super) thin: Thinning,
     #[serde(flatten)]
-    pub(super) series: Option<OfSeries>,
+    pub(super) series: Option<SeriesSum>,
 }
 
 impl Curve {
     /// A curve of these points.
-    pub(crate) fn of_points(label: &str, thin: Thin, points: Vec<(f64, Option<f64>)>) -> Self {
+    pub(crate) fn of_points(label: &str, thin: Thinning, points: Vec<(f64, Option<f64>)>) -> Self {
         Self { label: printable(label), points, thin, series: None }
     }
 }
@@ -77,7 +77,7 @@ pub(super) struct Events {
 /// The horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Across {
+pub(super) enum HorizontalAxis {
     /// Seconds since the round began.
     Time,
     /// Quantiles, each nine as wide as the one before: the position is the decimal logarithm of 1 / (1 - quantile).
@@ -89,7 +89,7 @@ pub(super) enum Across {
 /// Contents of a drawing.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Plot {
-    pub(super) across: Across,
+    pub(super) across: HorizontalAxis,
     pub(super) panels: Vec<Panel>,
     /// Name, first and last second of each phase.
     pub(super) phases: Vec<(&'static str, f64, f64)>,
@@ -118,14 +118,14 @@ const fn phase_name(kind: PhaseKind) -> &'static str {
 }
 
 impl Plot {
-    pub(super) fn new(across: Across, panels: Vec<Panel>) -> Self {
+    pub(super) fn new(across: HorizontalAxis, panels: Vec<Panel>) -> Self {
         Self { across, panels, phases: Vec::new(), events: None, names: Vec::new() }
     }
 
     /// A plot over the time of a round with these phases.
     pub(super) fn over_time(panels: Vec<Panel>, phases: &[Phase], events: Option<Events>) -> Self {
         let phases = phases.iter().map(|phase| (phase_name(phase.kind), phase.from_s, phase.to_s)).collect();
-        Self { phases, events, ..Self::new(Across::Time, panels) }
+        Self { phases, events, ..Self::new(HorizontalAxis::Time, panels) }
     }
 
     /// A panel of curves over the rows of a table.
@@ -139,13 +139,13 @@ impl Plot {
         let unit = if is_bytes { Unit::DecimalBytes } else { Unit::Count };
         let marks = marks.into_iter().map(|(value, name)| (value, printable(&name))).collect();
         let names = rows.iter().map(|row| printable(row)).collect();
-        Self { names, ..Self::new(Across::Rows, vec![Panel { marks, ..Panel::new(title, unit, curves) }]) }
+        Self { names, ..Self::new(HorizontalAxis::Rows, vec![Panel { marks, ..Panel::new(title, unit, curves) }]) }
     }
 
     /// The plot with only its drawable parts, as JSON that can be in a page, and its description for readers without the
     /// drawing; `None` if there is nothing to draw.
     pub(super) fn drawable(mut self) -> Option<(String, String)> {
-        let fewest = if self.across == Across::Time { FEWEST_MOMENTS } else { 1 };
+        let fewest = if self.across == HorizontalAxis::Time { FEWEST_MOMENTS } else { 1 };
         for panel in &mut self.panels {
             for curve in &mut panel.curves {
                 for (_, value) in &mut curve.points {

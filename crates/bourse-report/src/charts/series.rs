@@ -3,14 +3,14 @@
 use super::Subject;
 use super::axis::Unit;
 use super::overlay::of_metrics;
-use super::plot::{Curve, Events, Panel, Plot, Thin};
+use super::plot::{Curve, Events, Panel, Plot, Thinning};
 use bourse_record::{FileKind, WorkloadKind};
 
-fn curve(subject: &Subject<'_>, metric: &str, label: &str, thin: Thin) -> Curve {
+fn curve(subject: &Subject<'_>, metric: &str, label: &str, thin: Thinning) -> Curve {
     sum(subject, &[metric], label, thin)
 }
 
-fn sum(subject: &Subject<'_>, metrics: &[&str], label: &str, thin: Thin) -> Curve {
+fn sum(subject: &Subject<'_>, metrics: &[&str], label: &str, thin: Thinning) -> Curve {
     let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
     of_metrics(subject.view, (subject.case, subject.nth), metrics, label, thin)
 }
@@ -19,7 +19,7 @@ fn sum(subject: &Subject<'_>, metrics: &[&str], label: &str, thin: Thin) -> Curv
 /// which are marked.
 fn over_time(subject: &Subject<'_>, panels: Vec<Panel>) -> Plot {
     let has_log = subject.round.io.iter().any(|files| files.kind == FileKind::Log && files.writes > 0);
-    let checkpoints = if_any(curve(subject, "data_written_bytes", "checkpoints", Thin::Max)).filter(|_| has_log);
+    let checkpoints = if_any(curve(subject, "data_written_bytes", "checkpoints", Thinning::Max)).filter(|_| has_log);
     let events = checkpoints.map(|curve| Events { name: "| checkpoint", curve });
     Plot::over_time(panels, &subject.round.phases, events)
 }
@@ -32,13 +32,13 @@ fn if_any(curve: Curve) -> Option<Curve> {
 pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
     let workload = &subject.view.case.workload;
     let headline = workload.headline_operation.as_ref().map(|operation| {
-        let curve = curve(subject, &workload.headline_metric(), operation, Thin::Mean);
+        let curve = curve(subject, &workload.headline_metric(), operation, Thinning::Mean);
         Panel::new(format!("{operation}, a second"), Unit::PerSecond, vec![curve])
     });
     let all = Panel::new(
         format!("all {}s, a second", subject.view.noun()),
         Unit::PerSecond,
-        vec![curve(subject, "throughput", "all", Thin::Mean)],
+        vec![curve(subject, "throughput", "all", Thinning::Mean)],
     );
     // The headline's operations first. With a single operation both curves would be the same.
     let mut panels = match (workload.kind, headline, subject.round.operations.len()) {
@@ -61,44 +61,44 @@ pub(super) fn response(subject: &Subject<'_>) -> Plot {
         ("response_ns_p90", "p90"),
         ("response_ns_p50", "median"),
     ];
-    let curves = quantiles.map(|(metric, label)| curve(subject, metric, label, Thin::Max)).into_iter().collect();
+    let curves = quantiles.map(|(metric, label)| curve(subject, metric, label, Thinning::Max)).into_iter().collect();
     let heat = subject.round.response_map.as_ref().map(|_| (subject.case, subject.nth));
     let panel = Panel { logarithmic: true, heat, ..Panel::new("response time", Unit::Nanoseconds, curves) };
     over_time(subject, vec![panel])
 }
 
 pub(super) fn processor(subject: &Subject<'_>) -> Plot {
-    let user = curve(subject, "cpu_user", "user", Thin::Mean);
-    let system = curve(subject, "cpu_system", "system", Thin::Mean);
-    let both = sum(subject, &["cpu_user", "cpu_system"], "both", Thin::Mean);
+    let user = curve(subject, "cpu_user", "user", Thinning::Mean);
+    let system = curve(subject, "cpu_system", "system", Thinning::Mean);
+    let both = sum(subject, &["cpu_user", "cpu_system"], "both", Thinning::Mean);
     let cores = subject.view.machine().cores;
     let mut curves = vec![both, user, system];
-    curves.extend(if_any(curve(subject, "server_cpu_user", "server, user", Thin::Mean)));
-    curves.extend(if_any(curve(subject, "server_cpu_system", "server, system", Thin::Mean)));
-    curves.extend(if_any(curve(subject, "cpu_others", "other processes", Thin::Mean)));
-    curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thin::Mean)));
+    curves.extend(if_any(curve(subject, "server_cpu_user", "server, user", Thinning::Mean)));
+    curves.extend(if_any(curve(subject, "server_cpu_system", "server, system", Thinning::Mean)));
+    curves.extend(if_any(curve(subject, "cpu_others", "other processes", Thinning::Mean)));
+    curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thinning::Mean)));
     let mut panel = Panel::new("cores busy", Unit::Count, curves);
     panel.marks.extend((cores > 0).then(|| (f64::from(cores), format!("all {cores} cores"))));
     over_time(subject, vec![panel])
 }
 
 pub(super) fn memory(subject: &Subject<'_>) -> Plot {
-    let engine = if_any(curve(subject, "engine_memory_bytes", "engine's count", Thin::Max));
-    let mut ours = vec![curve(subject, "memory_resident_bytes", "our process", Thin::Max)];
+    let engine = if_any(curve(subject, "engine_memory_bytes", "engine's count", Thinning::Max));
+    let mut ours = vec![curve(subject, "memory_resident_bytes", "our process", Thinning::Max)];
     ours.extend(engine);
     let mut machine = vec![
-        curve(subject, "machine_memory_used_bytes", "used", Thin::Max),
-        curve(subject, "machine_memory_free_bytes", "free", Thin::Mean),
+        curve(subject, "machine_memory_used_bytes", "used", Thinning::Max),
+        curve(subject, "machine_memory_free_bytes", "free", Thinning::Mean),
     ];
-    machine.extend(if_any(curve(subject, "machine_swap_used_bytes", "swap", Thin::Max)));
+    machine.extend(if_any(curve(subject, "machine_swap_used_bytes", "swap", Thinning::Max)));
     let panels = vec![Panel::new("our process", Unit::Bytes, ours), Panel::new("the machine", Unit::Bytes, machine)];
     over_time(subject, panels)
 }
 
 pub(super) fn sizes(subject: &Subject<'_>) -> Plot {
-    let data = if_any(curve(subject, "data_bytes", "database", Thin::Max));
+    let data = if_any(curve(subject, "data_bytes", "database", Thinning::Max));
     let logs = [("log_bytes", "write-ahead log"), ("journal_bytes", "rollback journal")];
-    let logs = logs.into_iter().filter_map(|(metric, label)| if_any(curve(subject, metric, label, Thin::Max)));
+    let logs = logs.into_iter().filter_map(|(metric, label)| if_any(curve(subject, metric, label, Thinning::Max)));
     let panels = vec![
         Panel::new("database", Unit::Bytes, data.into_iter().collect()),
         Panel::new("write-ahead log and rollback journal", Unit::Bytes, logs.collect()),
@@ -108,9 +108,9 @@ pub(super) fn sizes(subject: &Subject<'_>) -> Plot {
 
 pub(super) fn storage(subject: &Subject<'_>) -> Plot {
     let curves = [("written_bytes", "written"), ("read_bytes", "read")];
-    let curves = curves.map(|(metric, label)| curve(subject, metric, label, Thin::Mean)).into_iter().collect();
-    let syncs = if_any(curve(subject, "syncs", "syncs", Thin::Mean));
-    let in_syncs = if_any(curve(subject, "sync_time", "in syncs", Thin::Mean));
+    let curves = curves.map(|(metric, label)| curve(subject, metric, label, Thinning::Mean)).into_iter().collect();
+    let syncs = if_any(curve(subject, "syncs", "syncs", Thinning::Mean));
+    let in_syncs = if_any(curve(subject, "sync_time", "in syncs", Thinning::Mean));
     let panels = vec![
         Panel::new("bytes a second", Unit::BytesPerSecond, curves),
         Panel::new("syncs, a second", Unit::PerSecond, syncs.into_iter().collect()),
@@ -120,11 +120,11 @@ pub(super) fn storage(subject: &Subject<'_>) -> Plot {
 }
 
 pub(super) fn waiting(subject: &Subject<'_>) -> Plot {
-    let locks = curve(subject, "lock_wait", "locks", Thin::Mean);
-    let waits = if_any(curve(subject, "lock_waits", "waits for locks", Thin::Mean));
-    let retries = if_any(curve(subject, "retries", "retries", Thin::Mean));
-    let queue = if_any(curve(subject, "queue_length", "queue", Thin::Max));
-    let backlog = if_any(curve(subject, "backlog", "backlog", Thin::Max));
+    let locks = curve(subject, "lock_wait", "locks", Thinning::Mean);
+    let waits = if_any(curve(subject, "lock_waits", "waits for locks", Thinning::Mean));
+    let retries = if_any(curve(subject, "retries", "retries", Thinning::Mean));
+    let queue = if_any(curve(subject, "queue_length", "queue", Thinning::Max));
+    let backlog = if_any(curve(subject, "backlog", "backlog", Thinning::Max));
     let queue_title =
         subject.view.case.workload.metric_title("queue_length").unwrap_or("waiting between the workload's parts");
     let panels = vec![

@@ -4,7 +4,7 @@ use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use super::tables::word;
 use crate::history::{StoredFigure, StoredRun};
 use crate::suite::{Line, done, lines, state_words};
-use bourse_verdict::comparison::{Compared, Comparison, Difference};
+use bourse_verdict::comparison::{ComparedCases, Comparison, Difference};
 use bourse_verdict::suite::SuiteFile;
 use bourse_verdict::suite::finding::{FindingResult, TestResult};
 
@@ -107,7 +107,7 @@ pub fn suite_tables(file: &SuiteFile) -> Vec<DataTable> {
 }
 
 /// Metrics of comparisons.
-pub(crate) fn comparison_tables(compared: &Compared) -> Vec<DataTable> {
+pub(crate) fn comparison_tables(compared: &ComparedCases) -> Vec<DataTable> {
     let mut metrics = Metrics::table();
     for of in &compared.comparisons {
         of.metrics.iter().for_each(|it| metrics.push(Metrics::row(&[], of, it)));

@@ -10,11 +10,11 @@ use super::tables::{
 use crate::tables::{self, phase};
 use crate::view::{CaseView, OperationView, Part, QUANTILES, latency_case, over_rounds, roles, rules};
 use bourse_record::{NameValue, Round, RunFile, Series, Steadiness};
-use bourse_verdict::comparison::Compared;
+use bourse_verdict::comparison::ComparedCases;
 
 /// Every table of some runs. A table without rows is still listed, with its columns; the last two list tables and columns.
 pub fn data_tables(runs: &[RunFile]) -> Vec<DataTable> {
-    let mut all = All::default();
+    let mut all = AllTables::default();
     for (number, run) in (1..).zip(runs) {
         all.run(number, run);
     }
@@ -23,17 +23,17 @@ pub fn data_tables(runs: &[RunFile]) -> Vec<DataTable> {
 
 macro_rules! all {
     ($($field:ident: $type:ident,)+) => {
-        struct All {
+        struct AllTables {
             $($field: DataTable,)+
         }
 
-        impl Default for All {
+        impl Default for AllTables {
             fn default() -> Self {
                 Self { $($field: $type::table(),)+ }
             }
         }
 
-        impl All {
+        impl AllTables {
             fn tables(self) -> Vec<DataTable> {
                 let mut tables = vec![$(self.$field,)+];
                 let (mut listed, mut columns) = (Tables::table(), Columns::table());
@@ -76,14 +76,14 @@ all! {
     probes: Probes,
 }
 
-impl All {
+impl AllTables {
     fn run(&mut self, number: u64, run: &RunFile) {
         let of_run = DataValue::from(number);
         self.runs.push(Runs::row(std::slice::from_ref(&of_run), run));
         for it in &run.warnings {
             self.warnings.push(Warnings::row(&[of_run.clone(), DataValue::Nothing, DataValue::Nothing], it));
         }
-        if let Some(it) = Compared::of_run(run).and_then(|it| it.stored()) {
+        if let Some(it) = ComparedCases::of_run(run).and_then(|it| it.stored()) {
             self.comparisons.push(Comparisons::row(std::slice::from_ref(&of_run), &it));
         }
         for it in run.time_spent.iter().flat_map(|it| &it.parts) {

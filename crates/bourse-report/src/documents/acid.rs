@@ -1,6 +1,6 @@
 //! The ACID tests of a target.
 
-use super::sheet::{Answer, Fold, Part, Place, Sheet, Shown};
+use super::sheet::{Answer, Fold, Part, Place, Sheet, ShownForms};
 use crate::tables::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{isolation_not_given, warning};
@@ -89,7 +89,7 @@ pub fn acid(file: &AcidFile) -> Sheet {
     let settings = engine.settings.iter().map(|it| vec![Cell::text(&it.name), Cell::text(&it.value)]).collect();
     let settings = Table { title: "Settings in force".to_owned(), ..Table::of(&["setting", "value"], settings) };
     let others = [vec![Part::heading(2, "Evidence")], others, vec![Part::Table(settings)]].concat();
-    parts.push(Part::Only(Shown::Whole, others));
+    parts.push(Part::Only(ShownForms::Whole, others));
     parts.push(Part::again(&file.provenance));
     let sheet = Sheet::of_run("ACID tests", "ACID tests", &file.provenance, file.interrupted);
     let window = Some(format!("ACID tests of {}", engine.target));

@@ -5,7 +5,7 @@ use super::crash_tables::{
     ABOUT_CRASHES, ABOUT_STATES, crashes, drawn, planted, power_of_sample, sampled_about, sampled_violations, states,
     states_words, violation_words,
 };
-use super::sheet::{Part, Sheet, Shown};
+use super::sheet::{Part, Sheet, ShownForms};
 use crate::tables::Tone;
 use bourse_record::BROKERAGE_NOTICE;
 use bourse_record::crash::{CrashFile, CrashRow, StatesSection};
@@ -23,7 +23,7 @@ pub fn crash(file: &CrashFile) -> Sheet {
                 let failed = outcome.cases.iter().find(|case| !case.holds());
                 let said = Part::text(format!("{} guarantees {}:", it.target, outcome.promised.word()));
                 parts.push(Part::Only(
-                    Shown::Terminal,
+                    ShownForms::Terminal,
                     [said].into_iter().chain(failed.map(|it| case(it, true))).collect(),
                 ));
             }
@@ -33,7 +33,7 @@ pub fn crash(file: &CrashFile) -> Sheet {
         parts.push(Part::faint(ABOUT_CRASHES));
         parts.extend(Some(power_of_sample(file)).filter(|text| !text.is_empty()).map(Part::faint));
         let evidence = file.rows.iter().flat_map(evidence);
-        parts.push(Part::Only(Shown::Whole, [Part::heading(2, "Evidence")].into_iter().chain(evidence).collect()));
+        parts.push(Part::Only(ShownForms::Whole, [Part::heading(2, "Evidence")].into_iter().chain(evidence).collect()));
     }
     parts.push(Part::again(&file.provenance));
     let sheet = Sheet::of_run("What crashes leave", "crash tests", &file.provenance, file.interrupted);

@@ -1,8 +1,8 @@
 //! Report of the reactions of engines to faults.
 
-use super::sheet::{Part, Sheet, Shown};
+use super::sheet::{Part, Sheet, ShownForms};
 use crate::tables::{Cell, Table, Tone};
-use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction};
+use bourse_record::faults::{DataState, FaultCase, FaultRow, FaultVerdict, FaultsFile, Reaction};
 use bourse_stats::grouped;
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub fn faults(file: &FaultsFile) -> Sheet {
         let class = rows.iter().find_map(|row| Some(Part::class(row.class?, &row.class_reason)));
         [Some(Part::Table(cases(rows))), class].into_iter().flatten()
     });
-    parts.push(Part::Only(Shown::Whole, vec![Part::fold("Evidence", evidence.collect())]));
+    parts.push(Part::Only(ShownForms::Whole, vec![Part::fold("Evidence", evidence.collect())]));
     parts.push(Part::again(&file.provenance));
     let title = "What engines do about faults";
     Sheet { parts, ..Sheet::of_run(title, "fault tests", &file.provenance, file.interrupted) }
@@ -103,8 +103,8 @@ fn cells(row: &FaultRow) -> [String; 5] {
 /// State of the database in all cases.
 fn all_left_words(row: &FaultRow) -> String {
     let hit = || row.cases.iter().filter(|case| case.reaction != Reaction::NotMet);
-    let lost: Vec<u64> = hit().filter(|case| case.left == Left::Lost).map(|case| case.lost).collect();
-    let mut words = tally(hit().filter(|case| case.left != Left::Lost).map(left_words));
+    let lost: Vec<u64> = hit().filter(|case| case.left == DataState::Lost).map(|case| case.lost).collect();
+    let mut words = tally(hit().filter(|case| case.left != DataState::Lost).map(left_words));
     if let (Some(least), Some(most)) = (lost.iter().min(), lost.iter().max()) {
         let gap = if words.is_empty() { "" } else { ", " };
         let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
@@ -131,10 +131,10 @@ fn reaction_words(case: &FaultCase) -> String {
 /// State of the database after the fault.
 fn left_words(case: &FaultCase) -> String {
     match case.left {
-        Left::Whole if case.committed_despite_error > 0 => "nothing lost, failed transaction committed".to_owned(),
-        Left::Whole => case.left.name().to_owned(),
-        Left::Lost => format!("{} of {} lost", case.lost, case.acknowledged),
-        Left::Corrupted | Left::Unreadable => case.left.name().to_owned(),
+        DataState::Whole if case.committed_despite_error > 0 => "nothing lost, failed transaction committed".to_owned(),
+        DataState::Whole => case.left.name().to_owned(),
+        DataState::Lost => format!("{} of {} lost", case.lost, case.acknowledged),
+        DataState::Corrupted | DataState::Unreadable => case.left.name().to_owned(),
     }
 }
 

@@ -22,5 +22,5 @@ pub use crash_tables::sampled_state_words;
 pub use faults::faults;
 pub(crate) use of_case::{figure, on};
 pub use run::{html, markdown, terminal};
-pub(crate) use sheet::{Again, Answer, Fold, Line, Part, Place, Shown, entries};
+pub(crate) use sheet::{Answer, Fold, Line, Part, Place, RepeatCommand, ShownForms, entries};
 pub use sheet::{Entry, Sheet};

@@ -1,6 +1,6 @@
 //! A case of a run: its answer, its operations, and what is behind them.
 
-use super::sheet::{Answer, Fold, Line, Part, Place, Shown};
+use super::sheet::{Answer, Fold, Line, Part, Place, ShownForms};
 use crate::charts::{self, CHARTS, Chart, Frame, Subject};
 use crate::html::Drawing;
 use crate::tables::{self, Table, Tone};
@@ -36,9 +36,9 @@ pub(super) fn case(
     parts.push(Part::Table(tables::quantiles(view)));
     parts.extend(latency_case(view).map(|case| Part::Table(tables::latency(&CaseView::new(view.file, &case)))));
     parts.push(Part::Table(tables::server_times(view)));
-    parts.push(Part::Only(Shown::Terminal, other_outcomes(view)));
+    parts.push(Part::Only(ShownForms::Terminal, other_outcomes(view)));
     if with_charts {
-        parts.push(Part::Only(Shown::Html, charts_of(view, at, drawings, id("charts"))));
+        parts.push(Part::Only(ShownForms::Html, charts_of(view, at, drawings, id("charts"))));
     }
     parts.push(Part::Table(tables::search(view)));
     if let Some(why) = not_available(view) {
@@ -47,7 +47,7 @@ pub(super) fn case(
     }
     parts.push(Part::Table(tables::time_split(view)));
     parts.push(Part::Table(tables::resources(view)));
-    parts.push(Part::Only(Shown::Terminal, growth(view)));
+    parts.push(Part::Only(ShownForms::Terminal, growth(view)));
     let [facts, grouped] = facts(view);
     parts.push(Part::Table(facts));
     let (tone, said) = checks_words(view);
@@ -56,10 +56,10 @@ pub(super) fn case(
     if !checks.rows.is_empty() {
         let summary = format!("{} checks in words, with what was found", checks.rows.len());
         let fold = Part::fold(summary, vec![Part::Table(Table { title: String::new(), ..checks })]);
-        parts.push(Part::Only(Shown::Whole, vec![fold]));
+        parts.push(Part::Only(ShownForms::Whole, vec![fold]));
     }
-    parts.push(Part::Only(Shown::Terminal, compliance(view)));
-    parts.push(Part::Only(Shown::Whole, details(view, grouped, id("settings"))));
+    parts.push(Part::Only(ShownForms::Terminal, compliance(view)));
+    parts.push(Part::Only(ShownForms::Whole, details(view, grouped, id("settings"))));
     parts
 }
 
@@ -156,7 +156,7 @@ pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<Part> {
     }
     let about = Part::faint(format!("Response time is from when {noun} was due to its end."));
     let table = Part::Table(Table { title: String::new(), ..table });
-    vec![heading, table, Part::Only(Shown::Html, vec![about])]
+    vec![heading, table, Part::Only(ShownForms::Html, vec![about])]
 }
 
 /// Outcomes other than success, with their codes explained, and examples of failures.

@@ -1,15 +1,15 @@
 //! A run: the answer first, then its evidence.
 
 use super::of_case::{case, headline, transactions};
-use super::sheet::{Again, Answer, Fold, Part, Sheet, Shown};
-use crate::charts::{self, Drawn, Frame};
+use super::sheet::{Answer, Fold, Part, RepeatCommand, Sheet, ShownForms};
+use crate::charts::{self, DrawnChart, Frame};
 use crate::comparison;
 use crate::html::Drawing;
-use crate::tables::{self, OfUnit, Table, Tone};
+use crate::tables::{self, Table, Tone, UnitGroup};
 use crate::units;
 use crate::view::{CaseVerdict, CaseView, Remark, Standing, notices, verdicts, warnings};
 use bourse_record::RunFile;
-use bourse_verdict::comparison::Compared;
+use bourse_verdict::comparison::ComparedCases;
 
 /// A run as one self-contained page, suited to print and phones; light or dark by the reader's system.
 pub fn html(file: &RunFile) -> String {
@@ -62,8 +62,8 @@ fn run(file: &RunFile, with_charts: bool) -> Sheet {
         parts.push(Part::Heading(2, "warnings".to_owned(), "Warnings".to_owned()));
         parts.push(Part::list(Tone::Doubtful, warnings));
     }
-    parts.push(Part::Only(Shown::Whole, machines(file)));
-    parts.push(Part::Only(Shown::Terminal, in_lines(file)));
+    parts.push(Part::Only(ShownForms::Whole, machines(file)));
+    parts.push(Part::Only(ShownForms::Terminal, in_lines(file)));
     parts.extend(again(file));
     sheet
 }
@@ -95,7 +95,7 @@ fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
         _ => (format!("{}: {} cases", file.name, views.len()), None),
     };
     let notices = notices(file).into_iter().map(str::to_owned).collect();
-    let parts = Compared::of_run(file).map(|it| comparison::parts(&it, true)).unwrap_or_default();
+    let parts = ComparedCases::of_run(file).map(|it| comparison::parts(&it, true)).unwrap_or_default();
     Sheet { window, notices, parts, ..Sheet::of_run(&title, &file.name, &file.provenance, file.interrupted) }
 }
 
@@ -106,13 +106,13 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
     let listed = |remarks: Vec<Remark>| Part::List(remarks.into_iter().map(|it| (0, it)).collect());
     let mut parts = vec![listed(interrupted.into_iter().chain(verdicts(told)).collect())];
     let groups = tables::by_unit(views);
-    let rankings = |of: &OfUnit<'_, '_>| tables::rankings(of.members.iter().map(|(_, view)| *view));
+    let rankings = |of: &UnitGroup<'_, '_>| tables::rankings(of.members.iter().map(|(_, view)| *view));
     if groups.len() > 1 {
-        let of = |of: &OfUnit<'_, '_>| -> Vec<Remark> {
+        let of = |of: &UnitGroup<'_, '_>| -> Vec<Remark> {
             let name = |it: Remark| Remark { text: format!("{}: {}", of.name, it.text), ..it };
             rankings(of).into_iter().map(name).collect()
         };
-        parts.push(Part::Only(Shown::Html, vec![listed(groups.iter().flat_map(of).collect())]));
+        parts.push(Part::Only(ShownForms::Html, vec![listed(groups.iter().flat_map(of).collect())]));
     }
     for (at, of) in groups.iter().enumerate() {
         let id = format!("group-{}", at + 1);
@@ -128,7 +128,7 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
             (_, 1) => parts.push(Part::Charts(overlays)),
             _ => {
                 let fold = Part::fold("Over time, and by percentile", vec![Part::Charts(overlays)]);
-                parts.push(Part::Only(Shown::Html, vec![fold]));
+                parts.push(Part::Only(ShownForms::Html, vec![fold]));
             }
         }
     }
@@ -136,14 +136,14 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
 }
 
 /// The cases of a group, by durability class.
-fn side_by_side(of: &OfUnit<'_, '_>) -> Table {
+fn side_by_side(of: &UnitGroup<'_, '_>) -> Table {
     let views = of.members.iter().map(|(_, view)| *view);
     let in_order: Vec<&CaseView<'_>> = tables::by_class(views).into_iter().flat_map(|(_, members)| members).collect();
     tables::comparison(&in_order, &of.name)
 }
 
 /// Charts of a group: its results, one for each option that was swept over numbers, and the cases over one another.
-fn charts_of(of: &OfUnit<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
+fn charts_of(of: &UnitGroup<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
     let views: Vec<&CaseView<'_>> = of.members.iter().map(|(_, view)| *view).collect();
     let frame = Frame {
         id: &format!("{id}-chart"),
@@ -151,7 +151,7 @@ fn charts_of(of: &OfUnit<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
         about: "A bar for each case, a dot for each of its rounds, and its interval. Durability classes stand apart: what \
                 survives less is not the same work done faster.",
     };
-    let chart = Drawn::still(|size| charts::comparison(&frame, &views, size));
+    let chart = DrawnChart::still(|size| charts::comparison(&frame, &views, size));
     let scaling = |option: &str| {
         let option_id: String = option.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
         let frame = Frame {
@@ -160,7 +160,7 @@ fn charts_of(of: &OfUnit<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
             about: "A point for each case, at its result; the stroke through it is its interval, or goes from the lowest \
                     round to the highest. Below it the 90th percentile of the headline's responses.",
         };
-        let drawn = Drawn::still(|size| charts::scaling(&frame, &views, option, size));
+        let drawn = DrawnChart::still(|size| charts::scaling(&frame, &views, option, size));
         Drawing::if_any("scaling", &frame, drawn)
     };
     let overlays = charts::overlays(&of.members).into_iter().filter_map(|(overlay, drawn)| {
@@ -210,8 +210,9 @@ fn again(file: &RunFile) -> Vec<Part> {
     let mut origins: Vec<_> = file.cases.iter().filter_map(|case| case.origin.as_ref()).collect();
     origins.dedup();
     let is_merged = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
-    let own = (!is_merged).then(|| Again { command: file.provenance.command.clone(), ..Again::default() });
-    let of = origins.into_iter().map(|origin| Again {
+    let own =
+        (!is_merged).then(|| RepeatCommand { command: file.provenance.command.clone(), ..RepeatCommand::default() });
+    let of = origins.into_iter().map(|origin| RepeatCommand {
         name: origin.started_at.clone(),
         command: origin.command.clone(),
         on: tables::machine_line(&origin.machine),

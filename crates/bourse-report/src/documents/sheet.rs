@@ -53,16 +53,16 @@ pub(crate) enum Part {
     /// Parts side by side, where there is room.
     Pair(Vec<Self>, Vec<Self>),
     /// Command that runs it again.
-    Again(Again),
+    Again(RepeatCommand),
     /// Lines as they are.
     Pre(Vec<String>),
     /// Parts of some forms.
-    Only(Shown, Vec<Self>),
+    Only(ShownForms, Vec<Self>),
 }
 
 /// Forms that a part is shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum ShownForms {
     /// The terminal.
     Terminal,
     /// The page.
@@ -127,7 +127,7 @@ pub(crate) struct Fold {
 
 /// A command that runs something again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Again {
+pub(crate) struct RepeatCommand {
     /// Name of one run among several; empty for the only one.
     pub(crate) name: String,
     pub(crate) command: Vec<String>,
@@ -206,7 +206,7 @@ impl Part {
     pub(crate) fn again(of: &Provenance) -> Self {
         let (Machine { processor, cores, system, .. }, build) = (&of.machine, &of.build);
         let on = format!("{processor}, {cores} cores, {system}; {} build of Bourse {}", build.profile, build.words());
-        Self::Again(Again { name: String::new(), command: of.command.clone(), on })
+        Self::Again(RepeatCommand { name: String::new(), command: of.command.clone(), on })
     }
 }
 
@@ -276,7 +276,7 @@ fn csv(part: &Part, texts: CsvText, tables: &mut Vec<String>) {
     match part {
         Part::Table(it) => table(it),
         Part::Entries(all) => table(&entries(all)),
-        Part::Fold(Fold { parts, .. }) | Part::Only(Shown::Whole, parts) => {
+        Part::Fold(Fold { parts, .. }) | Part::Only(ShownForms::Whole, parts) => {
             parts.iter().for_each(|part| csv(part, texts, tables));
         }
         _ => {}

@@ -2,8 +2,8 @@
 
 use super::trend::Trend;
 use super::{StoredFigure, StoredRun};
-use crate::charts::{Drawn, Frame, History, HistoryPoint, history};
-use crate::documents::{Part, Sheet, Shown};
+use crate::charts::{DrawnChart, Frame, History, HistoryPoint, history};
+use crate::documents::{Part, Sheet, ShownForms};
 use crate::html::Drawing;
 use crate::tables::{Cell, Head, Table, Tone};
 use crate::units;
@@ -31,8 +31,11 @@ pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
                  the same figures (rank sums, four runs on either side at least). A larger dot marks a run whose engine, revision \
                  or program is another than before.";
     page.extend([Part::Table(latest_first), Part::faint(about)]);
-    let parts =
-        vec![Part::Only(Shown::Terminal, vec![Part::Table(table(runs.iter()))]), count, Part::Only(Shown::Whole, page)];
+    let parts = vec![
+        Part::Only(ShownForms::Terminal, vec![Part::Table(table(runs.iter()))]),
+        count,
+        Part::Only(ShownForms::Whole, page),
+    ];
     Sheet { parts, ..Sheet::new("Runs", version) }
 }
 
@@ -138,5 +141,5 @@ fn chart(nth: usize, trend: &Trend<'_>) -> Option<Drawing> {
         changes: trend.changes.iter().map(|it| (it.at, change(it.ratio.value))).collect(),
     };
     let frame = Frame { id: &of.id, title: "From run to run", about: "" };
-    Drawing::if_any("history", &frame, Drawn::still(|size| history(&of, size)))
+    Drawing::if_any("history", &frame, DrawnChart::still(|size| history(&of, size)))
 }

@@ -19,14 +19,14 @@ const SCRIPT: &str = concat!(
 
 /// Hidden contents of a page.
 #[derive(Debug, Default)]
-pub(super) struct Carried {
+pub(super) struct HiddenContents {
     /// Name of the document's file, and the document, compressed.
     data: Option<(&'static str, String)>,
     /// The answer as Markdown, as a JSON string.
     markdown: Option<String>,
 }
 
-impl Carried {
+impl HiddenContents {
     /// The document that the page was drawn from, and the answer in Markdown.
     pub(super) fn new(document: Option<&(&'static str, Vec<u8>)>, markdown: Option<&String>) -> Self {
         let compressed = |document: &[u8]| {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_document_is_carried_whole() {
         let document = br#"{"cases":[1,2,3]}"#.repeat(50);
-        let carried = Carried::new(Some(&("run.json", document.clone())), None);
+        let carried = HiddenContents::new(Some(&("run.json", document.clone())), None);
         let (_, data) = carried.data.expect("it has a document");
         let bytes = STANDARD.decode(data).expect("it is base64");
         let mut whole = Vec::new();

@@ -1,8 +1,8 @@
 //! A document as a page that opens offline.
 
-use super::{Carried, Drawing, STYLE};
+use super::{Drawing, HiddenContents, STYLE};
 use crate::charts::escaped;
-use crate::documents::{Again, Answer, Fold, Line, Part, Place, Sheet, Shown, entries};
+use crate::documents::{Answer, Fold, Line, Part, Place, RepeatCommand, Sheet, ShownForms, entries};
 use crate::tables::{Align, Cell, Form, Table, Tone, take_queue};
 use crate::units::command_line;
 use crate::view::Remark;
@@ -11,7 +11,7 @@ use crate::view::Remark;
 pub(crate) fn page(sheet: &Sheet) -> String {
     let Sheet { title, version, parts, run: [name, started_at], window, interrupted, notices, document, answer } =
         sheet;
-    let carried = Carried::new(document.as_ref(), answer.as_ref());
+    let carried = HiddenContents::new(document.as_ref(), answer.as_ref());
     let (title, version) = (escaped(title), escaped(version));
     let window = window.as_ref().map_or_else(|| title.clone(), |window| escaped(window));
     let mut run = format!("Bourse {version}");
@@ -53,7 +53,7 @@ pub(crate) fn page(sheet: &Sheet) -> String {
 {footer}{hidden}</body>
 </html>
 "##,
-        policy = Carried::policy(),
+        policy = HiddenContents::policy(),
         hidden = carried.elements(),
     )
 }
@@ -66,8 +66,10 @@ fn contents(out: &mut String, parts: &[Part]) {
                 let name = text.split(", ").next().unwrap_or(text);
                 *out += &format!("<a href=\"#{id}\">{}</a>\n", escaped(name));
             }
-            Part::Only(Shown::Html | Shown::Whole, parts) => contents(out, parts),
-            Part::Again(Again { name, .. }) if name.is_empty() => *out += "<a href=\"#again\">Run it again</a>\n",
+            Part::Only(ShownForms::Html | ShownForms::Whole, parts) => contents(out, parts),
+            Part::Again(RepeatCommand { name, .. }) if name.is_empty() => {
+                *out += "<a href=\"#again\">Run it again</a>\n"
+            }
             _ => {}
         }
     }
@@ -109,7 +111,7 @@ fn part(out: &mut String, part: &Part) {
             draw(out, right);
             *out += "</div>\n</div>\n";
         }
-        Part::Again(Again { name, command, on }) => {
+        Part::Again(RepeatCommand { name, command, on }) => {
             *out += &match name.is_empty() {
                 true => "<h2 id=\"again\">Run it again</h2>\n".to_owned(),
                 false => format!("<h3>Run it again: {}</h3>\n", escaped(name)),
@@ -124,7 +126,7 @@ fn part(out: &mut String, part: &Part) {
             *out += &format!("<pre>{}</pre>\n", lines.join("\n"));
         }
         Part::Only(shown, parts) => {
-            if *shown != Shown::Terminal {
+            if *shown != ShownForms::Terminal {
                 draw(out, parts);
             }
         }

@@ -8,11 +8,11 @@
 mod carried;
 mod draw;
 
-use carried::Carried;
+use carried::HiddenContents;
 pub(crate) use carried::json;
 pub(crate) use draw::{draw, page};
 
-use crate::charts::{Drawn, Frame};
+use crate::charts::{DrawnChart, Frame};
 
 /// Style of the pages, light or dark by the reader's system.
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -24,18 +24,18 @@ pub(crate) struct Drawing {
     key: String,
     title: String,
     about: String,
-    drawn: Drawn,
+    drawn: DrawnChart,
 }
 
 impl Drawing {
     /// A chart of a kind, with an id that is unique in the page.
-    pub(crate) fn new(key: &str, frame: &Frame<'_>, drawn: Drawn) -> Self {
+    pub(crate) fn new(key: &str, frame: &Frame<'_>, drawn: DrawnChart) -> Self {
         let [id, title, about] = [frame.id, frame.title, frame.about].map(str::to_owned);
         Self { id, key: key.to_owned(), title, about, drawn }
     }
 
     /// The drawing, if there is anything to see.
-    pub(crate) fn if_any(key: &str, frame: &Frame<'_>, drawn: Drawn) -> Option<Self> {
+    pub(crate) fn if_any(key: &str, frame: &Frame<'_>, drawn: DrawnChart) -> Option<Self> {
         (!drawn.sizes.is_empty() || drawn.plot.is_some()).then(|| Self::new(key, frame, drawn))
     }
 }

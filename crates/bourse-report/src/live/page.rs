@@ -1,7 +1,7 @@
 //! The page that follows a run: constant but for a part that is redrawn each second from the run's state.
 
 use super::{LIVE_HEADS, LivePoint, LiveRun};
-use crate::charts::{Drawn, Frame, escaped, live_panels};
+use crate::charts::{DrawnChart, Frame, escaped, live_panels};
 use crate::documents::{Answer, Part, Place};
 use crate::html::{Drawing, STYLE, draw};
 use crate::tables::{Cell, Head, Table, Tone};
@@ -59,7 +59,7 @@ pub fn live_fragment(run: &LiveRun) -> String {
     let mut resources = Table::new("Resources now", vec![Head::left("resource"), Head::right("used")]);
     text.resources.iter().for_each(|(name, used)| resources.push(vec![Cell::text(name), Cell::text(used)]));
     let frame = Frame { id: "live", title: "The last ten minutes", about: "By seconds since the first of them." };
-    let chart = Drawing::if_any("live", &frame, Drawn::plot(live_panels(&run.points)));
+    let chart = Drawing::if_any("live", &frame, DrawnChart::plot(live_panels(&run.points)));
     let parts = [
         Part::Answer(Answer { figure: text.throughput, ..Answer::default() }),
         Part::at(Place::Verdict, Tone::Plain, text.phase),

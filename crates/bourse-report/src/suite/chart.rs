@@ -1,7 +1,7 @@
 //! Measured figures next to the published ones as marks; tables that were published as charts, drawn as charts.
 
 use super::view::figure_of;
-use crate::charts::{Curve, Drawn, Frame, Lane, Marks, Plot, Thin, marks};
+use crate::charts::{Curve, DrawnChart, Frame, Lane, Marks, Plot, Thinning, marks};
 use crate::html::Drawing;
 use crate::units;
 use bourse_verdict::suite::document::{CellResult, MEAN_ROW, TableResult};
@@ -41,7 +41,7 @@ pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawing> {
         let id = format!("table-{}-marks-{}", nth + 1, drawn.len() + 1);
         let about = "Our figure with its interval, and the published one on its machine.";
         let frame = Frame { id: &id, title: &title, about };
-        drawn.extend(Drawing::if_any("published", &frame, Drawn::still(|size| marks(&frame, &chart, size))));
+        drawn.extend(Drawing::if_any("published", &frame, DrawnChart::still(|size| marks(&frame, &chart, size))));
     }
     drawn
 }
@@ -59,7 +59,8 @@ pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawing> {
             let measured = rows().map(|row| figure(&row.id, column, *measure)?.measured);
             measured.enumerate().map(|(at, measured)| (at as f64, measured)).collect()
         };
-        let curves = table.columns.iter().map(|it| Curve::of_points(&it.title, Thin::Max, points(&it.id))).collect();
+        let curves =
+            table.columns.iter().map(|it| Curve::of_points(&it.title, Thinning::Max, points(&it.id))).collect();
         let published = table.columns.iter().filter_map(|column| {
             let mean = figure(MEAN_ROW, &column.id, *measure)?.published?;
             Some((mean, format!("{}: published mean", column.title)))
@@ -69,7 +70,7 @@ pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawing> {
         let plot = Plot::over_rows(&title, is_bytes, &names, curves, published.collect());
         let id = format!("table-{}-{}", nth + 1, drawn.len() + 1);
         let frame = Frame { id: &id, title: &title, about: &format!("By {}.", table.rows_are) };
-        drawn.extend(Drawing::if_any("by-row", &frame, Drawn::plot(plot)));
+        drawn.extend(Drawing::if_any("by-row", &frame, DrawnChart::plot(plot)));
     }
     drawn
 }

@@ -2,7 +2,7 @@
 
 use super::chart::{charts, published};
 use super::view::{self, Matrix};
-use crate::documents::{Part, Place, Sheet, Shown};
+use crate::documents::{Part, Place, Sheet, ShownForms};
 use crate::tables::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{Remark, engine_words};
@@ -24,8 +24,8 @@ pub fn suite(file: &SuiteFile) -> Sheet {
         parts.extend(published(table, at).into_iter().chain(charts(table, at)).map(|it| Part::Charts(vec![it])));
         let (matrices, notes) = view::matrices(table);
         for matrix in &matrices {
-            parts.push(Part::Only(Shown::Terminal, vec![Part::Table(joined(matrix))]));
-            parts.push(Part::Only(Shown::Whole, vec![Part::Table(grouped(matrix))]));
+            parts.push(Part::Only(ShownForms::Terminal, vec![Part::Table(joined(matrix))]));
+            parts.push(Part::Only(ShownForms::Whole, vec![Part::Table(grouped(matrix))]));
         }
         parts.push(Part::list(Tone::Faint, notes.lines().chain(table.notes.iter().cloned())));
     }
@@ -43,7 +43,7 @@ pub fn suite(file: &SuiteFile) -> Sheet {
     let lines: Vec<view::Line> = view::lines(file).into_iter().filter(|line| line.cell.target.is_some()).collect();
     let summary = format!("Every figure with its interval, work and state ({})", lines.len());
     let every = Part::fold(summary, vec![Part::Table(evidence(&lines))]);
-    parts.push(Part::Only(Shown::Html, vec![every]));
+    parts.push(Part::Only(ShownForms::Html, vec![every]));
     parts.push(Part::again(&file.provenance));
     let name = format!("suite {}", file.suite);
     let sheet = Sheet::of_run(&file.title, &name, &file.provenance, file.interrupted);
@@ -129,13 +129,13 @@ fn engines(file: &SuiteFile) -> Vec<Part> {
         }
         parts
     };
-    parts.push(Part::Only(Shown::Whole, file.engines.values().flat_map(in_page).collect()));
+    parts.push(Part::Only(ShownForms::Whole, file.engines.values().flat_map(in_page).collect()));
     let in_line = file.engines.iter().filter_map(|(name, used)| {
         let engine = used.engine.as_ref()?;
         let (target, class, reason) = (&engine.target, engine.durability, &engine.durability_reason);
         Some(Part::text(format!("{name}: {target} · {} · {class} ({reason})", engine_words(engine))))
     });
-    parts.push(Part::Only(Shown::Terminal, in_line.collect()));
+    parts.push(Part::Only(ShownForms::Terminal, in_line.collect()));
     parts
 }
 

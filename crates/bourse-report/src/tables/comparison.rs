@@ -46,19 +46,19 @@ fn best_first(members: &mut [&CaseView<'_>]) {
 }
 
 /// Cases of one workload whose results have one unit, with their indices in the run.
-pub(crate) struct OfUnit<'v, 'a> {
+pub(crate) struct UnitGroup<'v, 'a> {
     pub(crate) name: String,
     pub(crate) members: Vec<(usize, &'v CaseView<'a>)>,
 }
 
 /// The cases by workload and unit, in their order.
-pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> {
+pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<UnitGroup<'v, 'a>> {
     let kind = |view: &'v CaseView<'a>| (view.case.workload.name.as_str(), view.unit());
     let groups = grouped(views.iter().enumerate().map(|(at, view)| (kind(view), (at, view))));
     let names: Vec<&str> = groups.iter().map(|((name, _), _)| *name).collect();
     let group = |((name, unit), members): ((&str, &str), Vec<_>)| {
         let is_unique = names.iter().filter(|other| **other == name).count() == 1;
-        OfUnit { name: if is_unique { name.to_owned() } else { format!("{name}, {unit}") }, members }
+        UnitGroup { name: if is_unique { name.to_owned() } else { format!("{name}, {unit}") }, members }
     };
     groups.into_iter().map(group).collect()
 }

@@ -1,6 +1,6 @@
 //! A document as Markdown, with tables in GitHub's form.
 
-use crate::documents::{Again, Answer, Fold, Line, Part, Place, Sheet, Shown, entries};
+use crate::documents::{Answer, Fold, Line, Part, Place, RepeatCommand, Sheet, ShownForms, entries};
 use crate::tables::{Align, Cell, Form, Table, Tone, take_queue};
 use crate::units;
 
@@ -66,7 +66,7 @@ fn part(out: &mut String, part: &Part) {
             draw(out, left);
             draw(out, right);
         }
-        Part::Again(Again { name, command, on }) => {
+        Part::Again(RepeatCommand { name, command, on }) => {
             let name = if name.is_empty() { String::new() } else { format!(": {}", escaped(name)) };
             *out += &format!("\n## Again{name}\n\n{}\n", code(&units::command_line(command)));
             *out += &if on.is_empty() { String::new() } else { format!("\n{}\n", escaped(on)) };
@@ -75,7 +75,7 @@ fn part(out: &mut String, part: &Part) {
             *out += "\n";
             lines.iter().for_each(|line| *out += &format!("- {}\n", code(line)));
         }
-        Part::Only(Shown::Whole, parts) => draw(out, parts),
+        Part::Only(ShownForms::Whole, parts) => draw(out, parts),
         Part::Only(..) | Part::Charts(_) => {}
     }
 }

@@ -7,7 +7,7 @@ use crate::documents::Sheet;
 use crate::tables::{Table, Tone, take_queue};
 use crate::units;
 use bourse_record::RunFile;
-use bourse_verdict::comparison::Compared;
+use bourse_verdict::comparison::ComparedCases;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest terminal that reports are drawn for; narrower ones wrap.
@@ -15,7 +15,7 @@ const NARROWEST: usize = 40;
 
 /// Kind of the last line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Last {
+pub(crate) enum LastLine {
     Start,
     Heading,
     Text,
@@ -27,12 +27,12 @@ pub(crate) struct Page {
     pub(super) out: String,
     pub(super) width: usize,
     pub(super) paint: Paint,
-    pub(super) last: Last,
+    pub(super) last: LastLine,
 }
 
 impl Page {
     pub(super) fn new(width: usize, color: bool) -> Self {
-        Self { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color }, last: Last::Start }
+        Self { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color }, last: LastLine::Start }
     }
 
     /// A report with its first line: the program, the run, its time.
@@ -43,7 +43,7 @@ impl Page {
 
     /// The comparison that the run was made for, if it was: verdict, metrics, remarks.
     pub(super) fn comparison(&mut self, file: &RunFile) {
-        if let Some(compared) = Compared::of_run(file) {
+        if let Some(compared) = ComparedCases::of_run(file) {
             self.parts(&comparison::parts(&compared, false), false);
             self.blank();
         }
@@ -52,7 +52,7 @@ impl Page {
     pub(super) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
-        self.last = Last::Text;
+        self.last = LastLine::Text;
     }
 
     pub(super) fn blank(&mut self) {
@@ -70,7 +70,7 @@ impl Page {
             let bold = self.paint.bold(line);
             self.line(&bold);
         }
-        self.last = Last::Heading;
+        self.last = LastLine::Heading;
     }
 
     /// Writes a paragraph filled to the width. A line is painted whole, so that no colour runs over its end.

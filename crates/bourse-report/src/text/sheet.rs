@@ -1,7 +1,7 @@
 //! A document for a terminal.
 
-use super::page::{Last, Page};
-use crate::documents::{Again, Answer, Fold, Line, Part, Place, Sheet, Shown, entries};
+use super::page::{LastLine, Page};
+use crate::documents::{Answer, Fold, Line, Part, Place, RepeatCommand, Sheet, ShownForms, entries};
 use crate::tables::{Table, Tone};
 use crate::units::printable;
 use unicode_width::UnicodeWidthStr as _;
@@ -41,7 +41,7 @@ impl Page {
             Part::Paragraph(text) => self.text(Tone::Plain, text),
             Part::Heading(.., text) => self.heading(&printable(text)),
             Part::Answer(answer) => {
-                if self.last != Last::Start {
+                if self.last != LastLine::Start {
                     self.blank();
                 }
                 self.answer(answer);
@@ -78,14 +78,14 @@ impl Page {
                 self.parts(left, whole);
                 self.parts(right, whole);
             }
-            Part::Again(Again { name, command, .. }) => {
+            Part::Again(RepeatCommand { name, command, .. }) => {
                 let name = if name.is_empty() { String::new() } else { format!(", {}", printable(name)) };
                 self.gap();
                 self.command(&format!("again{name}:"), command);
             }
             Part::Pre(lines) => lines.iter().for_each(|line| self.line(&printable(line))),
             Part::Only(shown, parts) => {
-                if *shown == Shown::Terminal || (whole && *shown == Shown::Whole) {
+                if *shown == ShownForms::Terminal || (whole && *shown == ShownForms::Whole) {
                     self.parts(parts, whole);
                 }
             }
@@ -100,7 +100,7 @@ impl Page {
     }
 
     fn gap(&mut self) {
-        if self.last == Last::Table {
+        if self.last == LastLine::Table {
             self.blank();
         }
     }
@@ -123,11 +123,11 @@ impl Page {
     }
 
     fn untitled(&mut self, table: Table, has_heads: bool) {
-        if self.last == Last::Text || self.last == Last::Table {
+        if self.last == LastLine::Text || self.last == LastLine::Table {
             self.blank();
         }
         self.table(table, has_heads);
-        self.last = Last::Table;
+        self.last = LastLine::Table;
     }
 
     /// Writes a figure with its durability class and what is next to it.

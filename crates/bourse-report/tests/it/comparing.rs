@@ -3,7 +3,7 @@
 use crate::fixture;
 use bourse_record::{Case, Durability, Round, RunFile, Verdict};
 use bourse_report::{DataValue, DrawComparison as _, data_tables, markdown};
-use bourse_verdict::comparison::{Compared, Comparison, Noise, Pair};
+use bourse_verdict::comparison::{ComparedCases, Comparison, Noise, Pair};
 
 /// A case with rounds of these numbers of decks.
 fn case(label: &str, decks: &[u64]) -> Case {
@@ -14,7 +14,7 @@ fn case(label: &str, decks: &[u64]) -> Case {
 
 fn compared(base: Case, head: Case) -> Comparison {
     let pair = Pair { base, head, in_turn: true };
-    Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons.remove(0)
+    ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons.remove(0)
 }
 
 /// The verdict on the metric whose name begins with `name`: a response time's name has a suffix. Panics without the metric.
@@ -149,7 +149,7 @@ fn the_sentence_of_a_ranking_is_about_the_reference() {
 fn a_narrow_terminal_gets_the_same_words() {
     let decks = [100, 101, 99, 102, 98, 100, 101, 99];
     let pair = Pair { base: case("a", &[100; 8]), head: case("b", &decks), in_turn: true };
-    let compared = Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown);
+    let compared = ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown);
     let wide = compared.text(usize::MAX);
     assert!(wide.contains("\n  these rounds can show a difference from ±"), "{wide}");
     for width in [60, 80, 100] {

@@ -1,7 +1,7 @@
 //! Reactions of engines to faults, as a document and as a report.
 
 use bourse_record::crash::CrashFile;
-use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction};
+use bourse_record::faults::{DataState, FaultCase, FaultRow, FaultVerdict, FaultsFile, Reaction};
 use bourse_record::{Build, Document as _, DocumentKind, Durability, Machine, Provenance, SCHEMA_VERSION};
 use bourse_report::{CsvText, faults};
 
@@ -17,7 +17,7 @@ fn file() -> FaultsFile {
         signal,
         left,
         lost,
-        evidence: if left == Left::Whole { String::new() } else { "the state after transaction 6".into() },
+        evidence: if left == DataState::Whole { String::new() } else { "the state after transaction 6".into() },
         verdict,
     };
     let row = |name: &str, not_tried: &str, cases: Vec<FaultCase>| {
@@ -64,21 +64,21 @@ fn file() -> FaultsFile {
                 "sync-error",
                 "",
                 vec![
-                    case(1, Reaction::Reported, None, Left::Whole, 0, FaultVerdict::Ok),
-                    case(2, Reaction::Reported, None, Left::Whole, 0, FaultVerdict::Ok),
-                    case(3, Reaction::Died, Some(7), Left::Whole, 0, FaultVerdict::Ok),
+                    case(1, Reaction::Reported, None, DataState::Whole, 0, FaultVerdict::Ok),
+                    case(2, Reaction::Reported, None, DataState::Whole, 0, FaultVerdict::Ok),
+                    case(3, Reaction::Died, Some(7), DataState::Whole, 0, FaultVerdict::Ok),
                 ],
             ),
             row(
                 "sync-error-power",
                 "",
                 vec![
-                    case(1, Reaction::Reported, None, Left::Lost, 114, FaultVerdict::Broken),
-                    case(2, Reaction::WentOn, None, Left::Lost, 14, FaultVerdict::Broken),
-                    case(3, Reaction::WentOn, None, Left::Whole, 0, FaultVerdict::Ok),
+                    case(1, Reaction::Reported, None, DataState::Lost, 114, FaultVerdict::Broken),
+                    case(2, Reaction::WentOn, None, DataState::Lost, 14, FaultVerdict::Broken),
+                    case(3, Reaction::WentOn, None, DataState::Whole, 0, FaultVerdict::Ok),
                 ],
             ),
-            row("lying-disk", "", vec![case(1, Reaction::WentOn, None, Left::Lost, 9, FaultVerdict::Expected)]),
+            row("lying-disk", "", vec![case(1, Reaction::WentOn, None, DataState::Lost, 9, FaultVerdict::Expected)]),
             row("map-error", "it maps no file of its data", Vec::new()),
         ],
         interrupted: false,

@@ -1,7 +1,7 @@
 //! Run files for tests: a TPC-E-derived run of known figures, and variants of it.
 
 use bourse_record::{
-    Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
+    BlockedOn, BlockedTime, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
     Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
     OperationIsolation, Outcome, OutcomeCount, PartOfTime, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap,
     RoleTime, Round, RunFile, Scale, Series, Storage, TimeSpent, TimeSplit, Warning, Workload, WorkloadKind,
@@ -183,7 +183,7 @@ pub(crate) fn role(role: &str, threads: u64, cpu_s: f64, runnable_s: f64, blocke
         cpu_s,
         pause_cpu_s: 0.0,
         runnable_s,
-        blocked: blocked.iter().map(|&(on, seconds)| Blocked { on, seconds, waits: Some(400) }).collect(),
+        blocked: blocked.iter().map(|&(on, seconds)| BlockedTime { on, seconds, waits: Some(400) }).collect(),
     }
 }
 

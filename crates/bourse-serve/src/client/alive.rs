@@ -17,7 +17,7 @@ const BETWEEN: (Duration, Duration) = (Duration::from_millis(10), Duration::from
 
 /// Connection of a driver.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct DriverLine {
     wire: Mutex<Wire>,
     /// Whether the driver is outside a round. In a round it requests sizes, and a driver that does not is meant to be missed.
     rests: AtomicBool,
@@ -26,7 +26,7 @@ pub(super) struct Line {
 /// Connection with the thread that sends signs of life; the thread ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct KeepAlive {
-    line: Arc<Line>,
+    line: Arc<DriverLine>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,7 +37,7 @@ impl KeepAlive {
     /// # Errors
     /// The system's, if it cannot start a thread.
     pub(super) fn new(wire: Wire, idle: Duration) -> io::Result<Self> {
-        let line = Arc::new(Line { wire: Mutex::new(wire), rests: AtomicBool::new(true) });
+        let line = Arc::new(DriverLine { wire: Mutex::new(wire), rests: AtomicBool::new(true) });
         let every = (idle / 3).clamp(BETWEEN.0, BETWEEN.1);
         let (stop, stopped) = bounded::<()>(0);
         let kept = Arc::clone(&line);

@@ -1,15 +1,15 @@
 //! A driver that sends its statements to the engine itself, in a round that driver 1 coordinates.
 
-use super::remote::{Remote, Waiting};
+use super::remote::{Remote, WaitProgress};
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
-use crate::protocol::{Control, News, Purpose};
+use crate::protocol::{Control, ControlReply, Purpose};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::{Clock, Nanos};
 use bourse_engine::{Engine, EngineError, ErrorKind};
 use bourse_schema::TradeId;
 use bourse_tpce::check::reconciliation::Snapshot;
-use bourse_tpce::sut::{BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
+use bourse_tpce::sut::{BegunRound, BrokerageHouse, Connector, OpenError, Sut, Terms};
 use bourse_tpce::transactions::TradeIds;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +35,7 @@ pub struct ClockOffset {
 }
 
 /// Driver of a coordinated round: its statements go to the engine, its ledger to driver 1.
-pub struct Coordinated {
+pub struct CoordinatedDriver {
     remote: Remote,
     engine: Arc<dyn Engine>,
     house: Mutex<Option<Arc<BrokerageHouse>>>,
@@ -44,7 +44,7 @@ pub struct Coordinated {
     cut: AtomicBool,
 }
 
-impl Coordinated {
+impl CoordinatedDriver {
     /// Joins driver 1 at that address; `waiting` is called once a second while other drivers are waited for.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl Coordinated {
         address: Address,
         token: Option<Token>,
         version: &str,
-        waiting: impl Fn(Waiting) + Send + Sync + 'static,
+        waiting: impl Fn(WaitProgress) + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
         let remote = Remote::call_as(Purpose::Coordinated, address, token, version, waiting)?;
         let (house, offset) = (Mutex::default(), Mutex::default());
@@ -149,8 +149,8 @@ fn read(wire: &mut Wire, clock: &dyn Clock) -> Result<ClockOffset, ServeError> {
     let news = wire.receive(REPLY_BYTES, &mut at_most(TIME_WITHIN))?;
     let (answered, calendar_ms) = (clock.now(), clock.timestamp().millis());
     let there = match news {
-        News::Clock(there) => there,
-        News::Refused(why) => return Err(ServeError::Refused(why)),
+        ControlReply::Clock(there) => there,
+        ControlReply::Refused(why) => return Err(ServeError::Refused(why)),
         other => return Err(ServeError::Unexpected { wanted: "the time", found: other.name() }),
     };
     let half = answered.saturating_sub(asked) / 2;
@@ -164,12 +164,12 @@ fn read(wire: &mut Wire, clock: &dyn Clock) -> Result<ClockOffset, ServeError> {
     })
 }
 
-impl Sut for Coordinated {
+impl Sut for CoordinatedDriver {
     fn engine(&self) -> &dyn Engine {
         self.engine.as_ref()
     }
 
-    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError> {
+    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<BegunRound, OpenError> {
         let (opened, own) = self.remote.open_round(terms, interrupt)?;
         let own = own.ok_or_else(|| OpenError::Refused("driver 1 does not coordinate this round".to_owned()))?;
         self.is_the_same(&opened.before)?;
@@ -197,7 +197,7 @@ impl Sut for Coordinated {
             ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
             other => OpenError::Engine(self.remote.engine_error(&other)),
         })?;
-        let News::Begin { at_ns } = news else {
+        let ControlReply::Begin { at_ns } = news else {
             let error = ServeError::Unexpected { wanted: "a round's beginning", found: news.name() };
             return Err(self.remote.engine_error(&error).into());
         };
@@ -215,7 +215,7 @@ impl Sut for Coordinated {
     }
 }
 
-impl std::fmt::Debug for Coordinated {
+impl std::fmt::Debug for CoordinatedDriver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Coordinated").field("remote", &self.remote).finish_non_exhaustive()
     }

@@ -15,5 +15,5 @@ mod line;
 mod remote;
 
 pub use crate::protocol::control::Wait;
-pub use coordinated::{ClockOffset, Coordinated};
-pub use remote::{Remote, RoundEnd, Waiting};
+pub use coordinated::{ClockOffset, CoordinatedDriver};
+pub use remote::{Remote, RoundEnd, WaitProgress};

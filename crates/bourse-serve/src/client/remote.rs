@@ -5,7 +5,7 @@ use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::control::{Beginning, ClosedRound, OpenedRound, OwnStatements, RoundTerms, Wait};
-use crate::protocol::{Admission, Control, News, Purpose, Welcome};
+use crate::protocol::{Admission, Control, ControlReply, Purpose, Welcome};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
@@ -15,9 +15,9 @@ use bourse_engine::{
 };
 use bourse_record::Check;
 use bourse_schema::Dialect;
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::Fingerprint;
-use bourse_tpce::sut::{Connector, OpenError, Opened, Sut, Terms};
+use bourse_tpce::sut::{BegunRound, Connector, OpenError, Sut, Terms};
 use bourse_tpce::workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,14 +31,14 @@ pub struct Remote {
     caller: Caller,
     welcome: Welcome,
     line: KeepAlive,
-    round: Mutex<Opening>,
+    round: Mutex<RoundOpening>,
     io_source: OnceLock<&'static str>,
-    waiting: Box<dyn Fn(Waiting) + Send + Sync>,
+    waiting: Box<dyn Fn(WaitProgress) + Send + Sync>,
 }
 
 /// State of the round opened last, and the beginning of the next one.
 #[derive(Debug, Default)]
-struct Opening {
+struct RoundOpening {
     name: Option<String>,
     prepared: String,
     beginning: Beginning,
@@ -48,7 +48,7 @@ struct Opening {
 
 /// Progress of a wait for other drivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitProgress {
     /// Number of drivers that are ready.
     pub ready: u32,
     /// Number of drivers of the round.
@@ -75,7 +75,7 @@ impl Remote {
         address: Address,
         token: Option<Token>,
         version: &str,
-        waiting: impl Fn(Waiting) + Send + Sync + 'static,
+        waiting: impl Fn(WaitProgress) + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
         Self::call_as(Purpose::Driver, address, token, version, waiting)
     }
@@ -86,7 +86,7 @@ impl Remote {
         address: Address,
         token: Option<Token>,
         version: &str,
-        waiting: impl Fn(Waiting) + Send + Sync + 'static,
+        waiting: impl Fn(WaitProgress) + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
         let caller = Caller { address, token, version: version.to_owned() };
         let (wire, admission) = caller.call(purpose)?;
@@ -135,7 +135,7 @@ impl Remote {
         self.opening().prepared.clone()
     }
 
-    fn opening(&self) -> MutexGuard<'_, Opening> {
+    fn opening(&self) -> MutexGuard<'_, RoundOpening> {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -144,13 +144,13 @@ impl Remote {
     ///
     /// # Errors
     /// [`ServeError`].
-    pub fn close(&self, acknowledged: Acknowledged) -> Result<RoundEnd, ServeError> {
+    pub fn close(&self, acknowledged: AcknowledgedCommits) -> Result<RoundEnd, ServeError> {
         // A run that was interrupted is checked too; a second interruption ends the whole program.
         let patient = AtomicBool::new(false);
         let closed = self.long_wait(&Control::Close(acknowledged), &patient);
         self.line.rests(true);
         let ClosedRound { vanished, checks } = match closed? {
-            News::Closed(closed) => *closed,
+            ControlReply::Closed(closed) => *closed,
             other => return Err(ServeError::Unexpected { wanted: "a round closed", found: other.name() }),
         };
         Ok(RoundEnd { vanished, checks })
@@ -164,7 +164,7 @@ impl Remote {
     }
 
     /// Sends a request whose reply may take as long as other drivers do.
-    pub(super) fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<News, ServeError> {
+    pub(super) fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<ControlReply, ServeError> {
         let mut wire = self.wire();
         wire.send(asked, REQUEST_BYTES)?;
         loop {
@@ -175,8 +175,8 @@ impl Remote {
                 Ok(())
             })?;
             match news {
-                News::Waiting { ready, of, what } => (self.waiting)(Waiting { ready, of, what }),
-                News::Refused(why) => return Err(ServeError::Refused(why)),
+                ControlReply::Waiting { ready, of, what } => (self.waiting)(WaitProgress { ready, of, what }),
+                ControlReply::Refused(why) => return Err(ServeError::Refused(why)),
                 news => return Ok(news),
             }
             if interrupt.load(Ordering::Relaxed) {
@@ -186,14 +186,14 @@ impl Remote {
     }
 
     /// Sends a request that the server answers immediately.
-    fn ask(&self, asked: &Control) -> Result<News, EngineError> {
+    fn ask(&self, asked: &Control) -> Result<ControlReply, EngineError> {
         let mut wire = self.wire();
         let mut answer = || {
             wire.send(asked, REQUEST_BYTES)?;
             wire.receive(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))
         };
         match answer() {
-            Ok(News::Refused(why)) => Err(EngineError::new(ErrorKind::Other, why)),
+            Ok(ControlReply::Refused(why)) => Err(EngineError::new(ErrorKind::Other, why)),
             Ok(news) => Ok(news),
             Err(error) => Err(self.engine_error(&error)),
         }
@@ -236,7 +236,7 @@ impl Sut for Remote {
         self
     }
 
-    fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError> {
+    fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<BegunRound, OpenError> {
         self.open_round(terms, interrupt).map(|(opened, _)| opened)
     }
 
@@ -248,7 +248,7 @@ impl Sut for Remote {
 
     fn pending_orders(&self) -> Result<u64, EngineError> {
         match self.ask(&Control::PendingOrders)? {
-            News::PendingOrders(pending) => Ok(pending),
+            ControlReply::PendingOrders(pending) => Ok(pending),
             other => {
                 let error = ServeError::Unexpected { wanted: "pending orders", found: other.name() };
                 Err(self.engine_error(&error))
@@ -263,7 +263,7 @@ impl Remote {
         &self,
         terms: &Terms,
         interrupt: &AtomicBool,
-    ) -> Result<(Opened, Option<OwnStatements>), OpenError> {
+    ) -> Result<(BegunRound, Option<OwnStatements>), OpenError> {
         let terms = RoundTerms { beginning: self.opening().beginning, ..RoundTerms::from(terms) };
         let asked = self.long_wait(&Control::Open(terms), interrupt);
         self.line.rests(asked.is_err());
@@ -272,7 +272,7 @@ impl Remote {
             ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
             other => OpenError::Engine(self.engine_error(&other)),
         })?;
-        let News::Opened(opened) = news else {
+        let ControlReply::Opened(opened) = news else {
             let error = ServeError::Unexpected { wanted: "a round opened", found: news.name() };
             return Err(self.engine_error(&error).into());
         };
@@ -285,7 +285,7 @@ impl Remote {
             opening.beginning = kept.map_or(Beginning::AsItIs, |copy| Beginning::PutBack { copy });
         }
         drop(opening);
-        Ok((Opened { cleaned, cleanup_ns, before }, own))
+        Ok((BegunRound { cleaned, cleanup_ns, before }, own))
     }
 }
 
@@ -330,7 +330,7 @@ impl Engine for Remote {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         match self.ask(&Control::Footprint)? {
-            News::Footprint(sizes) => Ok(sizes),
+            ControlReply::Footprint(sizes) => Ok(sizes),
             other => {
                 let error = ServeError::Unexpected { wanted: "sizes", found: other.name() };
                 Err(self.engine_error(&error))
@@ -340,7 +340,7 @@ impl Engine for Remote {
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         match self.ask(&Control::IoCounts)? {
-            News::IoCounts(counts) => Ok(counts.map(|it| {
+            ControlReply::IoCounts(counts) => Ok(counts.map(|it| {
                 let (source, counts) = *it;
                 IoCounts { source: self.io_source(&source), ..counts }
             })),

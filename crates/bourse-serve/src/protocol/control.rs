@@ -4,7 +4,7 @@ use bourse_driver::RetryPolicy;
 use bourse_egen::Part;
 use bourse_engine::{Footprint, IoCounts};
 use bourse_record::Check;
-use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot};
 use bourse_tpce::sut::{Share, Terms};
 use bourse_tpce::transactions::trade_cleanup::TradeCleanupOutput;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum Control {
     /// Request the number of pending limit orders.
     PendingOrders,
     /// End the round, with the counts acknowledged to the driver's users. Checks follow when the last driver has ended.
-    Close(Acknowledged),
+    Close(AcknowledgedCommits),
     /// Disconnect for good.
     Leave,
     /// Sign of life outside a round. There is no answer.
@@ -34,7 +34,7 @@ pub enum Control {
 
 /// Reply to a driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum News {
+pub enum ControlReply {
     /// The round waits for others; sent once a second.
     Waiting {
         /// Number of drivers that are ready.
@@ -87,7 +87,7 @@ pub enum Wait {
     Checking,
 }
 
-impl News {
+impl ControlReply {
     /// Name of the message, for errors.
     pub const fn name(&self) -> &'static str {
         match self {

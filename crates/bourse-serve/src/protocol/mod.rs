@@ -25,7 +25,7 @@ pub mod reply;
 
 pub use bourse_tpce::transactions::Request;
 pub use codec::{CodecError, Times};
-pub use control::{Control, News};
+pub use control::{Control, ControlReply};
 pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
 pub use reply::Reply;
 

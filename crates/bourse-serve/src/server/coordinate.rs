@@ -1,7 +1,7 @@
 //! A round whose drivers send their statements to the engine themselves: the server knows their transactions only from their
 //! reports and from the database.
 
-use super::round::{Limit, Member, Round, Standing, Table, Tell, WaitEnd, Waiting, vanished};
+use super::round::{Limit, Member, MemberState, ReportWait, Round, Table, WaitEnd, WaitReport, vanished};
 use super::{Offer, Shared, lock};
 use crate::protocol::control::{ClosedRound, OpenedRound, OwnStatements, Wait};
 use crate::wire::TICK;
@@ -32,7 +32,7 @@ pub(super) fn own_statements(table: &Table, house: &BrokerageHouse) -> OwnStatem
 
 impl Round {
     /// Marks a driver's users as ready, waits for those of the other present drivers, and returns the moment of the beginning.
-    pub(super) fn ready(&self, shared: &Shared<'_>, member: &Member, tell: Tell<'_>) -> Result<Nanos, WaitEnd> {
+    pub(super) fn ready(&self, shared: &Shared<'_>, member: &Member, tell: ReportWait<'_>) -> Result<Nanos, WaitEnd> {
         member.is_ready.store(true, Ordering::SeqCst);
         let limit = Limit::new(shared.options.gather);
         let of = self.terms.of;
@@ -41,7 +41,7 @@ impl Round {
             if let Some(at) = table.begins {
                 return Ok(at);
             }
-            let here = table.members.iter().filter(|(_, standing)| *standing == Standing::Present);
+            let here = table.members.iter().filter(|(_, state)| *state == MemberState::Present);
             let (ready, late): (Vec<_>, Vec<_>) = here.partition(|(it, _)| it.is_ready.load(Ordering::SeqCst));
             let ready = u32::try_from(ready.len()).unwrap_or(u32::MAX);
             if late.is_empty() {
@@ -52,7 +52,7 @@ impl Round {
             }
             limit.check(shared, || format!("the users of {ready} of {of} drivers are ready"))?;
             drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
-            tell(Waiting { ready, of, what: Wait::Starting }).map_err(WaitEnd::Driver)?;
+            tell(WaitReport { ready, of, what: Wait::Starting }).map_err(WaitEnd::Driver)?;
         }
     }
 }
@@ -61,7 +61,7 @@ impl Round {
 pub(super) fn check(
     shared: &Shared<'_>,
     opened: &OpenedRound,
-    members: &[(Arc<Member>, Standing)],
+    members: &[(Arc<Member>, MemberState)],
 ) -> Result<ClosedRound, String> {
     let Offer { engine, fingerprint, .. } = shared.offer;
     let failed = |error: EngineError| format!("the database could not be checked: {error}");
@@ -90,10 +90,10 @@ pub(super) fn check(
     Ok(ClosedRound { vanished, checks })
 }
 
-fn ledger((member, standing): &(Arc<Member>, Standing), first: TradeId) -> Option<DriverLedger> {
-    let acknowledged = match standing {
-        Standing::Finished(told) => Some(*told),
-        Standing::Present | Standing::Vanished => None,
+fn ledger((member, state): &(Arc<Member>, MemberState), first: TradeId) -> Option<DriverLedger> {
+    let acknowledged = match state {
+        MemberState::Finished(told) => Some(*told),
+        MemberState::Present | MemberState::Vanished => None,
     };
     let share = Share::new(member.number, member.of)?;
     Some(DriverLedger { share, first_trade: share.first_trade(first), acknowledged })

@@ -13,7 +13,7 @@ pub(super) struct Copy {
 
 /// Preparation of the database before a round.
 #[derive(Default)]
-pub(super) struct Prepared {
+pub(super) struct PreparedRound {
     /// Number of the snapshot that was taken.
     pub(super) kept: Option<u64>,
     /// Preparation that was made, as a sentence; empty if there was none.
@@ -24,9 +24,9 @@ pub(super) struct Prepared {
 ///
 /// # Errors
 /// The reason, as a sentence.
-pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepared, String> {
+pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<PreparedRound, String> {
     if beginning == Beginning::AsItIs {
-        return Ok(Prepared::default());
+        return Ok(PreparedRound::default());
     }
     // Sessions would go on with what is replaced.
     shared.pool.close_idle();
@@ -39,7 +39,7 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
         found.snapshot.restore().map_err(|error| format!("cannot restore the database: {error}"))?;
         let (seconds, how) = (begun.elapsed().as_secs_f64(), found.snapshot.method());
         let words = format!("restored in {seconds:.1} s to the state before the first round ({how})");
-        return Ok(Prepared { kept: None, words });
+        return Ok(PreparedRound { kept: None, words });
     }
     // The old one goes first: two may be more than there is room for.
     *copy = None;
@@ -54,11 +54,11 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
                 "snapshot for further rounds taken in {taken:.1} s and put back in {restored:.1} s, as before each round"
             );
             *copy = Some(Copy { number, snapshot });
-            Ok(Prepared { kept: Some(number), words })
+            Ok(PreparedRound { kept: Some(number), words })
         }
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {
             let words = format!("further rounds begin with the database as this one leaves it: {}", error.message());
-            Ok(Prepared { kept: None, words })
+            Ok(PreparedRound { kept: None, words })
         }
         Err(error) => Err(format!("cannot take a snapshot of the database: {error}")),
     }

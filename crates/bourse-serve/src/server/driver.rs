@@ -1,10 +1,10 @@
 //! The connection of a driver: its part in a round.
 
-use super::round::{Member, Round, Tell, WaitEnd, Waiting};
+use super::round::{Member, ReportWait, Round, WaitEnd, WaitReport};
 use super::{Driver, Event, Shared, lock};
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::control::Time;
-use crate::protocol::{Control, News};
+use crate::protocol::{Control, ControlReply};
 use crate::wire::Wire;
 use crate::{Peer, ServeError};
 use bourse_engine::{Footprint, ServerProcess};
@@ -61,7 +61,7 @@ pub(super) struct State<'d> {
 
 /// Answer to a driver's message.
 pub(super) enum Answer {
-    News(News),
+    News(ControlReply),
     /// No answer is due.
     Nothing,
     /// The driver disconnects for good.
@@ -77,25 +77,34 @@ impl<'d> State<'d> {
     ///
     /// # Errors
     /// The reason to close the connection.
-    pub(super) fn answer(&mut self, shared: &Shared<'_>, asked: Control, tell: Tell<'_>) -> Result<Answer, ServeError> {
+    pub(super) fn answer(
+        &mut self,
+        shared: &Shared<'_>,
+        asked: Control,
+        tell: ReportWait<'_>,
+    ) -> Result<Answer, ServeError> {
         let news = match asked {
             Control::Leave => return Ok(Answer::Farewell),
             Control::Alive => return Ok(Answer::Nothing),
             Control::Footprint => match shared.offer.engine.footprint() {
-                Ok(footprint) => News::Footprint(Footprint { server: Some(own_use()), ..footprint }),
-                Err(error) => News::Refused(error.to_string()),
+                Ok(footprint) => ControlReply::Footprint(Footprint { server: Some(own_use()), ..footprint }),
+                Err(error) => ControlReply::Refused(error.to_string()),
             },
             Control::IoCounts => match shared.offer.engine.io_counts() {
-                Ok(counts) => News::IoCounts(counts.map(|counts| Box::new((counts.source.to_owned(), counts)))),
-                Err(error) => News::Refused(error.to_string()),
+                Ok(counts) => ControlReply::IoCounts(counts.map(|counts| Box::new((counts.source.to_owned(), counts)))),
+                Err(error) => ControlReply::Refused(error.to_string()),
             },
             // Between rounds the database may be restored, which no session must see.
-            Control::PendingOrders if self.round.is_none() => News::Refused("this driver is not in a round".to_owned()),
+            Control::PendingOrders if self.round.is_none() => {
+                ControlReply::Refused("this driver is not in a round".to_owned())
+            }
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
-                Ok(pending) => News::PendingOrders(pending),
-                Err(error) => News::Refused(error.to_string()),
+                Ok(pending) => ControlReply::PendingOrders(pending),
+                Err(error) => ControlReply::Refused(error.to_string()),
             },
-            Control::Open(_) if self.round.is_some() => News::Refused("this driver is already in a round".to_owned()),
+            Control::Open(_) if self.round.is_some() => {
+                ControlReply::Refused("this driver is already in a round".to_owned())
+            }
             Control::Open(terms) => {
                 let from = self.from;
                 let mut came = |member: &Arc<Member>| {
@@ -105,27 +114,27 @@ impl<'d> State<'d> {
                     Ok((joined, member, opened)) => {
                         *lock(&self.driver.member) = Some(Arc::clone(&member));
                         self.round = Some((joined, member));
-                        News::Opened(Box::new(opened))
+                        ControlReply::Opened(Box::new(opened))
                     }
                     Err(gone) => refusal(gone)?,
                 }
             }
             Control::Ready => match &self.round {
                 Some((round, member)) if shared.options.coordinates => match round.ready(shared, member, tell) {
-                    Ok(at_ns) => News::Begin { at_ns },
+                    Ok(at_ns) => ControlReply::Begin { at_ns },
                     Err(gone) => refusal(gone)?,
                 },
-                _ => News::Refused("this driver is in no round that is coordinated".to_owned()),
+                _ => ControlReply::Refused("this driver is in no round that is coordinated".to_owned()),
             },
             Control::Clock => {
-                News::Clock(Time { now_ns: shared.clock.now(), calendar_ms: shared.clock.timestamp().millis() })
+                ControlReply::Clock(Time { now_ns: shared.clock.now(), calendar_ms: shared.clock.timestamp().millis() })
             }
             Control::Close(told) => match self.round.take() {
-                None => News::Refused("this driver is not in a round".to_owned()),
+                None => ControlReply::Refused("this driver is not in a round".to_owned()),
                 Some((ending, member)) => {
                     *lock(&self.driver.member) = None;
                     match shared.rounds.finish(shared, &ending, &member, told, tell) {
-                        Ok(closed) => News::Closed(Box::new(closed)),
+                        Ok(closed) => ControlReply::Closed(Box::new(closed)),
                         Err(gone) => refusal(gone)?,
                     }
                 }
@@ -162,17 +171,17 @@ fn own_use() -> ServerProcess {
     }
 }
 
-fn refusal(gone: WaitEnd) -> Result<News, ServeError> {
+fn refusal(gone: WaitEnd) -> Result<ControlReply, ServeError> {
     match gone {
         WaitEnd::Driver(error) => Err(error),
-        WaitEnd::Refused(why) => Ok(News::Refused(why)),
+        WaitEnd::Refused(why) => Ok(ControlReply::Refused(why)),
     }
 }
 
 /// Callback that sends a waiting driver the progress once a second, and fails as soon as the driver is gone.
-fn progress_sender(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeError> {
+fn progress_sender(wire: &mut Wire) -> impl FnMut(WaitReport) -> Result<(), ServeError> {
     let mut told = Instant::now();
-    move |Waiting { ready, of, what }| {
+    move |WaitReport { ready, of, what }| {
         // A waiting driver sends nothing: what comes is its farewell, or the end of the connection.
         if wire.has_input() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it disconnected while it waited").into());
@@ -181,6 +190,6 @@ fn progress_sender(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeEr
             return Ok(());
         }
         told = Instant::now();
-        wire.send(&News::Waiting { ready, of, what }, REPLY_BYTES)
+        wire.send(&ControlReply::Waiting { ready, of, what }, REPLY_BYTES)
     }
 }

@@ -33,7 +33,7 @@ pub struct Server {
 
 /// End of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub struct ServerEnd {
     /// Whether drivers were in a round, or waiting for one, when the server stopped.
     pub in_a_round: bool,
 }
@@ -66,7 +66,7 @@ impl Server {
         clock: &dyn Clock,
         stop: &AtomicBool,
         tell: &(dyn Fn(Event) + Sync),
-    ) -> Result<Ended, ServeError> {
+    ) -> Result<ServerEnd, ServeError> {
         let engine = ServedEngine::of(offer.engine)?;
         let Self { listener, address: _, options } = self;
         let shared = Shared::new(options, offer, clock, stop, tell);
@@ -111,7 +111,7 @@ impl Server {
             }
             in_a_round = shared.rounds.busy();
         });
-        Ok(Ended { in_a_round: in_a_round || shared.rounds.busy() })
+        Ok(ServerEnd { in_a_round: in_a_round || shared.rounds.busy() })
     }
 }
 

@@ -35,7 +35,7 @@ mod user;
 
 pub use event::Event;
 pub(crate) use listener::random_number;
-pub use listener::{Ended, Server};
+pub use listener::{Server, ServerEnd};
 pub use rehearsal::rehearse;
 
 use crate::Token;

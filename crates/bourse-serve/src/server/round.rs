@@ -5,7 +5,7 @@ use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::{Nanos, RetryPolicy};
 use bourse_record::{Check, CheckStatus};
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::part_of;
 use bourse_tpce::sut::BrokerageHouse;
 use bourse_tpce::transactions::{Request, Status};
@@ -32,7 +32,7 @@ pub(super) struct Round {
 
 pub(super) struct Table {
     stage: Stage,
-    pub(super) members: Vec<(Arc<Member>, Standing)>,
+    pub(super) members: Vec<(Arc<Member>, MemberState)>,
     /// Moment at which coordinated drivers begin, once all are ready.
     pub(super) begins: Option<Nanos>,
     /// Number of finished drivers that wait for the others: one of them will run the checks.
@@ -51,9 +51,9 @@ pub(super) enum Stage {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Standing {
+pub(super) enum MemberState {
     Present,
-    Finished(Acknowledged),
+    Finished(AcknowledgedCommits),
     Vanished,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Member {
     retry: RetryPolicy,
     house: OnceLock<Arc<BrokerageHouse>>,
     /// Transactions that the server has committed for this driver, or may have.
-    committed: Mutex<Acknowledged>,
+    committed: Mutex<AcknowledgedCommits>,
     /// Set when the driver has ended or vanished: it may begin no more transactions.
     over: AtomicBool,
     in_flight: AtomicUsize,
@@ -123,7 +123,7 @@ impl Drop for TransactionPermit {
 }
 
 /// Progress reported to a waiting driver, at every tick; an error ends its wait.
-pub(super) struct Waiting {
+pub(super) struct WaitReport {
     pub(super) ready: u32,
     pub(super) of: u32,
     pub(super) what: Wait,
@@ -137,7 +137,7 @@ pub(super) enum WaitEnd {
     Refused(String),
 }
 
-pub(super) type Tell<'t> = &'t mut dyn FnMut(Waiting) -> Result<(), crate::ServeError>;
+pub(super) type ReportWait<'t> = &'t mut dyn FnMut(WaitReport) -> Result<(), crate::ServeError>;
 
 impl Rounds {
     /// Joins a driver to a round, waits for the others and begins; the last to come opens the brokerage house.
@@ -146,20 +146,20 @@ impl Rounds {
         shared: &Shared<'_>,
         terms: RoundTerms,
         came: &mut dyn FnMut(&Arc<Member>),
-        tell: Tell<'_>,
+        tell: ReportWait<'_>,
     ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), WaitEnd> {
         let all = terms.terms(part_of(shared.offer.fingerprint));
         let all = all.ok_or_else(|| WaitEnd::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
         let limit = Limit::new(shared.options.gather);
         let (round, member) = loop {
             match self.enter(terms, all.retry) {
-                Entered::At(round, member) => break (round, member),
-                Entered::Never(why) => return Err(WaitEnd::Refused(why)),
+                EntryResult::At(round, member) => break (round, member),
+                EntryResult::Never(why) => return Err(WaitEnd::Refused(why)),
                 // The round before is being checked, which takes a while and ends.
-                Entered::Later => {
+                EntryResult::Later => {
                     std::thread::sleep(TICK);
                     limit.check(shared, || "the checks of the round before still run".to_owned())?;
-                    tell(Waiting { ready: 0, of: terms.of, what: Wait::Checking }).map_err(WaitEnd::Driver)?;
+                    tell(WaitReport { ready: 0, of: terms.of, what: Wait::Checking }).map_err(WaitEnd::Driver)?;
                 }
             }
         };
@@ -173,25 +173,29 @@ impl Rounds {
         }
     }
 
-    fn enter(&self, terms: RoundTerms, retry: RetryPolicy) -> Entered {
+    fn enter(&self, terms: RoundTerms, retry: RetryPolicy) -> EntryResult {
         let mut current = lock(&self.current);
         let round = current.get_or_insert_with(|| Arc::new(Round::new(terms)));
         let mut table = lock(&round.stage);
         let among = format!("driver {}/{}", terms.number, terms.of);
         match table.stage {
-            Stage::Checking | Stage::Closed(_) => return Entered::Later,
+            Stage::Checking | Stage::Closed(_) => return EntryResult::Later,
             Stage::Opening | Stage::Open(_) => {
-                let drivers = table.members.iter().filter(|(_, standing)| *standing == Standing::Present).count();
-                return Entered::Never(format!("a round is going on with {drivers} drivers; {among} comes too late"));
+                let drivers = table.members.iter().filter(|(_, state)| *state == MemberState::Present).count();
+                return EntryResult::Never(format!(
+                    "a round is going on with {drivers} drivers; {among} comes too late"
+                ));
             }
             Stage::Gathering => {}
         }
         let differences = terms.differences(&round.terms);
         if !differences.is_empty() {
-            return Entered::Never(format!("{among} wants another round: {}", differences.join("; ")));
+            return EntryResult::Never(format!("{among} wants another round: {}", differences.join("; ")));
         }
         if table.members.iter().any(|(member, _)| member.number == terms.number) {
-            return Entered::Never(format!("{among} is here already: each driver of a round has a number of its own"));
+            return EntryResult::Never(format!(
+                "{among} is here already: each driver of a round has a number of its own"
+            ));
         }
         let member = Arc::new(Member {
             number: terms.number,
@@ -204,9 +208,9 @@ impl Rounds {
             over: false.into(),
             in_flight: AtomicUsize::new(0),
         });
-        table.members.push((Arc::clone(&member), Standing::Present));
+        table.members.push((Arc::clone(&member), MemberState::Present));
         drop(table);
-        Entered::At(Arc::clone(round), member)
+        EntryResult::At(Arc::clone(round), member)
     }
 
     /// Ends a driver's part: waits for the others; one of the waiting drivers' threads runs the checks, and all get the result.
@@ -215,11 +219,11 @@ impl Rounds {
         shared: &Shared<'_>,
         round: &Arc<Round>,
         member: &Arc<Member>,
-        told: Acknowledged,
-        tell: Tell<'_>,
+        told: AcknowledgedCommits,
+        tell: ReportWait<'_>,
     ) -> Result<ClosedRound, WaitEnd> {
         member.over.store(true, Ordering::SeqCst);
-        round.set(member, Standing::Finished(plausible(told)));
+        round.set(member, MemberState::Finished(plausible(told)));
         lock(&round.stage).waiting += 1;
         let closed = self.wait_for_end(shared, round, tell);
         lock(&round.stage).waiting -= 1;
@@ -229,7 +233,12 @@ impl Rounds {
         closed
     }
 
-    fn wait_for_end(&self, shared: &Shared<'_>, round: &Arc<Round>, tell: Tell<'_>) -> Result<ClosedRound, WaitEnd> {
+    fn wait_for_end(
+        &self,
+        shared: &Shared<'_>,
+        round: &Arc<Round>,
+        tell: ReportWait<'_>,
+    ) -> Result<ClosedRound, WaitEnd> {
         loop {
             let mut table = lock(&round.stage);
             let present = table.present();
@@ -257,14 +266,14 @@ impl Rounds {
             let of = round.terms.of;
             let table = round.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner).0;
             drop(table);
-            tell(Waiting { ready: of.saturating_sub(present), of, what }).map_err(WaitEnd::Driver)?;
+            tell(WaitReport { ready: of.saturating_sub(present), of, what }).map_err(WaitEnd::Driver)?;
         }
     }
 
     /// Marks a driver that is gone without having ended; returns whether that was during a round.
     pub(super) fn vanish(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) -> bool {
         member.over.store(true, Ordering::SeqCst);
-        let vanished = round.set(member, Standing::Vanished);
+        let vanished = round.set(member, MemberState::Vanished);
         self.abandon_if_empty(shared, round);
         vanished
     }
@@ -304,12 +313,12 @@ impl Rounds {
         &self,
         shared: &Shared<'_>,
         round: &Arc<Round>,
-        members: &[(Arc<Member>, Standing)],
+        members: &[(Arc<Member>, MemberState)],
         result: Result<ClosedRound, String>,
     ) {
-        let of = |(member, standing): &(Arc<Member>, Standing)| match standing {
+        let of = |(member, state): &(Arc<Member>, MemberState)| match state {
             // Transactions that bypassed this server are known only from the drivers' reports.
-            Standing::Finished(told) if shared.options.coordinates => told.results,
+            MemberState::Finished(told) if shared.options.coordinates => told.results,
             _ => lock(&member.committed).results,
         };
         let results = members.iter().map(of).fold(0, u64::saturating_add);
@@ -335,7 +344,7 @@ impl Rounds {
     }
 }
 
-enum Entered {
+enum EntryResult {
     At(Arc<Round>, Arc<Member>),
     Later,
     Never(String),
@@ -349,15 +358,15 @@ impl Round {
     }
 
     /// Sets the standing of a driver that was present until now; returns whether it was.
-    fn set(&self, member: &Arc<Member>, standing: Standing) -> bool {
+    fn set(&self, member: &Arc<Member>, state: MemberState) -> bool {
         let mut table = lock(&self.stage);
         let mine = table.members.iter_mut().find(|(other, _)| Arc::ptr_eq(other, member));
-        let changed = mine.filter(|(_, old)| *old == Standing::Present).map(|(_, old)| *old = standing).is_some();
+        let changed = mine.filter(|(_, old)| *old == MemberState::Present).map(|(_, old)| *old = state).is_some();
         self.changed.notify_all();
         changed
     }
 
-    fn gather(&self, shared: &Shared<'_>, tell: Tell<'_>) -> Result<OpenedRound, WaitEnd> {
+    fn gather(&self, shared: &Shared<'_>, tell: ReportWait<'_>) -> Result<OpenedRound, WaitEnd> {
         let limit = Limit::new(shared.options.gather);
         loop {
             let mut table = lock(&self.stage);
@@ -382,7 +391,7 @@ impl Round {
                 limit.check(shared, || format!("{ready} of {of} drivers have come"))?;
             }
             drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
-            tell(Waiting { ready, of, what: Wait::Beginning }).map_err(WaitEnd::Driver)?;
+            tell(WaitReport { ready, of, what: Wait::Beginning }).map_err(WaitEnd::Driver)?;
         }
     }
 
@@ -426,7 +435,7 @@ impl Round {
 
 impl Table {
     fn present(&self) -> u32 {
-        self.members.iter().filter(|(_, standing)| *standing == Standing::Present).count() as u32
+        self.members.iter().filter(|(_, state)| *state == MemberState::Present).count() as u32
     }
 }
 
@@ -454,11 +463,11 @@ impl Limit {
 }
 
 /// Limits the counts that a driver reports to values a round can have, so that their sums cannot overflow.
-fn plausible(told: Acknowledged) -> Acknowledged {
+fn plausible(told: AcknowledgedCommits) -> AcknowledgedCommits {
     const MOST: u64 = 1 << 40;
     const MOST_WRITTEN: u64 = 1 << 56;
-    let Acknowledged { orders, orders_in_doubt, results, results_in_doubt, written, written_in_doubt } = told;
-    Acknowledged {
+    let AcknowledgedCommits { orders, orders_in_doubt, results, results_in_doubt, written, written_in_doubt } = told;
+    AcknowledgedCommits {
         orders: orders.min(MOST),
         orders_in_doubt: orders_in_doubt.min(MOST),
         results: results.min(MOST),
@@ -468,7 +477,7 @@ fn plausible(told: Acknowledged) -> Acknowledged {
     }
 }
 
-fn wait_for_transactions(members: &[(Arc<Member>, Standing)]) {
+fn wait_for_transactions(members: &[(Arc<Member>, MemberState)]) {
     // Each transaction ends by itself: there is no waiting without limit inside one.
     while members.iter().any(|(member, _)| member.in_flight.load(Ordering::SeqCst) > 0) {
         std::thread::sleep(Duration::from_millis(5));
@@ -479,16 +488,16 @@ fn wait_for_transactions(members: &[(Arc<Member>, Standing)]) {
 fn check(
     shared: &Shared<'_>,
     opened: &OpenedRound,
-    members: &[(Arc<Member>, Standing)],
+    members: &[(Arc<Member>, MemberState)],
 ) -> Result<ClosedRound, String> {
     wait_for_transactions(members);
     let Offer { engine, fingerprint, .. } = shared.offer;
-    let mut total = Acknowledged::default();
+    let mut total = AcknowledgedCommits::default();
     let mut answers = Vec::new();
-    for (member, standing) in members {
+    for (member, state) in members {
         let committed = *lock(&member.committed);
-        match standing {
-            Standing::Finished(told) => {
+        match state {
+            MemberState::Finished(told) => {
                 // Transactions in doubt for the driver are known to the server, unless they are in doubt for it too.
                 total.add(told);
                 total.orders_in_doubt += committed.orders_in_doubt;
@@ -496,7 +505,7 @@ fn check(
                 total.written_in_doubt.add(&committed.written_in_doubt);
                 answers.push(agreement(member, told, &committed));
             }
-            Standing::Present | Standing::Vanished => total.add(&committed),
+            MemberState::Present | MemberState::Vanished => total.add(&committed),
         }
     }
     let books = Some((&opened.before, &total));
@@ -507,15 +516,15 @@ fn check(
 }
 
 /// Numbers of the drivers that vanished.
-pub(super) fn vanished(members: &[(Arc<Member>, Standing)]) -> Vec<u32> {
-    let gone = members.iter().filter(|(_, standing)| *standing == Standing::Vanished);
+pub(super) fn vanished(members: &[(Arc<Member>, MemberState)]) -> Vec<u32> {
+    let gone = members.iter().filter(|(_, state)| *state == MemberState::Vanished);
     let mut vanished: Vec<u32> = gone.map(|(member, _)| member.number).collect();
     vanished.sort_unstable();
     vanished
 }
 
 /// Checks that the counts of a driver agree with those that the server committed for it.
-fn agreement(member: &Member, told: &Acknowledged, committed: &Acknowledged) -> Check {
+fn agreement(member: &Member, told: &AcknowledgedCommits, committed: &AcknowledgedCommits) -> Check {
     let within =
         |told: u64, doubt: u64, committed: u64, unsure: u64| told <= committed + unsure && committed <= told + doubt;
     let orders = within(told.orders, told.orders_in_doubt, committed.orders, committed.orders_in_doubt);

@@ -6,7 +6,7 @@ use bourse_egen::txn::{MarketFeed, TickerEntry, TradeResult};
 use bourse_schema::{Price, Symbol, TradeId};
 use bourse_serve::protocol::codec::{self, CodecError, HEADER, REPLY_BYTES, REQUEST_BYTES, Times};
 use bourse_serve::protocol::control::{Beginning, RoundTerms, Wait};
-use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
+use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, Reply, Request};
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +27,7 @@ fn all_kinds(bytes: &[u8]) {
     read_or_refused::<Hello>(bytes);
     read_or_refused::<Admission>(bytes);
     read_or_refused::<Control>(bytes);
-    read_or_refused::<News>(bytes);
+    read_or_refused::<ControlReply>(bytes);
     read_or_refused::<Request>(bytes);
     read_or_refused::<Reply>(bytes);
     let _ = codec::timed_message::<Reply>(bytes);
@@ -81,13 +81,13 @@ fn what_is_too_large_left_over_or_out_of_its_domain_is_refused() {
 
 #[test]
 fn times_stand_before_a_reply() {
-    let news = News::Waiting { ready: 1, of: 2, what: Wait::Ending };
+    let news = ControlReply::Waiting { ready: 1, of: 2, what: Wait::Ending };
     let mut frame = Vec::new();
     codec::timed_frame(&news, 100, &mut frame).expect("a small message");
     let times = Times { server_ns: 0x0102_0304_0506_0708, engine_ns: 9 };
     times.stamp(&mut frame);
     assert_eq!(codec::timed_message(&frame[HEADER..]), Ok((times, news)));
-    assert!(codec::timed_message::<News>(&frame[HEADER..HEADER + 15]).is_err());
+    assert!(codec::timed_message::<ControlReply>(&frame[HEADER..HEADER + 15]).is_err());
 }
 
 #[test]

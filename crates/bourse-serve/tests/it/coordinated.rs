@@ -5,11 +5,11 @@ use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
 use bourse_engine::Engine;
 use bourse_record::{Check, CheckStatus, Outcome};
 use bourse_serve::client::RoundEnd;
-use bourse_serve::{Address, Coordinated, ServeError, ServerOptions, Token};
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_serve::{Address, CoordinatedDriver, ServeError, ServerOptions, Token};
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::sut::{OpenError, Share, Sut, Terms};
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{Ran, RunOptions, run_on};
+use bourse_tpce::users::{RunOptions, RunResult, run_on};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,17 +20,17 @@ fn coordinates() -> ServerOptions {
     ServerOptions { coordinates: true, ..options() }
 }
 
-fn join_with(engine: Arc<dyn Engine>, address: &Address, token: Option<&str>) -> Result<Coordinated, ServeError> {
+fn join_with(engine: Arc<dyn Engine>, address: &Address, token: Option<&str>) -> Result<CoordinatedDriver, ServeError> {
     let token = token.map(|text| Token::new(text, "a test").expect("a token"));
-    Coordinated::join(engine, address.clone(), token, "1.2.3", |_| {})
+    CoordinatedDriver::join(engine, address.clone(), token, "1.2.3", |_| {})
 }
 
 /// Joins a driver to that database with an engine of its own.
-fn join(database: &Database, address: &Address) -> Coordinated {
+fn join(database: &Database, address: &Address) -> CoordinatedDriver {
     join_with(Arc::new(database.again()), address, None).expect("is let in")
 }
 
-fn drive(driver: &Coordinated, number: u32, of: u32) -> Ran {
+fn drive(driver: &CoordinatedDriver, number: u32, of: u32) -> RunResult {
     let plan = Plan { warm_up_ns: SECOND / 2, measure_ns: SECOND, ..Plan::default() };
     let share = Share::new(number, of).expect("a driver");
     let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
@@ -43,8 +43,8 @@ fn round(
     database: &Database,
     address: &Address,
     of: u32,
-    tell: impl Fn(u32, Acknowledged) -> Acknowledged + Sync,
-) -> Vec<(Ran, RoundEnd)> {
+    tell: impl Fn(u32, AcknowledgedCommits) -> AcknowledgedCommits + Sync,
+) -> Vec<(RunResult, RoundEnd)> {
     let tell = &tell;
     std::thread::scope(|scope| {
         let driver = |number| {
@@ -71,7 +71,7 @@ fn three_drivers_share_a_database_and_its_checks() {
         let drivers = round(&database, address, 3, |_, told| told);
         let checks = &drivers[0].1.checks;
         assert_sound(checks);
-        let mut sum = Acknowledged::default();
+        let mut sum = AcknowledgedCommits::default();
         for (number, (ran, end)) in (1..).zip(&drivers) {
             assert_eq!((ran.fault.clone(), &end.checks), (None, checks), "checked once, for all");
             assert!(ran.acknowledged.orders > 5, "{:?}", ran.acknowledged);
@@ -101,7 +101,7 @@ fn three_drivers_share_a_database_and_its_checks() {
 fn a_ledger_that_is_left_out_is_found() {
     let database = Database::new("left-out.db");
     serve(&database.engine, coordinates(), |address| {
-        let left_out = |number, told| if number == 2 { Acknowledged::default() } else { told };
+        let left_out = |number, told| if number == 2 { AcknowledgedCommits::default() } else { told };
         let drivers = round(&database, address, 3, left_out);
         let failed: Vec<_> = drivers[0]
             .1
@@ -131,7 +131,7 @@ fn what_a_lost_driver_has_committed_is_allowed_for_and_no_more() {
                 let driver = join(&database, address);
                 let ran = drive(&driver, 1, 2);
                 let gone = goes.join().expect("drives");
-                let told = Acknowledged { orders: ran.acknowledged.orders + too_many, ..ran.acknowledged };
+                let told = AcknowledgedCommits { orders: ran.acknowledged.orders + too_many, ..ran.acknowledged };
                 [(ran.acknowledged.orders, Some(driver.remote().close(told).expect("is told the checks"))), gone]
             });
             let end = stays.1.expect("it stayed");

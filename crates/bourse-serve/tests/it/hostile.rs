@@ -5,7 +5,7 @@ use bourse_driver::RealClock;
 use bourse_serve::protocol::codec::{self, GREETING_BYTES, HEADER};
 use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose, TokenFault};
 use bourse_serve::{Address, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::check::reconciliation::{Acknowledged, Written};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, WrittenSums};
 use bourse_tpce::sut::Sut;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
@@ -47,7 +47,7 @@ fn closed(stream: &mut TcpStream) {
 fn assert_well(address: &Address) {
     let remote = call(address);
     remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-    assert_sound(&remote.close(Acknowledged::default()).expect("closes").checks);
+    assert_sound(&remote.close(AcknowledgedCommits::default()).expect("closes").checks);
 }
 
 fn assert_refused_for(served: &Served, words: &str) {
@@ -217,7 +217,7 @@ fn admitted_drivers_that_do_nothing_are_closed() {
         // Their places are free; a driver that sends signs of life has its own.
         crate::world::wait_for("a place", || call_with(address, None).is_ok());
         honest.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("it is still there");
-        assert_sound(&honest.close(Acknowledged::default()).expect("closes").checks);
+        assert_sound(&honest.close(AcknowledgedCommits::default()).expect("closes").checks);
     });
     assert_eq!(refused_for(&served, "nothing was received for 1 s"), 4, "{:#?}", served.events);
 }
@@ -230,8 +230,8 @@ fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
         let remote = call(address);
         remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         let most = u64::MAX;
-        let written = Written { shares: most, limits: most, prices: most, volume: most };
-        let told = Acknowledged {
+        let written = WrittenSums { shares: most, limits: most, prices: most, volume: most };
+        let told = AcknowledgedCommits {
             orders: most,
             orders_in_doubt: most,
             results: most,

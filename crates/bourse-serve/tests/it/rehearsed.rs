@@ -6,9 +6,9 @@ use bourse_egen::driver;
 use bourse_engine::{Engine, NullEngine};
 use bourse_serve::protocol::codec::{self, HEADER, REQUEST_BYTES};
 use bourse_serve::protocol::control::RoundTerms;
-use bourse_serve::protocol::{Admission, Control, Hello, News, PROTOCOL, Purpose, Reply};
+use bourse_serve::protocol::{Admission, Control, ControlReply, Hello, PROTOCOL, Purpose, Reply};
 use bourse_serve::server::{Offer, rehearse};
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::verify::Stream;
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn said(engine: &dyn Engine, clock: &dyn bourse_driver::Clock, script: &[u8]) ->
     rehearse(Offer { engine, fingerprint: &fingerprint, history: "" }, options(), clock, script)
 }
 
-fn news(frame: &[u8]) -> News {
+fn news(frame: &[u8]) -> ControlReply {
     codec::message(&frame[HEADER..]).expect("news")
 }
 
@@ -45,7 +45,7 @@ fn a_round_is_driven_by_bytes_alone() {
     let hello = Hello { protocol: PROTOCOL, program: "1.2.3".to_owned(), proof: None, purpose: Purpose::Driver };
     let open = Control::Open(RoundTerms::from(&terms(1, 1)));
     let two = Control::Open(RoundTerms::from(&terms(1, 2)));
-    let close = Control::Close(Acknowledged::default());
+    let close = Control::Close(AcknowledgedCommits::default());
     let script = [
         step(HELLO, &hello),
         step(REQUEST, &first.request),
@@ -65,14 +65,14 @@ fn a_round_is_driven_by_bytes_alone() {
     assert_eq!(codec::message::<Admission>(&said[0][HEADER..]), Ok(Admission::User));
     let reply = |at: usize| codec::timed_message::<Reply>(&said[at][HEADER..]).expect("a reply").1;
     assert!(reply(1).outcome.is_err(), "no round is open yet");
-    assert!(matches!(news(&said[2]), News::Refused(why) if why.contains("1 of 2 drivers have come")));
-    assert!(matches!(news(&said[3]), News::Opened(_)));
-    assert!(matches!(news(&said[4]), News::Refused(why) if why.contains("comes too late")));
+    assert!(matches!(news(&said[2]), ControlReply::Refused(why) if why.contains("1 of 2 drivers have come")));
+    assert!(matches!(news(&said[3]), ControlReply::Opened(_)));
+    assert!(matches!(news(&said[4]), ControlReply::Refused(why) if why.contains("comes too late")));
     assert!(reply(5).outcome.is_err(), "the second driver is in no round");
-    assert!(matches!(news(&said[6]), News::PendingOrders(_)));
+    assert!(matches!(news(&said[6]), ControlReply::PendingOrders(_)));
     let (output, _) = reply(7).outcome.expect("is performed");
     assert_eq!(output.transaction(), first.request.transaction());
-    let News::Closed(closed) = news(&said[8]) else { panic!("a round closed") };
+    let ControlReply::Closed(closed) = news(&said[8]) else { panic!("a round closed") };
     assert!(closed.checks.len() > 90);
     assert_sound(&closed.checks[1..]);
 }
@@ -86,7 +86,7 @@ fn a_driver_that_is_lost_makes_room_for_the_next() {
     let said = said(&database.engine, &RealClock::start(), &script.concat());
     assert_eq!(said.len(), 3);
     assert!(
-        said.iter().all(|frame| matches!(news(frame), News::Opened(_))),
+        said.iter().all(|frame| matches!(news(frame), ControlReply::Opened(_))),
         "{:?}",
         said.iter().map(|it| news(it)).collect::<Vec<_>>()
     );

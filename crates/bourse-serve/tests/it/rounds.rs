@@ -7,10 +7,10 @@ use bourse_engine::{Engine, ErrorKind, NullEngine, Session, Wrapper};
 use bourse_record::{CheckStatus, Outcome, SplitMix};
 use bourse_serve::{Address, ServeError, ServerOptions};
 use bourse_testkit::{Failing, Fault, Stalling};
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::sut::{Connector, OpenError, Share, Sut, Terms};
 use bourse_tpce::transactions::{Request, Transaction, TxnError};
-use bourse_tpce::users::{Ran, RunOptions, run_on};
+use bourse_tpce::users::{RunOptions, RunResult, run_on};
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use std::time::Duration;
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Drives a whole round: customers, market, maintenance.
-fn drive(address: &Address, number: u32, of: u32) -> (Ran, Result<bourse_serve::client::RoundEnd, ServeError>) {
+fn drive(address: &Address, number: u32, of: u32) -> (RunResult, Result<bourse_serve::client::RoundEnd, ServeError>) {
     let remote = call(address);
     let plan = Plan { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..Plan::default() };
     let share = Share::new(number, of).expect("a driver");
@@ -144,7 +144,7 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
             std::thread::sleep(Duration::from_millis(400));
             asks.footprint().expect("is there");
         }
-        assert_sound(&asks.close(Acknowledged::default()).expect("closes").checks);
+        assert_sound(&asks.close(AcknowledgedCommits::default()).expect("closes").checks);
     });
     let vanished: Vec<_> = served.events.iter().filter(|event| event.contains("lost driver")).collect();
     assert!(vanished.len() == 1 && vanished[0].ends_with("nothing was received for 1 s"), "{:?}", served.events);
@@ -159,7 +159,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let round = |orders: u64| {
             let opened = run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
             let mut connector = run.connector().expect("a connection");
-            let mut told = Acknowledged::default();
+            let mut told = AcknowledgedCommits::default();
             for request in (0..orders).map(|seed| Request::from(order(seed))) {
                 perform(&mut *connector, &request).expect("is committed");
                 told.committed(&request);
@@ -182,11 +182,11 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let plain = call(address);
         plain.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert_eq!(plain.prepared(), "");
-        plain.close(Acknowledged::default()).expect("closes");
+        plain.close(AcknowledgedCommits::default()).expect("closes");
         let other = call(address);
         other.begin_alike();
         other.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        other.close(Acknowledged::default()).expect("closes");
+        other.close(AcknowledgedCommits::default()).expect("closes");
         match run.open(&terms(1, 1), &RealClock::start(), &NEVER) {
             Err(OpenError::Refused(why)) => assert!(why.contains("another run has taken one"), "{why}"),
             other => panic!("{:?}", other.map(|_| "opened")),
@@ -220,7 +220,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
                 "{}",
                 run.prepared()
             );
-            run.close(Acknowledged::default()).expect("closes");
+            run.close(AcknowledgedCommits::default()).expect("closes");
         }
     });
 }
@@ -253,7 +253,7 @@ fn what_a_server_uses_is_told_as_its_engine_counts_it() {
         perform(&mut *connector, &order(1).into()).expect("is committed");
         let since = remote.io_counts().expect("is there").expect("is counted").since(before);
         assert!(since.total().written_bytes > 4_096 && since.total().sync_ns.is_some(), "{since:?}");
-        remote.close(Acknowledged { orders: 1, ..Acknowledged::default() }).expect("closes");
+        remote.close(AcknowledgedCommits { orders: 1, ..AcknowledgedCommits::default() }).expect("closes");
     });
     serve(&NullEngine, options(), |address| assert_eq!(call(address).io_counts().expect("is there"), None));
 }
@@ -283,7 +283,7 @@ fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
         let lost = sent.iter().filter_map(|sent| sent.as_ref().err()).map(TxnError::kind);
         assert!(lost.clone().count() >= 1, "nothing was cut off: {sent:?}");
         assert!(lost.clone().all(|kind| kind == ErrorKind::ConnectionLost || kind == ErrorKind::Other), "{sent:?}");
-        let end = stays.close(Acknowledged::default()).expect("is told the checks");
+        let end = stays.close(AcknowledgedCommits::default()).expect("is told the checks");
         assert_eq!(end.vanished, [2]);
         assert_sound(&end.checks);
     });
@@ -305,7 +305,7 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
             panic!("opening takes fewer statements than that");
         }
         let mut connector = remote.connector().expect("a connection");
-        let mut told = Acknowledged::default();
+        let mut told = AcknowledgedCommits::default();
         let mut of_order = |seed| {
             let request = Request::from(order(seed));
             perform(&mut *connector, &request).inspect(|_| told.committed(&request))
@@ -362,8 +362,8 @@ fn drivers_that_do_not_belong_together_are_told_why() {
         let remote = call(address);
         remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert!(open(terms(1, 1)).contains("comes too late"));
-        assert_sound(&remote.close(Acknowledged::default()).expect("closes").checks);
-        assert!(remote.close(Acknowledged::default()).unwrap_err().to_string().contains("not in a round"));
+        assert_sound(&remote.close(AcknowledgedCommits::default()).expect("closes").checks);
+        assert!(remote.close(AcknowledgedCommits::default()).unwrap_err().to_string().contains("not in a round"));
     });
     assert!(!served.ended.in_a_round);
 }
@@ -377,7 +377,7 @@ fn a_book_that_does_not_agree_is_found() {
         let mut connector = remote.connector().expect("a connection");
         perform(&mut *connector, &order(1).into()).expect("is committed");
         // The driver was notified of one order, and reports none.
-        let end = remote.close(Acknowledged::default()).expect("closes");
+        let end = remote.close(AcknowledgedCommits::default()).expect("closes");
         let failed: Vec<_> =
             end.checks.iter().filter(|it| it.status == CheckStatus::Failed).map(|it| it.name.as_str()).collect();
         assert_eq!(failed, ["answers to driver 1/1", "orders", "shares ordered", "limit prices, cents"]);

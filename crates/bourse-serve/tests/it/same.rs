@@ -7,7 +7,7 @@ use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
 use bourse_record::SplitMix;
 use bourse_serve::ServerOptions;
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::sut::{Connector, InProcess, Sut};
 use bourse_tpce::transactions::{Output, Request, Status};
 use bourse_tpce::verify::Stream;
@@ -63,7 +63,7 @@ fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, res
         assert_eq!((mine.before, &mine.cleaned), (theirs.before, &theirs.cleaned));
         let (mut mine, mut theirs) =
             (in_process.connector().expect("a session"), remote.connector().expect("a connection"));
-        let mut told = Acknowledged::default();
+        let mut told = AcknowledgedCommits::default();
         for number in 0..steps {
             let step = stream.next_step();
             clock.advance((step.now.millis() - now.millis()) as u64 * 1_000_000);

@@ -5,7 +5,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{Check, CheckStatus};
-use bourse_serve::server::{Ended, Event, Offer};
+use bourse_serve::server::{Event, Offer, ServerEnd};
 use bourse_serve::{Address, Listen, Remote, ServeError, Server, ServerOptions, Token};
 use bourse_tpce::load::{Constraints, LoadOptions, fingerprint, load};
 use bourse_tpce::sut::{Share, Terms};
@@ -95,7 +95,7 @@ pub(crate) fn options() -> ServerOptions {
 
 /// Result of a server that has ended, with its events.
 pub(crate) struct Served {
-    pub(crate) ended: Ended,
+    pub(crate) ended: ServerEnd,
     pub(crate) events: Vec<String>,
 }
 

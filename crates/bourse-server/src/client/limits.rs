@@ -38,9 +38,9 @@ impl Limits {
 
 /// Number of announced sessions, until it is compared with the server's limit.
 #[derive(Debug, Default)]
-pub struct Announced(AtomicUsize);
+pub struct AnnouncedSessions(AtomicUsize);
 
-impl Announced {
+impl AnnouncedSessions {
     /// Records the number of sessions that will be opened.
     pub fn note(&self, sessions: usize) {
         self.0.store(sessions, Ordering::Relaxed);
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn an_announcement_is_taken_once() {
-        let announced = Announced::default();
+        let announced = AnnouncedSessions::default();
         assert_eq!(announced.take(), None);
         announced.note(7);
         assert_eq!((announced.take(), announced.take()), (Some(7), None));

@@ -15,7 +15,7 @@ mod session;
 pub mod tls;
 
 pub use address::Address;
-pub use limits::{Announced, Limits};
-pub use nodes::{ConflictKinds, Nodes, Reach, given};
+pub use limits::{AnnouncedSessions, Limits};
+pub use nodes::{ConflictKinds, NodeConnector, Nodes, given};
 pub use product::Product;
 pub use session::NodeSession;

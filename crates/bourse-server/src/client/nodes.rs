@@ -4,7 +4,7 @@ use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, NodeLosses, Se
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Connector to a node.
-pub trait Reach: Send + Sync {
+pub trait NodeConnector: Send + Sync {
     /// Type of its sessions.
     type Session: Session;
 

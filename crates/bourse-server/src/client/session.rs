@@ -1,6 +1,6 @@
 //! Session of a user that continues at another node when its node is lost.
 
-use crate::client::nodes::{Nodes, Reach};
+use crate::client::nodes::{NodeConnector, Nodes};
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
     Value,
@@ -19,7 +19,7 @@ enum State {
 }
 
 /// A session of a database with several nodes.
-pub struct NodeSession<C: Reach> {
+pub struct NodeSession<C: NodeConnector> {
     dialect: &'static Dialect,
     nodes: Arc<Nodes<C>>,
     /// Node assigned to the session.
@@ -35,7 +35,7 @@ pub struct NodeSession<C: Reach> {
     routines: Option<&'static [&'static Routine]>,
 }
 
-impl<C: Reach> NodeSession<C> {
+impl<C: NodeConnector> NodeSession<C> {
     /// Opens a session at the next node in turn.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl<C: Reach> NodeSession<C> {
     }
 }
 
-impl<C: Reach> Session for NodeSession<C> {
+impl<C: NodeConnector> Session for NodeSession<C> {
     fn dialect(&self) -> &'static Dialect {
         self.dialect
     }

@@ -4,7 +4,7 @@ use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::check::{Depth, before_run, check_all};
-use bourse_oltp::load::{Constraints, Existing, Fingerprint, LoadOptions, identify, load};
+use bourse_oltp::load::{Constraints, ExistingDatabase, Fingerprint, LoadOptions, identify, load};
 use bourse_oltp::mix::{OnSession, Sequence, Transactions as _};
 use bourse_oltp::verify::{DifferenceKind, Extent, SqlSubject, Subject, Verdict, lockstep};
 use bourse_oltp::{Size, Workload as _};
@@ -45,7 +45,7 @@ fn change(engine: &dyn Engine, statement: &str) {
 #[test]
 fn a_loaded_database_is_recognised_and_meets_every_check() {
     let (engine, fingerprint) = loaded();
-    let Existing::Matches(found) = identify(&engine, &Tatp).unwrap() else { panic!("not recognised") };
+    let ExistingDatabase::Matches(found) = identify(&engine, &Tatp).unwrap() else { panic!("not recognised") };
     assert_eq!((found.fingerprint.size, found.gained), (size(), 0));
     assert_eq!(failed(&engine, &fingerprint), [""; 0]);
     let before = before_run(&engine, &Tatp, &fingerprint, Depth::Full, &mut |_| {}).unwrap();
@@ -87,7 +87,7 @@ fn other_sizes_and_other_workloads_are_not_taken_for_it() {
     change(&engine, "ALTER TABLE bourse_database RENAME COLUMN subscribers TO customers");
     let existing = identify(&engine, &Tatp).unwrap();
     let changed = "it holds what bourse did not make: definition of table bourse_database";
-    assert_eq!(existing, Existing::Foreign(changed.to_owned()));
+    assert_eq!(existing, ExistingDatabase::Foreign(changed.to_owned()));
     for refused in [0, 999, 1_500] {
         assert!(Tatp.check_size(&size_of(refused)).is_err(), "{refused}");
     }

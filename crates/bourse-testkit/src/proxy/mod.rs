@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Protocol between client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaks {
+pub enum ProxyProtocol {
     /// PostgreSQL's protocol.
     Postgres,
     /// MySQL's protocol.
@@ -46,7 +46,7 @@ pub enum Moment {
 
 /// Fault that a rule makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum ProxyFault {
     /// The connection ends before the server sees the message.
     CutBefore,
     /// The server processes the request, and the connection ends before its answer.
@@ -70,7 +70,7 @@ pub struct Rule {
     /// Upper limit of faults that the rule makes.
     pub most: u64,
     /// Fault that is made.
-    pub act: Act,
+    pub act: ProxyFault,
 }
 
 /// Running proxy; its connections end when it is dropped.
@@ -81,7 +81,7 @@ pub struct Proxy {
 }
 
 struct Shared {
-    speaks: Speaks,
+    speaks: ProxyProtocol,
     server: PathBuf,
     rules: Vec<(Rule, AtomicU64)>,
     /// Moments seen so far, by kind.
@@ -111,7 +111,7 @@ impl Pair {
 
 impl Proxy {
     /// Starts a proxy for the server with that Unix socket.
-    pub fn start(speaks: Speaks, server: PathBuf, rules: &[Rule]) -> Self {
+    pub fn start(speaks: ProxyProtocol, server: PathBuf, rules: &[Rule]) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         listener.set_nonblocking(true).unwrap();
@@ -170,7 +170,7 @@ impl Shared {
     }
 
     /// Fault to make at a moment, if a rule is due.
-    fn at(&self, moment: Moment) -> Option<Act> {
+    fn at(&self, moment: Moment) -> Option<ProxyFault> {
         let seen = self.seen[moment as usize].fetch_add(1, Ordering::Relaxed) + 1;
         let due = self.rules.iter().find(|(rule, acted)| {
             rule.moment == moment && seen.is_multiple_of(rule.every) && acted.load(Ordering::Relaxed) < rule.most
@@ -188,7 +188,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             std::thread::sleep(Duration::from_millis(2));
             continue;
         };
-        if shared.is_down.load(Ordering::Relaxed) || shared.at(Moment::Connect) == Some(Act::CutBefore) {
+        if shared.is_down.load(Ordering::Relaxed) || shared.at(Moment::Connect) == Some(ProxyFault::CutBefore) {
             continue;
         }
         // A server that cannot be reached ends the client's connection too.
@@ -207,8 +207,8 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             let mut requests = Requests { shared: &shared, pair: &pair, cut: &cut };
             // An end of either side ends both.
             let _ = match shared.speaks {
-                Speaks::Postgres => postgres::requests(&mut requests),
-                Speaks::Mysql => mysql::requests(&mut requests),
+                ProxyProtocol::Postgres => postgres::requests(&mut requests),
+                ProxyProtocol::Mysql => mysql::requests(&mut requests),
             };
             pair.end();
             let _ = answers.join();
@@ -258,13 +258,13 @@ impl Requests<'_> {
     ) -> io::Result<()> {
         match moment.and_then(|moment| self.shared.at(moment)) {
             None => self.pass(bytes),
-            Some(Act::CutBefore) => Err(io::ErrorKind::ConnectionAborted.into()),
-            Some(Act::CutAfter) => {
+            Some(ProxyFault::CutBefore) => Err(io::ErrorKind::ConnectionAborted.into()),
+            Some(ProxyFault::CutAfter) => {
                 // Each answer until now has been read: the next one is the one that is cut off.
                 self.cut.store(true, Ordering::SeqCst);
                 self.pass(bytes)
             }
-            Some(Act::Raise { code, message }) => self.pass(&raise(code, message)),
+            Some(ProxyFault::Raise { code, message }) => self.pass(&raise(code, message)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writing the pending orders.
 
 use super::PendingOrder;
-use crate::check::reconciliation::Acknowledged;
+use crate::check::reconciliation::AcknowledgedCommits;
 use crate::transactions::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
 use crate::transactions::rates::commission;
 use crate::transactions::trade_order::{executor, limit};
@@ -27,9 +27,9 @@ pub fn place(
     orders: &[PendingOrder],
     now: Timestamp,
     stop: &dyn Fn() -> bool,
-) -> Result<Acknowledged, EngineError> {
-    let known = Known::read(db)?;
-    let mut placed = Acknowledged::default();
+) -> Result<AcknowledgedCommits, EngineError> {
+    let known = KnownRows::read(db)?;
+    let mut placed = AcknowledgedCommits::default();
     for some in orders.chunks(AT_ONCE) {
         if stop() {
             break;
@@ -60,7 +60,7 @@ fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<(), EngineError> {
 type RateByQuantity = (Quantity, Quantity, CommissionRate);
 
 /// Rows that frames 1 and 3 of Trade-Order would read from the database, read once for all orders.
-struct Known {
+struct KnownRows {
     /// Broker and tier of each account.
     accounts: HashMap<AccountId, (BrokerId, u8)>,
     exchanges: HashMap<Symbol, ExchangeId>,
@@ -69,7 +69,7 @@ struct Known {
     charges: HashMap<(TradeTypeId, u8), Amount>,
 }
 
-impl Known {
+impl KnownRows {
     fn read(db: &mut dyn Session) -> Result<Self, EngineError> {
         let mut known = Self {
             accounts: HashMap::new(),

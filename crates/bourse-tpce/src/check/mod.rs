@@ -15,7 +15,7 @@ use bourse_engine::{Engine, EngineError, Session};
 use bourse_schema::TradeId;
 
 pub use crate::workload::first_trade;
-pub use bourse_oltp::check::{Check, Checked, Depth, integrity};
+pub use bourse_oltp::check::{Check, CheckResult, Depth, integrity};
 
 /// Runs every check of a database: its schema, its state, and the engine's own check. Calls `progress` after each.
 ///
@@ -24,8 +24,8 @@ pub use bourse_oltp::check::{Check, Checked, Depth, integrity};
 pub fn check_all(
     engine: &dyn Engine,
     fingerprint: &Fingerprint,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
+    progress: &mut dyn FnMut(&CheckResult),
+) -> Result<Vec<CheckResult>, EngineError> {
     bourse_oltp::check::check_all(engine, &Tpce, fingerprint, progress)
 }
 
@@ -38,8 +38,8 @@ pub fn check_all(
 pub fn check(
     db: &mut dyn Session,
     part: Part,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
+    progress: &mut dyn FnMut(&CheckResult),
+) -> Result<Vec<CheckResult>, EngineError> {
     bourse_oltp::check::check(db, &Tpce, &size_of(part), progress)
 }
 
@@ -51,8 +51,8 @@ pub fn before_run(
     engine: &dyn Engine,
     fingerprint: &Fingerprint,
     depth: Depth,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
+    progress: &mut dyn FnMut(&CheckResult),
+) -> Result<Vec<CheckResult>, EngineError> {
     bourse_oltp::check::before_run(engine, &Tpce, fingerprint, depth, progress)
 }
 
@@ -60,7 +60,7 @@ pub fn before_run(
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn schema(db: &mut dyn Session, constraints: Constraints) -> Result<Checked, EngineError> {
+pub fn schema(db: &mut dyn Session, constraints: Constraints) -> Result<CheckResult, EngineError> {
     bourse_oltp::check::schema::check(db, &Tpce, constraints)
 }
 

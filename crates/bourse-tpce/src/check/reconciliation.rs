@@ -1,11 +1,11 @@
 //! Reconciliation of a run with its database: the database must have gained exactly the acknowledged commits.
 
-use super::Checked;
+use super::CheckResult;
 use crate::sut::Share;
 use crate::transactions::Request;
 use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, EngineError, Isolation, Session};
-use bourse_oltp::check::ledger::{By, Growth, Growths, Ledger, Query, Totals, Unit, read, read_one};
+use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Ledger, Query, Totals, Unit, read, read_one};
 use bourse_oltp::check::{number, offences};
 use bourse_schema::{Balance, TradeId};
 
@@ -24,12 +24,12 @@ pub struct Snapshot {
     pub volume: i64,
     /// Orders placed after the snapshot and before the users began, to [age](crate::aged) the market; none on a server.
     #[serde(skip)]
-    pub placed: Acknowledged,
+    pub placed: AcknowledgedCommits,
 }
 
 /// Commits acknowledged to the run's users, over the whole run and not only its measurement interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Acknowledged {
+pub struct AcknowledgedCommits {
     /// Trade-Orders that were committed.
     pub orders: u64,
     /// Trade-Orders of unknown outcome: the connection was lost, or the run was killed.
@@ -39,14 +39,14 @@ pub struct Acknowledged {
     /// Trade-Results of unknown outcome.
     pub results_in_doubt: u64,
     /// Sums of what the committed transactions were to write.
-    pub written: Written,
+    pub written: WrittenSums,
     /// Sums of what the transactions of unknown outcome were to write.
-    pub written_in_doubt: Written,
+    pub written_in_doubt: WrittenSums,
 }
 
 /// Sums of what transactions are to write, by their inputs alone: neither the engine nor the transactions compute them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub struct Written {
+pub struct WrittenSums {
     /// Shares that orders ask for.
     pub shares: u64,
     /// Limit prices of orders, in cents.
@@ -57,7 +57,7 @@ pub struct Written {
     pub volume: u64,
 }
 
-impl Written {
+impl WrittenSums {
     fn of(request: &Request) -> Self {
         let nothing = Self::default();
         let shares = |quantity: i32| u64::from(quantity.unsigned_abs());
@@ -94,7 +94,7 @@ fn limit_cents(input: &TradeOrder) -> u64 {
     if input.trade_type.is_market() { 0 } else { (input.requested_price * 100.0).round() as u64 }
 }
 
-impl Acknowledged {
+impl AcknowledgedCommits {
     /// Counts a request that was committed.
     pub fn committed(&mut self, request: &Request) {
         match request {
@@ -102,7 +102,7 @@ impl Acknowledged {
             Request::TradeResult(_) => self.results += 1,
             _ => {}
         }
-        self.written.add(&Written::of(request));
+        self.written.add(&WrittenSums::of(request));
     }
 
     /// Counts a request of unknown outcome.
@@ -112,7 +112,7 @@ impl Acknowledged {
             Request::TradeResult(_) => self.results_in_doubt += 1,
             _ => {}
         }
-        self.written_in_doubt.add(&Written::of(request));
+        self.written_in_doubt.add(&WrittenSums::of(request));
     }
 
     /// Counts a request that failed. Entries of a Market-Feed are committed one by one: those before the one that failed stay.
@@ -141,7 +141,7 @@ pub struct DriverLedger {
     /// First number of the trades of this driver.
     pub first_trade: TradeId,
     /// Commits acknowledged to its users; none of a driver that was lost.
-    pub acknowledged: Option<Acknowledged>,
+    pub acknowledged: Option<AcknowledgedCommits>,
 }
 
 impl DriverLedger {
@@ -174,7 +174,7 @@ impl Snapshot {
             broker_trades: totals.of("brokers' trades"),
             commissions: Balance::from_units(totals.of("brokers' commissions")),
             volume: totals.of("volume"),
-            placed: Acknowledged::default(),
+            placed: AcknowledgedCommits::default(),
         })
     }
 
@@ -194,7 +194,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn cleaned(&self, db: &mut dyn Session) -> Result<Checked, EngineError> {
+    pub fn cleaned(&self, db: &mut dyn Session) -> Result<CheckResult, EngineError> {
         let last = self.last_trade;
         let sql = format!("SELECT t_id, t_st_id FROM trade WHERE t_id <= {last} AND t_st_id IN ('PNDG', 'SBMT')");
         let words = "Trade-Cleanup has left no trade of an earlier run pending or submitted";
@@ -206,7 +206,11 @@ impl Snapshot {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn compare(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
+    pub fn compare(
+        &self,
+        db: &mut dyn Session,
+        acknowledged: &AcknowledgedCommits,
+    ) -> Result<Vec<CheckResult>, EngineError> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
         let compared = self.compare_in(db, acknowledged);
         db.rollback()?;
@@ -218,15 +222,23 @@ impl Snapshot {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn compare_drivers(&self, db: &mut dyn Session, drivers: &[DriverLedger]) -> Result<Vec<Checked>, EngineError> {
+    pub fn compare_drivers(
+        &self,
+        db: &mut dyn Session,
+        drivers: &[DriverLedger],
+    ) -> Result<Vec<CheckResult>, EngineError> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
         let compared = self.compare_drivers_in(db, drivers);
         db.rollback()?;
         compared
     }
 
-    fn compare_drivers_in(&self, db: &mut dyn Session, drivers: &[DriverLedger]) -> Result<Vec<Checked>, EngineError> {
-        let mut sum = Acknowledged::default();
+    fn compare_drivers_in(
+        &self,
+        db: &mut dyn Session,
+        drivers: &[DriverLedger],
+    ) -> Result<Vec<CheckResult>, EngineError> {
+        let mut sum = AcknowledgedCommits::default();
         let mut checks = Vec::new();
         for driver in drivers {
             let own = new_trades(db, &driver.own_trades())?;
@@ -262,14 +274,18 @@ impl Snapshot {
         Ok(checks)
     }
 
-    fn compare_in(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
+    fn compare_in(
+        &self,
+        db: &mut dyn Session,
+        acknowledged: &AcknowledgedCommits,
+    ) -> Result<Vec<CheckResult>, EngineError> {
         let mut all = self.placed;
         all.add(acknowledged);
         GROWTHS.compare_in(db, &self.totals(), self.last_trade.0, &all.ledger())
     }
 }
 
-impl Acknowledged {
+impl AcknowledgedCommits {
     /// The amounts that the database must have gained.
     fn ledger(&self) -> Ledger {
         // A doubtful amount without bound leaves the sum without one.
@@ -338,61 +354,61 @@ static GROWTHS: Growths = Growths {
             name: "orders",
             words: "as many new trades as Trade-Orders were committed, beside those placed to age the market",
             total: "ordered",
-            by: By::Acknowledged("orders"),
+            by: GrowthAmount::Acknowledged("orders"),
         },
         Growth {
             name: "shares ordered",
             words: "new trades are of as many shares as their Trade-Orders asked for",
             total: "shares",
-            by: By::Acknowledged("shares"),
+            by: GrowthAmount::Acknowledged("shares"),
         },
         Growth {
             name: "limit prices, cents",
             words: "prices of new limit orders add up to those that their Trade-Orders asked for",
             total: "limit prices",
-            by: By::Acknowledged("limits"),
+            by: GrowthAmount::Acknowledged("limits"),
         },
         Growth {
             name: "results",
             words: "as many new trades completed as Trade-Results were committed",
             total: "completed",
-            by: By::Acknowledged("results"),
+            by: GrowthAmount::Acknowledged("results"),
         },
         Growth {
             name: "trade prices, cents",
             words: "prices of new trades completed add up to those of their Trade-Results",
             total: "prices",
-            by: By::Acknowledged("prices"),
+            by: GrowthAmount::Acknowledged("prices"),
         },
         Growth {
             name: "settlements",
             words: "as many settlements of new trades as Trade-Results",
             total: "settled",
-            by: By::Acknowledged("results"),
+            by: GrowthAmount::Acknowledged("results"),
         },
         Growth {
             name: "brokers' trades",
             words: "brokers' trades have grown by the new trades completed",
             total: "brokers' trades",
-            by: By::Total("completed"),
+            by: GrowthAmount::Total("completed"),
         },
         Growth {
             name: "brokers' commissions, cents",
             words: "brokers' commissions have grown by those of the new trades",
             total: "brokers' commissions",
-            by: By::Total("commissions"),
+            by: GrowthAmount::Total("commissions"),
         },
         Growth {
             name: "cash, cents",
             words: "accounts' cash has grown by the cash transactions of the new trades",
             total: "cash",
-            by: By::Total("cash moved"),
+            by: GrowthAmount::Total("cash moved"),
         },
         Growth {
             name: "volume",
             words: "securities' volumes have grown by the quantities of the Market-Feeds",
             total: "volume",
-            by: By::Acknowledged("volume"),
+            by: GrowthAmount::Acknowledged("volume"),
         },
     ],
 };

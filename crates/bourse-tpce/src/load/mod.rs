@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 pub use crate::workload::part_of;
 pub use bourse_oltp::load::{
-    Constraints, Existing, Fingerprint, Found, LoadError, LoadOptions, LoadReport, Phase, Progress,
+    Constraints, ExistingDatabase, Fingerprint, FoundDatabase, LoadError, LoadOptions, LoadReport, Phase, Progress,
 };
 
 /// Makes the rows of a part and loads them through an engine's loader, in the place of whatever is there.
@@ -51,14 +51,14 @@ pub fn differences(wanted: &Fingerprint, found: &Fingerprint) -> Vec<String> {
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, EngineError> {
+pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<ExistingDatabase, EngineError> {
     bourse_oltp::load::examine(engine, &Tpce, wanted)
 }
 
-/// Content of an engine's target, of any size: never [`Existing::Differs`].
+/// Content of an engine's target, of any size: never [`ExistingDatabase::Differs`].
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
+pub fn identify(engine: &dyn Engine) -> Result<ExistingDatabase, EngineError> {
     bourse_oltp::load::identify(engine, &Tpce)
 }

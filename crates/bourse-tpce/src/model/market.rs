@@ -10,7 +10,7 @@ use bourse_schema::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Trades in order of time, then of number.
-type InTime = BTreeSet<(Timestamp, TradeId)>;
+type TradesByTime = BTreeSet<(Timestamp, TradeId)>;
 
 /// The complete database.
 #[derive(Clone, Default)]
@@ -19,9 +19,9 @@ pub(crate) struct Market {
     customers_by_tax_id: BTreeMap<Text<20>, CustomerId>,
     accounts_of: BTreeMap<CustomerId, Vec<AccountId>>,
     watch_lists_of: BTreeMap<CustomerId, Vec<WatchListId>>,
-    trades_of_account: BTreeMap<AccountId, InTime>,
-    trades_in_security: BTreeMap<Symbol, InTime>,
-    lots: BTreeMap<(AccountId, Symbol), InTime>,
+    trades_of_account: BTreeMap<AccountId, TradesByTime>,
+    trades_in_security: BTreeMap<Symbol, TradesByTime>,
+    lots: BTreeMap<(AccountId, Symbol), TradesByTime>,
     /// Trades that changed each lot.
     changes_of_lot: BTreeMap<TradeId, BTreeSet<TradeId>>,
     pub(crate) next_trade: i64,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
 /// A row with its primary key.
-pub(crate) trait Keyed: TableRow {
+pub(crate) trait KeyedRow: TableRow {
     type Key: Ord + Clone;
 
     fn key(&self) -> Self::Key;
@@ -20,19 +20,19 @@ pub(crate) trait Keyed: TableRow {
 
 /// Rows of a table.
 #[derive(Clone)]
-pub(crate) struct Store<R: Keyed> {
+pub(crate) struct Store<R: KeyedRow> {
     rows: BTreeMap<R::Key, R>,
     /// Keys of rows that were made, changed or removed since [`Store::settle`].
     changed: Vec<R::Key>,
 }
 
-impl<R: Keyed> Default for Store<R> {
+impl<R: KeyedRow> Default for Store<R> {
     fn default() -> Self {
         Self { rows: BTreeMap::new(), changed: Vec::new() }
     }
 }
 
-impl<R: Keyed> Store<R> {
+impl<R: KeyedRow> Store<R> {
     /// Adds a row of the initial database.
     pub(crate) fn load(&mut self, row: R) {
         self.rows.insert(row.key(), row);

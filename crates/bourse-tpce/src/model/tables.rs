@@ -1,6 +1,6 @@
 //! All 33 tables.
 
-use crate::model::store::{Keyed, Store, row_cells};
+use crate::model::store::{KeyedRow, Store, row_cells};
 use bourse_egen::RowSink;
 use bourse_engine::FromValue as _;
 use bourse_oltp::verify::{Cell, RowKey};
@@ -10,7 +10,7 @@ use std::any::Any;
 
 macro_rules! tables {
     ($($field:ident: $row:ident, key($($part:ident: $type:ty),+);)+) => {
-        $(impl Keyed for $row {
+        $(impl KeyedRow for $row {
             type Key = ($($type,)+);
 
             fn key(&self) -> Self::Key {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Part of a run that a bug breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Breaks {
+pub enum BrokenPart {
     /// Rows of the database.
     Data,
     /// The work: results of transactions, or their selection.
@@ -18,7 +18,7 @@ pub enum Breaks {
     Promise,
 }
 
-impl Breaks {
+impl BrokenPart {
     /// Name on the page.
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,9 +58,9 @@ macro_rules! bugs {
             }
 
             /// The part that the bug breaks.
-            pub const fn breaks(self) -> Breaks {
+            pub const fn breaks(self) -> BrokenPart {
                 match self {
-                    $(Self::$bug => Breaks::$breaks,)+
+                    $(Self::$bug => BrokenPart::$breaks,)+
                 }
             }
         }
@@ -165,13 +165,13 @@ static OCCASIONS: AtomicU32 = AtomicU32::new(0);
 /// there; those of an engine, of indexes and of the generator are planted by the caller that opens, changes or loads a
 /// database.
 pub fn plant(bug: Option<Bug>) {
-    use bourse_record::planted::Planted;
+    use bourse_record::planted::PlantedFault;
     bourse_record::planted::plant(match bug {
-        Some(Bug::RecorderCountsTwice) => Planted::CountTwice,
-        Some(Bug::RecorderDropsSlow) => Planted::DropLong,
-        Some(Bug::RecorderDropsSome) => Planted::DropEveryHundredth,
-        Some(Bug::ServiceAsResponse) => Planted::ServiceAsResponse,
-        _ => Planted::Nothing,
+        Some(Bug::RecorderCountsTwice) => PlantedFault::CountTwice,
+        Some(Bug::RecorderDropsSlow) => PlantedFault::DropLong,
+        Some(Bug::RecorderDropsSome) => PlantedFault::DropEveryHundredth,
+        Some(Bug::ServiceAsResponse) => PlantedFault::ServiceAsResponse,
+        _ => PlantedFault::Nothing,
     });
     OCCASIONS.store(0, Ordering::Relaxed);
     PLANTED.store(bug.map_or(NONE, Bug::index), Ordering::SeqCst);

@@ -21,7 +21,7 @@ static SET_VOLUME: Sql = Sql::new("UPDATE last_trade SET lt_vol = ?2 WHERE lt_s_
 
 /// Values read before a Trade-Result began.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct EarlyValues {
     balance: Balance,
     trades: i64,
     commissions: Balance,
@@ -29,7 +29,7 @@ struct Found {
 }
 
 thread_local! {
-    static RESULT: Cell<Found> = Cell::default();
+    static RESULT: Cell<EarlyValues> = Cell::default();
     static VOLUME: Cell<i64> = const { Cell::new(0) };
 }
 
@@ -39,9 +39,9 @@ fn error(transaction: Transaction) -> impl Fn(EngineError) -> TxnError {
 
 /// Reads what a Trade-Result will write, before it begins.
 pub(crate) fn before_result(db: &mut dyn Session, trade: TradeId) -> Result<(), TxnError> {
-    let mut found = Found::default();
+    let mut found = EarlyValues::default();
     let read = db.query(&BEFORE_RESULT, Params::of(&[trade.into()]), &mut |row| {
-        found = Found { balance: row.get(0)?, trades: row.get(1)?, commissions: row.get(2)?, held: row.get(3)? };
+        found = EarlyValues { balance: row.get(0)?, trades: row.get(1)?, commissions: row.get(2)?, held: row.get(3)? };
         Ok(())
     });
     RESULT.set(found);

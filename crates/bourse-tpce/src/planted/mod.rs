@@ -35,7 +35,7 @@ pub(crate) use planted;
 
 #[cfg(feature = "planted-bug")]
 pub use bugs::{
-    ALL, ALTER_PRICES, Breaks, Bug, LOSE_WATCH_ITEM, is, lots, permission, plant, stop_loss_as_limit, wrong_way,
+    ALL, ALTER_PRICES, BrokenPart, Bug, LOSE_WATCH_ITEM, is, lots, permission, plant, stop_loss_as_limit, wrong_way,
 };
 
 #[cfg(feature = "planted-bug")]

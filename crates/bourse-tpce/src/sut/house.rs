@@ -1,9 +1,9 @@
 //! The brokerage house: state shared by the transactions outside the database, and the reconciliation snapshot of a round.
 
 use super::in_process::OwnSession;
-use super::{Answer, Connector, OpenError, Opened, ShortDatabase};
+use super::{Answer, BegunRound, Connector, OpenError, ShortDatabase};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
 use crate::transactions::trade_cleanup::trade_cleanup;
 use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
 use bourse_driver::Clock;
@@ -30,7 +30,7 @@ impl BrokerageHouse {
     ///
     /// # Errors
     /// [`OpenError`] of engine and transaction.
-    pub fn open(engine: &dyn Engine, part: Part, clock: &dyn Clock) -> Result<(Self, Opened), OpenError> {
+    pub fn open(engine: &dyn Engine, part: Part, clock: &dyn Clock) -> Result<(Self, BegunRound), OpenError> {
         let database = Database::of(part.total_customers(), part.scale_factor(), part.days());
         let first_free = database.first_free_trade();
         let mut session = engine.session()?;
@@ -43,7 +43,7 @@ impl BrokerageHouse {
         let cleanup_ns = clock.now() - begin;
         let short = ShortDatabase::survey(&mut *session, part, first_free)?;
         let before = Snapshot::take(&mut *session)?;
-        Ok((Self { part, trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
+        Ok((Self { part, trade_ids, short, before }, BegunRound { cleaned, cleanup_ns, before }))
     }
 
     /// Places orders from before the round, and surveys again the rows that the database lacks. Returns the placed orders'
@@ -57,7 +57,7 @@ impl BrokerageHouse {
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<Acknowledged, OpenError> {
+    ) -> Result<AcknowledgedCommits, OpenError> {
         let mut session = engine.session()?;
         let stop = || interrupt.load(Ordering::Relaxed);
         let placed = aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;

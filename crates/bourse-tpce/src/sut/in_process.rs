@@ -1,8 +1,8 @@
 //! The brokerage house in the driver's own process: transactions on the user's own session.
 
-use super::{Answer, BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
+use super::{Answer, BegunRound, BrokerageHouse, Connector, OpenError, Sut, Terms};
 use crate::aged::PendingOrder;
-use crate::check::reconciliation::Acknowledged;
+use crate::check::reconciliation::AcknowledgedCommits;
 use crate::transactions::{Request, Retry, SendToMarket, TxnError};
 use bourse_driver::{Clock, OperationCx};
 use bourse_engine::{Engine, EngineError};
@@ -27,7 +27,7 @@ impl Sut for InProcess<'_> {
         self.engine
     }
 
-    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<Opened, OpenError> {
+    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<BegunRound, OpenError> {
         let (house, opened) = BrokerageHouse::open(self.engine, terms.part, clock)?;
         *self.house.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(house));
         Ok(opened)
@@ -38,7 +38,7 @@ impl Sut for InProcess<'_> {
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<Acknowledged, OpenError> {
+    ) -> Result<AcknowledgedCommits, OpenError> {
         let mut house = self.house.lock().unwrap_or_else(PoisonError::into_inner);
         let house = house.as_mut().and_then(Arc::get_mut).expect("a round is opened, and nobody has a connector");
         house.place(self.engine, orders, clock, interrupt)

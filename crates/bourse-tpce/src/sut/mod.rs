@@ -20,7 +20,7 @@ pub use in_process::InProcess;
 pub use short::ShortDatabase;
 
 use crate::aged::PendingOrder;
-use crate::check::reconciliation::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
 use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
@@ -41,7 +41,7 @@ pub trait Sut: Sync {
     ///
     /// # Errors
     /// [`OpenError`].
-    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError>;
+    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<BegunRound, OpenError>;
 
     /// Places orders from before the round that was opened last, while no user has a connector: the market has an age when
     /// the round begins. Returns the placed orders' sums; stops early once `interrupt` is set.
@@ -53,7 +53,7 @@ pub trait Sut: Sync {
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<Acknowledged, OpenError> {
+    ) -> Result<AcknowledgedCommits, OpenError> {
         let _ = (orders, clock, interrupt);
         Err(OpenError::Refused(
             "the market cannot be aged: orders are placed in bulk on an engine in process".to_owned(),
@@ -132,7 +132,7 @@ pub struct Terms {
 
 /// A round has begun.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opened {
+pub struct BegunRound {
     /// Output of Trade-Cleanup.
     pub cleaned: TradeCleanupOutput,
     /// Time that Trade-Cleanup took.

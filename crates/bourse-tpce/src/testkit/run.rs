@@ -1,8 +1,8 @@
 //! The workload on one thread in simulated time: loaded, run by the emulators, checked and reconciled.
 
-use crate::check::reconciliation::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
 use crate::check::{check, first_trade, schema};
-use crate::load::{Constraints, Existing, identify, part_of};
+use crate::load::{Constraints, ExistingDatabase, identify, part_of};
 use crate::testkit::load_small;
 use crate::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
 use bourse_egen::Inputs;
@@ -37,7 +37,7 @@ pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn 
     let mut sessions: Vec<_> = (0..run.sessions).map(|_| engine.session().unwrap()).collect();
     plans(&mut *sessions[0]);
 
-    let Existing::Matches(found) = identify(engine).unwrap() else { panic!("not ours") };
+    let ExistingDatabase::Matches(found) = identify(engine).unwrap() else { panic!("not ours") };
     let database = Database::of(1_000, 500, 1);
     let mut customers = CustomerEmulator::new(&inputs, &CustomerConfig::of(database), 1, 2).unwrap();
     let mut maintenance = MaintenanceEmulator::new(&inputs, database, 3).unwrap();
@@ -48,7 +48,7 @@ pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn 
     let now = Cell::new(start.millis());
     let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
     let mut outcomes: BTreeMap<(Transaction, Status), u64> = BTreeMap::new();
-    let mut acknowledged = Acknowledged::default();
+    let mut acknowledged = AcknowledgedCommits::default();
     let mut turn = 0;
     let mut perform_next = |request: &Request| {
         let context = Context {

@@ -2,7 +2,7 @@
 //! limit orders that the price triggers.
 
 use super::error::{Frame as _, InFrame};
-use super::perform::{Performed, commit, in_transaction, retrying};
+use super::perform::{TransactionResult, commit, in_transaction, retrying};
 use super::routines::market;
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
@@ -34,7 +34,7 @@ pub fn market_feed(
     db: &mut dyn Session,
     context: &Context<'_>,
     input: &MarketFeed,
-) -> Result<Performed<MarketFeedOutput>, TxnError> {
+) -> Result<TransactionResult<MarketFeedOutput>, TxnError> {
     let mut output = MarketFeedOutput { status: Status::SUCCESS, num_updated: 0, send_len: 0 };
     let mut retries = 0;
     for entry in &input.entries {
@@ -43,12 +43,12 @@ pub fn market_feed(
         retries += done.retries;
     }
     output.check(input);
-    Ok(Performed { output, retries })
+    Ok(TransactionResult { output, retries })
 }
 
 /// Output of one entry of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct EntryFed {
+pub struct FedEntry {
     /// Prices noted: 1, or 0 for a security that does not exist.
     pub updated: i32,
     /// Limit orders sent to the market.
@@ -57,7 +57,7 @@ pub struct EntryFed {
 
 impl MarketFeedOutput {
     /// Counts an entry.
-    pub fn add(&mut self, entry: &EntryFed) {
+    pub fn add(&mut self, entry: &FedEntry) {
         self.num_updated += entry.updated;
         self.send_len += entry.sent;
     }
@@ -72,14 +72,14 @@ impl MarketFeedOutput {
 ///
 /// # Errors
 /// The engine's. Nothing was changed then and nothing sent, so that the entry can be run again.
-pub fn feed_entry(db: &mut dyn Session, context: &Context<'_>, entry: &TickerEntry) -> Result<EntryFed, TxnError> {
+pub fn feed_entry(db: &mut dyn Session, context: &Context<'_>, entry: &TickerEntry) -> Result<FedEntry, TxnError> {
     let harness = |db: &mut dyn Session, _: &mut Status| -> Result<_, InFrame> { frame1(db, context, entry).frame(1) };
     planted!(VolumeReadEarly: early::before_feed(db, &entry.symbol)?; ());
     let ((updated, triggered), _) = in_transaction(db, Transaction::MarketFeed, harness)?;
     for order in &triggered {
         context.market.send(order);
     }
-    Ok(EntryFed { updated, sent: triggered.len() as i32 })
+    Ok(FedEntry { updated, sent: triggered.len() as i32 })
 }
 
 pub(super) static NOTE_PRICE: Sql = Sql::new(
@@ -106,7 +106,7 @@ pub(super) static NOTE_SUBMITTED: Sql =
     Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, 'SBMT')");
 
 rows! {
-    pub(super) struct Pending {
+    pub(super) struct TriggeredOrder {
         trade_id: TradeId,
         bid_price: Price,
         trade_type: TradeTypeId,
@@ -138,7 +138,7 @@ fn frame1(
     planted!(VolumeReadEarly: early::note_volume(db, &entry.symbol, entry.trade_qty)?; ());
     let triggered = planted!(FeedTriggersWrongWay: crate::planted::wrong_way(); &TRIGGERED);
     let triggered = planted!(StopLossAsLimit: crate::planted::stop_loss_as_limit(); triggered);
-    let mut pending: Vec<Pending> = rows::all(db, triggered, &[symbol, quote])?;
+    let mut pending: Vec<TriggeredOrder> = rows::all(db, triggered, &[symbol, quote])?;
     if planted!(FeedTriggersNothing) {
         pending.clear();
     }
@@ -156,7 +156,7 @@ fn frame1(
     Ok((updated as i32, orders))
 }
 
-fn to_market(order: &Pending, entry: &TickerEntry) -> Result<TradeRequest, FrameError> {
+fn to_market(order: &TriggeredOrder, entry: &TickerEntry) -> Result<TradeRequest, FrameError> {
     let trade_type = TradeType::from_id(order.trade_type.as_str()).ok_or_else(|| {
         EngineError::new(ErrorKind::Other, format!("trade {} has unknown type {:?}", order.trade_id, order.trade_type))
     })?;

@@ -45,5 +45,5 @@ pub mod trades;
 pub use context::{Context, Retry, SendToMarket, TradeIds};
 pub use error::{FrameError, TxnError};
 pub use kind::Transaction;
-pub use perform::{Output, Performed, Request, perform};
+pub use perform::{Output, Request, TransactionResult, perform};
 pub use status::Status;

@@ -108,16 +108,16 @@ impl From<MarketRequest> for Request {
 
 /// Result of a transaction.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Performed<T = Output> {
+pub struct TransactionResult<T = Output> {
     /// The transaction's output.
     pub output: T,
     /// Number of restarts after conflicts with other transactions.
     pub retries: u32,
 }
 
-impl<T> Performed<T> {
-    fn map<U>(self, f: impl FnOnce(T) -> U) -> Performed<U> {
-        Performed { output: f(self.output), retries: self.retries }
+impl<T> TransactionResult<T> {
+    fn map<U>(self, f: impl FnOnce(T) -> U) -> TransactionResult<U> {
+        TransactionResult { output: f(self.output), retries: self.retries }
     }
 }
 
@@ -127,7 +127,7 @@ impl<T> Performed<T> {
 ///
 /// # Errors
 /// The failure, and its frame; a conflict only after [`Retry::attempts`]. The transaction is rolled back.
-pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -> Result<Performed, TxnError> {
+pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -> Result<TransactionResult, TxnError> {
     let retry = &context.retry;
     Ok(match request {
         Request::BrokerVolume(input) => retrying(retry, || broker_volume(db, input))?.map(Output::BrokerVolume),
@@ -164,11 +164,11 @@ pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -
 pub fn retrying<T>(
     retry: &Retry<'_>,
     mut attempt: impl FnMut() -> Result<T, TxnError>,
-) -> Result<Performed<T>, TxnError> {
+) -> Result<TransactionResult<T>, TxnError> {
     let mut attempts = 1;
     loop {
         match attempt() {
-            Ok(output) => return Ok(Performed { output, retries: attempts - 1 }),
+            Ok(output) => return Ok(TransactionResult { output, retries: attempts - 1 }),
             Err(error) if error.kind() == ErrorKind::Conflict && attempts < retry.attempts => {
                 attempts += 1;
                 (retry.back_off)(attempts);

@@ -28,7 +28,7 @@ pub(super) struct Change<'a> {
 
 /// Cost and proceeds of the closed lots.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Closed {
+pub(super) struct ClosedAmounts {
     pub(super) buy_value: Balance,
     pub(super) sell_value: Balance,
 }
@@ -74,13 +74,13 @@ impl Change<'_> {
     /// Changes summary, lots and their history.
     ///
     /// The summary is inserted before and deleted after its lots, which refer to it.
-    pub(super) fn apply(&self, db: &mut dyn Session) -> Result<Closed, FrameError> {
+    pub(super) fn apply(&self, db: &mut dyn Session) -> Result<ClosedAmounts, FrameError> {
         if self.held == 0 {
             self.insert_summary(db)?;
         } else if self.held + self.qty != 0 || planted!(EmptySummaryKept) {
             self.update_summary(db)?;
         }
-        let mut closed = Closed::default();
+        let mut closed = ClosedAmounts::default();
         // Shares still to be traded, with the sign of the trade.
         let mut open = self.qty;
         if self.held.signum() == -self.qty.signum() {
@@ -110,7 +110,7 @@ impl Change<'_> {
     }
 }
 
-impl Closed {
+impl ClosedAmounts {
     /// Adds shares of a lot that were closed: positive if they had been bought before, negative if they had been sold.
     pub(super) fn add(&mut self, shares: Quantity, lot_price: Price, price: Price) {
         let (then, now) = (value(shares.abs(), lot_price), value(shares.abs(), price));

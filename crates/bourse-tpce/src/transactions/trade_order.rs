@@ -4,7 +4,7 @@
 use super::error::{Frame as _, InFrame};
 use super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
 use super::perform::{commit, in_transaction};
-use super::positions::{Closed, lots};
+use super::positions::{ClosedAmounts, lots};
 use super::rates::{commission, tax, tax_rate};
 use super::routines::orders;
 use super::rows::{self, rows};
@@ -270,7 +270,7 @@ pub(super) struct Terms {
     pub(super) listing: Listing,
     pub(super) type_is_market: bool,
     pub(super) type_is_sell: bool,
-    pub(super) closed: Closed,
+    pub(super) closed: ClosedAmounts,
     /// Tax rate of the customer, if a gain is taxed.
     pub(super) tax_rate: Option<TaxRate>,
     pub(super) comm_rate: Option<CommissionRate>,
@@ -301,7 +301,7 @@ impl Terms {
             listing,
             type_is_market,
             type_is_sell,
-            closed: Closed::default(),
+            closed: ClosedAmounts::default(),
             tax_rate: None,
             comm_rate: None,
             charge: None,
@@ -354,11 +354,11 @@ fn closed_lots(
     symbol: &Symbol,
     is_sell: bool,
     price: Price,
-) -> Result<Closed, FrameError> {
+) -> Result<ClosedAmounts, FrameError> {
     let position = [input.acct_id.into(), symbol.into()];
     let held: Option<(Quantity,)> = rows::first(db, &HELD, &position)?;
     let held = held.map_or(0, |(qty,)| qty);
-    let mut closed = Closed::default();
+    let mut closed = ClosedAmounts::default();
     if (is_sell && held <= 0) || (!is_sell && held >= 0) {
         return Ok(closed);
     }

@@ -24,9 +24,9 @@ pub struct TradeResultOutput {
     /// The account's load unit, from 1.
     pub load_unit: i64,
     /// Frame 1; `None` if there is no such trade.
-    pub trade: Option<Executed>,
+    pub trade: Option<ExecutedTrade>,
     /// Frame 2, if it was reached.
-    pub moved: Option<Moved>,
+    pub moved: Option<MovedHoldings>,
     /// Frame 3: tax on the gain; 0 if it was not reached.
     pub tax_amount: Amount,
     /// Frame 4, if it was reached.
@@ -41,7 +41,7 @@ pub struct TradeResultOutput {
 
 rows! {
     /// The executed trade, and the account's holdings of the security before it.
-    pub struct Executed {
+    pub struct ExecutedTrade {
         /// `T_CA_ID`.
         pub acct_id: AccountId,
         /// `T_TT_ID`.
@@ -83,7 +83,7 @@ rows! {
 
 /// Movement of holdings (frame 2).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Moved {
+pub struct MovedHoldings {
     /// Date and time of the trade.
     pub trade_dts: Timestamp,
     /// `CA_B_ID`.
@@ -173,7 +173,7 @@ fn load_unit(customer: CustomerId) -> i64 {
 }
 
 /// Amount that the customer receives, or pays if negative; minus tax only if the broker withholds it.
-fn settlement(trade: &Executed, moved: &Moved, price: Price, commission: Amount, tax: Amount) -> Amount {
+fn settlement(trade: &ExecutedTrade, moved: &MovedHoldings, price: Price, commission: Amount, tax: Amount) -> Amount {
     let gross = value(trade.trade_qty, price).units();
     let costs = trade.charge.units() + commission.units();
     let net = if trade.type_is_sell { gross - costs } else { -(gross + costs) };
@@ -191,7 +191,7 @@ static EXECUTED: Sql = Sql::new(
 );
 
 /// Frame 1: the trade, its type, and the holdings (Clause 3.3.8.3).
-fn frame1(db: &mut dyn Session, trade: TradeId) -> Result<Option<Executed>, FrameError> {
+fn frame1(db: &mut dyn Session, trade: TradeId) -> Result<Option<ExecutedTrade>, FrameError> {
     rows::first(db, &EXECUTED, &[trade.into()])
 }
 
@@ -202,8 +202,8 @@ fn frame2(
     db: &mut dyn Session,
     context: &Context<'_>,
     input: &TradeResult,
-    trade: &Executed,
-) -> Result<Moved, FrameError> {
+    trade: &ExecutedTrade,
+) -> Result<MovedHoldings, FrameError> {
     let trade_dts = (context.now)();
     let change = positions::Change {
         trade_id: input.trade_id,
@@ -221,7 +221,7 @@ fn frame2(
         let account: Account = rows::one(db, &ACCOUNT, &[trade.acct_id.into()])?;
         (account, change.apply(db)?)
     };
-    Ok(Moved {
+    Ok(MovedHoldings {
         trade_dts,
         broker_id: account.broker_id,
         cust_id: account.cust_id,
@@ -234,7 +234,7 @@ fn frame2(
 pub(super) static SET_TAX: Sql = Sql::new("UPDATE trade SET t_tax = ?2 WHERE t_id = ?1");
 
 /// Frame 3: taxes the gain and notes it on the trade (Clause 3.3.8.5).
-fn frame3(db: &mut dyn Session, trade: TradeId, moved: &Moved) -> Result<Amount, FrameError> {
+fn frame3(db: &mut dyn Session, trade: TradeId, moved: &MovedHoldings) -> Result<Amount, FrameError> {
     let gain = Balance::from_units(moved.sell_value.units() - moved.buy_value.units());
     if db.has_routines() {
         return results::tax_gain(db, trade, moved.cust_id, gain);
@@ -255,7 +255,7 @@ static RATES: Sql = Sql::new(
 );
 
 /// Frame 4: the commission rate (Clause 3.3.8.6).
-fn frame4(db: &mut dyn Session, trade: &Executed, customer: CustomerId) -> Result<Rates, FrameError> {
+fn frame4(db: &mut dyn Session, trade: &ExecutedTrade, customer: CustomerId) -> Result<Rates, FrameError> {
     let qty = trade.trade_qty.into();
     rows::one(db, &RATES, &[(&trade.symbol).into(), customer.into(), (&trade.type_id).into(), qty])
 }
@@ -272,7 +272,12 @@ pub(super) static PAY_BROKER: Sql = Sql::new(
 );
 
 /// Frame 5: completes the trade and pays the broker (Clause 3.3.8.7).
-fn frame5(db: &mut dyn Session, input: &TradeResult, moved: &Moved, commission: Amount) -> Result<(), FrameError> {
+fn frame5(
+    db: &mut dyn Session,
+    input: &TradeResult,
+    moved: &MovedHoldings,
+    commission: Amount,
+) -> Result<(), FrameError> {
     let (id, dts) = (input.trade_id.into(), moved.trade_dts.into());
     if db.has_routines() {
         let (price, broker) = (input.trade_price.into(), moved.broker_id.into());
@@ -301,8 +306,8 @@ pub(super) static BALANCE: Sql = Sql::new("SELECT ca_bal FROM customer_account W
 fn frame6(
     db: &mut dyn Session,
     input: &TradeResult,
-    trade: &Executed,
-    moved: &Moved,
+    trade: &ExecutedTrade,
+    moved: &MovedHoldings,
     rates: &Rates,
     due: Date,
     amount: Amount,

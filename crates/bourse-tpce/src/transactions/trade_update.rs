@@ -22,12 +22,12 @@ pub struct TradeUpdateOutput {
     /// Number of changed trades.
     pub num_updated: usize,
     /// The trades as they are after the change.
-    pub found: Updated,
+    pub found: UpdatedTrades,
 }
 
 /// Output of one of the frames.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Updated {
+pub enum UpdatedTrades {
     /// Frame 1: the requested trades, in that order.
     ById(Vec<Detail<TradeById>>),
     /// Frame 2: the account's trades from the start of the window.
@@ -79,21 +79,21 @@ pub fn trade_update(db: &mut dyn Session, input: &TradeUpdate) -> Result<TradeUp
                 let (found, updated) = frame1(db, input).frame(1)?;
                 status.raise_if(found.len() != most, -1011);
                 status.raise_if(updated != most_updates, -1012);
-                (updated, Updated::ById(found))
+                (updated, UpdatedTrades::ById(found))
             }
             2 => {
                 let (found, updated) = frame2(db, input).frame(2)?;
                 status.raise_if(found.len() > most, -1021);
                 status.raise_if(updated != found.len(), -1022);
                 status.raise_if(updated == 0, 1021);
-                (updated, Updated::OfAccount(found))
+                (updated, UpdatedTrades::OfAccount(found))
             }
             3 => {
                 let (found, updated) = frame3(db, input).frame(3)?;
                 status.raise_if(found.len() > most, -1031);
                 status.raise_if(updated > found.len(), -1032);
                 status.raise_if(updated == 0, 1031);
-                (updated, Updated::InSecurity(found))
+                (updated, UpdatedTrades::InSecurity(found))
             }
             other => unreachable!("Trade-Update has frames 1 to 3, not {other}"),
         })

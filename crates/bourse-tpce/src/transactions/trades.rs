@@ -70,7 +70,7 @@ rows! {
     }
 
     /// Settlement of a trade.
-    pub struct Settled {
+    pub struct TradeSettlement {
         /// `SE_AMT`.
         pub amount: Amount,
         /// `SE_CASH_DUE_DATE`.
@@ -90,7 +90,7 @@ rows! {
     }
 
     /// Moment at which a trade reached a status.
-    pub struct Reached {
+    pub struct StatusReached {
         /// `TH_DTS`.
         pub dts: Timestamp,
         /// `TH_ST_ID`.
@@ -104,11 +104,11 @@ pub struct Detail<T> {
     /// The trade.
     pub trade: T,
     /// Its settlement; `None` before it is completed.
-    pub settlement: Option<Settled>,
+    pub settlement: Option<TradeSettlement>,
     /// Its money, if it is a cash trade.
     pub cash: Option<Cash>,
     /// Its statuses, the first first; at most three.
-    pub history: ArrayVec<Reached, MOST_HISTORY>,
+    pub history: ArrayVec<StatusReached, MOST_HISTORY>,
 }
 
 /// Reads the trade alone; its outcome is [looked up](details) for all trades together.
@@ -260,7 +260,7 @@ pub(super) fn note_history<T: HasDetails>(
 ) -> Result<(), EngineError> {
     let mut id = TradeId::default();
     row.read_into(0, &mut id)?;
-    let mut reached = Reached::default();
+    let mut reached = StatusReached::default();
     reached.read_from(1, row)?;
     for at in which(ids, id) {
         note(&mut trades[at].history, reached.clone());
@@ -292,8 +292,8 @@ pub(super) fn cash_name(type_name: &Text<12>, quantity: Quantity, shares: &str, 
 }
 
 /// Inserts a status in its place by time; beyond the capacity the latest are dropped.
-fn note(history: &mut ArrayVec<Reached, MOST_HISTORY>, reached: Reached) {
-    let after = |other: &Reached| (other.dts, other.status) > (reached.dts, reached.status);
+fn note(history: &mut ArrayVec<StatusReached, MOST_HISTORY>, reached: StatusReached) {
+    let after = |other: &StatusReached| (other.dts, other.status) > (reached.dts, reached.status);
     let at = history.iter().position(after).unwrap_or(history.len());
     if at < MOST_HISTORY {
         history.truncate(MOST_HISTORY - 1);
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn the_first_statuses_stay_in_the_order_of_time() {
-        let at = |ms, status| Reached { dts: Timestamp::from_millis(ms), status: StatusId::cut(status) };
+        let at = |ms, status| StatusReached { dts: Timestamp::from_millis(ms), status: StatusId::cut(status) };
         let mut history = ArrayVec::new();
         for reached in [at(3, "CMPT"), at(1, "PNDG"), at(4, "CNCL"), at(2, "SBMT"), at(2, "ACTV"), at(5, "CMPT")] {
             note(&mut history, reached);

@@ -22,11 +22,11 @@ macro_rules! shares {
     ($($field:ident: $name:literal = $wanted:expr;)+) => {
         /// Choices that customers drew over a whole round.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        pub(super) struct Achieved {
+        pub(super) struct AchievedMix {
             $($field: Share,)+
         }
 
-        impl Achieved {
+        impl AchievedMix {
             /// Adds another user's.
             pub(super) fn merge(&mut self, other: &Self) {
                 $(
@@ -82,7 +82,7 @@ shares! {
     update_3: "Trade-Update frame 3" = |t| t.trade_update.frame[2].into();
 }
 
-impl Achieved {
+impl AchievedMix {
     /// Counts what was drawn.
     pub(super) fn count(&mut self, request: &CustomerRequest) {
         match request {
@@ -132,7 +132,7 @@ mod tests {
         let inputs = Inputs::builtin();
         let config = CustomerConfig::of(Database::of(1_000, 500, 10));
         let mut emulator = CustomerEmulator::new(&inputs, &config, 1, 2).unwrap();
-        let (mut one, mut other) = (Achieved::default(), Achieved::default());
+        let (mut one, mut other) = (AchievedMix::default(), AchievedMix::default());
         (0..50_000).for_each(|_| one.count(&emulator.next()));
         (0..50_000).for_each(|_| other.count(&emulator.next()));
         one.merge(&other);

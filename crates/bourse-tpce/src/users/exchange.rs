@@ -147,14 +147,14 @@ impl MarketQueues {
     }
 
     /// Takes the next request for a user: `Ok(None)` if there is none now, `Err` if there never will be.
-    pub(super) fn take(&self) -> Result<Option<Arrival>, Closed> {
+    pub(super) fn take(&self) -> Result<Option<Arrival>, QueueClosed> {
         // Requests sent before the queues closed are still found: the flag is read first.
         let closed = self.closed.load(Ordering::Acquire);
         let requests = &self.requests.1;
         let mut arrival = requests.try_recv().ok();
         if arrival.is_none() {
             if closed {
-                return Err(Closed);
+                return Err(QueueClosed);
             }
             self.arrived.wait_while(NAP, || requests.is_empty());
             arrival = requests.try_recv().ok();
@@ -225,7 +225,7 @@ impl Waiters {
 
 /// Error of a queue after its last request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Closed;
+pub(super) struct QueueClosed;
 
 /// The market exchange before it opens.
 pub(super) struct Exchange<'w> {

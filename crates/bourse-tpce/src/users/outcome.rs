@@ -3,10 +3,10 @@
 use crate::planted::planted;
 use crate::sut::Answer;
 use crate::transactions::{Request, Status};
-use bourse_driver::{Outcome, Performed};
+use bourse_driver::{OperationResult, Outcome};
 
 /// Outcome of an answered transaction.
-pub(super) fn judge(request: &Request, answer: &Answer) -> Performed {
+pub(super) fn judge(request: &Request, answer: &Answer) -> OperationResult {
     let status = answer.output.status();
     let operation = request.transaction() as usize;
     let outcome = match status {
@@ -17,10 +17,14 @@ pub(super) fn judge(request: &Request, answer: &Answer) -> Performed {
         _ if answer.excused => Outcome::TooFewRows,
         error => {
             let meaning = error.meaning().unwrap_or("a status that no check sets");
-            return Performed::failed(operation, error.code(), format!("status {error} ({meaning}) of {request:?}"));
+            return OperationResult::failed(
+                operation,
+                error.code(),
+                format!("status {error} ({meaning}) of {request:?}"),
+            );
         }
     };
-    Performed::ended(operation, outcome, status.code())
+    OperationResult::ended(operation, outcome, status.code())
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Users with a session: customers, the market's users, maintenance.
 
-use super::achieved::Achieved;
+use super::achieved::AchievedMix;
 use super::exchange::MarketQueues;
 use super::outcome::judge;
-use crate::check::reconciliation::Acknowledged;
+use crate::check::reconciliation::AcknowledgedCommits;
 use crate::sut::Connector;
 use crate::transactions::{Request, Transaction, TxnError};
-use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, OperationCx, Outcome, Performed, SECOND, User};
+use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, OperationCx, OperationResult, Outcome, SECOND, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::ErrorKind;
@@ -22,7 +22,7 @@ impl Failure for TxnError {
 pub(super) struct DriverState {
     pub(super) queues: MarketQueues,
     /// Acknowledged commits and drawn parameters, added when each user ends.
-    pub(super) acknowledged: Mutex<(Acknowledged, Achieved)>,
+    pub(super) acknowledged: Mutex<(AcknowledgedCommits, AchievedMix)>,
 }
 
 impl DriverState {
@@ -32,14 +32,14 @@ impl DriverState {
         cx: &mut OperationCx<'_>,
         connector: &mut dyn Connector,
         request: &Request,
-        acknowledged: &mut Acknowledged,
+        acknowledged: &mut AcknowledgedCommits,
         send: &dyn Fn(&TradeRequest),
-    ) -> Performed {
+    ) -> OperationResult {
         let send = |order: &TradeRequest| send(order);
         let operation = request.transaction();
         match connector.perform(cx, request, &send) {
             Ok(answer) => {
-                let judged = Performed { server: answer.server, ..judge(request, &answer) };
+                let judged = OperationResult { server: answer.server, ..judge(request, &answer) };
                 if judged.outcome == Outcome::Completed {
                     acknowledged.committed(request);
                 } else {
@@ -48,7 +48,7 @@ impl DriverState {
                 judged
             }
             Err(error) => {
-                let performed = Performed::error(operation as usize, &error);
+                let performed = OperationResult::error(operation as usize, &error);
                 if performed.in_doubt {
                     // The commit may have been the last thing that went through.
                     acknowledged.in_doubt(request);
@@ -60,7 +60,7 @@ impl DriverState {
         }
     }
 
-    pub(super) fn add(&self, acknowledged: &Acknowledged, achieved: &Achieved) {
+    pub(super) fn add(&self, acknowledged: &AcknowledgedCommits, achieved: &AchievedMix) {
         let mut sum = self.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         sum.0.add(acknowledged);
         sum.1.merge(achieved);
@@ -73,8 +73,8 @@ pub(super) struct Customer<'w> {
     connector: Box<dyn Connector>,
     emulator: CustomerEmulator<'w>,
     request: Option<Request>,
-    acknowledged: Acknowledged,
-    achieved: Achieved,
+    acknowledged: AcknowledgedCommits,
+    achieved: AchievedMix,
 }
 
 impl<'w> Customer<'w> {
@@ -84,8 +84,8 @@ impl<'w> Customer<'w> {
             connector,
             emulator,
             request: None,
-            acknowledged: Acknowledged::default(),
-            achieved: Achieved::default(),
+            acknowledged: AcknowledgedCommits::default(),
+            achieved: AchievedMix::default(),
         }
     }
 }
@@ -116,7 +116,7 @@ impl User for Customer<'_> {
         self.request.as_ref().map(|request| request.transaction() as usize)
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.order(order);
         self.state.serve(cx, &mut *self.connector, request, &mut self.acknowledged, &send)
@@ -135,12 +135,12 @@ pub(super) struct MarketUser<'w> {
     state: &'w DriverState,
     connector: Box<dyn Connector>,
     request: Option<Request>,
-    acknowledged: Acknowledged,
+    acknowledged: AcknowledgedCommits,
 }
 
 impl<'w> MarketUser<'w> {
     pub(super) fn new(state: &'w DriverState, connector: Box<dyn Connector>) -> Self {
-        Self { state, connector, request: None, acknowledged: Acknowledged::default() }
+        Self { state, connector, request: None, acknowledged: AcknowledgedCommits::default() }
     }
 }
 
@@ -164,7 +164,7 @@ impl User for MarketUser<'_> {
         self.request.as_ref().map(|request| request.transaction() as usize)
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.trigger(order);
         let performed = self.state.serve(cx, &mut *self.connector, &request, &mut self.acknowledged, &send);
@@ -175,7 +175,7 @@ impl User for MarketUser<'_> {
 
 impl Drop for MarketUser<'_> {
     fn drop(&mut self) {
-        self.state.add(&self.acknowledged, &Achieved::default());
+        self.state.add(&self.acknowledged, &AchievedMix::default());
     }
 }
 
@@ -225,10 +225,10 @@ impl User for Maintenance<'_> {
         Draw::Due(self.due)
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         // Drawing costs nothing here, and a maintenance that is never due must not use up a table's place in the sequence.
         self.last = Some(self.due);
         let request = Request::from(self.emulator.next());
-        self.state.serve(cx, &mut *self.connector, &request, &mut Acknowledged::default(), &|_| {})
+        self.state.serve(cx, &mut *self.connector, &request, &mut AcknowledgedCommits::default(), &|_| {})
     }
 }

@@ -1,13 +1,13 @@
 //! Reconciliation of the commits acknowledged to users with the driver's counts. The database is compared with them later.
 
-use crate::check::reconciliation::Acknowledged;
+use crate::check::reconciliation::AcknowledgedCommits;
 use crate::transactions::Transaction;
 use bourse_driver::{Ledger, Outcome};
 use bourse_egen::driver::{CustomerTransaction, Mix};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that as many Trade-Orders and Trade-Results were acknowledged as the driver counted.
-pub(super) fn acknowledgements(acknowledged: &Acknowledged, ledger: &Ledger) -> Check {
+pub(super) fn acknowledgements(acknowledged: &AcknowledgedCommits, ledger: &Ledger) -> Check {
     let of = |transaction: Transaction| ledger.entry(transaction as usize);
     let (order, result) = (of(Transaction::TradeOrder), of(Transaction::TradeResult));
     let pairs = [
@@ -96,9 +96,11 @@ mod tests {
         for outcome in [Outcome::Completed, Outcome::Completed, Outcome::RolledBack] {
             ledger.enter(&Sample::new(operation, outcome, 2), false);
         }
-        let acknowledged = Acknowledged { orders: 2, ..Acknowledged::default() };
+        let acknowledged = AcknowledgedCommits { orders: 2, ..AcknowledgedCommits::default() };
         assert_eq!(acknowledgements(&acknowledged, &ledger).status, CheckStatus::Passed);
-        for wrong in [Acknowledged { orders: 3, ..acknowledged }, Acknowledged { results: 1, ..acknowledged }] {
+        for wrong in
+            [AcknowledgedCommits { orders: 3, ..acknowledged }, AcknowledgedCommits { results: 1, ..acknowledged }]
+        {
             assert_eq!(acknowledgements(&wrong, &ledger).status, CheckStatus::Failed);
         }
     }

@@ -6,9 +6,9 @@ use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
 use crate::planted::planted;
-use crate::sut::{InProcess, OpenError, Opened, Sut};
+use crate::sut::{BegunRound, InProcess, OpenError, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
@@ -81,13 +81,13 @@ impl From<OpenError> for RunError {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunResult {
     /// The figures, without checks.
     pub round: Round,
     /// Totals of the database before the round, after Trade-Cleanup.
     pub before: Snapshot,
     /// Commits acknowledged to the run's users, over the whole round.
-    pub acknowledged: Acknowledged,
+    pub acknowledged: AcknowledgedCommits,
     /// Counts of the round outside the figures.
     pub counted: RoundCounts,
     /// Whether it was interrupted.
@@ -227,7 +227,7 @@ pub fn run(
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Ran, RunError> {
+) -> Result<RunResult, RunError> {
     run_on(&InProcess::new(engine), inputs, options, clock, interrupt, progress)
 }
 
@@ -245,7 +245,7 @@ pub fn run_on(
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Ran, RunError> {
+) -> Result<RunResult, RunError> {
     options.check()?;
     let mut seeds = SplitMix::new(options.seed);
     if !options.share.is_whole() {
@@ -262,7 +262,7 @@ pub fn run_on(
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let pending = pending_orders(inputs, options)?;
-    let Opened { cleaned, cleanup_ns, mut before } = sut.open(&options.terms(), clock, interrupt)?;
+    let BegunRound { cleaned, cleanup_ns, mut before } = sut.open(&options.terms(), clock, interrupt)?;
     let begun = clock.now();
     if !pending.is_empty() {
         before.placed = sut.place(&pending, clock, interrupt)?;
@@ -343,7 +343,7 @@ pub fn run_on(
         }),
     }
     round.facts.extend(achieved.facts(&options.tunables));
-    Ok(Ran {
+    Ok(RunResult {
         round,
         before,
         acknowledged,
@@ -383,7 +383,7 @@ pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
 fn facts(
     state: &DriverState,
     cleaned: &TradeCleanupOutput,
-    acknowledged: &Acknowledged,
+    acknowledged: &AcknowledgedCommits,
     options: &RunOptions,
 ) -> Vec<NameValue> {
     let counters = &state.queues.counters;

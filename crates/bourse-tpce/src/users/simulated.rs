@@ -7,16 +7,16 @@
 use super::exchange::MarketQueues;
 use super::people::DriverState;
 use super::run::cleanup_figures;
-use super::{Ran, RunError, RunOptions, reconciled, specs};
-use crate::check::reconciliation::Acknowledged;
-use crate::sut::{Connector, InProcess, Opened, Sut as _};
+use super::{RunError, RunOptions, RunResult, reconciled, specs};
+use crate::check::reconciliation::AcknowledgedCommits;
+use crate::sut::{BegunRound, Connector, InProcess, Sut as _};
 use crate::transactions::Transaction;
-use crate::users::achieved::Achieved;
+use crate::users::achieved::AchievedMix;
 use crate::verify::Stream;
 use crate::verify::stream::START;
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, SimulatedClock,
-    StopRule, User, UserSpec, Workload,
+    Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, Plan, SECOND, Schedule,
+    SimulatedClock, StopRule, User, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;
@@ -43,7 +43,7 @@ pub fn simulate(
     options: &RunOptions,
     transactions: u64,
     requests_per_second: u32,
-) -> Result<Ran, RunError> {
+) -> Result<RunResult, RunError> {
     let clock = SimulatedClock::at(START);
     let sut = InProcess::new(engine);
     let never = AtomicBool::new(false);
@@ -54,14 +54,14 @@ pub fn simulate(
         drain_limit_ns: 3_600 * SECOND,
         ..options.plan
     };
-    let Opened { cleaned: _, cleanup_ns, before } =
+    let BegunRound { cleaned: _, cleanup_ns, before } =
         sut.open(&RunOptions { plan, ..*options }.terms(), &clock, &never)?;
     let mut stream = Stream::new(inputs, options.database(), options.seed, requests_per_second)
         .map_err(super::OptionsError::from)?;
     // The house has done the Trade-Cleanup that it begins with.
     stream.next_step();
     let state = DriverState { queues: MarketQueues::new(1, usize::MAX), acknowledged: Mutex::default() };
-    let user = Everybody {
+    let user = AllUsers {
         state: &state,
         connector: sut.connector()?,
         clock: &clock,
@@ -69,9 +69,9 @@ pub fn simulate(
         left: transactions,
         done: 0,
         request: None,
-        acknowledged: Acknowledged::default(),
+        acknowledged: AcknowledgedCommits::default(),
     };
-    let mut alone = Alone { specs: specs::specs(), user_specs: Vec::new() };
+    let mut alone = SingleUserWorkload { specs: specs::specs(), user_specs: Vec::new() };
     let (schedule, stop_rule) = (Schedule::Arrivals, StopRule::WhenFinished);
     alone.user_specs.push(UserSpec { schedule, stop_rule, ..UserSpec::new("everybody", user) });
     let headline = Some(Transaction::TradeResult as usize);
@@ -83,7 +83,7 @@ pub fn simulate(
     let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
-    Ok(Ran {
+    Ok(RunResult {
         round,
         before,
         acknowledged,
@@ -94,7 +94,7 @@ pub fn simulate(
 }
 
 /// Customers, market and maintenance in one.
-struct Everybody<'w> {
+struct AllUsers<'w> {
     state: &'w DriverState,
     connector: Box<dyn Connector>,
     clock: &'w SimulatedClock,
@@ -103,10 +103,10 @@ struct Everybody<'w> {
     left: u64,
     done: u64,
     request: Option<crate::transactions::Request>,
-    acknowledged: Acknowledged,
+    acknowledged: AcknowledgedCommits,
 }
 
-impl User for Everybody<'_> {
+impl User for AllUsers<'_> {
     fn draw(&mut self, _: &dyn Clock, control: &Control) -> Draw {
         let step = if self.left > 0 {
             self.left -= 1;
@@ -120,7 +120,7 @@ impl User for Everybody<'_> {
         Draw::Due(due)
     }
 
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
@@ -140,19 +140,19 @@ impl User for Everybody<'_> {
     }
 }
 
-impl Drop for Everybody<'_> {
+impl Drop for AllUsers<'_> {
     fn drop(&mut self) {
-        self.state.add(&self.acknowledged, &Achieved::default());
+        self.state.add(&self.acknowledged, &AchievedMix::default());
     }
 }
 
 /// The workload of one user.
-struct Alone<'w> {
+struct SingleUserWorkload<'w> {
     specs: Vec<OperationSpec>,
     user_specs: Vec<UserSpec<'w>>,
 }
 
-impl<'w> Workload<'w> for Alone<'w> {
+impl<'w> Workload<'w> for SingleUserWorkload<'w> {
     fn operations(&self) -> &[OperationSpec] {
         &self.specs
     }

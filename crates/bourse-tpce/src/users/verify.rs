@@ -1,8 +1,8 @@
 //! Checks and reconciliation of the database after a run, in the form of the run file.
 
-use super::Ran;
+use super::RunResult;
 use crate::check::Depth;
-use crate::check::reconciliation::{Acknowledged, DriverLedger, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, DriverLedger, Snapshot};
 use crate::load::Fingerprint;
 use crate::workload::{Tpce, size_of};
 use bourse_driver::Clock;
@@ -18,7 +18,7 @@ use bourse_record::Check;
 pub fn verify(
     engine: &dyn Engine,
     part: Part,
-    ran: Option<&Ran>,
+    ran: Option<&RunResult>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
@@ -29,7 +29,7 @@ pub fn verify(
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn reconcile(engine: &dyn Engine, ran: &Ran) -> Result<Vec<Check>, EngineError> {
+pub fn reconcile(engine: &dyn Engine, ran: &RunResult) -> Result<Vec<Check>, EngineError> {
     let mut session = engine.session()?;
     let mut checks: Vec<Check> =
         ran.before.compare(&mut *session, &ran.acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect();
@@ -64,7 +64,7 @@ pub fn verify_drivers(
 pub fn verify_and_reconcile(
     engine: &dyn Engine,
     part: Part,
-    run: Option<(&Snapshot, &Acknowledged)>,
+    run: Option<(&Snapshot, &AcknowledgedCommits)>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {

@@ -8,8 +8,8 @@
 
 use super::stream::START;
 use crate::check::conditions::CONDITIONS;
-use crate::check::reconciliation::{Acknowledged, Snapshot};
-use crate::check::{Checked, first_trade, holes};
+use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use crate::check::{CheckResult, first_trade, holes};
 use crate::transactions::trade_order::TradeOrderOutput;
 use crate::transactions::{Context, Output, Request, Retry, Status, TradeIds, TxnError, perform};
 use bourse_egen::driver::{ConfigError, CustomerConfig, CustomerEmulator, Database, Mix, Tunables};
@@ -43,13 +43,13 @@ const CLAUSE: &str = "Clause 7.3.2";
 #[derive(Debug, Clone)]
 pub struct Contention {
     /// Commits acknowledged to both.
-    pub acknowledged: Acknowledged,
+    pub acknowledged: AcknowledgedCommits,
     /// Tries beyond the first.
     pub retries: u64,
     /// The first failure that is no conflict.
     pub failure: Option<String>,
     /// The reconciliation of the database with what was acknowledged, and the specification's conditions.
-    pub checked: Vec<Checked>,
+    pub checked: Vec<CheckResult>,
 }
 
 impl Contention {
@@ -152,9 +152,9 @@ struct Work<'w> {
 
 impl Work<'_> {
     /// The work of one session: what was acknowledged to it, and its first failure that is no conflict.
-    fn of_one(&self, number: usize) -> (Acknowledged, Option<String>) {
-        let _leaves = Leaving { meeting: &self.meeting, number };
-        let mut told = Acknowledged::default();
+    fn of_one(&self, number: usize) -> (AcknowledgedCommits, Option<String>) {
+        let _leaves = LeaveGuard { meeting: &self.meeting, number };
+        let mut told = AcknowledgedCommits::default();
         let inner = match self.engine.session() {
             Ok(inner) => inner,
             Err(error) => return (told, Some(error.to_string())),
@@ -172,7 +172,12 @@ impl Work<'_> {
     }
 
     /// Performs an order, its result, and its price on the ticker tape.
-    fn trade(&self, session: &mut Stepwise<'_>, order: &TradeOrder, told: &mut Acknowledged) -> Result<(), TxnError> {
+    fn trade(
+        &self,
+        session: &mut Stepwise<'_>,
+        order: &TradeOrder,
+        told: &mut AcknowledgedCommits,
+    ) -> Result<(), TxnError> {
         let Output::TradeOrder(output) = self.perform(session, &order.clone().into(), told)? else { return Ok(()) };
         let TradeOrderOutput { status: Status::SUCCESS, trade_id: Some(trade_id), estimate: Some(estimate), .. } =
             *output
@@ -190,7 +195,7 @@ impl Work<'_> {
         &self,
         session: &mut Stepwise<'_>,
         request: &Request,
-        told: &mut Acknowledged,
+        told: &mut AcknowledgedCommits,
     ) -> Result<Output, TxnError> {
         let number = session.number;
         self.meeting.lock().apart[number] = false;
@@ -279,12 +284,12 @@ impl Meeting {
 }
 
 /// Lets the other session continue alone when one ends, also on a panic.
-struct Leaving<'m> {
+struct LeaveGuard<'m> {
     meeting: &'m Meeting,
     number: usize,
 }
 
-impl Drop for Leaving<'_> {
+impl Drop for LeaveGuard<'_> {
     fn drop(&mut self) {
         self.meeting.lock().gone[self.number] = true;
         self.meeting.changed.notify_all();

@@ -40,7 +40,7 @@ pub type Verdict = lockstep::Verdict<Request>;
 /// The first difference between two systems.
 pub type Difference = bourse_oltp::verify::Difference<Request>;
 /// A transaction performed without comparing.
-pub type Replayed = lockstep::Replayed<Request>;
+pub type ReplayedTransaction = lockstep::ReplayedTransaction<Request>;
 
 /// Options of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,6 @@ pub fn replay(
     plan: &Plan,
     number: u64,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Option<Replayed>, VerifyError> {
+) -> Result<Option<ReplayedTransaction>, VerifyError> {
     lockstep::replay(subjects, &mut plan.stream(inputs)?, plan.transactions, number, progress)
 }

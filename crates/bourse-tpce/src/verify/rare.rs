@@ -11,7 +11,7 @@ pub(super) type RareRequest = (Request, Option<i64>);
 
 /// Derives rare requests from customers' orders: deterministic.
 #[derive(Debug, Default)]
-pub(super) struct Rare {
+pub(super) struct RareRequests {
     orders: usize,
     /// The order before.
     last: Option<TradeOrder>,
@@ -19,7 +19,7 @@ pub(super) struct Rare {
     by_another: Option<TradeOrder>,
 }
 
-impl Rare {
+impl RareRequests {
     /// Orders per request that is refused.
     const REFUSED: usize = 4;
     /// Orders per request that meets rare rows.
@@ -127,7 +127,7 @@ mod tests {
     fn a_sample_has_every_rare_request() {
         let inputs = Inputs::builtin();
         let mut stream = Stream::new(&inputs, Database::of(1_000, 500, 1), 1, 2).expect("a valid database");
-        let (mut rare, mut refused, mut played) = (Rare::default(), BTreeSet::new(), BTreeSet::new());
+        let (mut rare, mut refused, mut played) = (RareRequests::default(), BTreeSet::new(), BTreeSet::new());
         for _ in 0..1_000 {
             let Request::TradeOrder(order) = stream.next_step().request else { continue };
             for (request, at_once) in rare.after(&order) {

@@ -1,7 +1,7 @@
 //! The transactions of a run, one after the other, in simulated time.
 
 use super::Step;
-use super::rare::{Rare, RareRequest};
+use super::rare::{RareRequest, RareRequests};
 use crate::planted::planted;
 use crate::transactions::{Request, Transaction};
 use bourse_egen::Inputs;
@@ -30,7 +30,7 @@ pub struct Stream<'i> {
     maintenance: MaintenanceEmulator<'i>,
     /// Requests of the market not yet performed, and rare requests.
     waiting: VecDeque<RareRequest>,
-    rare: Option<Rare>,
+    rare: Option<RareRequests>,
     /// Cents above the market's price at which the order of the last step is executed immediately; `None` if that is up to
     /// the market.
     at_once: Option<i64>,
@@ -81,7 +81,7 @@ impl<'i> Stream<'i> {
     /// Adds rare requests, which no customer makes, to the same sequence.
     #[must_use]
     pub fn with_rare_requests(self) -> Self {
-        Self { rare: Some(Rare::default()), ..self }
+        Self { rare: Some(RareRequests::default()), ..self }
     }
 
     /// The next transaction; the first is a Trade-Cleanup.

@@ -12,17 +12,17 @@ const ATTEMPTS: u32 = 3;
 
 /// The transactions, with the numbers of new trades.
 #[derive(Debug)]
-pub struct Numbered(TradeIds);
+pub struct NumberedTransactions(TradeIds);
 
 /// An engine's session that performs the transactions in lockstep with others.
-pub type SqlSubject = bourse_oltp::verify::SqlSubject<Numbered>;
+pub type SqlSubject = bourse_oltp::verify::SqlSubject<NumberedTransactions>;
 
 /// Creates a subject over a session, with new trades numbered from `first_free`.
 pub fn sql_subject(name: impl Into<String>, session: Box<dyn Session>, first_free: TradeId) -> SqlSubject {
-    SqlSubject::new(name, session, Numbered(TradeIds::starting_at(first_free)))
+    SqlSubject::new(name, session, NumberedTransactions(TradeIds::starting_at(first_free)))
 }
 
-impl Perform<Request> for Numbered {
+impl Perform<Request> for NumberedTransactions {
     fn perform(&mut self, session: &mut dyn Session, request: &Request, now: Timestamp) -> Performance {
         let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let send = |order: &TradeRequest| sent.borrow_mut().push(*order);

@@ -6,7 +6,8 @@ use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::check::schema;
 use bourse_tpce::check::{Depth, before_run, check, first_trade};
 use bourse_tpce::load::{
-    Constraints, Existing, Fingerprint, LoadError, LoadOptions, Phase, examine, fingerprint, identify, load, part_of,
+    Constraints, ExistingDatabase, Fingerprint, LoadError, LoadOptions, Phase, examine, fingerprint, identify, load,
+    part_of,
 };
 use bourse_tpce::workload::Tpce;
 use std::ops::ControlFlow;
@@ -173,7 +174,7 @@ fn a_changed_schema_is_noticed() {
 #[test]
 fn a_database_is_known_again() {
     let engine = fresh();
-    let Existing::Matches(found) = examine(&engine, &wanted(&engine)).expect("examines") else {
+    let ExistingDatabase::Matches(found) = examine(&engine, &wanted(&engine)).expect("examines") else {
         panic!("not recognised");
     };
     assert_eq!(found.gained, 0);
@@ -182,7 +183,7 @@ fn a_database_is_known_again() {
 
     let other = Part::whole(2_000, 1).expect("a valid part");
     let other = fingerprint(&engine, inputs(), other, Constraints::Full).unwrap();
-    let Existing::Differs { differences, .. } = examine(&engine, &other).expect("examines") else {
+    let ExistingDatabase::Differs { differences, .. } = examine(&engine, &other).expect("examines") else {
         panic!("taken for another");
     };
     assert_eq!(differences, ["customers: 2000 wanted, 1000 found", "customers in all: 2000 wanted, 1000 found"]);
@@ -192,13 +193,13 @@ fn a_database_is_known_again() {
 fn what_is_not_a_database_of_ours_is_not_taken_for_one() {
     let absent = engine("absent.db");
     remove("absent.db");
-    assert_eq!(identify(&absent).expect("examines"), Existing::Absent);
+    assert_eq!(identify(&absent).expect("examines"), ExistingDatabase::Absent);
 
     let engine = engine("foreign.db");
     remove("foreign.db");
     let mut session = engine.session().expect("connects");
     session.query_text("CREATE TABLE trade (t_id INTEGER)", &[], &mut |_| Ok(())).expect("runs");
-    let Existing::Foreign(why) = identify(&engine).expect("examines") else { panic!("taken for ours") };
+    let ExistingDatabase::Foreign(why) = identify(&engine).expect("examines") else { panic!("taken for ours") };
     assert_eq!(why, "it holds what bourse did not make: table trade");
 }
 
@@ -213,7 +214,7 @@ fn what_a_person_adds_is_told_and_not_replaced() {
         let copy = Copy::new("mixed.db");
         copy.engine.session().expect("connects").execute_text(sql, &[]).expect("runs");
         let existing = identify(&copy.engine).expect("examines");
-        let Existing::Foreign(others) = &existing else { panic!("{existing}") };
+        let ExistingDatabase::Foreign(others) = &existing else { panic!("{existing}") };
         assert_eq!(*others, format!("it holds what bourse did not make: {name}"));
         let refused = copy.engine.loader().map(drop).expect_err("it would be replaced");
         assert_eq!((refused.kind(), refused.message()), (ErrorKind::Refused, others.as_str()));
@@ -226,7 +227,7 @@ fn a_load_whose_last_row_is_missing_is_unfinished() {
     let mut session = copy.engine.session().expect("connects");
     session.query_text("DELETE FROM bourse_database", &[], &mut |_| Ok(())).expect("runs");
     drop(session);
-    assert_eq!(examine(&copy.engine, &wanted(&copy.engine)).expect("examines"), Existing::Unfinished);
+    assert_eq!(examine(&copy.engine, &wanted(&copy.engine)).expect("examines"), ExistingDatabase::Unfinished);
 }
 
 #[test]
@@ -241,5 +242,5 @@ fn a_load_that_is_stopped_leaves_nothing() {
     let stopped = load(&engine, inputs(), part(), &LoadOptions::default(), stop);
     assert!(matches!(stopped, Err(LoadError::Stopped)), "{stopped:?}");
     assert!(rows > 20_000);
-    assert_eq!(identify(&engine).expect("examines"), Existing::Absent);
+    assert_eq!(identify(&engine).expect("examines"), ExistingDatabase::Absent);
 }

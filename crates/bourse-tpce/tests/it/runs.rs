@@ -8,7 +8,7 @@ use bourse_record::{CheckStatus, Operation, Outcome};
 use bourse_testkit::{Fault, Stalling};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{OptionsError, Ran, RunOptions, needs, run, verify};
+use bourse_tpce::users::{OptionsError, RunOptions, RunResult, needs, run, verify};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(crate) fn count(engine: &SqliteEngine, sql: &str) -> u64 {
     found
 }
 
-pub(crate) fn assert_sound(engine: &SqliteEngine, ran: &Ran) {
+pub(crate) fn assert_sound(engine: &SqliteEngine, ran: &RunResult) {
     assert_eq!(ran.fault, None);
     let checks = verify(engine, part(), Some(ran), &RealClock::start(), &mut |_| {}).unwrap();
     let failed: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();

@@ -9,9 +9,9 @@ use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
 use bourse_oltp::check::contents;
 use bourse_schema::{Date, Timestamp};
-use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot, Written};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot, WrittenSums};
 use bourse_tpce::check::{Depth, check, first_trade};
-use bourse_tpce::load::{Existing, identify, part_of};
+use bourse_tpce::load::{ExistingDatabase, identify, part_of};
 use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
 use bourse_tpce::workload::{Tpce, size_of};
 use std::cell::{Cell, RefCell};
@@ -27,7 +27,7 @@ struct Run<'a> {
     sent: RefCell<Vec<TradeRequest>>,
     market: MarketExchange<'a>,
     outcomes: BTreeMap<(Transaction, Status), u64>,
-    told: Acknowledged,
+    told: AcknowledgedCommits,
 }
 
 impl Run<'_> {
@@ -73,7 +73,7 @@ impl Run<'_> {
 fn thousands_of_transactions_keep_the_books() {
     let copy = Copy::new("streams.db");
     let mut session = copy.engine.session().expect("connects");
-    let Existing::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
+    let ExistingDatabase::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
     let database = Database::of(1_000, 500, 1);
     let mut customers =
         CustomerEmulator::new(inputs(), &CustomerConfig::of(database), 1, 2).expect("a valid configuration");
@@ -89,7 +89,7 @@ fn thousands_of_transactions_keep_the_books() {
         sent: RefCell::default(),
         market,
         outcomes: BTreeMap::new(),
-        told: Acknowledged::default(),
+        told: AcknowledgedCommits::default(),
     };
     for n in 0..4_000 {
         run.now.set(run.now.get() + 50);
@@ -119,7 +119,7 @@ fn thousands_of_transactions_keep_the_books() {
     assert_eq!(cleanup.start_trade_id, first_trade(part_of(&found.fingerprint)));
     run.perform(&cleanup.into());
     assert_sound(&mut run, &before);
-    let Existing::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
+    let ExistingDatabase::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
     assert_eq!(found.gained, run.told.orders);
 }
 
@@ -132,26 +132,26 @@ fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
 
     // One acknowledgement too many or too few is noticed.
     for results_told in [run.told.results - 1, run.told.results + 1] {
-        let told = Acknowledged { results: results_told, ..run.told };
+        let told = AcknowledgedCommits { results: results_told, ..run.told };
         let books = before.compare(&mut *run.session, &told).expect("compares");
         let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
         assert_eq!(failed, ["results", "settlements"]);
     }
     // So is a share or a cent.
     for (name, wrong) in [
-        ("shares ordered", Written { shares: run.told.written.shares + 1, ..run.told.written }),
-        ("limit prices, cents", Written { limits: run.told.written.limits + 1, ..run.told.written }),
-        ("trade prices, cents", Written { prices: run.told.written.prices - 1, ..run.told.written }),
-        ("volume", Written { volume: run.told.written.volume + 1, ..run.told.written }),
+        ("shares ordered", WrittenSums { shares: run.told.written.shares + 1, ..run.told.written }),
+        ("limit prices, cents", WrittenSums { limits: run.told.written.limits + 1, ..run.told.written }),
+        ("trade prices, cents", WrittenSums { prices: run.told.written.prices - 1, ..run.told.written }),
+        ("volume", WrittenSums { volume: run.told.written.volume + 1, ..run.told.written }),
     ] {
-        let told = Acknowledged { written: wrong, ..run.told };
+        let told = AcknowledgedCommits { written: wrong, ..run.told };
         let books = before.compare(&mut *run.session, &told).expect("compares");
         let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
         assert_eq!(failed, [name]);
     }
-    let doubtful = Acknowledged { results: run.told.results - 1, results_in_doubt: 1, ..run.told };
+    let doubtful = AcknowledgedCommits { results: run.told.results - 1, results_in_doubt: 1, ..run.told };
     let books = before.compare(&mut *run.session, &doubtful).expect("compares");
-    assert!(books.iter().all(bourse_tpce::check::Checked::passed));
+    assert!(books.iter().all(bourse_tpce::check::CheckResult::passed));
 }
 
 /// Checks that the twelve transactions left the lasting rows as generated.

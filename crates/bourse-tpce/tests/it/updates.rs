@@ -4,7 +4,7 @@ use crate::world::{FIRST_TRADE, UNTAXED, World, buy};
 use bourse_egen::txn::{TradeOrder, TradeUpdate};
 use bourse_schema::{AccountId, Text, TradeId};
 use bourse_tpce::transactions::Output;
-use bourse_tpce::transactions::trade_update::{TradeUpdateOutput, Updated};
+use bourse_tpce::transactions::trade_update::{TradeUpdateOutput, UpdatedTrades};
 
 fn ask(frame: u8) -> TradeUpdate {
     TradeUpdate {
@@ -40,7 +40,7 @@ fn frame_1_changes_executors_names() {
     let request = TradeUpdate { trade_id: both, max_trades: 2, max_updates: 2, ..ask(1) };
     let output = update(&mut world, request.clone());
     assert_eq!((output.status.code(), output.num_updated), (0, 2));
-    let Updated::ById(found) = output.found else { unreachable!() };
+    let UpdatedTrades::ById(found) = output.found else { unreachable!() };
     // The output has the name as it is now.
     assert_eq!((found[0].trade.trade_id.0, found[0].trade.exec_name.as_str()), (FIRST_TRADE + 1, "Ada X Able"));
     assert_eq!(world.rows("SELECT t_exec_name FROM trade"), ["Ada X Able", "Ada X Able"]);
@@ -62,7 +62,7 @@ fn frame_2_changes_cash_types() {
     let output = update(&mut world, ask(2));
     assert_eq!((output.status.code(), output.num_updated), (0, 2));
     assert_eq!(world.rows(kinds), ["Cash", "Margin Account"]);
-    let Updated::OfAccount(found) = output.found else { unreachable!() };
+    let UpdatedTrades::OfAccount(found) = output.found else { unreachable!() };
     assert_eq!(found[1].settlement.as_ref().expect("settled").cash_type, "Margin Account");
     update(&mut world, ask(2));
     assert_eq!(world.rows(kinds), ["Cash Account", "Margin"]);
@@ -83,7 +83,7 @@ fn frame_3_changes_cash_names() {
     // The trade on margin has nothing to correct.
     assert_eq!((output.status.code(), output.num_updated), (0, 1));
     assert_eq!(world.rows(names), ["Market-Buy 100 Shares of COMMON of Co 1"]);
-    let Updated::InSecurity(found) = output.found else { unreachable!() };
+    let UpdatedTrades::InSecurity(found) = output.found else { unreachable!() };
     assert_eq!((found.len(), found[0].trade.type_name.as_str()), (2, "Market-Buy"));
     assert_eq!(found[0].cash.as_ref().expect("moved").name, "Market-Buy 100 Shares of COMMON of Co 1");
     update(&mut world, ask(3));

@@ -12,7 +12,7 @@ use bourse_schema::{
 };
 use bourse_tpce::transactions::trade_order::TradeOrderOutput;
 use bourse_tpce::transactions::trade_result::TradeResultOutput;
-use bourse_tpce::transactions::{Context, Output, Performed, Request, Retry, TradeIds, TxnError, perform};
+use bourse_tpce::transactions::{Context, Output, Request, Retry, TradeIds, TransactionResult, TxnError, perform};
 use std::cell::{Cell, RefCell};
 
 /// Not taxed.
@@ -62,7 +62,7 @@ impl World {
         Self { engine, session, sent: RefCell::default(), looks: Cell::new(0), trade_ids }
     }
 
-    pub(crate) fn try_run(&mut self, request: impl Into<Request>) -> Result<Performed, TxnError> {
+    pub(crate) fn try_run(&mut self, request: impl Into<Request>) -> Result<TransactionResult, TxnError> {
         let now = || {
             self.looks.set(self.looks.get() + 1);
             Timestamp::from_millis(MORNING.millis() + self.looks.get() * 1_000)

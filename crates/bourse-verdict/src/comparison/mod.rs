@@ -23,7 +23,7 @@ const COMPARE: &str = "compare";
 
 /// Pairs of cases compared.
 #[derive(Debug, Clone, Serialize)]
-pub struct Compared {
+pub struct ComparedCases {
     /// Part of one by which figures may differ and are still called alike.
     pub tolerance: f64,
     /// A comparison for each pair.
@@ -204,7 +204,7 @@ fn valid(round: &Round, workload: &Workload) -> Option<f64> {
     Some(round.headline_valid(workload) as f64).filter(|valid| *valid > 0.0)
 }
 
-impl Compared {
+impl ComparedCases {
     /// Compares each pair, with the notes of the caller.
     ///
     /// `noise` is the difference between two runs that did not take turns.
@@ -478,7 +478,7 @@ mod tests {
     }
 
     /// Sentence of the verdict, and the lines below it.
-    fn text(compared: &Compared) -> String {
+    fn text(compared: &ComparedCases) -> String {
         let it = &compared.comparisons[0];
         let lines = std::iter::once(words::sentence(it, compared.tolerance)).chain(words::context_lines(it));
         lines.map(|line| line + "\n").collect()
@@ -496,7 +496,7 @@ mod tests {
             // A disturbance of the faster side did not make the other slower.
             ([0.5, 0.0], Verdict::SlowerBeyond),
         ] {
-            let compared = Compared::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
+            let compared = ComparedCases::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
             let result = compared.comparisons[0].result().expect("there are figures");
             assert_eq!(result.verdict, Some(verdict), "{taken:?}");
             let gate = if verdict == Verdict::SlowerBeyond { Gate::Failed } else { Gate::Undecided };
@@ -520,7 +520,7 @@ mod tests {
                 case.rounds.iter_mut().for_each(|round| round.slowdown = Some(slowdown));
             }
             pair.head.rounds[0].slowdown = Some(stalled);
-            Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons[0].verdict
+            ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons[0].verdict
         };
         assert_eq!(verdict(0.8, [4.4, 4.4], 300.0), Verdict::SlowerBeyond);
         assert_eq!(verdict(0.8, [2.0, 4.4], 4.4), Verdict::Withheld, "2.2 times is more than the difference");
@@ -540,7 +540,7 @@ mod tests {
 
     /// Comparison of eight pairs in which B is by that factor faster, a fixed CPU loop took twice its best time in so many
     /// rounds of each side, and others took so many CPUs.
-    fn unmeasured(factor: f64, interference: Option<Interference>, disturbed: usize) -> Compared {
+    fn unmeasured(factor: f64, interference: Option<Interference>, disturbed: usize) -> ComparedCases {
         let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
         let mut pair = pair(&base, &base.map(|figure| factor * figure), [0.0; 2]);
         for case in [&mut pair.base, &mut pair.head] {
@@ -548,7 +548,7 @@ mod tests {
                 (round.interference, round.slowdown) = (interference, Some(if at < disturbed { 2.0 } else { 1.0 }));
             }
         }
-        Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown)
+        ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown)
     }
 
     /// A target was once called a third faster than itself by short rounds of which others disturbed nearly all.
@@ -579,7 +579,7 @@ mod tests {
             (&[100.0], &[101.0], Verdict::Equivalent),
         ] {
             let stored = Pair { in_turn: false, ..pair(base, head, [0.0; 2]) };
-            let compared = Compared::of(&[stored], Vec::new(), 0.05, &Noise::Stated(0.03));
+            let compared = ComparedCases::of(&[stored], Vec::new(), 0.05, &Noise::Stated(0.03));
             assert_eq!(compared.comparisons[0].verdict, verdict, "{base:?} {head:?}");
         }
     }
@@ -588,13 +588,13 @@ mod tests {
     fn what_the_rounds_could_have_shown_is_half_of_the_interval() {
         let base = [100.0; 8];
         let head = [99.0, 101.0, 98.0, 102.0, 99.5, 100.5, 98.5, 101.5];
-        let compared = Compared::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        let compared = ComparedCases::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
         let interval = compared.comparisons[0].result().unwrap().interval.unwrap();
         let half = compared.comparisons[0].could_show.expect("eight pairs have an interval");
         assert!((half - interval.half_width()).abs() < 0.001 && half > 0.005, "{half} {interval:?}");
         assert!(text(&compared).contains("\nthese rounds can show a difference from ±"));
         let head = [20.0, 300.0, 10.0, 500.0, 30.0, 400.0, 50.0, 200.0];
-        let wide = Compared::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        let wide = ComparedCases::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
         assert!(text(&wide).contains("\nthese rounds can show a difference from a factor of "), "{}", text(&wide));
     }
 }

@@ -112,7 +112,7 @@ pub struct MeanRow {
     /// Label of the row.
     pub title: String,
     /// Published figures by column.
-    pub published: BTreeMap<String, Published>,
+    pub published: BTreeMap<String, PublishedFigures>,
 }
 
 /// A column of a table.
@@ -144,7 +144,7 @@ pub struct Row {
     pub case: CasePatch,
     /// Published figures by column.
     #[serde(default)]
-    pub published: BTreeMap<String, Published>,
+    pub published: BTreeMap<String, PublishedFigures>,
     /// Parts of individual cells, by column.
     #[serde(default)]
     pub cells: BTreeMap<String, CellSpec>,
@@ -165,7 +165,7 @@ pub struct CellSpec {
 /// Published figures of a cell, as printed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Published {
+pub struct PublishedFigures {
     /// Times of the individual rounds, in milliseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds_ms: Vec<f64>,

@@ -1,7 +1,7 @@
 //! `suite.json`: one versioned document with measured and published figures, and all that is needed to doubt them.
 //! Written and read like run files; every report of a suite is drawn from it alone.
 
-use crate::suite::definition::{Published, Table};
+use crate::suite::definition::{PublishedFigures, Table};
 use crate::suite::finding::{self, FindingResult};
 use crate::suite::measure::{Measure, counts};
 use crate::suite::plan::{Plan, PlannedCell};
@@ -139,7 +139,7 @@ pub struct CellResult {
     /// Rounds of the cell.
     pub rounds: Vec<CellRound>,
     /// Published figures.
-    pub published: Published,
+    pub published: PublishedFigures,
     /// Measured figures compared with published ones.
     pub figures: Vec<Figure>,
 }
@@ -325,7 +325,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], facts: &RerunFacts, at: u
 /// Short name of the row of means.
 pub const MEAN_ROW: &str = "mean";
 
-fn empty_cell(row: &str, column: &str, state: CellState, published: Published) -> CellResult {
+fn empty_cell(row: &str, column: &str, state: CellState, published: PublishedFigures) -> CellResult {
     CellResult {
         row: row.to_owned(),
         column: column.to_owned(),
@@ -348,7 +348,7 @@ fn measured_cell(
     outcome: &Outcome,
     facts: &RerunFacts,
     table: &Table,
-    published: Published,
+    published: PublishedFigures,
 ) -> CellResult {
     let case = &plan.cases[planned.case];
     let cap_s = if case.seconds.is_some() { f64::MAX } else { case.cap_s };
@@ -434,7 +434,7 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
 }
 
 /// Sums of the times of several cells, if all of them were measured in full.
-fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figure> {
+fn sums(table: &Table, parts: &[&CellResult], published: &PublishedFigures) -> Vec<Figure> {
     let sum = |measure: &Measure| {
         let figures: Vec<&Figure> =
             parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure)).collect();
@@ -451,7 +451,7 @@ fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figu
 }
 
 /// Means of a column's cells that have a figure.
-fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figure> {
+fn means(table: &Table, parts: &[&CellResult], published: &PublishedFigures) -> Vec<Figure> {
     let mean = |measure: &Measure| {
         let figures = parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure));
         let measured: Vec<f64> = figures.filter_map(|figure| figure.measured).collect();

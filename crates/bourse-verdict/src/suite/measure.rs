@@ -1,6 +1,6 @@
 //! Measures of a cell, each with title, unit, and its source in a round and among published figures.
 
-use crate::suite::definition::Published;
+use crate::suite::definition::PublishedFigures;
 use bourse_record::{Outcome, Round};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,7 @@ impl Measure {
     }
 
     /// Published figure, if there is one; `work` is the number of operations that the published time covers.
-    pub fn published(self, published: &Published, work: Option<u64>) -> Option<f64> {
+    pub fn published(self, published: &PublishedFigures, work: Option<u64>) -> Option<f64> {
         match self {
             Self::Rate => published.rate.or_else(|| rate(published, work)),
             Self::RateFromTimes => rate(published, work),
@@ -182,7 +182,7 @@ fn busy_s(round: &Round, wanted: impl Fn(&str) -> bool) -> f64 {
 /// Facts of a round with the largest sizes, from workloads that sample more often than once a second.
 const LARGEST: [&str; 2] = ["write-ahead log, largest", "rollback journal, largest"];
 
-fn rate(published: &Published, work: Option<u64>) -> Option<f64> {
+fn rate(published: &PublishedFigures, work: Option<u64>) -> Option<f64> {
     Some(work? as f64 / (published.mean_ms? / 1e3))
 }
 

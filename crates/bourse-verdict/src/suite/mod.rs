@@ -20,7 +20,7 @@ pub mod finding;
 pub mod measure;
 pub mod plan;
 
-pub use definition::{Published, Suite, SuiteError};
+pub use definition::{PublishedFigures, Suite, SuiteError};
 pub use document::{CellResult, CellRound, CellState, Figure, SuiteFile};
 pub use experiments::{all, find};
 pub use finding::{FindingResult, Verdict};

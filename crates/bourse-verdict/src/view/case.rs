@@ -189,7 +189,7 @@ impl<'a> CaseView<'a> {
     }
 
     /// Answer to a search for the highest rate, if the case was one whose figure counts.
-    pub fn search_answer(&self) -> Option<standing::Found> {
+    pub fn search_answer(&self) -> Option<standing::SearchAnswer> {
         standing::search_answer(self)
     }
 

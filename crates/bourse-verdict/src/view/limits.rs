@@ -56,7 +56,7 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
     } else if let Some(market) = saturated_market(&roles) {
         of_market(view, market)?
     } else {
-        let working = Working::of(&roles)?;
+        let working = WorkingTime::of(&roles)?;
         let idle = 1.0 - working.seconds / working.all_s;
         let idle = if idle >= 0.5 {
             format!("; idle {} of all their time", units::percent(100.0 * idle))
@@ -95,7 +95,7 @@ fn cpus_taken(view: &CaseView<'_>) -> f64 {
 }
 
 /// The time in which users had something to do.
-struct Working {
+struct WorkingTime {
     /// Seconds of it, and of all the users' time.
     seconds: f64,
     all_s: f64,
@@ -103,7 +103,7 @@ struct Working {
     parts: Vec<(Part, f64)>,
 }
 
-impl Working {
+impl WorkingTime {
     /// None where there is none.
     fn of(roles: &[RoleSplit]) -> Option<Self> {
         let seconds_of = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
@@ -157,7 +157,7 @@ fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
 
 /// Bottleneck of market users that had no time left: the customers waited for them.
 fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
-    let working = Working::of(std::slice::from_ref(market))?;
+    let working = WorkingTime::of(std::slice::from_ref(market))?;
     let users = units::counted(market.threads, "market user, who was", "market users, who were");
     let amount = format!(": {} of the time of {users} always busy", units::percent(100.0 * working.share()));
     let has_room = view.cores_busy().is_none_or(|busy| busy < FULL * cores(view));

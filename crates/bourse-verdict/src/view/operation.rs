@@ -1,4 +1,4 @@
-use super::quantiles::{OfRound, of_round};
+use super::quantiles::{RoundQuantiles, of_round};
 use bourse_record::{Clock, Distribution, Latency, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay};
 
 impl ServerLatency {
@@ -66,7 +66,7 @@ pub struct OperationView {
     /// Service times.
     pub service: Latency,
     /// Quantiles of its response times in each round, if there are several.
-    pub by_round: Vec<OfRound>,
+    pub by_round: Vec<RoundQuantiles>,
     /// Response and service times of failed operations; `None` if none failed, or the file does not have them.
     pub failed_times: Option<[Latency; 2]>,
     /// Times behind an application server.

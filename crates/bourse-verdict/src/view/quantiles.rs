@@ -9,10 +9,10 @@ pub const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
 /// The [`QUANTILES`] of a round in nanoseconds: `None` if too few operations are beyond one, or it falls on an operation
 /// without a time.
-pub type OfRound = [Option<f64>; QUANTILES.len()];
+pub type RoundQuantiles = [Option<f64>; QUANTILES.len()];
 
 /// The quantiles of an operation in a round, or of all together.
-pub fn of_round(round: &Round, operation: Option<&str>) -> OfRound {
+pub fn of_round(round: &Round, operation: Option<&str>) -> RoundQuantiles {
     let view = OperationView::of(round, operation);
     QUANTILES.map(|quantile| match view.as_ref()?.response.quantile(quantile)? {
         // A time of 0 has no logarithm; the clock's shortest is 1 ns.
@@ -24,7 +24,7 @@ pub fn of_round(round: &Round, operation: Option<&str>) -> OfRound {
 /// One of the quantiles over the rounds: the centre of their logarithms with its interval. Rounds differ by factors, as when
 /// a machine is slower for a while, so logarithms scatter symmetrically. `None` below six rounds, or if a round has none:
 /// leaving out rounds for their slow operations would make the others' quantile look too good.
-pub fn over_rounds(rounds: &[OfRound], at: usize) -> Option<Estimate> {
+pub fn over_rounds(rounds: &[RoundQuantiles], at: usize) -> Option<Estimate> {
     let logarithms: Option<Vec<f64>> = rounds.iter().map(|round| Some(round.get(at).copied()??.ln())).collect();
     let estimate = center(&logarithms?)?.map(f64::exp);
     estimate.interval.is_some().then_some(estimate)
@@ -49,7 +49,7 @@ mod tests {
     }
 
     fn estimates(rounds: &[Round]) -> [Option<Estimate>; 3] {
-        let rounds: Vec<OfRound> = rounds.iter().map(|round| of_round(round, Some("read"))).collect();
+        let rounds: Vec<RoundQuantiles> = rounds.iter().map(|round| of_round(round, Some("read"))).collect();
         [0, 1, 2].map(|at| over_rounds(&rounds, at))
     }
 

@@ -37,10 +37,10 @@ pub struct Rule {
     pub found: String,
 }
 
-type Ask = fn(&CaseView<'_>) -> (RuleStatus, String);
+type RuleQuestion = fn(&CaseView<'_>) -> (RuleStatus, String);
 
 /// Name, demand and question. Clauses are given if known.
-const RULES: [(&str, &str, Ask); 18] = [
+const RULES: [(&str, &str, RuleQuestion); 18] = [
     ("throughput ratio", "throughput from 80 % to 102 % of customers / scale factor", ratio),
     ("customers for the rate", "500 customers for each Trade-Result a second, 2 % fewer at most", customers_for_rate),
     ("customers", "at least 5,000 configured customers", customers),
@@ -79,7 +79,7 @@ pub fn rules(view: &CaseView<'_>) -> Vec<Rule> {
     if view.case.workload.kind != WorkloadKind::Brokerage {
         return Vec::new();
     }
-    let ask = |&(name, demands, ask): &(&'static str, &'static str, Ask)| {
+    let ask = |&(name, demands, ask): &(&'static str, &'static str, RuleQuestion)| {
         let (status, found) = ask(view);
         Rule { name, demands, status, found }
     };

@@ -212,7 +212,7 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
 }
 
 /// Answer to a search for the highest rate.
-pub struct Found {
+pub struct SearchAnswer {
     /// The rate, or the two rates that it is between.
     pub rate: String,
     /// Its unit, with the condition that it meets.
@@ -222,7 +222,7 @@ pub struct Found {
 }
 
 /// Answer to a search, if the figure counts.
-pub(super) fn search_answer(view: &CaseView<'_>) -> Option<Found> {
+pub(super) fn search_answer(view: &CaseView<'_>) -> Option<SearchAnswer> {
     let search = view.case.search.as_ref().filter(|_| view.standing() == Standing::Counts)?;
     let (is_confirmed, unit) = (search.confirmed, units::printable(&search.unit));
     let (rate, unit) = match (search.highest_passing, search.lowest_failing) {
@@ -236,7 +236,7 @@ pub(super) fn search_answer(view: &CaseView<'_>) -> Option<Found> {
         (Some(low), None) => (format!("above {}", units::plain(low)), format!("{unit}, not confirmed")),
         (None, _) => ("no rate".to_owned(), "within every limit".to_owned()),
     };
-    Some(Found { rate, unit, is_confirmed })
+    Some(SearchAnswer { rate, unit, is_confirmed })
 }
 
 /// Result of a search for the highest rate.

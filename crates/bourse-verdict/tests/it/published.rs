@@ -1,6 +1,6 @@
 //! Compares every published figure of the data files with two independent transcriptions of the publications.
 
-use bourse_verdict::suite::{Published, all};
+use bourse_verdict::suite::{PublishedFigures, all};
 use std::collections::BTreeMap;
 
 /// Figures by cell and kind, as `sqlite-basics/1a/1/private mean_ms`.
@@ -20,8 +20,8 @@ fn transcribed(file: &str, text: &str) -> Figures {
     figures
 }
 
-fn figures_of(cell: &str, published: &Published) -> Vec<(String, Vec<f64>)> {
-    let Published { rounds_ms, mean_ms, rate, cpu_percent, bytes, memory_bytes, note: _ } = published;
+fn figures_of(cell: &str, published: &PublishedFigures) -> Vec<(String, Vec<f64>)> {
+    let PublishedFigures { rounds_ms, mean_ms, rate, cpu_percent, bytes, memory_bytes, note: _ } = published;
     let one = [
         ("mean_ms", mean_ms),
         ("rate", rate),

@@ -67,8 +67,8 @@ pub(crate) struct MicroRun {
     #[arg(long, requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
     pub(crate) limit: Vec<ResponseLimit>,
     /// Operations that are timed; sampled shows the tails of operations too short to be timed one by one
-    #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
-    pub(crate) timing: Timed,
+    #[arg(long, value_enum, default_value_t = TimingMode::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
+    pub(crate) timing: TimingMode,
     /// Warm-up time before the measurement, for workloads that repeat one operation
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
@@ -88,7 +88,7 @@ pub(crate) struct MicroRun {
 /// Operations of a classic workload that are timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Timed {
+pub(crate) enum TimingMode {
     /// All; short ones together, so that quantiles are those of the batches' means
     #[default]
     Batched,

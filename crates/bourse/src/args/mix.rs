@@ -2,7 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    Arrivals, Check, CheckDepth, Constraints, DryRun, EXIT_CODES, Execution, Given, Output, VerifySettings, numbers,
+    Arrivals, Check, CheckDepth, Constraints, DryRun, EXIT_CODES, Execution, GivenOptions, Output, VerifySettings,
+    numbers,
 };
 use bourse_record::ResponseLimit;
 use clap::{Arg, Args, Subcommand};
@@ -115,7 +116,7 @@ pub(crate) struct MixRun {
     pub(crate) database: MixDatabase,
     /// Options that were set explicitly.
     #[arg(skip)]
-    pub(crate) given: Given,
+    pub(crate) given: GivenOptions,
 }
 
 #[derive(Debug, Args)]

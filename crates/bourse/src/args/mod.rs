@@ -10,7 +10,7 @@ mod mix;
 pub(crate) mod numbers;
 mod tpce;
 
-pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, Timed};
+pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, TimingMode};
 pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report, TableFormat};
 pub(crate) use faults::{FaultWork, Faults};
@@ -84,7 +84,7 @@ impl Arguments {
         while let Some((_, within)) = of_command.subcommand() {
             of_command = within;
         }
-        let given = Given::of(of_command);
+        let given = GivenOptions::of(of_command);
         match &mut arguments.command {
             Command::Tatp(MixCommand::Run(run)) => run.given = given,
             Command::Tpce(Tpce::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
@@ -306,14 +306,14 @@ impl Execution {
 
 /// Options that were set explicitly: typed, or set in the environment.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenOptions {
     /// Ids of the options that were typed.
     typed: BTreeSet<String>,
     /// Ids of the options that were set in the environment.
     environment: BTreeSet<String>,
 }
 
-impl Given {
+impl GivenOptions {
     fn of(matches: &ArgMatches) -> Self {
         let from = |wanted: ValueSource| {
             let all = matches.ids().map(clap::Id::as_str).filter(|id| matches.value_source(id) == Some(wanted));
@@ -421,8 +421,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// Operations of a microbenchmark that are timed; sampled shows the tails of operations too short to be timed one by one
-    #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
-    pub(crate) timing: Timed,
+    #[arg(long, value_enum, default_value_t = TimingMode::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
+    pub(crate) timing: TimingMode,
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
@@ -449,7 +449,7 @@ pub(crate) struct Compare {
     pub(crate) token: TokenFile,
     /// Options that were set explicitly.
     #[arg(skip)]
-    pub(crate) given: Given,
+    pub(crate) given: GivenOptions,
 }
 
 /// Effect of a gate that cannot be evaluated on the exit code.

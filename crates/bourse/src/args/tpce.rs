@@ -1,7 +1,7 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Database, DryRun, EXIT_CODES, Given, OltpRun, Output, TokenFile, numbers, run_help};
+use super::{Database, DryRun, EXIT_CODES, GivenOptions, OltpRun, Output, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl ExplicitlySet {
     pub(crate) const ALL: Self = Self { customers: true, days: true, scale_factor: true, constraints: true };
 
     /// Options that were set explicitly.
-    pub(crate) fn of(given: &Given) -> Self {
+    pub(crate) fn of(given: &GivenOptions) -> Self {
         Self {
             customers: given.given("customers"),
             days: given.given("days"),

@@ -6,12 +6,12 @@ use super::runs::run_files;
 use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
-use crate::output::{ResultFolder, Stored, files, line_width, print, print_report, store, write_new};
+use crate::output::{ResultFolder, StoredFiles, files, line_width, print, print_report, store, write_new};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, data_csv};
-use bourse_verdict::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
+use bourse_verdict::comparison::{ComparedCases, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
 use bourse_verdict::likeness::Likeness;
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             };
             let head = report::read(Path::new(head))?;
             let earlier = earlier(folder)?;
-            let Newest { run, unlike } = Newest::before(&head, &earlier);
+            let NewestRun { run, unlike } = NewestRun::before(&head, &earlier);
             let base = run.cloned().ok_or_else(|| {
                 let failure = Failure::usage(format!("no earlier run of the same case in {}", folder.display())).hint(
                     "a case is the same if workload, target, machine and all that it ran with are; \
@@ -106,14 +106,14 @@ fn earlier_than(base: &RunFile, earlier: Vec<RunFile>) -> Noise {
 }
 
 /// The newest run that is comparable with another.
-struct Newest<'r> {
+struct NewestRun<'r> {
     /// The run, if there is one.
     run: Option<&'r RunFile>,
     /// Newer runs of the same workload on the same target, each with its differences.
     unlike: Vec<String>,
 }
 
-impl<'r> Newest<'r> {
+impl<'r> NewestRun<'r> {
     /// Finds the newest run that began before `head` and has a case like one of its cases.
     fn before(head: &RunFile, runs: &'r [RunFile]) -> Self {
         let began = |run: &RunFile| run.provenance.started_at.parse::<jiff::Timestamp>().ok();
@@ -160,7 +160,7 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
     }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
     let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
-    let compared = Compared::of_stored(stored, arguments.tolerance(), &noise);
+    let compared = ComparedCases::of_stored(stored, arguments.tolerance(), &noise);
     Ok(Sides { compared, runs, results: None })
 }
 
@@ -208,7 +208,7 @@ impl Compare {
 
 /// Results of a comparison.
 struct Sides {
-    compared: Compared,
+    compared: ComparedCases,
     /// The runs that the figures are of, by name.
     runs: Vec<(&'static str, Provenance)>,
     /// Results of the run in which both took turns.
@@ -244,17 +244,17 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
             let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
             // The rounds took turns, so their own scatter is the noise.
             Some(match arguments.until_decided {
-                true => Compared::at_look(pair, notes, arguments.tolerance()),
-                false => Compared::of(&[pair], notes, arguments.tolerance(), &Noise::Unknown),
+                true => ComparedCases::at_look(pair, notes, arguments.tolerance()),
+                false => ComparedCases::of(&[pair], notes, arguments.tolerance(), &Noise::Unknown),
             })
         }
         _ => None,
     };
-    file.comparison = compared.as_ref().and_then(Compared::stored);
+    file.comparison = compared.as_ref().and_then(ComparedCases::stored);
     if arguments.format() == CompareFormat::Text && output.verbose {
         print_report(&file, true, None)?;
     }
-    let stored = store(&file, folder.path()).map(|Stored { json, page }| {
+    let stored = store(&file, folder.path()).map(|StoredFiles { json, page }| {
         note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
     });
     if let Err(failure) = ended {

@@ -14,11 +14,11 @@ use serde::Serialize;
 pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
     let (document, sheet) = match &arguments.engine {
         None => {
-            let listed: Vec<Listed> = schemes().filter_map(Listed::of).collect();
+            let listed: Vec<ListedEngine> = schemes().filter_map(ListedEngine::of).collect();
             (serde_json::to_value(&listed), listed_sheet(&listed))
         }
         Some(name) => {
-            let explained = Explained::of(name).ok_or_else(|| unknown(name))?;
+            let explained = ExplainedEngine::of(name).ok_or_else(|| unknown(name))?;
             (serde_json::to_value(&explained), explained.sheet())
         }
     };
@@ -39,7 +39,7 @@ fn unknown(name: &str) -> Failure {
 
 /// An engine of the list.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedEngine {
     /// URL scheme of its targets.
     engine: String,
     /// Description; `None` for an engine that this build leaves out.
@@ -56,7 +56,7 @@ struct Listed {
     unavailable: Option<String>,
 }
 
-impl Listed {
+impl ListedEngine {
     /// The engine of a scheme; `None` if there is no such engine.
     fn of(scheme: &str) -> Option<Self> {
         let kind = of_scheme(scheme)?;
@@ -86,10 +86,10 @@ impl Listed {
     }
 }
 
-fn listed_sheet(listed: &[Listed]) -> Sheet {
-    let (here, left_out): (Vec<&Listed>, Vec<&Listed>) = listed.iter().partition(|it| it.summary.is_some());
+fn listed_sheet(listed: &[ListedEngine]) -> Sheet {
+    let (here, left_out): (Vec<&ListedEngine>, Vec<&ListedEngine>) = listed.iter().partition(|it| it.summary.is_some());
     let sheet = Sheet::new("Engines", env!("CARGO_PKG_VERSION"));
-    let sheet = sheet.entries(here.into_iter().map(Listed::entry).collect());
+    let sheet = sheet.entries(here.into_iter().map(ListedEngine::entry).collect());
     let names: Vec<&str> = left_out.iter().map(|it| it.engine.as_str()).collect();
     let sheet = match names.as_slice() {
         [] => sheet,
@@ -103,9 +103,9 @@ fn listed_sheet(listed: &[Listed]) -> Sheet {
 
 /// An engine with its options.
 #[derive(Debug, Serialize)]
-struct Explained {
+struct ExplainedEngine {
     #[serde(flatten)]
-    listed: Listed,
+    listed: ListedEngine,
     /// Every option of a target.
     options: Vec<TargetOption>,
     /// The options it was compiled with, as the library reports them.
@@ -121,9 +121,9 @@ struct TargetOption {
     meaning: &'static str,
 }
 
-impl Explained {
+impl ExplainedEngine {
     fn of(scheme: &str) -> Option<Self> {
-        let listed = Listed::of(scheme)?;
+        let listed = ListedEngine::of(scheme)?;
         let kind = of_scheme(scheme)?.ok();
         let options = kind.map(|kind| (kind.options)()).unwrap_or_default().into_iter();
         let options = options.map(|OptionHelp { name, values, default, meaning }| TargetOption {
@@ -137,7 +137,7 @@ impl Explained {
     }
 
     fn sheet(&self) -> Sheet {
-        let Listed { engine, summary, example, unavailable, .. } = &self.listed;
+        let ListedEngine { engine, summary, example, unavailable, .. } = &self.listed;
         let first = summary.map_or_else(|| engine.clone(), |summary| format!("{engine}: {summary}"));
         let lines = std::iter::once(first).chain(example.map(str::to_owned)).chain(unavailable.clone());
         let sheet = Sheet::new(&format!("Engine {engine}"), env!("CARGO_PKG_VERSION"));
@@ -173,7 +173,7 @@ mod tests {
         let listed = |version: Option<&str>, unavailable: Option<&str>| {
             let owned = |text: Option<&str>| text.map(str::to_owned);
             let (version, unavailable) = (owned(version), owned(unavailable));
-            Listed { version, unavailable, ..Listed::of("sqlite").expect("an engine") }.entry()
+            ListedEngine { version, unavailable, ..ListedEngine::of("sqlite").expect("an engine") }.entry()
         };
         assert_eq!(listed(Some("3.54.1"), None).state, "3.54.1");
         let long = listed(Some("library /usr/lib/libfastdb.so"), None);

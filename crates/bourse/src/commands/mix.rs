@@ -2,8 +2,8 @@
 
 use crate::args::{Constraints, MixCommand, MixDatabase, MixLoad, MixVerify};
 use crate::failure::Failure;
-use crate::oltp::database::{Wanted, engine_failure, ready};
-use crate::oltp::mixed::Mixed;
+use crate::oltp::database::{WantedDatabase, engine_failure, ready};
+use crate::oltp::mixed::MixWorkload;
 use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
 use crate::plan::{mix, show::LOADED};
@@ -16,7 +16,7 @@ use bourse_oltp::mix::needs;
 use bourse_oltp::verify::Extent;
 
 /// Runs a command of a workload.
-pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), Failure> {
+pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Result<(), Failure> {
     match command {
         MixCommand::Run(arguments) => {
             let plan = mix::plan(mixed, &arguments)?;
@@ -39,14 +39,14 @@ pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), 
 
 /// Calls `then` with the database that the options describe.
 fn wanted<T>(
-    mixed: &dyn Mixed,
+    mixed: &dyn MixWorkload,
     database: &MixDatabase,
-    then: &mut dyn FnMut(&Wanted<'_>) -> Result<T, Failure>,
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let size = mixed.size(database.size);
     mixed.workload().check_size(&size).map_err(Failure::usage)?;
     let constraints = database.constraints.into();
-    then(&Wanted {
+    then(&WantedDatabase {
         workload: mixed.workload(),
         generator: mixed.generator(),
         size: size.clone(),
@@ -59,11 +59,11 @@ fn wanted<T>(
 }
 
 /// Rows of a database of that size, about.
-fn rows(mixed: &dyn Mixed, size: &Size) -> u64 {
+fn rows(mixed: &dyn MixWorkload, size: &Size) -> u64 {
     mixed.workload().work(size) as u64
 }
 
-fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
+fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure> {
     let (targets, settings) = (&arguments.targets, &arguments.settings);
     let alone = settings.replay.is_some();
     if targets.len() < if alone { 1 } else { 2 } {

@@ -10,7 +10,7 @@ use crate::output::{
 use crate::progress::note;
 use bourse_record::{Document, DocumentKind, Provenance, RunFile, document_bytes, drivers};
 use bourse_report::{CsvText, DataTable, DrawComparison as _, Sheet, csv_file, data_tables};
-use bourse_verdict::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
+use bourse_verdict::comparison::{ComparedCases, Noise, Pair, TOLERANCE, stored_pairs};
 use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
@@ -43,11 +43,12 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     let sides = Sides::of(&runs);
     let run = joined(runs)?;
     let texts = texts(arguments.csv);
-    let first = |text: fn(&Compared) -> String| sides.as_ref().map(|it| text(&it.compared) + "\n").unwrap_or_default();
-    let drawn = Drawn {
+    let first =
+        |text: fn(&ComparedCases) -> String| sides.as_ref().map(|it| text(&it.compared) + "\n").unwrap_or_default();
+    let drawn = DrawnReport {
         terminal: &|| first(|it| it.text(line_width())) + &report_text(&run, arguments.verbose, None),
         html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), Sides::html),
-        markdown: &|| first(Compared::markdown) + &bourse_report::markdown(&run),
+        markdown: &|| first(ComparedCases::markdown) + &bourse_report::markdown(&run),
         csv: &|| csv_file(&data_tables(std::slice::from_ref(&run)), texts),
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
@@ -84,14 +85,14 @@ pub(crate) const fn texts(cells: CsvCells) -> CsvText {
 }
 
 /// A report in each of its forms.
-pub(crate) struct Drawn<'a> {
+pub(crate) struct DrawnReport<'a> {
     pub(crate) terminal: &'a dyn Fn() -> String,
     pub(crate) html: &'a dyn Fn() -> String,
     pub(crate) markdown: &'a dyn Fn() -> String,
     pub(crate) csv: &'a dyn Fn() -> String,
 }
 
-impl Drawn<'_> {
+impl DrawnReport<'_> {
     /// Prints it, or writes it to a file in the form of its ending; with `overwrite`, in place of any other file.
     pub(crate) fn put(&self, output: Option<&Path>, overwrite: bool) -> Result<(), Failure> {
         let Some(path) = output else { return print(&(self.terminal)()) };
@@ -111,7 +112,7 @@ impl Drawn<'_> {
 /// Prints a document, or writes it to a file; `whole` with the parts that a terminal leaves out. Its CSV has the given tables,
 /// or those of the document.
 pub(crate) fn put(sheet: &Sheet, tables: Option<&[DataTable]>, whole: bool, to: &Target<'_>) -> Result<(), Failure> {
-    let drawn = Drawn {
+    let drawn = DrawnReport {
         terminal: &|| sheet.terminal(terminal_width(), has_color(), whole),
         html: &|| sheet.html(),
         markdown: &|| sheet.markdown(),
@@ -168,7 +169,7 @@ pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
 
 /// Two runs of the same work, each a side of one comparison.
 struct Sides {
-    compared: Compared,
+    compared: ComparedCases,
     /// Provenance of each run.
     runs: [Provenance; 2],
 }
@@ -186,7 +187,7 @@ impl Sides {
         if [base.cases.len(), head.cases.len()] != [stored.pairs.len(); 2] || !stored.pairs.iter().all(is_same) {
             return None;
         }
-        let compared = Compared::of_stored(stored, TOLERANCE, &Noise::Unknown);
+        let compared = ComparedCases::of_stored(stored, TOLERANCE, &Noise::Unknown);
         if compared.comparisons.iter().any(|it| it.no_result.is_some()) {
             return None;
         }

@@ -14,7 +14,7 @@ use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document, DocumentKind, RunFile};
 use bourse_report::{DrawComparison as _, StoredRun, history_tables};
-use bourse_verdict::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
+use bourse_verdict::comparison::{ComparedCases, Noise, TOLERANCE, stored_pairs};
 use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
@@ -202,7 +202,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let stored = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
     let earlier = run_files(directory).unwrap_or_default();
-    print(&Compared::of_stored(stored, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
+    print(&ComparedCases::of_stored(stored, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.

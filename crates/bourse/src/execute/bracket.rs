@@ -11,7 +11,7 @@ const LEFT: [f64; 6] = [1.0, 0.95, 0.9, 0.8, 0.6, 0.5];
 
 /// A rate to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Try {
+pub(super) enum RateToTry {
     /// Rate for a short round, whose figures are not reported.
     Short(f64),
     /// Rate for the rounds of full length.
@@ -22,7 +22,7 @@ pub(super) enum Try {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bracket {
     /// Every try with its answer, in their order.
-    tried: Vec<(Try, bool)>,
+    tried: Vec<(RateToTry, bool)>,
     /// The first rate.
     first: f64,
     /// Highest rate that can be scheduled.
@@ -31,7 +31,7 @@ pub(super) struct Bracket {
 
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct BracketAnswer {
     /// The highest rate that met every limit: at full length if one did, else in a short round below those that did not.
     pub(super) passing: Option<f64>,
     /// The lowest rate above it that did not meet every limit.
@@ -47,32 +47,32 @@ impl Bracket {
     }
 
     /// The next try; `None` at the end.
-    pub(super) fn next(&self) -> Option<Try> {
+    pub(super) fn next(&self) -> Option<RateToTry> {
         let full: Vec<(f64, bool)> = self.full().collect();
         match full.last() {
-            None => self.next_short().map(Try::Short).or_else(|| self.passing_short().map(Try::Full)),
+            None => self.next_short().map(RateToTry::Short).or_else(|| self.passing_short().map(RateToTry::Full)),
             Some((_, true)) => None,
             Some((rate, false)) => {
                 let next = significant(rate * LEFT.get(full.len())?);
-                (next > 0.0 && next < *rate).then_some(Try::Full(next))
+                (next > 0.0 && next < *rate).then_some(RateToTry::Full(next))
             }
         }
     }
 
     /// Records whether a rate met every limit.
-    pub(super) fn tried(&mut self, this: Try, is_met: bool) {
+    pub(super) fn tried(&mut self, this: RateToTry, is_met: bool) {
         self.tried.push((this, is_met));
     }
 
     /// Answer of the tries until now.
-    pub(super) fn answer(&self) -> Answer {
+    pub(super) fn answer(&self) -> BracketAnswer {
         let confirmed = self.full().find(|(_, is_met)| *is_met).map(|(rate, _)| rate);
         let refuted = self.full().filter(|(_, is_met)| !is_met).map(|(rate, _)| rate).reduce(f64::min);
         let below = |rate: &f64| refuted.is_none_or(|refuted| *rate < refuted);
         let passing = confirmed.or_else(|| self.short(true).filter(below).reduce(f64::max));
         let all = self.tried.iter().filter(|(_, is_met)| !is_met).map(|(this, _)| this.rate());
         let failing = all.filter(|rate| passing.is_none_or(|passing| *rate > passing)).reduce(f64::min);
-        Answer { passing, failing, confirmed: confirmed.is_some() }
+        BracketAnswer { passing, failing, confirmed: confirmed.is_some() }
     }
 
     fn next_short(&self) -> Option<f64> {
@@ -100,7 +100,7 @@ impl Bracket {
     /// Rates of the short rounds with this answer.
     fn short(&self, wanted: bool) -> impl Iterator<Item = f64> {
         self.tried.iter().filter_map(move |(this, is_met)| match this {
-            Try::Short(rate) if *is_met == wanted => Some(*rate),
+            RateToTry::Short(rate) if *is_met == wanted => Some(*rate),
             _ => None,
         })
     }
@@ -108,13 +108,13 @@ impl Bracket {
     /// Rates at full length with their answers.
     fn full(&self) -> impl Iterator<Item = (f64, bool)> {
         self.tried.iter().filter_map(|(this, is_met)| match this {
-            Try::Full(rate) => Some((*rate, *is_met)),
-            Try::Short(_) => None,
+            RateToTry::Full(rate) => Some((*rate, *is_met)),
+            RateToTry::Short(_) => None,
         })
     }
 }
 
-impl Try {
+impl RateToTry {
     pub(super) const fn rate(self) -> f64 {
         match self {
             Self::Short(rate) | Self::Full(rate) => rate,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// A search whose rounds meet the limits by `meets`.
-    fn searched(first: f64, mut meets: impl FnMut(Try) -> bool) -> Bracket {
+    fn searched(first: f64, mut meets: impl FnMut(RateToTry) -> bool) -> Bracket {
         let mut bracket = Bracket::from(first, 1e7);
         while let Some(next) = bracket.next() {
             let is_met = meets(next);
@@ -179,8 +179,8 @@ mod tests {
     fn what_short_rounds_hide_is_gone_down_from_until_a_rate_meets_the_limits() {
         let in_full = |most: f64| {
             searched(104.0, move |this| match this {
-                Try::Short(rate) => rate <= 110.0,
-                Try::Full(rate) => rate <= most,
+                RateToTry::Short(rate) => rate <= 110.0,
+                RateToTry::Full(rate) => rate <= most,
             })
         };
         for most in [90.0, 60.0, 40.0, 23.0] {
@@ -190,15 +190,17 @@ mod tests {
             assert!(passing >= 0.48 * failing, "{most}: {answer:?}");
         }
         // If no rate meets the limits at full length, the gap remains the answer, if a short round below passed.
-        let none = searched(100.0, |this| matches!(this, Try::Short(rate) if rate <= 110.0));
-        assert_eq!(none.tried.iter().filter(|(this, _)| matches!(this, Try::Full(_))).count(), LEFT.len());
+        let none = searched(100.0, |this| matches!(this, RateToTry::Short(rate) if rate <= 110.0));
+        assert_eq!(none.tried.iter().filter(|(this, _)| matches!(this, RateToTry::Full(_))).count(), LEFT.len());
         assert_eq!((none.answer().passing, none.answer().confirmed), (None, false));
         let mut interrupted = Bracket::from(100.0, 1e7);
-        for (this, is_met) in [(Try::Short(55.0), true), (Try::Short(97.0), true), (Try::Full(97.0), false)] {
+        for (this, is_met) in
+            [(RateToTry::Short(55.0), true), (RateToTry::Short(97.0), true), (RateToTry::Full(97.0), false)]
+        {
             interrupted.tried(this, is_met);
         }
-        interrupted.tried(Try::Full(92.0), false);
-        let answer = Answer { passing: Some(55.0), failing: Some(92.0), confirmed: false };
+        interrupted.tried(RateToTry::Full(92.0), false);
+        let answer = BracketAnswer { passing: Some(55.0), failing: Some(92.0), confirmed: false };
         assert_eq!(interrupted.answer(), answer);
     }
 
@@ -232,7 +234,7 @@ mod tests {
             for _ in 0..SEARCHES {
                 let answer = searched(1_000.0, |this| {
                     let speed = 1.0 + deviation * random.normal();
-                    let seconds = if matches!(this, Try::Short(_)) { 3.0 } else { 9.0 };
+                    let seconds = if matches!(this, RateToTry::Short(_)) { 3.0 } else { 9.0 };
                     p99_ms(this.rate() / speed, seconds, (4.0, hidden), &mut random) * speed.recip() <= 30.0
                 })
                 .answer();

@@ -1,13 +1,13 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
 use super::databases::{Databases, PreparedDatabase};
-use super::on_database::{self, Measured, add_checks, checked, ended, shown};
+use super::on_database::{self, CheckedRound, add_checks, checked, ended, shown};
 use super::round::Rounds;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::oltp::database::{Ready, engine_failure};
+use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::search::customers_rate;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::note;
@@ -15,11 +15,11 @@ use bourse_driver::Progress;
 use bourse_record::{Conditions, LatencyPhase, PhaseKind};
 use bourse_tpce::load::part_of;
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
 use bourse_verdict::units::seconds;
 
 impl Rounds for Brokerage {
-    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
         let system = SystemUnderTest::open(target, self)?;
         let ready = system.ready(target, self, &inputs, &context.clock, &context.interrupted)?;
@@ -34,10 +34,10 @@ impl Rounds for Brokerage {
         label: &str,
     ) -> Result<RoundOutcome, Failure> {
         let target = &request.target;
-        let options = |ready: &Ready| -> Result<RunOptions, Failure> {
+        let options = |ready: &ReadyDatabase| -> Result<RunOptions, Failure> {
             Ok(RunOptions { part: part_of(&ready.fingerprint), ..self.options(request.seed)? })
         };
-        let sessions = |ready: &Ready| Ok(options(ready)?.sessions());
+        let sessions = |ready: &ReadyDatabase| Ok(options(ready)?.sessions());
         on_database::round(request, databases, context, sessions, |on| {
             let options = options(&on.database.ready)?;
             let capabilities = on.database.system.engine().capabilities();
@@ -71,7 +71,7 @@ fn in_this_process(
     history: String,
     context: &RunContext,
     label: &str,
-) -> Result<Measured, Failure> {
+) -> Result<CheckedRound, Failure> {
     let (target, system) = (&request.target, &database.system);
     let (mut ran, mut failure) = run(system, target, job, options, context, label, false)?;
     ran.round.facts.insert(0, on_database::history(system.history_with_preparation(history)));
@@ -92,7 +92,7 @@ fn in_this_process(
         });
         failure = add_checks(&mut ran.round, checks);
     }
-    Ok(Measured { round: ran.round, interrupted: ran.interrupted, failure })
+    Ok(CheckedRound { round: ran.round, interrupted: ran.interrupted, failure })
 }
 
 /// Says that an interrupted round is checked, and how long the checks before it took.
@@ -114,7 +114,7 @@ fn latency(
     options: &RunOptions,
     context: &RunContext,
     label: &str,
-    ran: &mut Ran,
+    ran: &mut RunResult,
 ) -> Result<Option<Failure>, Failure> {
     let Some(plan) = job.latency else { return Ok(None) };
     ran.round.checks.extend(system.reconcile(target, ran)?);
@@ -145,7 +145,7 @@ fn run(
     context: &RunContext,
     label: &str,
     is_latency: bool,
-) -> Result<(Ran, Option<Failure>), Failure> {
+) -> Result<(RunResult, Option<Failure>), Failure> {
     let inputs = context.inputs(job.database.flat_in.as_deref())?;
     let mut ran = shown(label, target, context, is_latency, line, |say| {
         let ran = system.run(&inputs, options, &context.clock, &context.interrupted, say);

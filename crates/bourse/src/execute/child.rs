@@ -125,7 +125,7 @@ pub(super) fn ask<T: DeserializeOwned>(
     what: &str,
     interrupted: &AtomicBool,
 ) -> Result<T, Failure> {
-    let mut process = ChildProcess::start(request, what, Words::Collected)?;
+    let mut process = ChildProcess::start(request, what, StderrTarget::Collected)?;
     let answer = process.answer(Some(interrupted));
     if !process.end() {
         // A killed process leaves its private server running.
@@ -150,7 +150,7 @@ pub(super) struct ChildProcess {
 
 /// Destination of a child's stderr.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub(super) enum StderrTarget {
     /// Part of the failure if the child gives no answer.
     Collected,
     /// The user, line by line.
@@ -174,7 +174,7 @@ const END: Duration = Duration::from_secs(10);
 
 impl ChildProcess {
     /// Starts the process and sends it its request.
-    pub(super) fn start(request: &Request, what: &str, words: Words) -> Result<Self, Failure> {
+    pub(super) fn start(request: &Request, what: &str, words: StderrTarget) -> Result<Self, Failure> {
         let started = std::env::current_exe().and_then(|program| {
             Command::new(program)
                 .arg("round")
@@ -195,7 +195,7 @@ impl ChildProcess {
         });
         let read = move || -> String {
             let told = |line: String| {
-                if words == Words::Shown {
+                if words == StderrTarget::Shown {
                     note(&line);
                     return String::new();
                 }
@@ -316,7 +316,7 @@ mod tests {
             warm_up_ns: 1,
             measure_ns: None,
             count: Some(7),
-            timed: crate::args::Timed::default(),
+            timed: crate::args::TimingMode::default(),
             open_loop: None,
             search: None,
         };

@@ -4,12 +4,12 @@ use super::databases::Databases;
 use super::round::Rounds;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::{Arrivals, Timed};
+use crate::args::{Arrivals, TimingMode};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::live;
-use crate::oltp::database::{Ready, engine_failure, refuse_foreign, refused};
+use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign, refused};
 use crate::plan::Classic;
 use bourse_driver::{Fault, OpenLoop};
 use bourse_engine::{Durability, EngineError, ErrorKind};
@@ -17,7 +17,7 @@ use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 impl Rounds for Classic {
-    fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
+    fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         Err(Failure::usage(format!("{} makes its own tables for each round", self.workload)))
     }
 
@@ -83,9 +83,9 @@ impl Rounds for Classic {
             case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
         // The default is not listed.
         let timed = match self.timed {
-            Timed::Batched => None,
-            Timed::Sampled => Some("sampled"),
-            Timed::Single => Some("single"),
+            TimingMode::Batched => None,
+            TimingMode::Sampled => Some("sampled"),
+            TimingMode::Single => Some("single"),
         };
         let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
         let arrivals = self.open_loop.map(|it| it.arrivals);

@@ -4,9 +4,9 @@
 
 use super::system::{prepared, served, waiting};
 use crate::failure::Failure;
-use crate::hold::{self, Held};
+use crate::hold::{self, HeldDatabases};
 use crate::interrupt;
-use crate::oltp::database::{Ready, refuse_foreign};
+use crate::oltp::database::{ReadyDatabase, refuse_foreign};
 use crate::plan::{Brokerage, brokerage::Coordinate, targets};
 use crate::progress::note;
 use crate::tpce::database::find_database;
@@ -17,10 +17,10 @@ use bourse_engine::Engine;
 use bourse_record::NameValue;
 use bourse_serve::client::ClockOffset;
 use bourse_serve::server::{Event, Offer};
-use bourse_serve::{Address, Coordinated, Remote, ServeError, Server, ServerOptions, Token};
+use bourse_serve::{Address, CoordinatedDriver, Remote, ServeError, Server, ServerOptions, Token};
 use bourse_tpce::load::{self, Fingerprint};
 use bourse_tpce::sut::Share;
-use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -36,10 +36,10 @@ pub(crate) struct Driver {
     place: Address,
     gather: Duration,
     token: Option<Token>,
-    joined: OnceLock<Coordinated>,
+    joined: OnceLock<CoordinatedDriver>,
     coordinator: OnceLock<Coordinator>,
     /// The hold of driver 1, shared with it.
-    held: OnceLock<Held>,
+    held: OnceLock<HeldDatabases>,
     /// Whether this is a process of users, whose parent coordinates.
     is_process: bool,
 }
@@ -80,7 +80,7 @@ impl Driver {
 
     /// The connection with driver 1, if there is one.
     pub(super) fn remote(&self) -> Option<&Remote> {
-        self.joined.get().map(Coordinated::remote)
+        self.joined.get().map(CoordinatedDriver::remote)
     }
 
     /// Driver 1 makes the database ready and begins to coordinate; the others find it and join.
@@ -91,14 +91,14 @@ impl Driver {
         inputs: &Inputs,
         clock: &RealClock,
         interrupted: &AtomicBool,
-    ) -> Result<Ready, Failure> {
+    ) -> Result<ReadyDatabase, Failure> {
         let failed = |error: ServeError| failure(target, &error);
         if self.is_process {
             // The parent has found its database fit, and holds it.
             self.join(self.place.clone()).map_err(failed)?;
             let fingerprint = self.remote().map(|remote| remote.fingerprint().clone());
             let fingerprint = fingerprint.ok_or_else(|| Failure::usage("the parent process was not joined"))?;
-            return Ok(Ready { fingerprint, history: String::new(), checks: Vec::new() });
+            return Ok(ReadyDatabase { fingerprint, history: String::new(), checks: Vec::new() });
         }
         if self.share.number() == 1 {
             let options = self.options(job)?;
@@ -138,7 +138,11 @@ impl Driver {
         }
         note(&format!("{target}: {}", remote.history()));
         let fingerprint = Fingerprint { schema: found.fingerprint.schema, ..fingerprint };
-        Ok(Ready { fingerprint, history: format!("when driver 1 found it: {}", remote.history()), checks: Vec::new() })
+        Ok(ReadyDatabase {
+            fingerprint,
+            history: format!("when driver 1 found it: {}", remote.history()),
+            checks: Vec::new(),
+        })
     }
 
     fn options(&self, job: &Brokerage) -> Result<ServerOptions, Failure> {
@@ -153,7 +157,8 @@ impl Driver {
 
     fn join(&self, address: Address) -> Result<(), ServeError> {
         let version = env!("CARGO_PKG_VERSION");
-        let joined = Coordinated::join(Arc::clone(&self.engine), address, self.token.clone(), version, waiting())?;
+        let joined =
+            CoordinatedDriver::join(Arc::clone(&self.engine), address, self.token.clone(), version, waiting())?;
         // Set once: a driver joins once.
         let _ = self.joined.set(joined);
         Ok(())
@@ -192,7 +197,7 @@ impl Driver {
         clock: &dyn Clock,
         interrupted: &AtomicBool,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Ran, RunError> {
+    ) -> Result<RunResult, RunError> {
         let refused = |why: &str| RunError::Refused(why.to_owned());
         let driver = self.joined.get().ok_or_else(|| refused("driver 1 was not joined"))?;
         let offset = |error: ServeError| refused(&error.to_string());
@@ -257,7 +262,7 @@ impl Coordinator {
     pub(super) fn start(
         server: Server,
         engine: Arc<dyn Engine>,
-        ready: &Ready,
+        ready: &ReadyDatabase,
         clock: RealClock,
         tell: impl Fn(&Event) + Send + Sync + 'static,
     ) -> Result<Self, Failure> {

@@ -5,7 +5,7 @@ use super::keeper::Keeper;
 use super::system::SystemUnderTest;
 use crate::engines;
 use crate::failure::Failure;
-use crate::oltp::database::{Ready, engine_failure};
+use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::Job;
 use crate::progress::{Step, note};
 use crate::spent::{self, Part};
@@ -20,7 +20,7 @@ pub(super) struct PreparedDatabase {
     /// System that runs its transactions.
     pub(super) system: SystemUnderTest,
     /// Content of the database.
-    pub(super) ready: Ready,
+    pub(super) ready: ReadyDatabase,
     /// The requested size.
     size: String,
     /// Place of the rows: databases with one place are one database.
@@ -37,7 +37,7 @@ pub(super) enum DatabaseRef {
 }
 
 /// A database in the care of a process of its own.
-struct KeptByProcess {
+struct KeeperDatabase {
     target: String,
     size: String,
     place: String,
@@ -69,7 +69,7 @@ enum CopyHolder {
 pub(crate) struct Databases {
     prepared: Vec<PreparedDatabase>,
     /// Databases of engines whose library would stay in this process.
-    apart: Vec<KeptByProcess>,
+    apart: Vec<KeeperDatabase>,
     copies: BTreeMap<String, CopyOrReason>,
     /// Cases at each place.
     cases: BTreeMap<String, u32>,
@@ -102,7 +102,7 @@ impl Databases {
             Ok(_) => step.done(),
             Err(_) => step.abandon(),
         }
-        self.apart.push(KeptByProcess { target: target.to_owned(), size, place, keeper: Rc::new(keeper?) });
+        self.apart.push(KeeperDatabase { target: target.to_owned(), size, place, keeper: Rc::new(keeper?) });
         Ok(DatabaseRef::Apart(self.apart.len() - 1))
     }
 

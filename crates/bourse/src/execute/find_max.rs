@@ -1,10 +1,10 @@
 //! `--find-max`: the highest rate that meets every response limit, by short rounds that bracket and halve, and rounds of full length
 //! that confirm.
 
-use super::bracket::{Bracket, Try};
+use super::bracket::{Bracket, RateToTry};
 use super::judge::Judgement;
 use super::strategy::Strategy;
-use super::{CaseRun, Executor, RoundOutcome, Turn};
+use super::{CaseRun, Executor, RoundOutcome, RoundParameters};
 use crate::failure::Failure;
 use crate::plan::{Block, Job, Search};
 use crate::progress::note;
@@ -37,12 +37,12 @@ impl Executor<'_> {
         let mut found = SearchState::new(search, capacity);
         let ended = found.run(search, &job, |next| {
             let tried = match next {
-                Try::Short(rate) => {
+                RateToTry::Short(rate) => {
                     let label = format!("{}: trying {rate} {}", case.label(), search.unit);
                     last = self.probe(case, &label, &job.probe(Some(rate)))?;
                     vec![last.round.clone()]
                 }
-                Try::Full(rate) => {
+                RateToTry::Full(rate) => {
                     case.job = job.at_rate(rate);
                     case.clear();
                     for round in 0..rounds {
@@ -67,7 +67,7 @@ impl Executor<'_> {
 
     /// Runs a probe: a round whose figures only steer the search.
     fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<RoundOutcome, Failure> {
-        let turn = Turn { job, number: 0, begins_alike: true, is_probe: true, label };
+        let turn = RoundParameters { job, number: 0, begins_alike: true, is_probe: true, label };
         let mut outcome = self.outcome(case, turn)?;
         outcome.failure.take().map_or(Ok(outcome), Err)
     }
@@ -99,11 +99,11 @@ impl SearchState {
         &mut self,
         search: &Search,
         job: &Job,
-        mut measure: impl FnMut(Try) -> Result<Option<Vec<Round>>, Failure>,
+        mut measure: impl FnMut(RateToTry) -> Result<Option<Vec<Round>>, Failure>,
     ) -> Result<(), Failure> {
         while let Some(next) = self.bracket.next() {
             let Some(rounds) = measure(next)? else { break };
-            if matches!(next, Try::Short(_)) {
+            if matches!(next, RateToTry::Short(_)) {
                 let mut warnings = rounds.iter().flat_map(|round| &round.warnings);
                 self.disturbed = warnings.rfind(|it| it.is_of_others()).cloned().or(self.disturbed.take());
             }
@@ -111,7 +111,7 @@ impl SearchState {
             let met: Vec<bool> = rounds.iter().map(|round| self.met(next.rate(), round, job, search)).collect();
             let is_met = !met.is_empty() && met.iter().all(|is_met| *is_met);
             // Short rounds of too few operations still steer. At full length they meet no limit, and a lower rate has fewer.
-            if matches!(next, Try::Full(_)) && is_met && self.search.undetermined().is_some() {
+            if matches!(next, RateToTry::Full(_)) && is_met && self.search.undetermined().is_some() {
                 self.search.highest_passing = None;
                 break;
             }
@@ -145,7 +145,7 @@ impl SearchState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Arrivals, Timed};
+    use crate::args::{Arrivals, TimingMode};
     use crate::plan::Classic;
     use crate::plan::classic::RateSearch;
     use bourse_driver::{MS, Nanos, SECOND, Schedule};
@@ -189,7 +189,7 @@ mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
-            timed: Timed::default(),
+            timed: TimingMode::default(),
             open_loop: None,
             search: Some(RateSearch { limits, arrivals: Arrivals::Shared }),
         });

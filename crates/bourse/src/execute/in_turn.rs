@@ -5,13 +5,13 @@ use super::{CaseRun, Executor, expected, repeats};
 use crate::failure::Failure;
 use crate::live;
 use crate::plan::{Block, OnFailure, PlannedCase, about};
-use crate::progress::{Whole, note};
+use crate::progress::{RunBar, note};
 use bourse_driver::Clock as _;
 
 /// Strategy that runs as many rounds of each case as are planned.
-pub(super) struct InTurn;
+pub(super) struct RoundsInTurn;
 
-impl Strategy for InTurn {
+impl Strategy for RoundsInTurn {
     fn run(&self, executor: &mut Executor<'_>, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
         let mut budget = executor.plan.budget(block);
@@ -86,7 +86,7 @@ impl Executor<'_> {
     /// Whether there is time to repeat rounds of these cases.
     fn may_repeat(&self, block: &Block, order: &[usize]) -> bool {
         let expected = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
-        let left = self.whole.as_ref().map_or(0, Whole::left_ns);
+        let left = self.whole.as_ref().map_or(0, RunBar::left_ns);
         let ends = self.context.clock.now().saturating_add(left).saturating_add(expected);
         self.plan.at_most_ns.is_none_or(|most| ends <= most)
     }

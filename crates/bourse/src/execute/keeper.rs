@@ -2,7 +2,7 @@
 //! keeper that dies is a lost target, like a round that dies.
 
 use super::RunContext;
-use super::child::{ChildProcess, Request, Words, reply};
+use super::child::{ChildProcess, Request, StderrTarget, reply};
 use super::databases::Databases;
 use crate::failure::Failure;
 use crate::oltp::database::engine_failure;
@@ -45,7 +45,7 @@ impl Keeper {
     pub(super) fn start(target: &str, job: &Job, interrupted: &AtomicBool) -> Result<Self, Failure> {
         let request = Request::Keep { target: target.to_owned(), job: Box::new(job.clone()) };
         let what = format!("the process that prepares the database of {target}");
-        let mut process = ChildProcess::start(&request, &what, Words::Shown)?;
+        let mut process = ChildProcess::start(&request, &what, StderrTarget::Shown)?;
         let Prepared { history, spent } = process.answer(Some(interrupted))?;
         spent::of_process(&spent);
         Ok(Self { process: Mutex::new(process), history })

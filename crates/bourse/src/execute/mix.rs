@@ -1,12 +1,12 @@
 //! A round of a workload whose users draw transactions by their shares: database restored, run, checks.
 
 use super::databases::Databases;
-use super::on_database::{self, Measured, add_checks, checked, ended, history, shown};
+use super::on_database::{self, CheckedRound, add_checks, checked, ended, history, shown};
 use super::round::Rounds;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
-use crate::oltp::database::{Ready, Wanted, engine_failure, ready, refuse_foreign};
+use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure, ready, refuse_foreign};
 use crate::plan::Mix;
 use crate::{engines, interrupt};
 use bourse_driver::{Fault, OpenLoop, Plan, Progress};
@@ -16,7 +16,7 @@ use bourse_oltp::mix::RunOptions;
 use bourse_record::{Check, Conditions, NameValue, Outcome, Workload, WorkloadKind};
 
 impl Rounds for Mix {
-    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         let mixed = self.mixed()?;
         let engine = engines::open(target)?;
         engines::needs(target, engine.as_ref(), bourse_oltp::mix::needs)?;
@@ -24,7 +24,7 @@ impl Rounds for Mix {
         engines::make_folder(target)?;
         let requested = self.constraints.into();
         let size = self.size()?;
-        let wanted = Wanted {
+        let wanted = WantedDatabase {
             workload: mixed.workload(),
             generator: mixed.generator(),
             size: size.clone(),
@@ -86,7 +86,7 @@ impl Rounds for Mix {
                     });
                     failure = add_checks(&mut round, checks);
                 }
-                let measured = Measured { round, interrupted: ran.interrupted, failure };
+                let measured = CheckedRound { round, interrupted: ran.interrupted, failure };
                 let conditions = Conditions {
                     users: Some(self.users as u64),
                     requested_rate: options.open_loop.map(|it| it.per_second),

@@ -60,22 +60,22 @@ pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::args::Execution;
 use crate::failure::{Exit, Failure};
-use crate::hold::Held;
+use crate::hold::HeldDatabases;
 use crate::output::ResultFolder;
-use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
-use crate::progress::{Step, Whole, note};
+use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundProcess, about};
+use crate::progress::{RunBar, Step, note};
 use crate::provenance::provenance;
 use crate::{hold, interrupt, live, panics, spent};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
-use child::{ChildProcess, Request, Words};
+use child::{ChildProcess, Request, StderrTarget};
 use databases::{DatabaseRef, Databases};
 use quiet::QuietWaits;
 use scratch::Scratch;
 use std::path::Path;
 
 /// Result of an executed plan.
-pub(crate) struct Executed {
+pub(crate) struct ExecutedPlan {
     /// The run's document without its cases.
     begun: RunFile,
     /// The plan's cases, in its order.
@@ -84,7 +84,7 @@ pub(crate) struct Executed {
     pub(crate) outcome: Result<(), Failure>,
 }
 
-impl Executed {
+impl ExecutedPlan {
     /// The run's document: every case that had rounds, with the time until now.
     pub(crate) fn file(self) -> RunFile {
         let cases = self.cases.into_iter().filter_map(CaseRun::finished).collect();
@@ -119,7 +119,7 @@ impl Executed {
 }
 
 /// Carries out a plan whose files go into that folder, with the followers that the command requests.
-pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result<Executed, Failure> {
+pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result<ExecutedPlan, Failure> {
     let followers = live::follow(plan, how, folder.path())?;
     let executed = carry_out(plan, folder.path());
     // Messages from here on go to the terminal.
@@ -134,7 +134,7 @@ pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result
     executed
 }
 
-fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
+fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan, Failure> {
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
     let held = hold::for_writing(held_by(plan))?;
@@ -146,7 +146,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     }
     let mut executor = Executor {
         plan,
-        whole: (plan.rounds() > 1).then(|| Whole::begin(plan.rounds(), about::about_ns(plan))),
+        whole: (plan.rounds() > 1).then(|| RunBar::begin(plan.rounds(), about::about_ns(plan))),
         context,
         databases: Databases::of_run(plan.scratch.is_none()),
         begun: None,
@@ -175,7 +175,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     };
     begun.warnings.extend(warnings);
     begun.interrupted = context.is_interrupted();
-    Ok(Executed { begun, cases, outcome })
+    Ok(ExecutedPlan { begun, cases, outcome })
 }
 
 /// The targets whose databases this process holds: all but those that driver 1 of several holds for all its drivers.
@@ -187,7 +187,7 @@ fn held_by(plan: &Plan) -> Vec<&str> {
 struct Executor<'p> {
     plan: &'p Plan,
     /// Progress over all rounds, if there are several.
-    whole: Option<Whole>,
+    whole: Option<RunBar>,
     context: RunContext,
     databases: Databases,
     /// The run's document, once the first round is about to begin.
@@ -199,12 +199,12 @@ struct Executor<'p> {
     best_loop_ns: f64,
     waits: QuietWaits,
     /// Databases held until all else is done.
-    held: Held,
+    held: HeldDatabases,
 }
 
 /// Parameters of a round that its case does not have.
 #[derive(Clone, Copy)]
-struct Turn<'t> {
+struct RoundParameters<'t> {
     /// The job, which a search changes.
     job: &'t Job,
     /// Number of the round.
@@ -257,8 +257,8 @@ impl Executor<'_> {
     /// The database of a case for rounds of this process, or of others.
     fn in_place(&mut self, case: &PlannedCase, job: &Job) -> Result<DatabaseRef, Failure> {
         match case.rounds_in {
-            RoundsIn::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(DatabaseRef::Here),
-            RoundsIn::Child => self.databases.prepared(&case.target, job, &self.context),
+            RoundProcess::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(DatabaseRef::Here),
+            RoundProcess::Child => self.databases.prepared(&case.target, job, &self.context),
         }
     }
 
@@ -335,7 +335,7 @@ impl Executor<'_> {
         let offset_s = self.offset_s();
         let job = case.job.clone();
         let puts_back = job.puts_back();
-        let turn = Turn { job: &job, number, begins_alike: of > 1 || puts_back, is_probe: false, label };
+        let turn = RoundParameters { job: &job, number, begins_alike: of > 1 || puts_back, is_probe: false, label };
         let mut outcome = self.outcome(case, turn)?;
         let of_engine =
             |text: &String| Warning::Engine { target: case.planned.subject.to_string(), text: text.clone() };
@@ -352,14 +352,15 @@ impl Executor<'_> {
             outcome.round.slowdown = Some(p90_ns / self.best_loop_ns);
         }
         let kept = case.keep(outcome, offset_s);
-        if let (Some(begun), Some(case), RoundsIn::ThisProcess) = (&self.begun, &case.case, case.planned.rounds_in) {
+        if let (Some(begun), Some(case), RoundProcess::ThisProcess) = (&self.begun, &case.case, case.planned.rounds_in)
+        {
             self.context.keep(begun, case);
         }
         kept
     }
 
     /// Runs a round of a case and returns its outcome, which is void if the database was no longer held at its end.
-    fn outcome(&mut self, case: &CaseRun, turn: Turn<'_>) -> Result<RoundOutcome, Failure> {
+    fn outcome(&mut self, case: &CaseRun, turn: RoundParameters<'_>) -> Result<RoundOutcome, Failure> {
         let mut outcome = self.ran(case, turn)?;
         // An interrupted command waits for no server any more.
         if !self.context.is_interrupted()
@@ -372,7 +373,7 @@ impl Executor<'_> {
     }
 
     /// Runs a round of a case, in this process or in one of its own.
-    fn ran(&mut self, case: &CaseRun, turn: Turn<'_>) -> Result<RoundOutcome, Failure> {
+    fn ran(&mut self, case: &CaseRun, turn: RoundParameters<'_>) -> Result<RoundOutcome, Failure> {
         let planned = &case.planned;
         let mut request = RoundRequest {
             target: planned.target.clone(),
@@ -386,7 +387,7 @@ impl Executor<'_> {
             wait_quiet_ns: self.waits.limit_ns(self.plan.wait_quiet_ns),
             call_limit_ns: self.plan.call_limit_ns,
         };
-        if planned.rounds_in == RoundsIn::ThisProcess {
+        if planned.rounds_in == RoundProcess::ThisProcess {
             live::round(case.label(), turn.job.workload(), turn.is_probe);
             return round::round(&request, &mut self.databases, &self.context, turn.label);
         }
@@ -418,7 +419,7 @@ impl Executor<'_> {
         if let Some(database) = request.job.served().cloned() {
             let target = request.target.clone();
             let (serve, what) = (Request::Serve { target, database }, "the application server");
-            let started = server.insert(ChildProcess::start(&serve, what, Words::Collected)?);
+            let started = server.insert(ChildProcess::start(&serve, what, StderrTarget::Collected)?);
             // The address comes after the database is loaded, which may take minutes.
             request.target = started.answer(Some(interrupted))?;
         }

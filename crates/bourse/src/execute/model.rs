@@ -3,17 +3,17 @@
 
 use crate::args::Database;
 use crate::failure::Failure;
-use crate::oltp::database::{Ready, engine_failure};
+use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::tpce::whole;
 use bourse_driver::{Clock, OperationCx};
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
-use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot};
 use bourse_tpce::load::fingerprint;
 use bourse_tpce::model::Model;
-use bourse_tpce::sut::{Answer, Connector, OpenError, Opened, Sut, Terms};
+use bourse_tpce::sut::{Answer, BegunRound, Connector, OpenError, Sut, Terms};
 use bourse_tpce::transactions::{Output, Request, SendToMarket, TxnError};
 use bourse_tpce::verify::Subject as _;
 use std::sync::atomic::AtomicBool;
@@ -23,20 +23,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) const NOTE: &str = "no database: one reference model in memory answers all users, one at a time";
 
 /// The requested database; none is created.
-pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<Ready, Failure> {
+pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<ReadyDatabase, Failure> {
     let constraints = wanted.constraints.into();
     let fingerprint = fingerprint(&NullEngine, inputs, whole(wanted)?, constraints);
     let fingerprint = fingerprint.map_err(|error| engine_failure(target, &error))?;
-    Ok(Ready { fingerprint, history: NOTE.to_owned(), checks: Vec::new() })
+    Ok(ReadyDatabase { fingerprint, history: NOTE.to_owned(), checks: Vec::new() })
 }
 
 /// A system under test on the model: each round begins with the initial database.
-pub(super) struct ModelHouse<'i> {
+pub(super) struct ModelSystem<'i> {
     inputs: &'i Inputs,
     model: Mutex<Option<Arc<Mutex<Model>>>>,
 }
 
-impl<'i> ModelHouse<'i> {
+impl<'i> ModelSystem<'i> {
     pub(super) fn new(inputs: &'i Inputs) -> Self {
         Self { inputs, model: Mutex::new(None) }
     }
@@ -47,12 +47,12 @@ impl<'i> ModelHouse<'i> {
     }
 }
 
-impl Sut for ModelHouse<'_> {
+impl Sut for ModelSystem<'_> {
     fn engine(&self) -> &dyn Engine {
         &NullEngine
     }
 
-    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<Opened, OpenError> {
+    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<BegunRound, OpenError> {
         let mut model = Model::new(self.inputs, terms.part);
         let database = bourse_egen::driver::Database::of(
             terms.part.total_customers(),
@@ -69,9 +69,15 @@ impl Sut for ModelHouse<'_> {
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Mutex::new(model)));
         // Without a database there are no earlier totals to compare with.
         let (last_trade, cash, commissions) = (TradeId(0), Balance::from_units(0), Balance::from_units(0));
-        let before =
-            Snapshot { last_trade, cash, broker_trades: 0, commissions, volume: 0, placed: Acknowledged::default() };
-        Ok(Opened { cleaned, cleanup_ns, before })
+        let before = Snapshot {
+            last_trade,
+            cash,
+            broker_trades: 0,
+            commissions,
+            volume: 0,
+            placed: AcknowledgedCommits::default(),
+        };
+        Ok(BegunRound { cleaned, cleanup_ns, before })
     }
 
     fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {

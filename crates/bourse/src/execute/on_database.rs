@@ -3,7 +3,7 @@
 use super::databases::{DatabaseRef, Databases, PreparedDatabase};
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
-use crate::oltp::database::{Ready, engine_failure};
+use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::progress::Step;
 use crate::{live, panics, spent};
 use bourse_driver::{Fault, Progress};
@@ -11,7 +11,7 @@ use bourse_engine::{Description, Engine, Location};
 use bourse_record::{Check, Conditions, NameValue, Round, Workload};
 
 /// A round that was measured and checked.
-pub(super) struct Measured {
+pub(super) struct CheckedRound {
     pub(super) round: Round,
     /// Whether it was cut off from outside.
     pub(super) interrupted: bool,
@@ -33,8 +33,8 @@ pub(super) fn round(
     request: &RoundRequest,
     databases: &mut Databases,
     context: &RunContext,
-    sessions: impl FnOnce(&Ready) -> Result<usize, Failure>,
-    measure: impl FnOnce(OnDatabase<'_>) -> Result<(Measured, Workload, Conditions), Failure>,
+    sessions: impl FnOnce(&ReadyDatabase) -> Result<usize, Failure>,
+    measure: impl FnOnce(OnDatabase<'_>) -> Result<(CheckedRound, Workload, Conditions), Failure>,
 ) -> Result<RoundOutcome, Failure> {
     let target = &request.target;
     let at = databases.ready(target, &request.job, context)?;
@@ -55,11 +55,11 @@ pub(super) fn round(
     if request.is_first && !request.is_probe {
         measured.round.checks.splice(0..0, database.ready.checks.iter().cloned());
     }
-    let Measured { round, interrupted, failure } = measured;
+    let CheckedRound { round, interrupted, failure } = measured;
     Ok(RoundOutcome { interrupted, failure, ..RoundOutcome::of(round, described, workload, conditions) })
 }
 
-fn conditions(engine: &dyn Engine, ready: &Ready, described: &Description, context: &RunContext) -> Conditions {
+fn conditions(engine: &dyn Engine, ready: &ReadyDatabase, described: &Description, context: &RunContext) -> Conditions {
     let location = engine.location();
     Conditions {
         constraints: Some(ready.fingerprint.constraints.to_string()),

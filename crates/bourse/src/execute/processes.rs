@@ -4,10 +4,10 @@
 //! Each has a market exchange of its own for the orders of its users; prices follow from the time since the common
 //! beginning, so all show the same.
 
-use super::child::{ChildProcess, Message, Request, Words};
+use super::child::{ChildProcess, Message, Request, StderrTarget};
 use super::coordinated::Coordinator;
 use super::databases::PreparedDatabase;
-use super::on_database::Measured;
+use super::on_database::CheckedRound;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::{Database, ExplicitlySet};
@@ -44,7 +44,7 @@ pub(super) fn run(
     history: &str,
     context: &RunContext,
     say: &mut dyn FnMut(&Progress),
-) -> Result<Measured, Failure> {
+) -> Result<CheckedRound, Failure> {
     let (target, of) = (&request.target, options.processes);
     let failed = |error| failure(target, &error);
     let SystemUnderTest::InProcess(engine) = &database.system else {
@@ -78,7 +78,7 @@ pub(super) fn run(
             ..request.clone()
         };
         let what = format!("process {number} of {of} with users on {target}");
-        let process = ChildProcess::start(&Request::Round(Box::new(part)), &what, Words::Collected)?;
+        let process = ChildProcess::start(&Request::Round(Box::new(part)), &what, StderrTarget::Collected)?;
         parts.push(Part { process, progress: None, outcome: None });
     }
     if let Err(failure) = all_ended(&mut parts, context, say) {
@@ -126,7 +126,7 @@ fn all_ended(parts: &mut [Part], context: &RunContext, say: &mut dyn FnMut(&Prog
 }
 
 /// The rounds of all processes as one.
-fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<Measured, Failure> {
+fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<CheckedRound, Failure> {
     let rounds: Vec<&Round> = parts.iter().map(|part| &part.round).collect();
     let mut round = drivers::of_processes(&rounds)
         .map_err(|error| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}")))?;
@@ -147,7 +147,7 @@ fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<Measure
     }
     let interrupted = parts.iter().any(|part| part.interrupted);
     let failure = parts.iter_mut().find_map(|part| part.failure.take());
-    Ok(Measured { round, interrupted, failure })
+    Ok(CheckedRound { round, interrupted, failure })
 }
 
 /// Progress of all processes together. Calls that never return are the matter of their process.

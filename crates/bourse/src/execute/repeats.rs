@@ -6,7 +6,7 @@ use bourse_stats::repeats::Budget;
 
 /// Rounds to be run again.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Again {
+pub(super) struct RepeatedRounds {
     /// Indices of their cases, in the order of the round.
     pub(super) cases: Vec<usize>,
     /// Whether nothing ended in one of them.
@@ -15,7 +15,7 @@ pub(super) struct Again {
 
 /// Selects the rounds to repeat among those just run, `ran` by the indices of their cases; none if all are fit, the budget
 /// is used up, or a pair has a round that failed. They are taken from the budget, and set aside.
-pub(super) fn again(budget: &mut Budget, round: u32, ran: &[usize], cases: &mut [CaseRun]) -> Option<Again> {
+pub(super) fn again(budget: &mut Budget, round: u32, ran: &[usize], cases: &mut [CaseRun]) -> Option<RepeatedRounds> {
     let is = |at: &usize, last: LastRound| cases[*at].last_round() == last;
     let nothing_ended = ran.iter().any(|at| is(at, LastRound::NothingEnded));
     let unfit = |at: &&usize| is(at, LastRound::NothingEnded) || is(at, LastRound::Disturbed);
@@ -34,5 +34,5 @@ pub(super) fn again(budget: &mut Budget, round: u32, ran: &[usize], cases: &mut 
         wanted.pop();
     }
     wanted.iter().for_each(|at| cases[*at].set_last_aside());
-    (!wanted.is_empty()).then_some(Again { cases: wanted, nothing_ended })
+    (!wanted.is_empty()).then_some(RepeatedRounds { cases: wanted, nothing_ended })
 }

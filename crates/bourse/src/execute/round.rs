@@ -4,7 +4,7 @@ use super::RunContext;
 use super::databases::Databases;
 use super::system::SystemUnderTest;
 use crate::failure::Failure;
-use crate::oltp::database::Ready;
+use crate::oltp::database::ReadyDatabase;
 use crate::plan::Job;
 use crate::plan::work::settings_of;
 use crate::progress::Step;
@@ -101,7 +101,7 @@ impl RoundOutcome {
 /// Execution of a workload's rounds.
 pub(super) trait Rounds {
     /// Opens a target and makes sure that it holds the database of the job.
-    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure>;
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure>;
 
     /// Runs a round.
     fn round(

@@ -18,7 +18,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, ErrorKind, Hosting, Location, target_with_path};
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{LoadError, LoadOptions, load};
 use bourse_tpce::model::Model;
 use bourse_tpce::verify::contention::{ContentionError, contend};
@@ -32,7 +32,7 @@ use std::time::Duration;
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
 
-/// Name, condition and source of the checks, in the order of [`Sampled`].
+/// Name, condition and source of the checks, in the order of [`SampleResult`].
 const CHECKS: [(&str, &str, &str); 2] = [
     (
         "lockstep sample",
@@ -47,7 +47,7 @@ const CHECKS: [(&str, &str, &str); 2] = [
 ];
 
 /// Results of a sample: of the transactions in lockstep, and of two concurrent sessions.
-pub(super) type Sampled = [SampleCheck; 2];
+pub(super) type SampleResult = [SampleCheck; 2];
 
 /// Result of a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ impl SampleCheck {
 /// Samples each target once whose transactions are to be checked in full, and adds the result to the first round of each of
 /// its cases.
 pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
-    let mut sampled: BTreeMap<String, Sampled> = BTreeMap::new();
+    let mut sampled: BTreeMap<String, SampleResult> = BTreeMap::new();
     for case in cases {
         let Some(sample) = case.planned.job.sample().filter(|_| case.failure.is_none()) else { continue };
         let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()) else { continue };
@@ -76,7 +76,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
             None => {
                 let _spending = spent::on(spent::Part::Sample);
                 let begin = context.clock.now();
-                let found: Sampled = match sample.elsewhere {
+                let found: SampleResult = match sample.elsewhere {
                     Some(why) => [(); 2].map(|()| SampleCheck::not_run(why)),
                     _ if engines::stays_loaded(&target) => {
                         let step = Step::waiting(format!("sampling transactions on {target}"));
@@ -117,7 +117,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
 }
 
 /// Result of a target's sample, with its evidence.
-pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<Sampled, Failure> {
+pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<SampleResult, Failure> {
     let begin = context.clock.now();
     let alone = |status, evidence| {
         [SampleCheck { status, evidence, took_s: 0.0 }, SampleCheck::not_run("the lockstep sample failed")]
@@ -203,7 +203,7 @@ fn run_two_sessions(
     if context.is_interrupted() {
         return Err(interrupt::interrupted("the sample of two sessions at once was not ended"));
     }
-    let Acknowledged { orders, results, .. } = contention.acknowledged;
+    let AcknowledgedCommits { orders, results, .. } = contention.acknowledged;
     let work =
         format!("{orders} Trade-Orders and {results} Trade-Results of two sessions, {} retries", contention.retries);
     let (status, evidence) = match contention.fault() {

@@ -1,7 +1,7 @@
 //! Ways to run the rounds of a block.
 
 use super::find_max::FindMax;
-use super::in_turn::InTurn;
+use super::in_turn::RoundsInTurn;
 use super::{CaseRun, Executor};
 use crate::failure::Failure;
 use crate::plan::Block;
@@ -14,5 +14,5 @@ pub(super) trait Strategy {
 
 /// The strategy for the cases of a block.
 pub(super) fn of(cases: &[CaseRun]) -> &'static dyn Strategy {
-    if cases.iter().any(|case| case.planned.job.search().is_some()) { &FindMax } else { &InTurn }
+    if cases.iter().any(|case| case.planned.job.search().is_some()) { &FindMax } else { &RoundsInTurn }
 }

@@ -1,10 +1,10 @@
 //! The system under test: an engine in this process, or a server that is called.
 
 use super::coordinated::Driver;
-use super::model::{self, ModelHouse};
+use super::model::{self, ModelSystem};
 use crate::engines;
 use crate::failure::Failure;
-use crate::oltp::database::{Ready, engine_failure, refuse_foreign};
+use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign};
 use crate::plan::{Brokerage, targets};
 use crate::progress::note;
 use crate::tpce::{database, serve::failure};
@@ -12,11 +12,11 @@ use bourse_driver::{Clock, Progress, RealClock};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Location};
 use bourse_record::{Check, SharedRound, Warning};
-use bourse_serve::client::{Wait, Waiting};
+use bourse_serve::client::{Wait, WaitProgress};
 use bourse_serve::{Address, Remote};
 use bourse_tpce::load::{self, Fingerprint, part_of};
 use bourse_tpce::sut::InProcess;
-use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -82,7 +82,7 @@ impl SystemUnderTest {
         inputs: &Inputs,
         clock: &RealClock,
         interrupted: &AtomicBool,
-    ) -> Result<Ready, Failure> {
+    ) -> Result<ReadyDatabase, Failure> {
         match self {
             Self::InProcess(engine) => prepared(target, engine.as_ref(), job, inputs, interrupted),
             Self::Model(_) => model::ready(target, &job.database, inputs),
@@ -91,7 +91,7 @@ impl SystemUnderTest {
                 let fingerprint = served(target, remote, job, inputs)?;
                 note(&format!("{target}: {}", remote.history()));
                 let history = format!("when the server found it: {}", remote.history());
-                Ok(Ready { fingerprint, history, checks: Vec::new() })
+                Ok(ReadyDatabase { fingerprint, history, checks: Vec::new() })
             }
         }
     }
@@ -104,13 +104,13 @@ impl SystemUnderTest {
         clock: &dyn Clock,
         interrupted: &AtomicBool,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Ran, RunError> {
+    ) -> Result<RunResult, RunError> {
         match self {
             Self::InProcess(engine) => {
                 users::run_on(&InProcess::new(engine.as_ref()), inputs, options, clock, interrupted, progress)
             }
             Self::Model(_) => {
-                let ran = users::run_on(&ModelHouse::new(inputs), inputs, options, clock, interrupted, progress);
+                let ran = users::run_on(&ModelSystem::new(inputs), inputs, options, clock, interrupted, progress);
                 ran.map(|mut ran| {
                     ran.round.warnings.push(Warning::of_engine(model::NOTE));
                     ran
@@ -122,7 +122,7 @@ impl SystemUnderTest {
     }
 
     /// Reconciles a round with the database of an engine in this process, before another round follows on it.
-    pub(crate) fn reconcile(&self, target: &str, ran: &Ran) -> Result<Vec<Check>, Failure> {
+    pub(crate) fn reconcile(&self, target: &str, ran: &RunResult) -> Result<Vec<Check>, Failure> {
         if matches!(self, Self::Model(_)) {
             return Ok(Vec::new());
         }
@@ -149,7 +149,7 @@ impl SystemUnderTest {
         &self,
         target: &str,
         options: &RunOptions,
-        ran: &mut Ran,
+        ran: &mut RunResult,
         clock: &dyn Clock,
         say: &mut dyn FnMut(String),
     ) -> Result<Vec<Check>, Failure> {
@@ -201,7 +201,7 @@ pub(super) fn prepared(
     job: &Brokerage,
     inputs: &Inputs,
     interrupted: &AtomicBool,
-) -> Result<Ready, Failure> {
+) -> Result<ReadyDatabase, Failure> {
     engines::make_folder(target)?;
     database::ready(target, engine, &job.database, job.explicitly_set, inputs, job.check.into(), interrupted)
 }
@@ -212,10 +212,10 @@ fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
 }
 
 /// Says who is waited for.
-pub(super) fn waiting() -> impl Fn(Waiting) + Send + Sync + 'static {
+pub(super) fn waiting() -> impl Fn(WaitProgress) + Send + Sync + 'static {
     // The server names the missing drivers every second; each is reported once.
     let told = Mutex::new(None);
-    move |Waiting { ready, of, what }: Waiting| {
+    move |WaitProgress { ready, of, what }: WaitProgress| {
         let last = told.lock().unwrap_or_else(PoisonError::into_inner).replace(what);
         let words = match what {
             _ if of == 1 || last == Some(what) => return,

@@ -27,7 +27,7 @@ const AFTERWARDS: Duration = Duration::from_secs(3);
 
 /// Content that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Served {
+enum ServedContent {
     /// Figures alone.
     Metrics,
     /// The page, and the figures too.
@@ -57,19 +57,19 @@ pub(crate) struct Server {
 impl Server {
     /// Serves the figures of the run of that folder.
     pub(crate) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
-        let this = Self::start(listener, folder, Served::Metrics)?;
+        let this = Self::start(listener, folder, ServedContent::Metrics)?;
         crate::progress::note(&format!("metrics: http://{}/metrics", this.address));
         Ok(this)
     }
 
     /// Serves the page that follows it.
     pub(crate) fn of_page(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
-        let this = Self::start(listener, folder, Served::Page)?;
+        let this = Self::start(listener, folder, ServedContent::Page)?;
         crate::progress::note(&format!("page: http://{}/", this.address));
         Ok(this)
     }
 
-    fn start(listener: TcpListener, folder: &Path, served: Served) -> Result<Self, Failure> {
+    fn start(listener: TcpListener, folder: &Path, served: ServedContent) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::usage("cannot serve the run").detail("cause", error.to_string());
         let address = listener.local_addr().map_err(failed)?;
         let mut follower = Follower::open(folder).map_err(failed)?;
@@ -114,7 +114,7 @@ impl Drop for Server {
 }
 
 /// Answers one request and closes.
-fn answer(mut stream: TcpStream, served: Served, follower: &Follower, at: IpAddr) -> io::Result<()> {
+fn answer(mut stream: TcpStream, served: ServedContent, follower: &Follower, at: IpAddr) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -168,7 +168,7 @@ impl Response {
 }
 
 /// The response to a request; `None` until it is complete.
-fn response_to(request: &[u8], served: Served, follower: &Follower, at: IpAddr) -> Option<Response> {
+fn response_to(request: &[u8], served: ServedContent, follower: &Follower, at: IpAddr) -> Option<Response> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
     match parsed.parse(request) {
@@ -189,16 +189,16 @@ fn response_to(request: &[u8], served: Served, follower: &Follower, at: IpAddr) 
     let path = parsed.path.unwrap_or_default().split('?').next().unwrap_or_default();
     let response = body(path, served, follower).unwrap_or_else(|| {
         let known = match served {
-            Served::Metrics => "/metrics is served here",
-            Served::Page => "/ and /metrics are served here",
+            ServedContent::Metrics => "/metrics is served here",
+            ServedContent::Page => "/ and /metrics are served here",
         };
         Response::refusal("404 Not Found", known)
     });
     Some(Response { has_body: method == "GET", ..response })
 }
 
-fn body(path: &str, served: Served, follower: &Follower) -> Option<Response> {
-    let is_page = served == Served::Page;
+fn body(path: &str, served: ServedContent, follower: &Follower) -> Option<Response> {
+    let is_page = served == ServedContent::Page;
     Some(match path {
         "/metrics" => {
             let view = follower.view();
@@ -242,14 +242,14 @@ mod tests {
         follower
     }
 
-    fn answered(request: &str, served: Served) -> Option<(String, String)> {
+    fn answered(request: &str, served: ServedContent) -> Option<(String, String)> {
         let response = response_to(request.as_bytes(), served, &follower(), IpAddr::V4(Ipv4Addr::LOCALHOST))?;
         let text = String::from_utf8(response.bytes()).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         Some((head.to_owned(), body.to_owned()))
     }
 
-    fn get(path: &str, served: Served) -> (String, String) {
+    fn get(path: &str, served: ServedContent) -> (String, String) {
         answered(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"), served).unwrap()
     }
 
@@ -262,7 +262,7 @@ mod tests {
             ("/live.css", "text/css", "--paper"),
             ("/metrics", "text/plain; version=0.0.4", "bourse_info{"),
         ] {
-            let (head, body) = get(path, Served::Page);
+            let (head, body) = get(path, ServedContent::Page);
             assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains(kind), "{path}: {head}");
             assert!(head.contains("Content-Security-Policy: default-src 'none'; script-src 'self';"), "{head}");
             assert!(
@@ -270,9 +270,9 @@ mod tests {
                 "{path}: {body}"
             );
         }
-        assert!(get("/metrics", Served::Metrics).0.starts_with("HTTP/1.1 200 OK"));
+        assert!(get("/metrics", ServedContent::Metrics).0.starts_with("HTTP/1.1 200 OK"));
         for path in ["/", "/now", "/live.js", "/../live.ndjson", "//metrics"] {
-            let (head, body) = get(path, Served::Metrics);
+            let (head, body) = get(path, ServedContent::Metrics);
             assert!(
                 head.starts_with("HTTP/1.1 404 Not Found") && body == "/metrics is served here\n",
                 "{path}: {head}"
@@ -282,13 +282,13 @@ mod tests {
 
     #[test]
     fn other_requests_are_refused() {
-        let answer = |request: &str| answered(request, Served::Page).map(|(head, _)| head[9..12].to_owned());
+        let answer = |request: &str| answered(request, ServedContent::Page).map(|(head, _)| head[9..12].to_owned());
         assert_eq!(answer("GET / HTTP/1.1\r\nHost: localhost\r\n"), None, "it is not whole");
         assert_eq!(answer("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n").as_deref(), Some("405"));
         assert_eq!(answer("\u{1}\u{2}\r\n\r\n").as_deref(), Some("400"));
         assert_eq!(answer("GET / HTTP/1.1\r\nHost: elsewhere.example:80\r\n\r\n").as_deref(), Some("403"));
         assert_eq!(answer("GET / HTTP/1.0\r\n\r\n").as_deref(), Some("403"));
-        let (head, body) = answered("HEAD /metrics HTTP/1.1\r\nhost: [::1]:9\r\n\r\n", Served::Page).unwrap();
+        let (head, body) = answered("HEAD /metrics HTTP/1.1\r\nhost: [::1]:9\r\n\r\n", ServedContent::Page).unwrap();
         assert!(head.starts_with("HTTP/1.1 200") && !head.contains("Content-Length: 0\r\n") && body.is_empty());
     }
 

@@ -167,7 +167,7 @@ impl View {
         progress::hold();
         let work = move || {
             // However the view ends, the run continues and reports as it does without a view.
-            let _held = Held;
+            let _held = HeldMessages;
             let left = show(&mut follower, "q leaves this view, the run goes on · Ctrl-C interrupts the run", &is_over);
             if matches!(left, Ok(ExitReason::Interrupted)) {
                 // Raw mode swallows Ctrl-C, so its signal is sent here.
@@ -193,9 +193,9 @@ impl Drop for View {
 }
 
 /// Holds messages back for as long as it exists.
-struct Held;
+struct HeldMessages;
 
-impl Drop for Held {
+impl Drop for HeldMessages {
     fn drop(&mut self) {
         restore();
         progress::release();

@@ -40,20 +40,20 @@ fn sink() -> MutexGuard<'static, Option<Sink>> {
 
 /// An event in the output of a round's process, next to its answer.
 #[derive(Serialize, Deserialize)]
-struct PassedOn<E> {
+struct ForwardedEvent<E> {
     live: E,
 }
 
 /// Progress of a round in the output of its process.
 #[derive(Serialize, Deserialize)]
-struct PassedProgress<P> {
+struct ForwardedProgress<P> {
     progress: P,
     is_latency: bool,
 }
 
 /// A line for the user, from the process of a round.
 #[derive(Serialize, Deserialize)]
-struct Noted {
+struct UserNote {
     note: String,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn print_note(words: &str) {
     if !matches!(*sink(), Some(Sink::Parent)) {
         return note(words);
     }
-    if let Ok(text) = serde_json::to_string(&Noted { note: words.to_owned() }) {
+    if let Ok(text) = serde_json::to_string(&UserNote { note: words.to_owned() }) {
         let _ = print(&format!("{text}\n"));
     }
 }
@@ -143,7 +143,7 @@ impl Sink {
                 }
             }
             Self::Parent => {
-                if let Ok(text) = serde_json::to_string(&PassedOn { live: event }) {
+                if let Ok(text) = serde_json::to_string(&ForwardedEvent { live: event }) {
                     let _ = print(&format!("{text}\n"));
                 }
             }
@@ -153,7 +153,7 @@ impl Sink {
 
 /// Progress of a round, if a line of its process reports it.
 pub(crate) fn progress_of(line: &str) -> Option<Progress> {
-    let passed: PassedProgress<Progress> =
+    let passed: ForwardedProgress<Progress> =
         serde_json::from_str(Some(line).filter(|it| it.starts_with(PROGRESS))?).ok()?;
     Some(passed.progress)
 }
@@ -161,13 +161,13 @@ pub(crate) fn progress_of(line: &str) -> Option<Progress> {
 /// Handles a line of a round's process, unless it is the answer; returns whether it was handled.
 pub(crate) fn passed_on(line: &str) -> bool {
     if line.starts_with(PROGRESS) {
-        if let Ok(PassedProgress { progress, is_latency }) = serde_json::from_str(line) {
+        if let Ok(ForwardedProgress { progress, is_latency }) = serde_json::from_str(line) {
             second(&progress, is_latency);
         }
         return true;
     }
     if line.starts_with("{\"note\":") {
-        if let Ok(Noted { note: words }) = serde_json::from_str(line) {
+        if let Ok(UserNote { note: words }) = serde_json::from_str(line) {
             print_note(&words);
         }
         return true;
@@ -175,7 +175,7 @@ pub(crate) fn passed_on(line: &str) -> bool {
     if !line.starts_with("{\"live\":") {
         return false;
     }
-    if let Ok(PassedOn { live }) = serde_json::from_str(line) {
+    if let Ok(ForwardedEvent { live }) = serde_json::from_str(line) {
         write_event(live);
     }
     true
@@ -212,7 +212,7 @@ pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
 /// Reports that a second of a round is over.
 pub(crate) fn second(progress: &Progress, is_latency: bool) {
     if matches!(*sink(), Some(Sink::Parent)) {
-        if let Ok(text) = serde_json::to_string(&PassedProgress { progress, is_latency }) {
+        if let Ok(text) = serde_json::to_string(&ForwardedProgress { progress, is_latency }) {
             let _ = print(&format!("{text}\n"));
         }
         return;

@@ -9,7 +9,7 @@ use bourse_engine::{Engine, EngineError, ErrorKind, Location, server_wait};
 use bourse_oltp::check::Depth;
 use bourse_oltp::check::recorded::before_run;
 use bourse_oltp::load::{
-    Constraints, Existing, Fingerprint, Found, LoadError, LoadOptions, Phase, Progress, identify, load,
+    Constraints, ExistingDatabase, Fingerprint, FoundDatabase, LoadError, LoadOptions, Phase, Progress, identify, load,
 };
 use bourse_oltp::{Generator, Size, Workload};
 use bourse_record::{Check, CheckStatus};
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A database found fit for use.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ready {
+pub(crate) struct ReadyDatabase {
     /// Fingerprint of the database.
     pub(crate) fingerprint: Fingerprint,
     /// History of the database: fresh, or how many trades earlier runs added.
@@ -28,7 +28,7 @@ pub(crate) struct Ready {
 }
 
 /// Database that a command wants.
-pub(crate) struct Wanted<'w> {
+pub(crate) struct WantedDatabase<'w> {
     /// Declaration of the workload.
     pub(crate) workload: &'w dyn Workload,
     /// The generator of its rows.
@@ -53,13 +53,13 @@ pub(crate) struct Wanted<'w> {
 pub(crate) fn ready(
     target: &str,
     engine: &dyn Engine,
-    wanted: &Wanted<'_>,
+    wanted: &WantedDatabase<'_>,
     depth: Depth,
     interrupted: &AtomicBool,
-) -> Result<Ready, Failure> {
+) -> Result<ReadyDatabase, Failure> {
     let ready = present(target, engine, wanted, interrupted)?;
     let checks = checked(target, engine, wanted.workload, &ready.fingerprint, depth)?;
-    Ok(Ready { checks, ..ready })
+    Ok(ReadyDatabase { checks, ..ready })
 }
 
 /// The checks before a run; a failure if one does not hold.
@@ -88,12 +88,17 @@ fn checked(
         .hint("--reload loads it anew, without these changes"))
 }
 
-fn present(target: &str, engine: &dyn Engine, wanted: &Wanted<'_>, interrupted: &AtomicBool) -> Result<Ready, Failure> {
+fn present(
+    target: &str,
+    engine: &dyn Engine,
+    wanted: &WantedDatabase<'_>,
+    interrupted: &AtomicBool,
+) -> Result<ReadyDatabase, Failure> {
     let failed = |error: EngineError| engine_failure(target, &error);
-    let &Wanted { workload, generator, reload, threads, .. } = wanted;
+    let &WantedDatabase { workload, generator, reload, threads, .. } = wanted;
     let existing = identify(engine, workload).map_err(failed)?;
     let (size, constraints) = match &existing {
-        Existing::Matches(Found { fingerprint, .. }) if !reload => (wanted.adopt)(fingerprint),
+        ExistingDatabase::Matches(FoundDatabase { fingerprint, .. }) if !reload => (wanted.adopt)(fingerprint),
         _ => (wanted.size.clone(), wanted.constraints),
     };
     workload.check_size(&size).map_err(Failure::usage)?;
@@ -102,12 +107,12 @@ fn present(target: &str, engine: &dyn Engine, wanted: &Wanted<'_>, interrupted: 
     let existing = existing.against(workload, &fingerprint);
     let words = existing.to_string();
     match existing {
-        Existing::Matches(_) if !reload => {
+        ExistingDatabase::Matches(_) if !reload => {
             note(&format!("{target}: {words}"));
-            return Ok(Ready { fingerprint, history: words, checks: Vec::new() });
+            return Ok(ReadyDatabase { fingerprint, history: words, checks: Vec::new() });
         }
-        Existing::Foreign(why) => return Err(refused(target, &why)),
-        Existing::Unfinished | Existing::Differs { .. } if !reload => {
+        ExistingDatabase::Foreign(why) => return Err(refused(target, &why)),
+        ExistingDatabase::Unfinished | ExistingDatabase::Differs { .. } if !reload => {
             return Err(Failure::usage(format!("{target} is {words}"))
                 .hint("use these options, name another target, or replace the database with --reload"));
         }
@@ -117,13 +122,13 @@ fn present(target: &str, engine: &dyn Engine, wanted: &Wanted<'_>, interrupted: 
         note(&format!("{target}: {leftovers}"));
     }
     fill(target, engine, wanted, &size, &options, interrupted)?;
-    Ok(Ready { fingerprint, history: "loaded for this run".to_owned(), checks: Vec::new() })
+    Ok(ReadyDatabase { fingerprint, history: "loaded for this run".to_owned(), checks: Vec::new() })
 }
 
 fn fill(
     target: &str,
     engine: &dyn Engine,
-    wanted: &Wanted<'_>,
+    wanted: &WantedDatabase<'_>,
     size: &Size,
     options: &LoadOptions,
     interrupted: &AtomicBool,
@@ -164,10 +169,14 @@ fn fill(
 }
 
 /// The database of a workload that a target holds, of any size.
-pub(crate) fn find_database(target: &str, engine: &dyn Engine, workload: &dyn Workload) -> Result<Found, Failure> {
+pub(crate) fn find_database(
+    target: &str,
+    engine: &dyn Engine,
+    workload: &dyn Workload,
+) -> Result<FoundDatabase, Failure> {
     match identify(engine, workload).map_err(|error| engine_failure(target, &error))? {
-        Existing::Matches(found) => Ok(found),
-        Existing::Foreign(why) => Err(refused(target, &why)),
+        ExistingDatabase::Matches(found) => Ok(found),
+        ExistingDatabase::Foreign(why) => Err(refused(target, &why)),
         other => {
             let name = workload.name();
             let hint = match engine.location() {

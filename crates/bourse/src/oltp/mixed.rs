@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use bourse_driver::{Clock, Fault, Progress};
 use bourse_engine::{Capabilities, Engine, Isolation, Session};
 use bourse_oltp::check::ledger::Growths;
-use bourse_oltp::mix::{OnSession, Ran, RunOptions, Sequence, Transactions, run};
+use bourse_oltp::mix::{MixResult, OnSession, RunOptions, Sequence, Transactions, run};
 use bourse_oltp::verify::{SqlSubject, Subject};
 use bourse_oltp::{Generator, Size, Workload};
 use bourse_record::OperationIsolation;
@@ -13,15 +13,15 @@ use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
 /// Every such workload.
-pub(crate) static WORKLOADS: &[&dyn Mixed] = &[&bourse_tatp::Tatp];
+pub(crate) static WORKLOADS: &[&dyn MixWorkload] = &[&bourse_tatp::Tatp];
 
 /// The workload of that name.
-pub(crate) fn find(name: &str) -> Option<&'static dyn Mixed> {
+pub(crate) fn find(name: &str) -> Option<&'static dyn MixWorkload> {
     WORKLOADS.iter().copied().find(|mixed| mixed.workload().name() == name)
 }
 
 /// A workload whatever the types of its transactions.
-pub(crate) trait Mixed: Sync + Debug {
+pub(crate) trait MixWorkload: Sync + Debug {
     /// The workload as data.
     fn workload(&self) -> &dyn Workload;
 
@@ -54,7 +54,7 @@ pub(crate) trait Mixed: Sync + Debug {
         clock: &dyn Clock,
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Ran, Fault>;
+    ) -> Result<MixResult, Fault>;
 
     /// Compares the sessions of several systems, each with its name, over the transactions of a seed.
     fn verify(
@@ -69,7 +69,7 @@ pub(crate) trait Mixed: Sync + Debug {
     fn meaning(&self, code: i32) -> Option<&'static str>;
 }
 
-impl<T: Transactions + Debug> Mixed for T {
+impl<T: Transactions + Debug> MixWorkload for T {
     fn workload(&self) -> &dyn Workload {
         self
     }
@@ -111,7 +111,7 @@ impl<T: Transactions + Debug> Mixed for T {
         clock: &dyn Clock,
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Ran, Fault> {
+    ) -> Result<MixResult, Fault> {
         run::<T>(engine, options, clock, interrupt, progress)
     }
 

@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::output::print;
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::Step;
-use bourse_oltp::verify::{Extent, Progress, Replayed, Script, Subject, Verdict, VerifyError, lockstep};
+use bourse_oltp::verify::{Extent, Progress, ReplayedTransaction, Script, Subject, Verdict, VerifyError, lockstep};
 use bourse_schema::Table;
 use serde_json::json;
 use std::fmt::{Debug, Write as _};
@@ -234,8 +234,8 @@ fn failed(error: &VerifyError) -> Failure {
     }
 }
 
-fn one<R: Debug>(replayed: &Replayed<R>) -> String {
-    let Replayed { step, subjects } = replayed;
+fn one<R: Debug>(replayed: &ReplayedTransaction<R>) -> String {
+    let ReplayedTransaction { step, subjects } = replayed;
     let mut text = format!("transaction {}: {}, {}\n", step.number, step.name, step.now);
     let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
     line(HEAD.to_owned());

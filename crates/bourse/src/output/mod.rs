@@ -22,7 +22,7 @@ pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &Output) -> 
     let stored = store(run, folder.path());
     if output.json {
         print(&format!("{:#}\n", serde_json::json!(run)))?;
-        let Stored { json, page } = stored?;
+        let StoredFiles { json, page } = stored?;
         note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
         return Ok(());
     }
@@ -31,16 +31,16 @@ pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &Output) -> 
 }
 
 /// The files of a run.
-pub(crate) struct Stored {
+pub(crate) struct StoredFiles {
     pub(crate) json: PathBuf,
     pub(crate) page: PathBuf,
 }
 
 /// Writes the run's files into its folder.
-pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<Stored, Failure> {
+pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<StoredFiles, Failure> {
     run_files(run).iter().try_for_each(|(name, bytes)| write_new(&folder.join(name), bytes))?;
     let [json, page] = files::OF_RUN.map(|name| folder.join(name));
-    Ok(Stored { json, page })
+    Ok(StoredFiles { json, page })
 }
 
 /// The run's files, by their names.
@@ -69,12 +69,12 @@ pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) ->
 }
 
 /// A document other than a run, in every published form.
-pub(crate) struct Published<'a, D> {
+pub(crate) struct PublishedDocument<'a, D> {
     pub(crate) document: &'a D,
     pub(crate) sheet: Sheet,
 }
 
-impl<D: Document> Published<'_, D> {
+impl<D: Document> PublishedDocument<'_, D> {
     /// Writes document and page, and prints the tables, or with `--json` the document.
     pub(crate) fn put(self, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
         let document = self.document.to_json();

@@ -382,7 +382,7 @@ fn job(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Res
     let is_server = target.is_some_and(|target| Address::has_scheme(target));
     for &(name, value) in chosen {
         match vary(settings, name, value)? {
-            Varied::Target | Varied::Database if is_server => {
+            SweepScope::Target | SweepScope::Database if is_server => {
                 let target = target.map_or("", String::as_str);
                 return Err(Failure::usage(format!(
                     "--sweep {name}: the server {target} has already opened its database"
@@ -392,9 +392,9 @@ fn job(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Res
                            and backlog belong to the driver and can be swept",
                 ));
             }
-            Varied::Target => of_target.push((name, value)),
-            Varied::Database => sized = true,
-            Varied::Run => {}
+            SweepScope::Target => of_target.push((name, value)),
+            SweepScope::Database => sized = true,
+            SweepScope::Run => {}
         }
     }
     if sized {
@@ -429,7 +429,7 @@ fn job(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Res
 }
 
 /// Scope of a swept option.
-enum Varied {
+enum SweepScope {
     Run,
     /// Another value needs another database.
     Database,
@@ -437,7 +437,7 @@ enum Varied {
 }
 
 /// Sets a swept option, unless it belongs to the target.
-fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, Failure> {
+fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<SweepScope, Failure> {
     let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
     match name.replace('_', "-").as_str() {
         "users" => settings.run.users = Some(numbers::threads(value).map_err(refused)?),
@@ -448,17 +448,17 @@ fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, F
         "market" => settings.market = numbers::market(value).map_err(refused)?,
         "customers" => {
             settings.database.customers = numbers::customers(value).map_err(refused)?;
-            return Ok(Varied::Database);
+            return Ok(SweepScope::Database);
         }
         "days" => {
             settings.database.days = numbers::days(value).map_err(refused)?;
-            return Ok(Varied::Database);
+            return Ok(SweepScope::Database);
         }
         "scale-factor" => {
             settings.database.scale_factor = numbers::scale_factor(value).map_err(refused)?;
-            return Ok(Varied::Database);
+            return Ok(SweepScope::Database);
         }
-        _ => return Ok(Varied::Target),
+        _ => return Ok(SweepScope::Target),
     }
-    Ok(Varied::Run)
+    Ok(SweepScope::Run)
 }

@@ -1,8 +1,8 @@
 //! Classic workloads as jobs, and the plan of `bourse micro run`.
 
 use super::sweep::{Sweep, combinations, with_option};
-use super::{Block, Plan, PlannedCase, RoundsIn, Search, nanoseconds, targets, varied};
-use crate::args::{Arrivals, MicroRun, Timed};
+use super::{Block, Plan, PlannedCase, RoundProcess, Search, nanoseconds, targets, varied};
+use crate::args::{Arrivals, MicroRun, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::Schedule;
@@ -31,7 +31,7 @@ pub(crate) struct Classic {
     pub(crate) count: Option<u64>,
     /// Operations that are timed.
     #[serde(default)]
-    pub(crate) timed: Timed,
+    pub(crate) timed: TimingMode,
     /// The schedule of an open loop.
     #[serde(default)]
     pub(crate) open_loop: Option<OpenLoop>,
@@ -110,9 +110,9 @@ impl Classic {
     pub(crate) fn timing(&self) -> Timing {
         let open_loop = self.open_loop.map(Into::into);
         let timed = match self.timed {
-            Timed::Batched => bourse_micro::Timed::Batched,
-            Timed::Sampled => bourse_micro::Timed::Sampled,
-            Timed::Single => bourse_micro::Timed::Single,
+            TimingMode::Batched => bourse_micro::TimedOperations::Batched,
+            TimingMode::Sampled => bourse_micro::TimedOperations::Sampled,
+            TimingMode::Single => bourse_micro::TimedOperations::Single,
         };
         Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count, timed, open_loop }
     }
@@ -140,7 +140,7 @@ pub(crate) struct ClassicArgs<'a> {
     /// Warm-up.
     pub(crate) warmup: Duration,
     /// Operations that are timed.
-    pub(crate) timed: Timed,
+    pub(crate) timed: TimingMode,
     /// Operations that are due.
     pub(crate) open_loop: Option<OpenLoop>,
     /// The search for the highest rate.
@@ -245,7 +245,7 @@ impl ClassicArgs<'_> {
                 target = with_option(&target, name, value);
             }
         }
-        if self.timed != Timed::Batched && options.iter().any(|(name, _)| name == "batch") {
+        if self.timed != TimingMode::Batched && options.iter().any(|(name, _)| name == "batch") {
             return Err(Failure::usage(
                 "batch=N cannot be used with --timing: it is the size of the batches that are timed",
             )
@@ -262,7 +262,7 @@ impl ClassicArgs<'_> {
         if !lacking.is_empty() {
             return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
         }
-        let case = PlannedCase::new(label.join(" "), target, job.into(), RoundsIn::Child);
+        let case = PlannedCase::new(label.join(" "), target, job.into(), RoundProcess::Child);
         Ok(PlannedCase { varied: varied(chosen), ..case })
     }
 }

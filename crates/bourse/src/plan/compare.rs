@@ -2,8 +2,8 @@
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoop};
-use super::{Block, Comparing, Plan, mix, refuse_unsupported};
-use crate::args::{Compare, ExplicitlySet, MixDatabase, MixRun, Run, Timed};
+use super::{Block, ComparisonPlan, Plan, mix, refuse_unsupported};
+use crate::args::{Compare, ExplicitlySet, MixDatabase, MixRun, Run, TimingMode};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
 use crate::output::files;
@@ -55,7 +55,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     }
     let targets = std::iter::once(&arguments.base).chain(&arguments.head).cloned().collect();
     let cases = if arguments.workload == WORKLOAD {
-        if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != Timed::Batched {
+        if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
             return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")
                 .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
         }
@@ -82,7 +82,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
     let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(PATIENCE));
     let tolerance = arguments.tolerance();
-    Plan { compares: Some(Comparing { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
+    Plan { compares: Some(ComparisonPlan { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
 }
 
 /// Arguments of a run of a workload whose users draw transactions by their shares.
@@ -108,7 +108,7 @@ fn of_mix(arguments: &Compare, targets: Vec<String>) -> MixRun {
 fn only_mix(arguments: &Compare) -> Result<(), Failure> {
     const FOLLOWED: [&str; 4] = ["users", "constraints", "reload", "check"];
     let workload = &arguments.workload;
-    if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != Timed::Batched {
+    if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
         return Err(Failure::usage(format!("--set, --count and --timing cannot be used with {workload}")));
     }
     only_brokerage(arguments, &FOLLOWED, || format!("`bourse {workload} load TARGET` loads databases of another size"))

@@ -7,7 +7,7 @@ use super::{Block, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, Constraints, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
-use crate::oltp::mixed::{Mixed, find};
+use crate::oltp::mixed::{MixWorkload, find};
 use bourse_oltp::Size;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -49,7 +49,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 
 impl Mix {
     /// The workload.
-    pub(crate) fn mixed(&self) -> Result<&'static dyn Mixed, Failure> {
+    pub(crate) fn mixed(&self) -> Result<&'static dyn MixWorkload, Failure> {
         find(&self.workload).ok_or_else(|| Failure::usage(format!("unknown workload '{}'", self.workload)))
     }
 
@@ -68,7 +68,7 @@ impl Mix {
         self.mixed().map_or(0, |mixed| mixed.workload().work(&mixed.size(self.size)) as u64)
     }
 
-    fn of(mixed: &dyn Mixed, arguments: &MixRun) -> Self {
+    fn of(mixed: &dyn MixWorkload, arguments: &MixRun) -> Self {
         let MixDatabase { size, constraints, reload, .. } = &arguments.database;
         Self {
             workload: mixed.workload().name().to_owned(),
@@ -88,7 +88,7 @@ impl Mix {
 }
 
 /// The plan of `bourse WORKLOAD run`.
-pub(crate) fn plan(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Plan, Failure> {
+pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, Failure> {
     let cases = cases(mixed, arguments)?;
     let default = if cases.len() == 1 { 1 } else { rounds_of(cases.len()) };
     let block = Block { cases, rounds: arguments.run.rounds.unwrap_or(default) };
@@ -97,7 +97,7 @@ pub(crate) fn plan(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Plan, Failur
 }
 
 /// A case of each target with each combination of the sweeps, everything checked.
-pub(super) fn cases(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Vec<PlannedCase>, Failure> {
+pub(super) fn cases(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Vec<PlannedCase>, Failure> {
     if arguments.run.duration == Some(Duration::ZERO) {
         return Err(Failure::usage("--for 0s leaves nothing to measure"));
     }
@@ -106,7 +106,7 @@ pub(super) fn cases(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Vec<Planned
 }
 
 fn case(
-    mixed: &dyn Mixed,
+    mixed: &dyn MixWorkload,
     target: Option<&String>,
     arguments: &MixRun,
     chosen: &[(&str, &str)],

@@ -69,7 +69,7 @@ pub(crate) struct Plan {
     pub(crate) call_limit_ns: u64,
     /// Parameters of the comparison of its two cases, if they are compared: it then reports the difference it can be
     /// expected to show.
-    pub(crate) compares: Option<Comparing>,
+    pub(crate) compares: Option<ComparisonPlan>,
     /// Whether a failed round ends the run or only its case.
     pub(crate) on_failure: OnFailure,
     /// Folder that gets a folder for this run.
@@ -85,7 +85,7 @@ pub(crate) struct Plan {
 
 /// Parameters of a comparison of two cases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Comparing {
+pub(crate) struct ComparisonPlan {
     /// Part of one by which the second may be slower.
     pub(crate) tolerance: f64,
     /// Numbers of rounds after which the comparison ends if it is decided; empty if all rounds are run.
@@ -130,14 +130,14 @@ pub(crate) struct PlannedCase {
     /// Varied parameters, with this case's values.
     pub(crate) varied: Vec<NameValue>,
     /// Process in which its rounds run.
-    pub(crate) rounds_in: RoundsIn,
+    pub(crate) rounds_in: RoundProcess,
     /// Reason why it is not run, if it is not.
     pub(crate) not_run: Option<String>,
 }
 
 impl PlannedCase {
     /// A case that is run, with nothing varied.
-    pub(crate) fn new(label: impl Into<String>, target: impl Into<String>, job: Job, rounds_in: RoundsIn) -> Self {
+    pub(crate) fn new(label: impl Into<String>, target: impl Into<String>, job: Job, rounds_in: RoundProcess) -> Self {
         let (label, target) = (label.into(), target.into());
         Self { label, subject: target.clone(), target, job, varied: Vec::new(), rounds_in, not_run: None }
     }
@@ -150,28 +150,28 @@ impl PlannedCase {
                 label.push_str(&format!(" {name}={value}"));
             }
         }
-        let rounds_in = RoundsIn::of_brokerage(&target);
+        let rounds_in = RoundProcess::of_brokerage(&target);
         Self { varied, ..Self::new(label, target, job, rounds_in) }
     }
 
     /// Whether its rounds find the same database: it is in this process for all of them, or in files.
     pub(crate) fn has_one_database(&self) -> bool {
         let is_file = || engines::location(&self.target).is_ok_and(|location| location.file().is_some());
-        self.rounds_in == RoundsIn::ThisProcess || is_file()
+        self.rounds_in == RoundProcess::ThisProcess || is_file()
     }
 }
 
 /// Process that a round runs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum RoundsIn {
+pub(crate) enum RoundProcess {
     /// This process: databases in memory are loaded once and put back.
     ThisProcess,
     /// A process for each round: its memory and its engine are its own.
     Child,
 }
 
-impl RoundsIn {
+impl RoundProcess {
     /// The process of rounds of the brokerage workload: one of their own if a library would stay in this one, next to
     /// another's.
     pub(crate) fn of_brokerage(target: &str) -> Self {
@@ -310,11 +310,11 @@ pub(crate) mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
-            timed: crate::args::Timed::default(),
+            timed: crate::args::TimingMode::default(),
             open_loop: None,
             search: None,
         };
-        let case = PlannedCase::new(label, "null:", job.into(), RoundsIn::Child);
+        let case = PlannedCase::new(label, "null:", job.into(), RoundProcess::Child);
         PlannedCase { subject: label.to_owned(), ..case }
     }
 

@@ -4,7 +4,7 @@
 use super::brokerage::Brokerage;
 use super::classic::ClassicArgs;
 use super::targets::{self, size};
-use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about, nanoseconds};
+use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundProcess, about, nanoseconds};
 use crate::args::{CheckDepth, Database, Quick};
 use crate::engines;
 use crate::failure::Failure;
@@ -81,7 +81,7 @@ fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Resul
             // Work that ends a round is not cut short.
             duration: Some(if is_timed { interval / 10 } else { interval.max(INTERVAL) }),
             warmup: warm_up / 10,
-            timed: crate::args::Timed::Batched,
+            timed: crate::args::TimingMode::Batched,
             open_loop: None,
             search: None,
         };
@@ -148,7 +148,7 @@ fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> 
             if !users::needs(&engines::open(&target)?.capabilities()).is_empty() {
                 continue;
             }
-            let (job, rounds_in) = (Job::from(job), RoundsIn::of_brokerage(&target));
+            let (job, rounds_in) = (Job::from(job), RoundProcess::of_brokerage(&target));
             cases.push(PlannedCase::new(target.clone(), target, job, rounds_in));
             break;
         }
@@ -170,7 +170,7 @@ fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>,
         let lacking = targets::lacking(&target, &job)?;
         let label = format!("{}, {target}", asked.workload);
         let not_run = (!lacking.is_empty()).then(|| lacking.join("; "));
-        let case = PlannedCase::new(label, target, job.into(), RoundsIn::Child);
+        let case = PlannedCase::new(label, target, job.into(), RoundProcess::Child);
         cases.push(PlannedCase { not_run, ..case });
     }
     Ok(cases)
@@ -194,11 +194,11 @@ mod tests {
     fn a_library_that_stays_loaded_has_a_process_for_each_round() {
         for plan in [planned(&[]), planned(&["--all"])] {
             for case in plan.cases().filter(|case| engines::stays_loaded(&case.target)) {
-                assert_eq!(case.rounds_in, RoundsIn::Child, "{}", case.label);
+                assert_eq!(case.rounds_in, RoundProcess::Child, "{}", case.label);
             }
         }
-        assert_eq!(RoundsIn::of_brokerage("sqlite+lib:x.db"), RoundsIn::Child);
-        assert_eq!(RoundsIn::of_brokerage("sqlite:x.db"), RoundsIn::ThisProcess);
+        assert_eq!(RoundProcess::of_brokerage("sqlite+lib:x.db"), RoundProcess::Child);
+        assert_eq!(RoundProcess::of_brokerage("sqlite:x.db"), RoundProcess::ThisProcess);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The plan as `--dry-run` prints it: cases, order, duration, files to be written.
 
-use super::{Block, OnFailure, Plan, PlannedCase, RoundsIn};
+use super::{Block, OnFailure, Plan, PlannedCase, RoundProcess};
 use crate::engines;
 use crate::output::wrapped;
 use bourse_driver::SECOND;
@@ -125,7 +125,7 @@ pub(crate) fn files<'t>(targets: impl IntoIterator<Item = (&'t str, String)>) ->
 /// Line about the processes that rounds run in, if one does not run in this process; a case that does is marked itself.
 fn processes(plan: &Plan) -> Option<&'static str> {
     let is_in = |process| plan.cases().any(|case| case.rounds_in == process);
-    is_in(RoundsIn::Child).then(|| match is_in(RoundsIn::ThisProcess) {
+    is_in(RoundProcess::Child).then(|| match is_in(RoundProcess::ThisProcess) {
         false => "each round in a process of its own",
         true => "each round in a process of its own, except those of cases marked \"in this process\"",
     })
@@ -141,8 +141,8 @@ fn what(case: &PlannedCase) -> String {
         words.push_str(&format!(" on {}", case.subject));
     }
     words.push_str(match case.rounds_in {
-        RoundsIn::ThisProcess => ", in this process",
-        RoundsIn::Child => "",
+        RoundProcess::ThisProcess => ", in this process",
+        RoundProcess::Child => "",
     });
     words
 }

@@ -1,7 +1,7 @@
 //! The plan of `bourse suite run`: the cases of a published experiment.
 
 use super::brokerage::{Brokerage, WORKLOAD};
-use super::{Block, Classic, Job, OnFailure, Plan, PlannedCase, RoundsIn, targets};
+use super::{Block, Classic, Job, OnFailure, Plan, PlannedCase, RoundProcess, targets};
 use crate::args::{CheckDepth, Database, SuiteRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
@@ -106,7 +106,7 @@ fn planned(
         }
         Job::from(job)
     };
-    let planned = PlannedCase::new(label(cells, at), target, job, RoundsIn::Child);
+    let planned = PlannedCase::new(label(cells, at), target, job, RoundProcess::Child);
     Ok(PlannedCase { subject: case.target.clone(), not_run, ..planned })
 }
 
@@ -121,7 +121,7 @@ fn classic(case: &SuiteCase) -> Classic {
         warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(0.5)),
         measure_ns: Some(nanoseconds(case.seconds.unwrap_or(case.cap_s))),
         count: case.count,
-        timed: crate::args::Timed::default(),
+        timed: crate::args::TimingMode::default(),
         open_loop: None,
         search: None,
     }

@@ -3,12 +3,12 @@
 use super::{threads, whole};
 use crate::args::{Database, ExplicitlySet};
 use crate::failure::Failure;
-use crate::oltp::database::{self, Ready, Wanted};
+use crate::oltp::database::{self, ReadyDatabase, WantedDatabase};
 use bourse_egen::Inputs;
 use bourse_engine::Engine;
 use bourse_oltp::Size;
 use bourse_tpce::check::Depth;
-use bourse_tpce::load::{Constraints, Fingerprint, Found, part_of};
+use bourse_tpce::load::{Constraints, Fingerprint, FoundDatabase, part_of};
 use bourse_tpce::workload::{Egen, Tpce, size_of};
 use std::sync::atomic::AtomicBool;
 
@@ -22,7 +22,7 @@ pub(crate) fn ready(
     inputs: &Inputs,
     depth: Depth,
     interrupted: &AtomicBool,
-) -> Result<Ready, Failure> {
+) -> Result<ReadyDatabase, Failure> {
     wanted(database, set, inputs, &mut |wanted| database::ready(target, engine, wanted, depth, interrupted))
 }
 
@@ -31,9 +31,9 @@ pub(crate) fn wanted<T>(
     wanted: &Database,
     set: ExplicitlySet,
     inputs: &Inputs,
-    then: &mut dyn FnMut(&Wanted<'_>) -> Result<T, Failure>,
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    then(&Wanted {
+    then(&WantedDatabase {
         workload: &Tpce,
         generator: &Egen(inputs),
         size: size_of(whole(wanted)?),
@@ -46,7 +46,7 @@ pub(crate) fn wanted<T>(
 }
 
 /// The database that a target holds, of any size.
-pub(crate) fn find_database(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
+pub(crate) fn find_database(target: &str, engine: &dyn Engine) -> Result<FoundDatabase, Failure> {
     database::find_database(target, engine, &Tpce)
 }
 

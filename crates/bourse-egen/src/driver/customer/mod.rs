@@ -13,7 +13,7 @@ mod trades;
 use super::config::{ConfigError, Database, Partition};
 use super::mix::{CustomerTransaction, Deck};
 use super::tunables::Tunables;
-use super::world::World;
+use super::world::EmulatedDatabase;
 use crate::txn::CustomerRequest;
 use crate::{Inputs, Rng};
 
@@ -70,7 +70,7 @@ impl CustomerConfig {
 /// ```
 #[derive(Debug, Clone)]
 pub struct CustomerEmulator<'i> {
-    world: World<'i>,
+    world: EmulatedDatabase<'i>,
     tunables: Tunables,
     deck: Deck,
     rng: Rng,
@@ -90,7 +90,7 @@ impl<'i> CustomerEmulator<'i> {
     ) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(Self {
-            world: World::new(inputs, config.database, config.partition),
+            world: EmulatedDatabase::new(inputs, config.database, config.partition),
             tunables: config.tunables,
             deck: Deck::new(&config.tunables.mix, mix_seed)?,
             rng: Rng::new(input_seed),

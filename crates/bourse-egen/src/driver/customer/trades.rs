@@ -10,7 +10,7 @@ const BEYOND_S: i64 = 15 * 60;
 
 /// Inputs that frames 1 to 3 of both transactions share.
 #[derive(Default)]
-struct Asked {
+struct FrameInputs {
     trade_id: Vec<TradeId>,
     acct_id: AccountId,
     max_acct_id: AccountId,
@@ -29,9 +29,9 @@ impl CustomerEmulator<'_> {
             1 => self.by_account(tunables.back_off_s[0]),
             2 => self.by_security(tunables.back_off_s[1]),
             // Frame 4 looks for the one trade at or after a time: no end, and no number of trades.
-            _ => Asked { end_trade_dts: None, ..self.by_account(tunables.back_off_s[2]) },
+            _ => FrameInputs { end_trade_dts: None, ..self.by_account(tunables.back_off_s[2]) },
         };
-        let Asked { trade_id, acct_id, max_acct_id, start_trade_dts, end_trade_dts, symbol } = asked;
+        let FrameInputs { trade_id, acct_id, max_acct_id, start_trade_dts, end_trade_dts, symbol } = asked;
         let max_trades = if at < 3 { max_rows as i32 } else { 0 };
         let frame_to_execute = at as u8 + 1;
         TradeLookup {
@@ -55,7 +55,7 @@ impl CustomerEmulator<'_> {
             1 => self.by_account(tunables.back_off_s[0]),
             _ => self.by_security(tunables.back_off_s[1]),
         };
-        let Asked { trade_id, acct_id, max_acct_id, start_trade_dts, end_trade_dts, symbol } = asked;
+        let FrameInputs { trade_id, acct_id, max_acct_id, start_trade_dts, end_trade_dts, symbol } = asked;
         let (max_trades, max_updates) = (max_rows as i32, tunables.max_updates[at] as i32);
         let frame_to_execute = at as u8 + 1;
         TradeUpdate {
@@ -71,7 +71,7 @@ impl CustomerEmulator<'_> {
         }
     }
 
-    fn by_trade(&mut self, count: u32) -> Asked {
+    fn by_trade(&mut self, count: u32) -> FrameInputs {
         let count = count as usize;
         let mut trade_id = Vec::with_capacity(count);
         while trade_id.len() < count {
@@ -80,20 +80,20 @@ impl CustomerEmulator<'_> {
                 trade_id.push(trade);
             }
         }
-        Asked { trade_id, ..Asked::default() }
+        FrameInputs { trade_id, ..FrameInputs::default() }
     }
 
-    fn by_account(&mut self, back_off_s: u32) -> Asked {
+    fn by_account(&mut self, back_off_s: u32) -> FrameInputs {
         let acct_id = self.world.trading_account(&mut self.rng);
         let (start_trade_dts, end_trade_dts) = self.period(back_off_s);
-        Asked { acct_id, start_trade_dts, end_trade_dts, ..Asked::default() }
+        FrameInputs { acct_id, start_trade_dts, end_trade_dts, ..FrameInputs::default() }
     }
 
-    fn by_security(&mut self, back_off_s: u32) -> Asked {
+    fn by_security(&mut self, back_off_s: u32) -> FrameInputs {
         let symbol = self.world.any_symbol(&mut self.rng);
         let (start_trade_dts, end_trade_dts) = self.period(back_off_s);
         let max_acct_id = self.world.last_account();
-        Asked { symbol, start_trade_dts, end_trade_dts, max_acct_id, ..Asked::default() }
+        FrameInputs { symbol, start_trade_dts, end_trade_dts, max_acct_id, ..FrameInputs::default() }
     }
 
     /// Start and end of the period that trades are selected from; the start is at least `back_off_s` seconds of trading

@@ -17,7 +17,7 @@ mod trading_floor;
 
 use self::price_board::PriceBoard;
 use self::ticker_tape::{Entry, TickerTape};
-use self::trading_floor::{Executed, Order, TradingFloor};
+use self::trading_floor::{ExecutedOrder, Order, TradingFloor};
 use super::config::Database;
 use crate::Inputs;
 use crate::txn::{MarketRequest, TradeAction, TradeRequest};
@@ -189,8 +189,13 @@ impl<'i> MarketExchange<'i> {
 }
 
 /// Sends a result, then shows the trade on the tape.
-fn show(tape: &mut TickerTape, executed: Executed, now: &price_board::Moment<'_>, sink: &mut dyn FnMut(MarketRequest)) {
-    let Executed { result, security, quantity, price } = executed;
+fn show(
+    tape: &mut TickerTape,
+    executed: ExecutedOrder,
+    now: &price_board::Moment<'_>,
+    sink: &mut dyn FnMut(MarketRequest),
+) {
+    let ExecutedOrder { result, security, quantity, price } = executed;
     sink(MarketRequest::TradeResult(result));
     tape.add(Entry { security, price, quantity }, now, &mut |feed| sink(MarketRequest::MarketFeed(feed)));
 }

@@ -190,11 +190,11 @@ mod tests {
     /// Compares the wheel with one that visits every slot, for the same sequence of calls.
     #[test]
     fn skipping_empty_slots_changes_nothing() {
-        struct Walking {
+        struct WalkingWheel {
             slots: Vec<Vec<u32>>,
             last: i64,
         }
-        impl Walking {
+        impl WalkingWheel {
             fn expire(&mut self, now: i64) -> (Option<i64>, Vec<u32>) {
                 let n = self.slots.len() as i64;
                 let mut fired = Vec::new();
@@ -207,7 +207,7 @@ mod tests {
             }
         }
         let mut wheel = Bench::new(130);
-        let mut walking = Walking { slots: vec![Vec::new(); 130], last: 0 };
+        let mut walking = WalkingWheel { slots: vec![Vec::new(); 130], last: 0 };
         let mut state = 12_345_u64;
         let mut draw = |upto: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -21,7 +21,7 @@ pub(crate) struct Order {
 }
 
 /// An executed order.
-pub(crate) struct Executed {
+pub(crate) struct ExecutedOrder {
     pub(crate) result: TradeResult,
     pub(crate) security: i64,
     pub(crate) quantity: Quantity,
@@ -55,7 +55,7 @@ impl TradingFloor {
     }
 
     /// Accepts an order and executes those due; returns the milliseconds until the next.
-    pub(crate) fn submit(&mut self, order: Order, now: &Moment<'_>, executed: &mut dyn FnMut(Executed)) -> i64 {
+    pub(crate) fn submit(&mut self, order: Order, now: &Moment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) -> i64 {
         let delay_s = completion_delay(&mut self.rng);
         let next_ms = self.wheel.start(now.local_ms, delay_s, order, &mut self.fired);
         self.execute(now, executed);
@@ -63,13 +63,13 @@ impl TradingFloor {
     }
 
     /// Executes orders that are due; returns the milliseconds until the next, `None` if no order waits.
-    pub(crate) fn generate(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(Executed)) -> Option<i64> {
+    pub(crate) fn generate(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) -> Option<i64> {
         let next_ms = self.wheel.expire(now.local_ms, &mut self.fired);
         self.execute(now, executed);
         next_ms
     }
 
-    fn execute(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(Executed)) {
+    fn execute(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) {
         for order in self.fired.drain(..) {
             let Order { trade_id, trade_type, security, quantity, limit } = order;
             let price = now.price(security);
@@ -80,7 +80,7 @@ impl TradingFloor {
                 _ => false,
             };
             let trade_price = if keeps_limit { limit } else { price }.into();
-            executed(Executed { result: TradeResult { trade_id, trade_price }, security, quantity, price });
+            executed(ExecutedOrder { result: TradeResult { trade_id, trade_price }, security, quantity, price });
         }
     }
 }

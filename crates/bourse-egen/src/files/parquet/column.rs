@@ -18,14 +18,14 @@ enum Values {
 
 /// Values of one column for the row group in progress.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingValues {
     kind: Kind,
     values: Values,
     /// Definition levels of a nullable column: 1 for each row with a value and 0 for each without.
     levels: Option<Vec<i16>>,
 }
 
-impl Pending {
+impl PendingValues {
     pub(crate) fn new(column: &Column) -> Self {
         let values = match column.kind {
             Kind::Int64 | Kind::Decimal { .. } | Kind::Timestamp => Values::Int64(Vec::new()),

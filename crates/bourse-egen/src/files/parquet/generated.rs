@@ -1,7 +1,7 @@
 //! The initial database as Parquet files.
 
 use crate::files::parquet::{Column, TableWriter};
-use crate::files::{BatchOptions, FlatOptions, GenError, Progress, Written, batches, refuse_taken};
+use crate::files::{BatchOptions, FlatOptions, GenError, Progress, WrittenFiles, batches, refuse_taken};
 use crate::{Generator, Inputs, Part};
 use bourse_schema::{Table, tables};
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ pub fn write_parquet(
     inputs: &Inputs,
     part: Part,
     options: &FlatOptions<'_>,
-) -> Result<Written, GenError> {
+) -> Result<WrittenFiles, GenError> {
     fs::create_dir_all(folder).map_err(failed("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
     let generator = Generator::new(inputs, part);
@@ -47,7 +47,7 @@ pub fn write_parquet(
         (options.progress)(Progress { bytes, expected_bytes });
         Ok(())
     })?;
-    let mut written = Written { files: Vec::new(), bytes: 0 };
+    let mut written = WrittenFiles { files: Vec::new(), bytes: 0 };
     for output in std::mem::take(&mut outputs.0) {
         let (table, path) = output.complete()?;
         written.bytes += path.metadata().map_err(failed("read", &path))?.len();

@@ -1,6 +1,6 @@
 //! Rows into row groups.
 
-use crate::files::parquet::column::Pending;
+use crate::files::parquet::column::PendingValues;
 use crate::files::parquet::schema::described;
 use crate::files::parquet::{Column, Kind};
 use bourse_schema::Value;
@@ -19,7 +19,7 @@ const BYTES: usize = 32 << 20;
 /// A table that is being written. Compressed with Snappy, which every reader knows.
 pub struct TableWriter<W: Write + Send> {
     columns: Vec<Column>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingValues>,
     rows: usize,
     bytes: usize,
     file: SerializedFileWriter<W>,
@@ -38,7 +38,7 @@ impl<W: Write + Send> TableWriter<W> {
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let schema = described(name, &columns).map_err(io_error)?;
         let file = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(io_error)?;
-        let pending = columns.iter().map(Pending::new).collect();
+        let pending = columns.iter().map(PendingValues::new).collect();
         Ok(Self { columns, pending, rows: 0, bytes: 0, file })
     }
 

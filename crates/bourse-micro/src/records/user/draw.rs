@@ -1,7 +1,7 @@
 //! Inputs of a sample, drawn outside the timed part, and the result expected of them.
 
 use super::super::mix::Action::{DeleteAll, FindByText, Get, Insert, Read, ReadModifyWrite, Scan, Set};
-use super::{Found, Range, RecordUser};
+use super::{Range, ReadRows, RecordUser};
 use crate::database::{pair_chars, pair_order};
 use crate::row_sum::text_sum;
 use bourse_engine::Value;
@@ -13,7 +13,7 @@ impl RecordUser<'_> {
         let rows = self.growth.as_ref().map_or(mix.table.rows, |growth| growth.visible());
         self.drawn.clear();
         self.texts.clear();
-        self.expected = Found::default();
+        self.expected = ReadRows::default();
         match action {
             DeleteAll => return,
             Insert => {

@@ -4,7 +4,7 @@
 mod secured;
 
 #[cfg(feature = "tls")]
-pub use secured::Secured;
+pub use secured::SecuredStream;
 
 use bourse_engine::target::{OptionSpec, TargetError};
 use bourse_engine::{EngineError, Setting, option_spec, option_words};

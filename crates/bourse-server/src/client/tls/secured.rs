@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// An encrypted stream.
 #[derive(Debug)]
-pub struct Secured(Box<StreamOwned<ClientConnection, TcpStream>>);
+pub struct SecuredStream(Box<StreamOwned<ClientConnection, TcpStream>>);
 
-impl Secured {
+impl SecuredStream {
     /// Encrypts a connection to that host, and checks the server's certificate as the options require.
     ///
     /// # Errors
@@ -60,13 +60,13 @@ impl Secured {
     }
 }
 
-impl Read for Secured {
+impl Read for SecuredStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.0.read(bytes)
     }
 }
 
-impl Write for Secured {
+impl Write for SecuredStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -107,7 +107,7 @@ fn config(options: &TlsOptions) -> Result<ClientConfig, EngineError> {
         Some(path) if options.checks_authority() => Some(roots(path)?),
         _ => None,
     };
-    let verifier = Checked {
+    let verifier = CertificateVerifier {
         authorities: match roots {
             Some(roots) => Some(
                 WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
@@ -156,13 +156,13 @@ fn roots(path: &Path) -> Result<RootCertStore, EngineError> {
 
 /// Verifier of a server's certificate: always checks that the server has its key, and the rest as the options require.
 #[derive(Debug)]
-struct Checked {
+struct CertificateVerifier {
     authorities: Option<Arc<WebPkiServerVerifier>>,
     checks_host: bool,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Checked {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

@@ -3,7 +3,9 @@
 use crate::model::market::Market;
 use crate::transactions::Status;
 use crate::transactions::trade_lookup::{Change, FoundTrades, TradeLookupOutput};
-use crate::transactions::trades::{Cash, Detail, Reached, Settled, TradeById, TradeInSecurity, TradeOfAccount};
+use crate::transactions::trades::{
+    Cash, Detail, StatusReached, TradeById, TradeInSecurity, TradeOfAccount, TradeSettlement,
+};
 use bourse_egen::txn::TradeLookup;
 use bourse_schema::tables::Trade;
 use bourse_schema::{AccountId, Symbol, Timestamp, TradeId};
@@ -93,7 +95,7 @@ impl Market {
 
     /// Detail of a trade.
     pub(super) fn detail<T>(&self, row: &Trade, trade: T) -> Detail<T> {
-        let settlement = self.tables.settlement.get(&(row.t_id,)).map(|row| Settled {
+        let settlement = self.tables.settlement.get(&(row.t_id,)).map(|row| TradeSettlement {
             amount: row.se_amt,
             cash_due_date: row.se_cash_due_date,
             cash_type: row.se_cash_type,
@@ -101,7 +103,7 @@ impl Market {
         let cash = self.tables.cash_transaction.get(&(row.t_id,)).filter(|_| row.t_is_cash);
         let cash = cash.map(|row| Cash { amount: row.ct_amt, dts: row.ct_dts, name: row.ct_name });
         let history = self.history(row.t_id).into_iter().take(3);
-        let history = history.map(|row| Reached { dts: row.th_dts, status: row.th_st_id }).collect();
+        let history = history.map(|row| StatusReached { dts: row.th_dts, status: row.th_st_id }).collect();
         Detail { trade, settlement, cash, history }
     }
 

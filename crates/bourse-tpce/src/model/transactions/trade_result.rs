@@ -4,21 +4,21 @@ use super::status;
 use crate::model::arithmetic::{commission, tax, worth};
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::trade_result::{Executed, Moved, Rates, TradeResultOutput};
+use crate::transactions::trade_result::{ExecutedTrade, MovedHoldings, Rates, TradeResultOutput};
 use bourse_egen::txn::TradeResult;
 use bourse_schema::tables::{CashTransaction, Holding, HoldingHistory, HoldingSummary, Settlement};
 use bourse_schema::{Amount, Balance, Date, Price, Quantity, Text, Timestamp, TradeId};
 
 /// A lot that is closed, entirely or in part.
-struct Closed {
+struct ClosedLot {
     lot: TradeId,
     before: Quantity,
     after: Quantity,
 }
 
 /// Changes by a trade to the lots of its security.
-struct Moves {
-    closed: Vec<Closed>,
+struct LotMoves {
+    closed: Vec<ClosedLot>,
     /// Shares of the lot it opens, negative if short; 0 if none.
     opened: Quantity,
     buy_value: i64,
@@ -50,7 +50,7 @@ impl Market {
         let account = self.account(trade.acct_id).expect("every trade has an account").clone();
         let moves = self.moves(&trade, input.trade_price);
         output.load_unit = (account.ca_c_id.0 - bourse_egen::ids::SHIFT - 1) / 1_000 + 1;
-        output.moved = Some(Moved {
+        output.moved = Some(MovedHoldings {
             trade_dts: now,
             broker_id: account.ca_b_id,
             cust_id: account.ca_c_id,
@@ -121,10 +121,10 @@ impl Market {
         output
     }
 
-    fn executed(&self, id: TradeId) -> Option<Executed> {
+    fn executed(&self, id: TradeId) -> Option<ExecutedTrade> {
         let row = self.trade(id)?;
         let trade_type = self.tables.trade_type.get(&(row.t_tt_id,)).expect("every trade has a type");
-        Some(Executed {
+        Some(ExecutedTrade {
             acct_id: row.t_ca_id,
             type_id: row.t_tt_id,
             symbol: row.t_s_symb,
@@ -140,8 +140,8 @@ impl Market {
     }
 
     /// Lots that a trade closes, and the quantity that remains to open one.
-    fn moves(&self, trade: &Executed, price: Price) -> Moves {
-        let mut moves = Moves { closed: Vec::new(), opened: 0, buy_value: 0, sell_value: 0 };
+    fn moves(&self, trade: &ExecutedTrade, price: Price) -> LotMoves {
+        let mut moves = LotMoves { closed: Vec::new(), opened: 0, buy_value: 0, sell_value: 0 };
         let mut needed = trade.trade_qty;
         let closes = if trade.type_is_sell { trade.hs_qty > 0 } else { trade.hs_qty < 0 };
         let lots = if closes { self.lots(trade.acct_id, trade.symbol, trade.is_lifo) } else { Vec::new() };
@@ -161,13 +161,13 @@ impl Market {
                 moves.buy_value += now;
                 lot.h_qty + shares
             };
-            moves.closed.push(Closed { lot: lot.h_t_id, before: lot.h_qty, after });
+            moves.closed.push(ClosedLot { lot: lot.h_t_id, before: lot.h_qty, after });
         }
         moves.opened = if trade.type_is_sell { -needed } else { needed };
         moves
     }
 
-    fn move_holdings(&mut self, trade: &Executed, input: &TradeResult, moves: &Moves, now: Timestamp) {
+    fn move_holdings(&mut self, trade: &ExecutedTrade, input: &TradeResult, moves: &LotMoves, now: Timestamp) {
         let change = if trade.type_is_sell { -trade.trade_qty } else { trade.trade_qty };
         let key = (trade.acct_id, trade.symbol);
         match (trade.hs_qty, trade.hs_qty + change) {
@@ -180,7 +180,7 @@ impl Market {
             (_, hs_qty) => self.tables.holding_summary.change(&key).expect("something is held").hs_qty = hs_qty,
         }
         let by = input.trade_id;
-        for &Closed { lot, before, after } in &moves.closed {
+        for &ClosedLot { lot, before, after } in &moves.closed {
             self.add_lot_change(HoldingHistory {
                 hh_h_t_id: lot,
                 hh_t_id: by,

@@ -3,7 +3,7 @@
 use super::trade_lookup::of_account;
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::trade_update::{NamedTrade, TradeUpdateOutput, Updated};
+use crate::transactions::trade_update::{NamedTrade, TradeUpdateOutput, UpdatedTrades};
 use bourse_egen::txn::TradeUpdate;
 use bourse_schema::tables::Trade;
 use bourse_schema::{Text, TradeId};
@@ -26,7 +26,7 @@ impl Market {
                 }
                 status.raise_if(found.len() as i32 != input.max_trades, -1011);
                 status.raise_if(num_updated as i32 != input.max_updates, -1012);
-                Updated::ById(found)
+                UpdatedTrades::ById(found)
             }
             2 => {
                 let mut found = Vec::new();
@@ -38,7 +38,7 @@ impl Market {
                 }
                 status.raise_if(num_updated != found.len(), -1022);
                 status.raise_if(num_updated == 0, 1021);
-                Updated::OfAccount(found)
+                UpdatedTrades::OfAccount(found)
             }
             3 => {
                 let mut found = Vec::new();
@@ -50,7 +50,7 @@ impl Market {
                 }
                 status.raise_if(num_updated > found.len(), -1032);
                 status.raise_if(num_updated == 0, 1031);
-                Updated::InSecurity(found)
+                UpdatedTrades::InSecurity(found)
             }
             other => unreachable!("Trade-Update has no frame {other}"),
         };

@@ -1,7 +1,7 @@
 //! Market-Feed's entry, and Trade-Cleanup's frame 1.
 
 use super::super::FrameError;
-use super::super::market_feed::{NO_LONGER_PENDING, NOTE_PRICE, NOTE_SUBMITTED, Pending, SUBMIT, TRIGGERED};
+use super::super::market_feed::{NO_LONGER_PENDING, NOTE_PRICE, NOTE_SUBMITTED, SUBMIT, TRIGGERED, TriggeredOrder};
 use super::super::trade_cleanup::{
     CANCEL_PENDING, CANCEL_SUBMITTED, FORGET_PENDING, NOTE_PENDING_AS_CANCELED, NOTE_PENDING_AS_SUBMITTED,
     NOTE_SUBMITTED_AS_CANCELED,
@@ -41,7 +41,7 @@ pub(in super::super) fn feed(
     db: &mut dyn Session,
     entry: &TickerEntry,
     now: Timestamp,
-) -> Result<(u64, Vec<Pending>), FrameError> {
+) -> Result<(u64, Vec<TriggeredOrder>), FrameError> {
     let params = [(&entry.symbol).into(), entry.price_quote.into(), entry.trade_qty.into(), now.into()];
     let (mut updated, mut pending) = (None::<(u64,)>, Vec::new());
     // Each order is a piece of the last set.

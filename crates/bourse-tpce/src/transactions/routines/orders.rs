@@ -1,7 +1,7 @@
 //! Trade-Order's frames 3 and 4.
 
 use super::super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE};
-use super::super::positions::{Closed, LOTS_NEWEST_FIRST, LOTS_OLDEST_FIRST};
+use super::super::positions::{ClosedAmounts, LOTS_NEWEST_FIRST, LOTS_OLDEST_FIRST};
 use super::super::rates::SUM_OF_TAX_RATES;
 use super::super::trade_order::{
     ASSETS, HELD, LISTING_BY_NAME, LISTING_BY_SYMBOL, Listing, Owner, RATES, TYPE, Terms, limit,
@@ -18,7 +18,7 @@ use bourse_schema::{
 
 rows::rows! {
     /// Variables that the routine of frame 3 finds.
-    struct Found {
+    struct FoundVariables {
         symbol: Option<Symbol>,
         s_name: Option<Text<70>>,
         ex_id: Option<ExchangeId>,
@@ -36,7 +36,7 @@ rows::rows! {
     }
 }
 
-impl Found {
+impl FoundVariables {
     /// The security; `None` if a part of it is missing.
     fn listing(&self) -> Option<Listing> {
         Some(Listing {
@@ -58,7 +58,7 @@ impl Found {
             listing,
             type_is_market,
             type_is_sell,
-            closed: Closed { buy_value: self.buy_value, sell_value: self.sell_value },
+            closed: ClosedAmounts { buy_value: self.buy_value, sell_value: self.sell_value },
             tax_rate: self.tax_rate,
             comm_rate: self.comm_rate,
             charge: self.charge,
@@ -189,7 +189,7 @@ pub(in super::super) fn terms(
     ];
     let mut found = None;
     call(db, &ESTIMATE, &params, &mut |_, row| keep(&mut found, row))?;
-    made::<Found>(found, &ESTIMATE)?.terms()
+    made::<FoundVariables>(found, &ESTIMATE)?.terms()
 }
 
 pub(super) static NEW_ORDER: Routine = Routine::new(

@@ -1,6 +1,6 @@
 //! Trade-Result's frames 2, 3, 5 and 6.
 
-use super::super::positions::{Change, Closed};
+use super::super::positions::{Change, ClosedAmounts};
 use super::super::positions::{
     DELETE_LOT, DELETE_SUMMARY, INSERT_LOT, INSERT_SUMMARY, LOTS_NEWEST_FIRST, LOTS_OLDEST_FIRST, NOTE_CHANGE,
     RESIZE_LOT, UPDATE_SUMMARY,
@@ -94,7 +94,7 @@ pub(super) static MOVE_HOLDINGS: Routine = Routine::new(
 pub(in super::super) fn move_holdings(
     db: &mut dyn Session,
     change: &Change<'_>,
-) -> Result<(Account, Closed), FrameError> {
+) -> Result<(Account, ClosedAmounts), FrameError> {
     let params = [
         change.trade_id.into(),
         change.acct_id.into(),
@@ -117,7 +117,7 @@ pub(in super::super) fn move_holdings(
         called?
     }
     let ClosedValues { buy_value, sell_value } = made(values, &MOVE_HOLDINGS)?;
-    Ok((account.ok_or_else(|| FrameError::rows(&ACCOUNT, 1, 0))?, Closed { buy_value, sell_value }))
+    Ok((account.ok_or_else(|| FrameError::rows(&ACCOUNT, 1, 0))?, ClosedAmounts { buy_value, sell_value }))
 }
 
 pub(super) static TAX_GAIN: Routine = Routine::new(

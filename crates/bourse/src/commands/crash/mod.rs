@@ -10,7 +10,7 @@ use crate::commands::tpce::acid::{FileSite, database, default_target, describe_d
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::output::{Published, ResultFolder, print};
+use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::plan::work::load_ns;
@@ -209,5 +209,5 @@ fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, argumen
     for example in file.states.iter().flat_map(|states| states.violations()) {
         note(&format!("state:    {}", folder_of(&example.state, folder.path()).display()));
     }
-    Published { document: &*file, sheet: bourse_report::crash(file) }.put(folder, &arguments.output)
+    PublishedDocument { document: &*file, sheet: bourse_report::crash(file) }.put(folder, &arguments.output)
 }

@@ -1,7 +1,7 @@
 //! Child processes of this program that report events, a line of JSON each, and are waited for with a limit.
 
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::{Account, ProcessEnd};
+use bourse_acid::faults::judge::{ProcessEnd, ProcessReport};
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -19,7 +19,7 @@ pub(super) fn run(
     arguments: &[OsString],
     environment: &[(OsString, OsString)],
     patience: Duration,
-) -> Result<Account, AcidError> {
+) -> Result<ProcessReport, AcidError> {
     let process_error =
         |error: std::io::Error| AcidError::Machinery(format!("a process of this program is lost: {error}"));
     let mut child = Command::new(std::env::current_exe().map_err(process_error)?)
@@ -64,7 +64,7 @@ pub(super) fn run(
         // Exit code 1 is about Bourse's own arguments.
         return Err(AcidError::Machinery(error_of(&said)));
     }
-    Ok(Account { events, ended })
+    Ok(ProcessReport { events, ended })
 }
 
 /// The error in a program's stderr, in one line without hints; or else all of it.

@@ -6,9 +6,9 @@ use crate::failure::{Exit, Failure};
 use crate::tpce::DATA_FOLDER;
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::{Account, Class};
-use bourse_acid::faults::{Bed, Trial, TrialSpec, work};
-use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
+use bourse_acid::faults::judge::{ProcessReport, TargetDurability};
+use bourse_acid::faults::{FaultBed, Trial, TrialSpec, work};
+use bourse_crash::preload::{Control, ProcessFiles, copy_folder, lose_power};
 use bourse_engine::DatabaseFiles;
 use std::ffi::OsString;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) struct FileBed<'c> {
     target: String,
     scheme: String,
     options: String,
-    class: Class,
+    class: TargetDurability,
     conditions: &'c Conditions,
     folder: WorkFolder,
 }
@@ -45,14 +45,14 @@ impl<'c> FileBed<'c> {
             target: target.to_owned(),
             scheme: scheme.to_owned(),
             options: options.to_owned(),
-            class: Class::of(described),
+            class: TargetDurability::of(described),
             conditions,
             folder,
         })
     }
 
     /// Makes the folders and settings of one trial anew.
-    fn renew(&self) -> io::Result<(Places, Control)> {
+    fn renew(&self) -> io::Result<(ProcessFiles, Control)> {
         let place = |name: &str| self.folder.path().join(name);
         let (files, image) = (place("files"), place("image"));
         for folder in [&files, &image] {
@@ -64,7 +64,7 @@ impl<'c> FileBed<'c> {
         let control = place("control");
         let made = Control::create(&control)?;
         self.mark(&files)?;
-        Ok((Places { control, files, image: Some(image), recording: None }, made))
+        Ok((ProcessFiles { control, files, image: Some(image), recording: None }, made))
     }
 
     /// Marks the database of a trial, which was copied there.
@@ -87,19 +87,19 @@ impl<'c> FileBed<'c> {
         all.iter().chain(more).map(OsString::from).collect()
     }
 
-    fn worked(&self, places: &Places, closes: bool) -> Result<Account, AcidError> {
+    fn worked(&self, places: &ProcessFiles, closes: bool) -> Result<ProcessReport, AcidError> {
         let environment = places.preloading(&self.folder.path().join("preload.so"));
         let leave: &[&str] = if closes { &[] } else { &["--leave-open"] };
         child::run(&self.arguments(&places.files, leave), &environment, self.conditions.patience)
     }
 }
 
-impl Bed for FileBed<'_> {
+impl FaultBed for FileBed<'_> {
     fn target(&self) -> &str {
         &self.target
     }
 
-    fn class(&self) -> &Class {
+    fn class(&self) -> &TargetDurability {
         &self.class
     }
 

@@ -10,7 +10,7 @@ pub(crate) use work::work;
 
 use crate::args::Faults;
 use crate::failure::{Exit, Failure};
-use crate::output::{Published, ResultFolder, print};
+use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::Steps;
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
@@ -236,7 +236,7 @@ fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
 }
 
 fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &Faults) -> Result<(), Failure> {
-    Published { document: file, sheet: bourse_report::faults(file) }.put(folder, &arguments.output)
+    PublishedDocument { document: file, sheet: bourse_report::faults(file) }.put(folder, &arguments.output)
 }
 
 #[cfg(test)]

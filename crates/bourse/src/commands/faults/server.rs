@@ -5,10 +5,10 @@ use super::{Conditions, child, work_folder};
 use crate::failure::{Exit, Failure};
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::{Account, Class, ProcessEnd};
-use bourse_acid::faults::work::{self, Event};
-use bourse_acid::faults::{Bed, Trial, TrialSpec};
-use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
+use bourse_acid::faults::judge::{ProcessEnd, ProcessReport, TargetDurability};
+use bourse_acid::faults::work::{self, WorkEvent};
+use bourse_acid::faults::{FaultBed, Trial, TrialSpec};
+use bourse_crash::preload::{Control, ProcessFiles, copy_folder, lose_power};
 use bourse_engine::{Engine, EngineError, OwnedServer};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
 /// Test bed of a target with a server started by Bourse.
 pub(super) struct ServerBed<'c> {
     target: String,
-    class: Class,
+    class: TargetDurability,
     conditions: &'c Conditions,
     server: Box<dyn Server>,
     /// The server's data directory.
@@ -150,10 +150,10 @@ impl<'c> ServerBed<'c> {
             bourse_crash::preload::write_library(&path, library).map_err(|error| failed(error.to_string()))?;
             open_to_all(&path)?;
         }
-        Ok(Self { target: target.to_owned(), class: Class::of(described), conditions, server, data, folder })
+        Ok(Self { target: target.to_owned(), class: TargetDurability::of(described), conditions, server, data, folder })
     }
 
-    fn renew(&self) -> io::Result<(Places, Control)> {
+    fn renew(&self) -> io::Result<(ProcessFiles, Control)> {
         let place = |name: &str| self.folder.path().join(name);
         let image = place("image");
         for folder in [&self.data, &image] {
@@ -164,11 +164,11 @@ impl<'c> ServerBed<'c> {
         }
         let control = place("control");
         let made = Control::create(&control)?;
-        Ok((Places { control, files: self.data.clone(), image: Some(image), recording: None }, made))
+        Ok((ProcessFiles { control, files: self.data.clone(), image: Some(image), recording: None }, made))
     }
 
     /// Works until it is done; a server that does not answer any more is killed, which ends the work.
-    fn worked(&self) -> Result<Account, AcidError> {
+    fn worked(&self) -> Result<ProcessReport, AcidError> {
         let (seed, transactions) = (self.conditions.seed, self.conditions.transactions);
         let is_done = AtomicBool::new(false);
         let mut events = Vec::new();
@@ -193,35 +193,35 @@ impl<'c> ServerBed<'c> {
         self.settle(&events);
         let hung = hung.map_err(|_| AcidError::Machinery("the watch over a server panicked".to_owned()))?;
         let ended = if hung { ProcessEnd::Hung } else { self.server.exit().map_or(ProcessEnd::Code(0), child::ended) };
-        Ok(Account { events, ended })
+        Ok(ProcessReport { events, ended })
     }
 
     /// Waits for a server that ends itself until it has logged the reason, and for one that restarts itself until it has
     /// recovered.
-    fn settle(&self, events: &[Event]) {
+    fn settle(&self, events: &[WorkEvent]) {
         const MOMENT: Duration = Duration::from_secs(3);
         let until = Instant::now() + MOMENT;
-        let was_refused = matches!(events.last(), Some(Event::Error { .. }));
+        let was_refused = matches!(events.last(), Some(WorkEvent::Error { .. }));
         while was_refused && !self.server.has_settled() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    fn examine(&self) -> Account {
+    fn examine(&self) -> ProcessReport {
         let event = match self.server.restart() {
             Ok(()) => work::look(&*self.server, self.conditions.seed),
-            Err(error) => Event::Unreadable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
+            Err(error) => WorkEvent::Unreadable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
         };
-        Account { events: vec![event], ended: ProcessEnd::Code(0) }
+        ProcessReport { events: vec![event], ended: ProcessEnd::Code(0) }
     }
 }
 
-impl Bed for ServerBed<'_> {
+impl FaultBed for ServerBed<'_> {
     fn target(&self) -> &str {
         &self.target
     }
 
-    fn class(&self) -> &Class {
+    fn class(&self) -> &TargetDurability {
         &self.class
     }
 

@@ -4,14 +4,14 @@ use crate::args::FaultWork;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use bourse_acid::faults::work::{self, Event};
+use bourse_acid::faults::work::{self, WorkEvent};
 use std::io::Write as _;
 
 /// Runs transactions or looks at the database, and reports each event on stdout.
 pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     interrupt::die_with_parent()?;
     let engine = engines::open(&arguments.target)?;
-    let mut tell = |event: Event| {
+    let mut tell = |event: WorkEvent| {
         // One write for a line, so that the end of this process cannot leave half of one.
         let line = serde_json::to_string(&event).map(|line| format!("{line}\n"));
         let mut stdout = std::io::stdout().lock();

@@ -8,7 +8,7 @@ use crate::plan::show::Steps;
 use crate::progress::{Step, note};
 use crate::{engines, hold};
 use bourse_oltp::Workload;
-use bourse_oltp::check::{Checked, check_all};
+use bourse_oltp::check::{CheckResult, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -44,7 +44,7 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Fa
     Err(Failure::new(Exit::Check, format!("{broken} of {} checks failed on {target}", checked.len())))
 }
 
-fn text_of_checks(checked: &[Checked]) -> String {
+fn text_of_checks(checked: &[CheckResult]) -> String {
     let mut text = String::new();
     for check in checked {
         let verdict = match (&check.not_run, check.passed()) {
@@ -74,7 +74,7 @@ fn text_of_checks(checked: &[Checked]) -> String {
     text
 }
 
-fn as_json(target: &str, checked: &[Checked]) -> String {
+fn as_json(target: &str, checked: &[CheckResult]) -> String {
     let checks: Vec<_> = checked
         .iter()
         .map(|check| {

@@ -2,7 +2,7 @@
 
 use crate::args::DryRun;
 use crate::failure::Failure;
-use crate::oltp::database::{Wanted, engine_failure, ready};
+use crate::oltp::database::{WantedDatabase, engine_failure, ready};
 use crate::output::print;
 use crate::plan::show::{self, Steps};
 use crate::progress::note;
@@ -18,7 +18,7 @@ pub(crate) fn load(
     needs: fn(&Capabilities) -> Vec<String>,
     (words, rows): (String, u64),
     how: DryRun,
-    wanted: impl FnOnce(&mut dyn FnMut(&Wanted<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
+    wanted: impl FnOnce(&mut dyn FnMut(&WantedDatabase<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let engine = engines::open(target)?;
     engines::needs(target, engine.as_ref(), needs)?;

@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output::OwnedFolder;
 use crate::progress::{Step, note};
 use crate::work_folder::WorkFolder;
-use bourse_egen::files::{FlatOptions, Format, GenError, Written, write_flat};
+use bourse_egen::files::{FlatOptions, Format, GenError, WrittenFiles, write_flat};
 use bourse_egen::{Inputs, Part};
 use bourse_schema::{Table, tables};
 use std::path::Path;
@@ -75,7 +75,7 @@ const fn ending(format: args::Format) -> &'static str {
 }
 
 /// Function that writes the files.
-type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<Written, GenError>;
+type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<WrittenFiles, GenError>;
 
 #[cfg(feature = "parquet")]
 #[expect(clippy::unnecessary_wraps, reason = "other builds have none")]

@@ -1,7 +1,7 @@
 //! A classic workload as the work of a round.
 
 use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
-use crate::args::{Arrivals, Timed};
+use crate::args::{Arrivals, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::classic::{OpenLoop, RateSearch};
@@ -43,7 +43,7 @@ impl Work for Classic {
     }
 
     fn is_sampled(&self) -> bool {
-        self.timed == Timed::Sampled
+        self.timed == TimingMode::Sampled
     }
 
     fn search(&self) -> Option<Search> {
@@ -56,7 +56,7 @@ impl Work for Classic {
             warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
             measure_ns: Some(short_ns(self.measure_ns.unwrap_or(Timing::USUAL_NS), 1)),
             // At a rate each operation is timed alone.
-            timed: Timed::Single,
+            timed: TimingMode::Single,
             ..self.clone()
         })
     }
@@ -64,7 +64,7 @@ impl Work for Classic {
     fn at_rate(&self, rate: f64) -> Job {
         let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
         let open_loop = Some(OpenLoop { rate, arrivals });
-        Job::from(Self { open_loop, timed: Timed::default(), ..self.clone() })
+        Job::from(Self { open_loop, timed: TimingMode::default(), ..self.clone() })
     }
 
     fn capacity(&self, round: &Round) -> f64 {
@@ -81,9 +81,9 @@ impl Work for Classic {
         let rate = self.open_loop.map(|it| format!(" rate={}{}", it.rate, arrivals(it.arrivals))).unwrap_or_default();
         let search = self.search.as_ref().map(search).unwrap_or_default();
         let timing = match self.timed {
-            Timed::Batched => "",
-            Timed::Sampled => " timing=sampled",
-            Timed::Single => " timing=single",
+            TimingMode::Batched => "",
+            TimingMode::Sampled => " timing=sampled",
+            TimingMode::Single => " timing=single",
         };
         let words = format!("{} {}{count}{rate}{timing}", self.workload, options.join(" "));
         format!("{}{search}", words.trim_end())

@@ -10,7 +10,7 @@ use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::output::{Published, ResultFolder, print};
+use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
@@ -22,7 +22,7 @@ use bourse_engine::{Durability, Engine};
 use bourse_record::Warning;
 use bourse_record::acid::{AcidFile, Test, Verdict};
 use bourse_tpce::check::{Depth, first_trade};
-use bourse_tpce::load::{Existing, Found, identify, part_of};
+use bourse_tpce::load::{ExistingDatabase, FoundDatabase, identify, part_of};
 use bourse_tpce::users;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -97,7 +97,7 @@ fn steps(target: &str, only: &[String], arguments: &Acid) -> Steps<'static> {
 }
 
 fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(), Failure> {
-    Published { document: file, sheet: bourse_report::acid(file) }.put(folder, &arguments.output)
+    PublishedDocument { document: file, sheet: bourse_report::acid(file) }.put(folder, &arguments.output)
 }
 
 fn verdict(file: &AcidFile) -> Result<(), Failure> {
@@ -150,27 +150,27 @@ pub(crate) fn database(
     wanted: &args::Database,
     inputs: &Inputs,
     interrupted: &AtomicBool,
-) -> Result<(Found, String), Failure> {
+) -> Result<(FoundDatabase, String), Failure> {
     let look = || identify(engine).map_err(|error| engine_failure(target, &error));
     if !wanted.reload
-        && let Existing::Matches(found) = look()?
+        && let ExistingDatabase::Matches(found) = look()?
     {
         if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
             return Err(Failure::usage(format!("{target} was loaded with other input data"))
                 .hint("give --flat-in with the folder of that input data"));
         }
-        let words = Existing::Matches(found.clone()).to_string();
+        let words = ExistingDatabase::Matches(found.clone()).to_string();
         note(&format!("{target}: {words}"));
         return Ok((found, words));
     }
     let history = ready(target, engine, wanted, args::ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?.history;
     match look()? {
-        Existing::Matches(found) => Ok((found, history)),
+        ExistingDatabase::Matches(found) => Ok((found, history)),
         other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),
     }
 }
 
-pub(crate) fn describe_database(found: &Found, history: &str) -> String {
+pub(crate) fn describe_database(found: &FoundDatabase, history: &str) -> String {
     let part = part_of(&found.fingerprint);
     format!(
         "{} of trades, constraints {}; {history}",

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::work_folder::WorkFolder;
 use bourse_acid::demand::Crash;
 use bourse_acid::{AcidError, Site};
-use bourse_crash::preload::{Call, Control, Places, Survival, copy_folder, library, lose_power, write_library};
+use bourse_crash::preload::{Call, Control, ProcessFiles, Survival, copy_folder, library, lose_power, write_library};
 use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, remove_folder, target_with_path};
 use std::ffi::OsString;
 use std::fs;
@@ -71,7 +71,7 @@ impl FileSite {
         }
         Control::create(&place("control"))?.arm(None)?;
         let (image, recording) = ((!records).then_some(image), records.then_some(recording));
-        let places = Places { control: place("control"), files, image, recording };
+        let places = ProcessFiles { control: place("control"), files, image, recording };
         Ok(places.preloading(&place("preload.so")))
     }
 
