@@ -10,14 +10,14 @@ use std::cell::Cell;
 /// Meter of a user's thread.
 pub(crate) struct UserMeter<'c> {
     control: &'c Control,
-    state: Cell<State>,
+    state: Cell<MeterState>,
     operations: Cell<u64>,
     /// Reason that nothing is metered.
     refused: Option<String>,
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum MeterState {
     Before,
     Measures(MeteredThread),
     Measured(MeteredThread),
@@ -29,30 +29,30 @@ impl<'c> UserMeter<'c> {
     /// Starts metering this thread.
     pub(crate) fn start(control: &'c Control) -> Self {
         let refused = thread_time::meter_this_thread().err();
-        let state = if refused.is_some() { State::Unknown } else { State::Before };
+        let state = if refused.is_some() { MeterState::Unknown } else { MeterState::Before };
         Self { control, state: Cell::new(state), operations: Cell::new(0), refused }
     }
 
     /// Reads the time, between two operations.
     pub(crate) fn at(&self, now: Nanos) {
         match self.state.get() {
-            State::Before if now >= self.control.measure_from() => {
-                self.state.set(thread_time::metered().map_or(State::Unknown, State::Measures));
+            MeterState::Before if now >= self.control.measure_from() => {
+                self.state.set(thread_time::metered().map_or(MeterState::Unknown, MeterState::Measures));
             }
-            State::Measures(_) if now >= self.control.measure_to() => self.end(),
+            MeterState::Measures(_) if now >= self.control.measure_to() => self.end(),
             _ => {}
         }
     }
 
     /// Counts a recorded operation.
     pub(crate) fn operation(&self) {
-        self.operations.set(self.operations.get() + u64::from(matches!(self.state.get(), State::Measures(_))));
+        self.operations.set(self.operations.get() + u64::from(matches!(self.state.get(), MeterState::Measures(_))));
     }
 
     fn end(&self) {
-        if let State::Measures(then) = self.state.get() {
+        if let MeterState::Measures(then) = self.state.get() {
             let measured = thread_time::metered().map(|now| now.since(&then));
-            self.state.set(measured.map_or(State::Unknown, State::Measured));
+            self.state.set(measured.map_or(MeterState::Unknown, MeterState::Measured));
         }
     }
 
@@ -60,10 +60,10 @@ impl<'c> UserMeter<'c> {
     pub(crate) fn finish(self, role: &'static str) -> UserTime {
         self.end();
         match self.state.get() {
-            State::Measured(metered) => UserTime::Measured { role, operations: self.operations.get(), metered },
+            MeterState::Measured(metered) => UserTime::Measured { role, operations: self.operations.get(), metered },
             // It came to an end before the interval began.
-            State::Before | State::Measures(_) => UserTime::Outside,
-            State::Unknown => UserTime::NotAvailable(
+            MeterState::Before | MeterState::Measures(_) => UserTime::Outside,
+            MeterState::Unknown => UserTime::NotAvailable(
                 self.refused.unwrap_or_else(|| "the system stopped telling the times of threads".to_owned()),
             ),
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TransactionState {
     Idle,
     Open {
         access: Access,
@@ -35,7 +35,7 @@ pub(crate) struct DuckSession {
     commit: Statement,
     rollback: Statement,
     columns: Columns,
-    state: State,
+    state: TransactionState,
     /// Whether this session has the lock of the one writer.
     has_place: bool,
     /// Patience for the lock of the one writer; `None` if writers are concurrent.
@@ -52,7 +52,7 @@ impl DuckSession {
             commit: connection.prepare("COMMIT")?,
             rollback: connection.prepare("ROLLBACK")?,
             columns: Columns::default(),
-            state: State::Idle,
+            state: TransactionState::Idle,
             has_place: false,
             queue: (options.writers == Writers::One).then_some(options.lock_timeout),
             connection,
@@ -81,8 +81,8 @@ impl DuckSession {
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
         match self.state {
-            State::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
-            State::Idle | State::Open { .. } => Ok(()),
+            TransactionState::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
+            TransactionState::Idle | TransactionState::Open { .. } => Ok(()),
         }
     }
 
@@ -102,7 +102,7 @@ impl DuckSession {
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<Rows, StatementError>,
     ) -> Result<Rows, StatementError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return change(self);
         }
         self.take_place().map_err(StatementError::BeforeItRan)?;
@@ -117,19 +117,19 @@ impl DuckSession {
     fn settle(&mut self, failure: StatementError, sql: &str) -> EngineError {
         let ran = matches!(failure, StatementError::WhileItRan(_));
         let mut error = failure.error();
-        if let (true, State::Open { seen, .. }) = (ran, self.state) {
+        if let (true, TransactionState::Open { seen, .. }) = (ran, self.state) {
             // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
             if error.kind() == ErrorKind::Constraint && self.database().commits.has_others_since(seen) {
                 error = error.with_kind(ErrorKind::Conflict);
             }
-            self.state = State::Failed(error.kind());
+            self.state = TransactionState::Failed(error.kind());
         }
         error.with_statement(sql)
     }
 
     /// Ends the transaction with a COMMIT or a ROLLBACK.
     fn end(&mut self, how: fn(&mut Self) -> &mut Statement) -> Result<(), EngineError> {
-        self.state = State::Idle;
+        self.state = TransactionState::Idle;
         let ended = how(self).run(&[]);
         self.give_place_back();
         ended.map(drop).map_err(StatementError::error)
@@ -143,7 +143,7 @@ impl DuckSession {
 
 impl Drop for DuckSession {
     fn drop(&mut self) {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             // The connection undoes what is open when it closes; others should not wait for that.
             let _ = self.end(|session| &mut session.rollback);
         }
@@ -159,7 +159,7 @@ impl Session for DuckSession {
     /// Begins a transaction. Whatever the level, it sees a snapshot; transactions are serializable only if there is one writer
     /// at a time.
     fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
         let begin = match access {
@@ -172,7 +172,7 @@ impl Session for DuckSession {
         let begun = begin.run(&[]).map(drop);
         match begun {
             Ok(()) => {
-                self.state = State::Open { access, seen: self.database().commits.count() };
+                self.state = TransactionState::Open { access, seen: self.database().commits.count() };
                 Ok(())
             }
             Err(failure) => {
@@ -210,25 +210,25 @@ impl Session for DuckSession {
     /// Loads rows through the appender, in the open transaction.
     fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
         self.refuse_failed()?;
-        if self.state == State::Idle {
+        if self.state == TransactionState::Idle {
             return rows(&mut |values| self.execute(insert, Params::of(values)).map(drop));
         }
         let loaded = Appender::new(&self.connection, None, table).and_then(|mut appender| appender.append_each(rows));
         loaded.map_err(|error| {
-            self.state = State::Failed(error.kind());
+            self.state = TransactionState::Failed(error.kind());
             error.with_statement(insert.text())
         })
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
         match self.state {
-            State::Idle => Ok(()),
-            State::Failed(kind) => {
+            TransactionState::Idle => Ok(()),
+            TransactionState::Failed(kind) => {
                 self.end(|session| &mut session.rollback)?;
                 Err(EngineError::failed_transaction(kind, true))
             }
-            State::Open { access: Access::Read, .. } => self.end(|session| &mut session.commit),
-            State::Open { access: Access::Write, .. } => {
+            TransactionState::Open { access: Access::Read, .. } => self.end(|session| &mut session.commit),
+            TransactionState::Open { access: Access::Write, .. } => {
                 let database = Arc::clone(self.database());
                 database.commits.run(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
                     // The transaction's own view was checked when its statements ran: a violation at commit is caused by
@@ -242,8 +242,8 @@ impl Session for DuckSession {
 
     fn rollback(&mut self) -> Result<(), EngineError> {
         match self.state {
-            State::Idle => Ok(()),
-            State::Open { .. } | State::Failed(_) => self.end(|session| &mut session.rollback),
+            TransactionState::Idle => Ok(()),
+            TransactionState::Open { .. } | TransactionState::Failed(_) => self.end(|session| &mut session.rollback),
         }
     }
 
@@ -275,8 +275,8 @@ impl Session for DuckSession {
         self.refuse_failed()?;
         let ran = match self.state {
             // It may be a change all the same, as DDL is.
-            State::Idle => Arc::clone(self.database()).commits.run(|| self.rows_of_text(sql, params)),
-            State::Open { .. } | State::Failed(_) => self.rows_of_text(sql, params),
+            TransactionState::Idle => Arc::clone(self.database()).commits.run(|| self.rows_of_text(sql, params)),
+            TransactionState::Open { .. } | TransactionState::Failed(_) => self.rows_of_text(sql, params),
         };
         match ran {
             Ok(mut rows) => rows.each(&mut self.columns, each),

@@ -18,7 +18,7 @@ pub(crate) const UNITS_PER_DAY: i64 = 864_000_000;
 
 /// Representation of a parameter's value in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ParameterForm {
     /// Not known yet: only NULL was passed.
     Unknown,
     Int,
@@ -35,8 +35,8 @@ enum Form {
 
 /// Parameter: its representation, and its offset in the block.
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    form: Form,
+struct ParameterPlace {
+    form: ParameterForm,
     /// Whether the parameter is a large object.
     is_lob: bool,
     /// Capacity for a text, in bytes.
@@ -48,7 +48,7 @@ struct Place {
 /// Parameters of a statement.
 pub(crate) struct Message {
     metadata: *mut RawMetadata,
-    places: Vec<Place>,
+    places: Vec<ParameterPlace>,
     /// Number of the caller's value for each place, counted from 0.
     order: Vec<usize>,
     /// Number of values that the caller must pass.
@@ -94,8 +94,8 @@ impl Message {
                     ((table.data_type)(described, status, at) & !1, (table.length)(described, status, at))
                 })?;
                 let is_text = [sql_type::TEXT, sql_type::VARYING].contains(&data_type);
-                this.places.push(Place {
-                    form: Form::Unknown,
+                this.places.push(ParameterPlace {
+                    form: ParameterForm::Unknown,
                     is_lob: data_type == sql_type::BLOB,
                     capacity: if is_text { length as usize } else { 1 },
                     offset: 0,
@@ -168,27 +168,33 @@ impl Message {
     fn put(&mut self, at: usize, value: Value<'_>) -> bool {
         let place = self.places[at];
         match (place.form, value) {
-            (Form::Unknown, _) => return false,
+            (ParameterForm::Unknown, _) => return false,
             (_, Value::Null) => {
                 self.write(place.null_offset, (-1i16).to_le_bytes());
                 return true;
             }
-            (Form::Int, Value::Int(number)) => self.write(place.offset, number.to_ne_bytes()),
-            (Form::Decimal(scale), Value::Decimal { units, scale: given }) if scale == given => {
+            (ParameterForm::Int, Value::Int(number)) => self.write(place.offset, number.to_ne_bytes()),
+            (ParameterForm::Decimal(scale), Value::Decimal { units, scale: given }) if scale == given => {
                 self.write(place.offset, units.to_ne_bytes());
             }
-            (Form::Real, Value::Real(number)) => self.write(place.offset, number.to_ne_bytes()),
-            (Form::Bool, Value::Bool(flag)) => self.write(place.offset, [u8::from(flag)]),
-            (Form::Date, Value::Date(date)) => self.write(place.offset, (date.days() + DAYS_TO_1970).to_ne_bytes()),
-            (Form::Timestamp, Value::Timestamp(moment)) => {
+            (ParameterForm::Real, Value::Real(number)) => self.write(place.offset, number.to_ne_bytes()),
+            (ParameterForm::Bool, Value::Bool(flag)) => self.write(place.offset, [u8::from(flag)]),
+            (ParameterForm::Date, Value::Date(date)) => {
+                self.write(place.offset, (date.days() + DAYS_TO_1970).to_ne_bytes())
+            }
+            (ParameterForm::Timestamp, Value::Timestamp(moment)) => {
                 let units = moment.millis() * UNITS_PER_MILLI;
                 let days = units.div_euclid(UNITS_PER_DAY) as i32 + DAYS_TO_1970;
                 let time = units.rem_euclid(UNITS_PER_DAY) as u32;
                 self.write(place.offset, days.to_ne_bytes());
                 self.write(place.offset + 4, time.to_ne_bytes());
             }
-            (Form::Text, Value::Text(text)) if text.len() <= place.capacity => self.write_bytes(place, text.as_bytes()),
-            (Form::Bytes, Value::Blob(bytes)) if bytes.len() <= place.capacity => self.write_bytes(place, bytes),
+            (ParameterForm::Text, Value::Text(text)) if text.len() <= place.capacity => {
+                self.write_bytes(place, text.as_bytes())
+            }
+            (ParameterForm::Bytes, Value::Blob(bytes)) if bytes.len() <= place.capacity => {
+                self.write_bytes(place, bytes)
+            }
             _ => return false,
         }
         self.write(place.null_offset, 0i16.to_le_bytes());
@@ -208,7 +214,7 @@ impl Message {
     }
 
     #[inline]
-    fn write_bytes(&mut self, place: Place, bytes: &[u8]) {
+    fn write_bytes(&mut self, place: ParameterPlace, bytes: &[u8]) {
         // The capacity has no more than two bytes say.
         self.write(place.offset, (bytes.len() as u16).to_ne_bytes());
         self.bytes()[place.offset + 2..place.offset + 2 + bytes.len()].copy_from_slice(bytes);
@@ -224,7 +230,7 @@ impl Message {
         at: usize,
     ) -> Result<(), EngineError> {
         let value = self.value(params, at)?;
-        if let (Form::Lob, Value::Text(_) | Value::Blob(_)) = (self.places[at].form, value) {
+        if let (ParameterForm::Lob, Value::Text(_) | Value::Blob(_)) = (self.places[at].form, value) {
             return self.put_lob(attachment, transaction, at, value);
         }
         for (place, number) in self.places.iter_mut().zip(&self.order) {
@@ -309,29 +315,29 @@ impl Drop for Message {
     }
 }
 
-impl Place {
+impl ParameterPlace {
     /// Changes the place's representation to one that fits a value.
     fn take(&mut self, value: Value<'_>) -> Result<(), EngineError> {
         self.form = match value {
             Value::Null => match self.form {
-                Form::Unknown if self.is_lob => Form::Lob,
-                Form::Unknown => Form::Text,
+                ParameterForm::Unknown if self.is_lob => ParameterForm::Lob,
+                ParameterForm::Unknown => ParameterForm::Text,
                 form => form,
             },
-            Value::Text(_) | Value::Blob(_) if self.is_lob => Form::Lob,
-            Value::Int(_) => Form::Int,
-            Value::Decimal { scale, .. } => Form::Decimal(scale),
-            Value::Real(_) => Form::Real,
-            Value::Bool(_) => Form::Bool,
-            Value::Date(_) => Form::Date,
-            Value::Timestamp(_) => Form::Timestamp,
-            Value::Text(text) => self.with_room(text.len(), Form::Text)?,
-            Value::Blob(bytes) => self.with_room(bytes.len(), Form::Bytes)?,
+            Value::Text(_) | Value::Blob(_) if self.is_lob => ParameterForm::Lob,
+            Value::Int(_) => ParameterForm::Int,
+            Value::Decimal { scale, .. } => ParameterForm::Decimal(scale),
+            Value::Real(_) => ParameterForm::Real,
+            Value::Bool(_) => ParameterForm::Bool,
+            Value::Date(_) => ParameterForm::Date,
+            Value::Timestamp(_) => ParameterForm::Timestamp,
+            Value::Text(text) => self.with_room(text.len(), ParameterForm::Text)?,
+            Value::Blob(bytes) => self.with_room(bytes.len(), ParameterForm::Bytes)?,
         };
         Ok(())
     }
 
-    fn with_room(&mut self, length: usize, form: Form) -> Result<Form, EngineError> {
+    fn with_room(&mut self, length: usize, form: ParameterForm) -> Result<ParameterForm, EngineError> {
         if length > LONGEST {
             let words = format!(
                 "a value of {length} bytes is too long for Firebird, which takes {LONGEST} where it wants no large object"
@@ -351,15 +357,15 @@ impl Place {
         const OCTETS: u32 = 1;
         let capacity = self.capacity.clamp(1, LONGEST) as u32;
         match self.form {
-            Form::Unknown | Form::Text => (sql_type::VARYING, capacity, 0, NONE),
-            Form::Bytes => (sql_type::VARYING, capacity, 0, OCTETS),
-            Form::Int => (sql_type::INT64, 8, 0, NONE),
-            Form::Decimal(scale) => (sql_type::INT64, 8, -i32::from(scale), NONE),
-            Form::Real => (sql_type::DOUBLE, 8, 0, NONE),
-            Form::Bool => (sql_type::BOOLEAN, 1, 0, NONE),
-            Form::Date => (sql_type::DATE, 4, 0, NONE),
-            Form::Timestamp => (sql_type::TIMESTAMP, 8, 0, NONE),
-            Form::Lob => (sql_type::BLOB, 8, 0, NONE),
+            ParameterForm::Unknown | ParameterForm::Text => (sql_type::VARYING, capacity, 0, NONE),
+            ParameterForm::Bytes => (sql_type::VARYING, capacity, 0, OCTETS),
+            ParameterForm::Int => (sql_type::INT64, 8, 0, NONE),
+            ParameterForm::Decimal(scale) => (sql_type::INT64, 8, -i32::from(scale), NONE),
+            ParameterForm::Real => (sql_type::DOUBLE, 8, 0, NONE),
+            ParameterForm::Bool => (sql_type::BOOLEAN, 1, 0, NONE),
+            ParameterForm::Date => (sql_type::DATE, 4, 0, NONE),
+            ParameterForm::Timestamp => (sql_type::TIMESTAMP, 8, 0, NONE),
+            ParameterForm::Lob => (sql_type::BLOB, 8, 0, NONE),
         }
     }
 }

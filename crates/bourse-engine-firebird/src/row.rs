@@ -15,7 +15,7 @@ const TEXT_LOB: i32 = 1;
 
 /// Representation of a column's value in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ColumnForm {
     Null,
     I16,
     I32,
@@ -35,7 +35,7 @@ enum Form {
 
 #[derive(Debug)]
 struct Column {
-    form: Form,
+    form: ColumnForm,
     /// Digits behind the point, for a decimal.
     scale: Option<u8>,
     /// Whether a text or a large object is binary.
@@ -89,7 +89,7 @@ impl Output {
                     form,
                     scale: u8::try_from(-scale).ok().filter(|scale| *scale > 0),
                     is_bytes: match form {
-                        Form::Lob => status.check(|status| (table.sub_type)(metadata, status, at))? != TEXT_LOB,
+                        ColumnForm::Lob => status.check(|status| (table.sub_type)(metadata, status, at))? != TEXT_LOB,
                         _ => number(table.char_set, at)? == OCTETS,
                     },
                     length: number(table.length, at)? as usize,
@@ -98,7 +98,7 @@ impl Output {
                     name: as_written(&name),
                     lob: this.lobs.len(),
                 });
-                if form == Form::Lob {
+                if form == ColumnForm::Lob {
                     this.lobs.push(Vec::new());
                 }
             }
@@ -140,7 +140,7 @@ impl Output {
 
     #[cold]
     fn read_lobs(&mut self, attachment: &Attachment, transaction: &Transaction) -> Result<(), EngineError> {
-        for column in self.columns.iter().filter(|column| column.form == Form::Lob) {
+        for column in self.columns.iter().filter(|column| column.form == ColumnForm::Lob) {
             if !is_null(&self.block, column) {
                 let id = LobId { high: read(&self.block, column.offset), low: read(&self.block, column.offset + 4) };
                 lob::read(attachment, transaction, id, &mut self.lobs[column.lob])?;
@@ -160,21 +160,21 @@ impl Drop for Output {
 }
 
 /// Form for the library's number of a type.
-const fn form(number: u32) -> Option<Form> {
+const fn form(number: u32) -> Option<ColumnForm> {
     Some(match number {
-        sql_type::SHORT => Form::I16,
-        sql_type::LONG => Form::I32,
-        sql_type::INT64 => Form::I64,
-        sql_type::INT128 => Form::I128,
-        sql_type::FLOAT => Form::F32,
-        sql_type::DOUBLE => Form::F64,
-        sql_type::BOOLEAN => Form::Bool,
-        sql_type::DATE => Form::Date,
-        sql_type::TIMESTAMP => Form::Timestamp,
-        sql_type::TEXT => Form::Text,
-        sql_type::VARYING => Form::Varying,
-        sql_type::BLOB => Form::Lob,
-        sql_type::NULL => Form::Null,
+        sql_type::SHORT => ColumnForm::I16,
+        sql_type::LONG => ColumnForm::I32,
+        sql_type::INT64 => ColumnForm::I64,
+        sql_type::INT128 => ColumnForm::I128,
+        sql_type::FLOAT => ColumnForm::F32,
+        sql_type::DOUBLE => ColumnForm::F64,
+        sql_type::BOOLEAN => ColumnForm::Bool,
+        sql_type::DATE => ColumnForm::Date,
+        sql_type::TIMESTAMP => ColumnForm::Timestamp,
+        sql_type::TEXT => ColumnForm::Text,
+        sql_type::VARYING => ColumnForm::Varying,
+        sql_type::BLOB => ColumnForm::Lob,
+        sql_type::NULL => ColumnForm::Null,
         _ => return None,
     })
 }
@@ -210,8 +210,8 @@ impl FirebirdRow<'_> {
     #[inline]
     fn bytes(&self, column: &Column) -> &[u8] {
         let (offset, length) = match column.form {
-            Form::Lob => return &self.0.lobs[column.lob],
-            Form::Varying => (column.offset + 2, usize::from(self.read::<u16>(column))),
+            ColumnForm::Lob => return &self.0.lobs[column.lob],
+            ColumnForm::Varying => (column.offset + 2, usize::from(self.read::<u16>(column))),
             _ => (column.offset, column.length),
         };
         let block = &self.0.block;
@@ -219,7 +219,7 @@ impl FirebirdRow<'_> {
         // SAFETY: these bytes are the block's.
         let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr().cast::<u8>().add(offset), length) };
         match column.form {
-            Form::Text if !column.is_bytes => bytes.trim_ascii_end(),
+            ColumnForm::Text if !column.is_bytes => bytes.trim_ascii_end(),
             _ => bytes,
         }
     }
@@ -233,11 +233,11 @@ impl Row for FirebirdRow<'_> {
             return Value::Null;
         }
         let units = match column.form {
-            Form::Null => return Value::Null,
-            Form::I16 => self.read::<i16>(column).into(),
-            Form::I32 => self.read::<i32>(column).into(),
-            Form::I64 => self.read::<i64>(column),
-            Form::I128 => match i64::try_from(self.read::<i128>(column)) {
+            ColumnForm::Null => return Value::Null,
+            ColumnForm::I16 => self.read::<i16>(column).into(),
+            ColumnForm::I32 => self.read::<i32>(column).into(),
+            ColumnForm::I64 => self.read::<i64>(column),
+            ColumnForm::I128 => match i64::try_from(self.read::<i128>(column)) {
                 Ok(units) => units,
                 // One that is too large for readers comes as a floating-point number.
                 Err(_) => {
@@ -245,18 +245,18 @@ impl Row for FirebirdRow<'_> {
                     return Value::Real(units / 10f64.powi(column.scale.unwrap_or(0).into()));
                 }
             },
-            Form::F32 => return Value::Real(self.read::<f32>(column).into()),
-            Form::F64 => return Value::Real(self.read(column)),
-            Form::Bool => return Value::Bool(self.read::<u8>(column) != 0),
-            Form::Date => return Value::Date(Date::from_days(self.read::<i32>(column) - DAYS_TO_1970)),
-            Form::Timestamp => {
+            ColumnForm::F32 => return Value::Real(self.read::<f32>(column).into()),
+            ColumnForm::F64 => return Value::Real(self.read(column)),
+            ColumnForm::Bool => return Value::Bool(self.read::<u8>(column) != 0),
+            ColumnForm::Date => return Value::Date(Date::from_days(self.read::<i32>(column) - DAYS_TO_1970)),
+            ColumnForm::Timestamp => {
                 let days = i64::from(self.read::<i32>(column) - DAYS_TO_1970);
                 let time: u32 = read(&self.0.block, column.offset + 4);
                 return Value::Timestamp(Timestamp::from_millis(
                     (days * UNITS_PER_DAY + i64::from(time)).div_euclid(UNITS_PER_MILLI),
                 ));
             }
-            Form::Text | Form::Varying | Form::Lob => {
+            ColumnForm::Text | ColumnForm::Varying | ColumnForm::Lob => {
                 let bytes = self.bytes(column);
                 // A text that is no UTF-8 comes as its bytes.
                 return match std::str::from_utf8(bytes) {
@@ -274,7 +274,8 @@ impl Row for FirebirdRow<'_> {
     #[inline]
     fn text_bytes(&self, index: usize) -> Option<&[u8]> {
         let column = &self.0.columns[index];
-        let is_text = matches!(column.form, Form::Text | Form::Varying | Form::Lob) && !column.is_bytes;
+        let is_text =
+            matches!(column.form, ColumnForm::Text | ColumnForm::Varying | ColumnForm::Lob) && !column.is_bytes;
         (is_text && !is_null(&self.0.block, column)).then(|| self.bytes(column))
     }
 

@@ -9,7 +9,7 @@ use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 
 /// State of a session's transaction.
-enum State {
+enum TransactionState {
     Idle,
     Reading(Snapshot),
     Writing(Box<OptimisticWriteTx>),
@@ -18,7 +18,7 @@ enum State {
 /// Session of one user.
 pub(crate) struct FjallSession {
     database: Arc<Database>,
-    state: State,
+    state: TransactionState,
     /// Keyspaces by their tables' slots.
     keyspaces: Slots<Keyspace>,
     /// Bytes of the record being written.
@@ -40,12 +40,12 @@ macro_rules! read {
     ($self:ident, $table:expr, |$from:ident, $keyspace:ident| $body:expr) => {{
         let $keyspace = &*$self.keyspaces.get_or_make($table.slot(), || $self.database.keyspace($table))?;
         match &$self.state {
-            State::Idle => {
+            TransactionState::Idle => {
                 let $from = $self.database.snapshot();
                 $body
             }
-            State::Reading($from) => $body,
-            State::Writing($from) => {
+            TransactionState::Reading($from) => $body,
+            TransactionState::Writing($from) => {
                 let $from = &**$from;
                 $body
             }
@@ -55,7 +55,7 @@ macro_rules! read {
 
 impl FjallSession {
     pub(crate) fn new(database: Arc<Database>) -> Self {
-        Self { database, state: State::Idle, keyspaces: Slots::default(), buffer: Vec::new() }
+        Self { database, state: TransactionState::Idle, keyspaces: Slots::default(), buffer: Vec::new() }
     }
 
     /// Runs a change in the open transaction or in one of its own.
@@ -67,9 +67,9 @@ impl FjallSession {
     ) -> Result<T, EngineError> {
         let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
         match &mut self.state {
-            State::Reading(_) => Err(only_reads()),
-            State::Writing(writing) => body(writing, keyspace),
-            State::Idle => {
+            TransactionState::Reading(_) => Err(only_reads()),
+            TransactionState::Writing(writing) => body(writing, keyspace),
+            TransactionState::Idle => {
                 let mut writing = self.database.begin()?;
                 let value = body(&mut writing, keyspace)?;
                 self.database.commit(writing).map(|()| value)
@@ -80,31 +80,31 @@ impl FjallSession {
 
 impl Records for FjallSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        refuse_indexes("fjall", tables, !matches!(self.state, State::Idle))?;
+        refuse_indexes("fjall", tables, !matches!(self.state, TransactionState::Idle))?;
         tables.iter().try_for_each(|table| self.database.remake(table))
     }
 
     fn begin(&mut self, access: Access) -> Result<(), EngineError> {
-        if !matches!(self.state, State::Idle) {
+        if !matches!(self.state, TransactionState::Idle) {
             return Err(EngineError::unsupported("a session has one transaction at a time"));
         }
         self.state = match access {
-            Access::Read => State::Reading(self.database.snapshot()),
-            Access::Write => State::Writing(Box::new(self.database.begin()?)),
+            Access::Read => TransactionState::Reading(self.database.snapshot()),
+            Access::Write => TransactionState::Writing(Box::new(self.database.begin()?)),
         };
         Ok(())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle | State::Reading(_) => Ok(()),
-            State::Writing(writing) => self.database.commit(*writing),
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle | TransactionState::Reading(_) => Ok(()),
+            TransactionState::Writing(writing) => self.database.commit(*writing),
         }
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
         // A transaction that is dropped has written nothing.
-        self.state = State::Idle;
+        self.state = TransactionState::Idle;
         Ok(())
     }
 
@@ -114,9 +114,9 @@ impl Records for FjallSession {
         let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
         let found = match &self.state {
             // One read needs no snapshot.
-            State::Idle => keyspace.get(bytes),
-            State::Reading(snapshot) => snapshot.get(keyspace, bytes),
-            State::Writing(writing) => writing.get(keyspace, bytes),
+            TransactionState::Idle => keyspace.get(bytes),
+            TransactionState::Reading(snapshot) => snapshot.get(keyspace, bytes),
+            TransactionState::Writing(writing) => writing.get(keyspace, bytes),
         };
         let Some(found) = found.map_err(error)? else { return Ok(false) };
         each(&EncodedRow::new(key, &found))?;
@@ -213,7 +213,7 @@ impl Records for FjallSession {
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
         let count = self.count(table)?;
-        if matches!(self.state, State::Idle) {
+        if matches!(self.state, TransactionState::Idle) {
             let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
             return self.database.clear(keyspace).map(|()| count);
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TransactionState {
     Idle,
     Open,
     /// The transaction met a conflict, and may have been undone in part; it must be rolled back.
@@ -21,19 +21,19 @@ enum State {
 
 pub(crate) struct JdbcSession {
     connection: Connection,
-    state: State,
+    state: TransactionState,
     /// Database; dropped after the connection.
     database: Arc<Database>,
 }
 
 impl JdbcSession {
     pub(crate) fn new(database: Arc<Database>) -> Result<Self, EngineError> {
-        Ok(Self { connection: database.connect()?, state: State::Idle, database })
+        Ok(Self { connection: database.connect()?, state: TransactionState::Idle, database })
     }
 
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
-        if self.state == State::Failed {
+        if self.state == TransactionState::Failed {
             Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
         } else {
             Ok(())
@@ -60,10 +60,10 @@ impl JdbcSession {
         } else {
             error
         };
-        if self.state == State::Open && error.kind() == ErrorKind::Conflict {
-            self.state = State::Failed;
+        if self.state == TransactionState::Open && error.kind() == ErrorKind::Conflict {
+            self.state = TransactionState::Failed;
         }
-        if self.state == State::Idle {
+        if self.state == TransactionState::Idle {
             // The statement was a transaction of its own.
             self.rolled_back();
         }
@@ -72,7 +72,7 @@ impl JdbcSession {
 
     /// Whether the error is a duplicate key of a row that this transaction does not see.
     fn is_of_unseen_row(&mut self, error: &EngineError) -> bool {
-        let is_violation = self.state == State::Open && error.kind() == ErrorKind::Constraint;
+        let is_violation = self.state == TransactionState::Open && error.kind() == ErrorKind::Constraint;
         let query = self.database.product().first_of_key.filter(|_| is_violation).and_then(|of| of(error.message()));
         query.is_some_and(|query| self.connection.number(&query).is_ok_and(|rows| rows == 0))
     }
@@ -106,12 +106,12 @@ impl Session for JdbcSession {
     }
 
     fn begin(&mut self, isolation: Isolation, _: Access) -> Result<(), EngineError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
         let level = self.database.product().level(isolation);
         self.connection.bridge().call(Method::Begin, [level, 0])?;
-        self.state = State::Open;
+        self.state = TransactionState::Open;
         Ok(())
     }
 
@@ -168,16 +168,16 @@ impl Session for JdbcSession {
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle => Ok(()),
-            State::Open => {
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle => Ok(()),
+            TransactionState::Open => {
                 let committed = self.connection.bridge().call(Method::Commit, [0; 2]).map(|_| ());
                 if committed.is_err() {
                     self.rolled_back();
                 }
                 committed
             }
-            State::Failed => {
+            TransactionState::Failed => {
                 self.roll_back()?;
                 Err(EngineError::failed_transaction(ErrorKind::Conflict, true))
             }
@@ -185,9 +185,9 @@ impl Session for JdbcSession {
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle => Ok(()),
-            State::Open | State::Failed => self.roll_back(),
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle => Ok(()),
+            TransactionState::Open | TransactionState::Failed => self.roll_back(),
         }
     }
 

@@ -105,7 +105,7 @@ pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_engine::{Sql, Step};
+    use bourse_engine::{RoutineStep, Sql};
     use bourse_schema::ColumnType;
 
     static ADD: Sql = Sql::new("UPDATE held SET qty = qty + ?2 WHERE id = ?1");
@@ -113,7 +113,7 @@ mod tests {
         "move",
         &[("p_id", ColumnType::Ident), ("p_is_new", ColumnType::Bool)],
         &[("v_qty", ColumnType::Integer)],
-        &[Step::Change(&ADD, &["p_id", "1"], "v_qty"), Step::Values(0, &["v_qty"])],
+        &[RoutineStep::Change(&ADD, &["p_id", "1"], "v_qty"), RoutineStep::Values(0, &["v_qty"])],
     );
 
     #[test]

@@ -37,7 +37,7 @@ const KNOWN_TEXTS: usize = 1_024;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TransactionState {
     /// No transaction is open.
     Idle,
     /// A transaction is open.
@@ -52,7 +52,7 @@ pub struct MysqlSession {
     statements: Slots<PreparedStatement>,
     /// Isolation level last set at the server; `None` before the first.
     isolation: Option<Isolation>,
-    state: State,
+    state: TransactionState,
     /// Whether the transaction has run a statement of which it is not known whether it ends transactions.
     has_unknown: bool,
     /// Hashes of the texts that are known not to end transactions.
@@ -76,7 +76,7 @@ impl MysqlSession {
             connection,
             statements: Slots::default(),
             isolation: None,
-            state: State::Idle,
+            state: TransactionState::Idle,
             has_unknown: false,
             known_texts: HashSet::new(),
             round_trips: 0,
@@ -104,7 +104,7 @@ impl MysqlSession {
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
         *self.statements.place(slot) = Some(PreparedStatement { statement, rendered, scales, is_known: false });
-        if self.is_galera && self.state == State::Open { self.refuse_undone() } else { Ok(()) }
+        if self.is_galera && self.state == TransactionState::Open { self.refuse_undone() } else { Ok(()) }
     }
 
     /// Fails with a conflict where the server has undone the open transaction.
@@ -155,7 +155,7 @@ impl MysqlSession {
     ) -> Result<QueryResult<'_, '_, '_, Binary>, EngineError> {
         self.make_ready(slot, text, params)?;
         let prepared = self.statements.place(slot).as_mut().expect("prepared just before");
-        if self.state == State::Open {
+        if self.state == TransactionState::Open {
             self.has_unknown |= !std::mem::replace(&mut prepared.is_known, true);
         }
         let values = prepared.rendered.arrange(params)?;
@@ -166,7 +166,7 @@ impl MysqlSession {
     /// Runs a text that contains the values: one round trip, and not every statement can be prepared.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
-        if self.state == State::Open && self.known_texts.len() < KNOWN_TEXTS {
+        if self.state == TransactionState::Open && self.known_texts.len() < KNOWN_TEXTS {
             self.has_unknown |= self.known_texts.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one(sql));
         }
         self.round_trips += 1;
@@ -179,18 +179,18 @@ impl MysqlSession {
     /// Records the outcome of the transaction, and adds the statement to an error.
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {
-            if self.state == State::Open && e.kind() == ErrorKind::Conflict {
+            if self.state == TransactionState::Open && e.kind() == ErrorKind::Conflict {
                 // After a deadlock the server has rolled back already; after waiting in vain it has not, and whoever it
                 // waited for may be waiting for it.
                 let _ = self.bare("ROLLBACK");
-                self.state = State::Doomed;
+                self.state = TransactionState::Doomed;
             }
             e.with_statement(sql)
         })
     }
 
     fn refuse_doomed(&self) -> Result<(), EngineError> {
-        if self.state == State::Doomed {
+        if self.state == TransactionState::Doomed {
             Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
         } else {
             Ok(())
@@ -265,7 +265,7 @@ impl Session for MysqlSession {
     /// Begins a transaction in one round trip, also if the level changes, unless the server accepts one statement at a
     /// time.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
         let isolation = given(isolation, self.facts.strictest);
@@ -287,7 +287,7 @@ impl Session for MysqlSession {
             }
             self.isolation = Some(isolation);
         }
-        self.state = State::Open;
+        self.state = TransactionState::Open;
         Ok(())
     }
 
@@ -319,7 +319,7 @@ impl Session for MysqlSession {
 
     fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
         let is_known = self.routines.is_some_and(|known| std::ptr::eq(known, routines));
-        if !self.procedures || is_known || self.state != State::Idle {
+        if !self.procedures || is_known || self.state != TransactionState::Idle {
             return Ok(());
         }
         routines::install(&mut self.connection, routines)?;
@@ -347,16 +347,16 @@ impl Session for MysqlSession {
 
     fn commit(&mut self) -> Result<(), EngineError> {
         if let Err(e) = self.refuse_doomed() {
-            self.state = State::Idle;
+            self.state = TransactionState::Idle;
             return Err(e);
         }
-        if self.state == State::Idle {
+        if self.state == TransactionState::Idle {
             return Ok(());
         }
         let is_asked = std::mem::take(&mut self.has_unknown) && std::ptr::eq(self.facts, &OWN);
         let is_open = if is_asked { self.refuse_ended() } else { Ok(()) };
         let done = is_open.and_then(|()| self.bare("COMMIT"));
-        self.state = State::Idle;
+        self.state = TransactionState::Idle;
         if done.is_err() {
             // The seam says that a commit which failed is rolled back; the first error is the one to report.
             let _ = self.bare("ROLLBACK");
@@ -365,9 +365,9 @@ impl Session for MysqlSession {
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle | State::Doomed => Ok(()),
-            State::Open => self.bare("ROLLBACK"),
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle | TransactionState::Doomed => Ok(()),
+            TransactionState::Open => self.bare("ROLLBACK"),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::message;
 use crate::ownership::{self, mark, quoted};
 use crate::products::{COPY, PRODUCTS};
 use crate::value::{Column, Oid, ServerRow, fits, stored};
-use crate::wire::{Connection, State};
+use crate::wire::{Connection, TransactionState};
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
 use bourse_server::client::Product;
 use bytes::{BufMut as _, BytesMut};
@@ -250,7 +250,7 @@ impl DatabaseLoader {
 impl Drop for DatabaseLoader {
     fn drop(&mut self) {
         // Best effort, since the server does both when the connection is closed; the next load may come sooner.
-        if self.connection.state != State::Idle {
+        if self.connection.state != TransactionState::Idle {
             let _ = self.connection.end("ROLLBACK");
         }
         let _ = self.connection.run("SELECT pg_advisory_unlock_all()");

@@ -112,7 +112,7 @@ pub(crate) fn install(connection: &mut Connection, routines: &[&Routine]) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_engine::{Sql, Step};
+    use bourse_engine::{RoutineStep, Sql};
 
     static HELD: Sql = Sql::new("SELECT qty FROM held WHERE id = ?1");
     static ADD: Sql = Sql::new("UPDATE held SET qty = qty + ?2 WHERE id = ?1");
@@ -121,9 +121,9 @@ mod tests {
         &[("p_id", ColumnType::Ident), ("p_name", ColumnType::Text(9))],
         &[("v_qty", ColumnType::Integer)],
         &[
-            Step::Into(&HELD, &["p_id"], &["v_qty"]),
-            Step::Each("item", &HELD, &["v_qty"], &[Step::Change(&ADD, &["item.qty", "1"], "v_qty")]),
-            Step::Rows(0, &HELD, &["p_id"]),
+            RoutineStep::Into(&HELD, &["p_id"], &["v_qty"]),
+            RoutineStep::Each("item", &HELD, &["v_qty"], &[RoutineStep::Change(&ADD, &["item.qty", "1"], "v_qty")]),
+            RoutineStep::Rows(0, &HELD, &["p_id"]),
         ],
     );
 

@@ -7,7 +7,7 @@ use crate::error::broken;
 use crate::message;
 use crate::routines;
 use crate::value::{Column, Oid, RecordRow, ServerRow, exact_type, fits};
-use crate::wire::{Connection, Field, State};
+use crate::wire::{Connection, Field, TransactionState};
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
     Sql, Value, run_one_by_one,
@@ -69,7 +69,8 @@ impl PostgresSession {
 
     /// Whether a transaction is open, possibly not yet at the server.
     fn is_open(&self) -> bool {
-        self.connection.state != State::Idle || self.ahead.as_ref().is_some_and(|ahead| ahead.begin.is_some())
+        self.connection.state != TransactionState::Idle
+            || self.ahead.as_ref().is_some_and(|ahead| ahead.begin.is_some())
     }
 
     /// Takes the statements written ahead, for a caller that sends them with another.
@@ -332,7 +333,7 @@ impl PostgresSession {
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {
             // The server has undone the transaction and holds no lock any more; what follows would not be in any.
-            self.is_doomed |= self.connection.state == State::Failed && e.kind() == ErrorKind::Conflict;
+            self.is_doomed |= self.connection.state == TransactionState::Failed && e.kind() == ErrorKind::Conflict;
             e.with_statement(sql)
         })
     }
@@ -489,9 +490,9 @@ impl Session for PostgresSession {
         let (was_doomed, was_begun) = (std::mem::take(&mut self.is_doomed), std::mem::take(&mut self.is_begun));
         // Where the transaction has failed, the server answers a COMMIT as if it were a ROLLBACK.
         let done = match self.connection.state {
-            State::Idle if was_begun => Err(EngineError::already_ended()),
-            State::Idle => Ok(true),
-            State::Open | State::Failed => self.connection.end("COMMIT"),
+            TransactionState::Idle if was_begun => Err(EngineError::already_ended()),
+            TransactionState::Idle => Ok(true),
+            TransactionState::Open | TransactionState::Failed => self.connection.end("COMMIT"),
         };
         match done {
             Ok(true) => return Ok(()),
@@ -499,7 +500,7 @@ impl Session for PostgresSession {
             Err(e) => {
                 // The seam says that a commit which failed is rolled back. PostgreSQL has done so; a server that speaks its
                 // protocol may wait to be told. The first error is the one to report.
-                if self.connection.state != State::Idle {
+                if self.connection.state != TransactionState::Idle {
                     let _ = self.connection.end("ROLLBACK");
                 }
                 return Err(e);
@@ -513,8 +514,8 @@ impl Session for PostgresSession {
         (self.is_doomed, self.is_begun) = (false, false);
         self.forget_ahead();
         match self.connection.state {
-            State::Idle => Ok(()),
-            State::Open | State::Failed => self.connection.end("ROLLBACK").map(|_| ()),
+            TransactionState::Idle => Ok(()),
+            TransactionState::Open | TransactionState::Failed => self.connection.end("ROLLBACK").map(|_| ()),
         }
     }
 
@@ -532,7 +533,7 @@ impl Session for PostgresSession {
             .connection
             .run("SET plan_cache_mode = force_generic_plan")
             .and_then(|()| self.connection.names(&format!("EXPLAIN (COSTS OFF) EXECUTE {NAME}{values}")));
-        if self.connection.state != State::Failed {
+        if self.connection.state != TransactionState::Failed {
             self.connection.run(&format!("RESET plan_cache_mode; DEALLOCATE {NAME}"))?;
         }
         explained

@@ -117,7 +117,7 @@ impl Write for Stream {
 
 /// State of the session's transaction, from the server's latest message: none, open or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum TransactionState {
     Idle,
     Open,
     Failed,
@@ -143,7 +143,7 @@ pub struct Connection {
     input: Vec<u8>,
     /// Range of the bytes read and not yet used.
     unread: Range<usize>,
-    pub(crate) state: State,
+    pub(crate) state: TransactionState,
     /// Whether the connection is unusable.
     is_broken: bool,
     /// Fields of the current row.
@@ -179,7 +179,7 @@ impl Connection {
             out: BytesMut::with_capacity(4 << 10),
             input: vec![0; READ_BYTES],
             unread: 0..0,
-            state: State::Idle,
+            state: TransactionState::Idle,
             is_broken: false,
             fields: Vec::new(),
             round_trips: 0,
@@ -387,9 +387,9 @@ impl Connection {
                 b'Z' => {
                     self.awaited.rests();
                     self.state = match self.body(&message) {
-                        b"I" => State::Idle,
-                        b"T" => State::Open,
-                        _ => State::Failed,
+                        b"I" => TransactionState::Idle,
+                        b"T" => TransactionState::Open,
+                        _ => TransactionState::Failed,
                     };
                     return outcome;
                 }

@@ -13,7 +13,7 @@ use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableT
 use std::sync::Arc;
 
 /// State of a session's transaction.
-enum State {
+enum TransactionState {
     Idle,
     Reading(ReadingTransaction),
     Writing(WritingTransaction),
@@ -25,7 +25,7 @@ pub(crate) struct RedbSession {
     options: Options,
     /// Whether commits wait for a disk.
     syncs: bool,
-    state: State,
+    state: TransactionState,
     /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
@@ -62,12 +62,12 @@ macro_rules! by_type {
 macro_rules! read {
     ($self:ident, $table:expr, $key:expr, |$found:ident, $k:ident| $body:expr) => {
         match &mut $self.state {
-            State::Idle => {
+            TransactionState::Idle => {
                 let mut reading = $self.reading()?;
                 by_type!(reading.table($table)?, $table, $key, |$found, $k| $body)
             }
-            State::Reading(reading) => by_type!(reading.table($table)?, $table, $key, |$found, $k| $body),
-            State::Writing(writing) => writing.with_dependent_mut(|transaction, tables| {
+            TransactionState::Reading(reading) => by_type!(reading.table($table)?, $table, $key, |$found, $k| $body),
+            TransactionState::Writing(writing) => writing.with_dependent_mut(|transaction, tables| {
                 by_type!(&*opened(transaction, tables, $table)?, $table, $key, |$found, $k| $body)
             }),
         }
@@ -93,7 +93,7 @@ fn some_key(table: &RecordTable) -> Key<'static> {
 impl RedbSession {
     pub(crate) fn new(database: Arc<Database>, options: Options, has_disk: bool) -> Self {
         let syncs = has_disk && options.durability == Durable::Immediate;
-        Self { database, options, syncs, state: State::Idle, buffer: Vec::new() }
+        Self { database, options, syncs, state: TransactionState::Idle, buffer: Vec::new() }
     }
 
     #[inline]
@@ -119,9 +119,9 @@ impl RedbSession {
         body: impl FnOnce(&mut WritingTransaction) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         match &mut self.state {
-            State::Reading(_) => Err(only_reads()),
-            State::Writing(writing) => body(writing),
-            State::Idle => {
+            TransactionState::Reading(_) => Err(only_reads()),
+            TransactionState::Writing(writing) => body(writing),
+            TransactionState::Idle => {
                 let mut writing = self.begin_write(self.options.durability)?;
                 match body(&mut writing) {
                     Ok(value) => committed(writing, self.syncs).map(|()| value),
@@ -207,7 +207,7 @@ fn scan<K: RedbKey>(
 
 impl Records for RedbSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        refuse_indexes("redb", tables, !matches!(self.state, State::Idle))?;
+        refuse_indexes("redb", tables, !matches!(self.state, TransactionState::Idle))?;
         let mut writing = self.begin_write(Durable::Immediate)?;
         writing.with_dependent_mut(|transaction, open| {
             tables.iter().try_for_each(|table| remade(transaction, open, table))
@@ -216,27 +216,27 @@ impl Records for RedbSession {
     }
 
     fn begin(&mut self, access: Access) -> Result<(), EngineError> {
-        if !matches!(self.state, State::Idle) {
+        if !matches!(self.state, TransactionState::Idle) {
             return Err(EngineError::unsupported("redb has no transactions within transactions"));
         }
         self.state = match access {
-            Access::Read => State::Reading(self.reading()?),
-            Access::Write => State::Writing(self.begin_write(self.options.durability)?),
+            Access::Read => TransactionState::Reading(self.reading()?),
+            Access::Write => TransactionState::Writing(self.begin_write(self.options.durability)?),
         };
         Ok(())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle | State::Reading(_) => Ok(()),
-            State::Writing(writing) => committed(writing, self.syncs),
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle | TransactionState::Reading(_) => Ok(()),
+            TransactionState::Writing(writing) => committed(writing, self.syncs),
         }
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle | State::Reading(_) => Ok(()),
-            State::Writing(writing) => writing.into_owner().abort().map_err(error),
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle | TransactionState::Reading(_) => Ok(()),
+            TransactionState::Writing(writing) => writing.into_owner().abort().map_err(error),
         }
     }
 

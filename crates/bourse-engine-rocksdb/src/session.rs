@@ -1,7 +1,7 @@
 //! Records by key on RocksDB.
 
 use crate::database::{Database, Table};
-use crate::transaction::{State, View};
+use crate::transaction::{TransactionState, View};
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
 use bourse_engine::{Access, Change, EachRow, EngineError, Key, RecordTable, Records, Slots, Value};
@@ -49,9 +49,9 @@ impl RocksDbSession {
     ) -> Result<T, EngineError> {
         let found = self.tables.of(self.view.database(), table)?;
         match self.view.state() {
-            State::Reading(_) => Err(only_reads()),
-            State::Writing => body(&self.view, found),
-            State::Idle => {
+            TransactionState::Reading(_) => Err(only_reads()),
+            TransactionState::Writing => body(&self.view, found),
+            TransactionState::Idle => {
                 self.view.begin_writing();
                 match body(&self.view, found) {
                     Ok(value) => self.view.commit().map(|()| value),
@@ -67,12 +67,12 @@ impl RocksDbSession {
 
 impl Records for RocksDbSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        refuse_indexes("RocksDB", tables, self.view.state() != State::Idle)?;
+        refuse_indexes("RocksDB", tables, self.view.state() != TransactionState::Idle)?;
         tables.iter().try_for_each(|table| self.view.database().remake(table))
     }
 
     fn begin(&mut self, access: Access) -> Result<(), EngineError> {
-        if self.view.state() != State::Idle {
+        if self.view.state() != TransactionState::Idle {
             return Err(EngineError::unsupported("a session has one transaction at a time"));
         }
         match access {
@@ -176,7 +176,7 @@ impl Records for RocksDbSession {
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
-        if self.view.state() == State::Idle {
+        if self.view.state() == TransactionState::Idle {
             let count = self.count(table)?;
             // Drops the files in one step; deleting each record would write a tombstone for it.
             return self.view.database().remake(table).map(|()| count);

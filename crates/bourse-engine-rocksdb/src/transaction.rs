@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum TransactionState {
     Idle,
     Reading(*const Snapshot),
     Writing,
@@ -18,7 +18,7 @@ pub(crate) enum State {
 /// A session's view of the database.
 pub(crate) struct View {
     database: Arc<Database>,
-    state: State,
+    state: TransactionState,
     /// Read options that pin the snapshot of the open transaction.
     options: *mut ReadOptions,
     /// Transaction object, reused; null before the first.
@@ -85,14 +85,14 @@ impl View {
     pub(crate) fn new(database: Arc<Database>) -> Self {
         // SAFETY: takes no argument.
         let options = unsafe { (database.handles.api.read_options_create)() };
-        Self { database, state: State::Idle, options, transaction: ptr::null_mut() }
+        Self { database, state: TransactionState::Idle, options, transaction: ptr::null_mut() }
     }
 
     pub(crate) fn database(&self) -> &Database {
         &self.database
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> TransactionState {
         self.state
     }
 
@@ -102,7 +102,7 @@ impl View {
         unsafe {
             let snapshot = (handles.api.snapshot_create)(handles.base);
             (handles.api.set_snapshot)(self.options, snapshot);
-            self.state = State::Reading(snapshot);
+            self.state = TransactionState::Reading(snapshot);
         }
     }
 
@@ -121,7 +121,7 @@ impl View {
             (handles.api.set_snapshot)(self.options, snapshot);
             (handles.api.free)(snapshot.cast_mut().cast());
         }
-        self.state = State::Writing;
+        self.state = TransactionState::Writing;
     }
 
     /// Commits the changes, if there are any.
@@ -129,7 +129,7 @@ impl View {
     /// # Errors
     /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; the library's. The changes are then undone.
     pub(crate) fn commit(&mut self) -> Result<(), EngineError> {
-        if self.state != State::Writing {
+        if self.state != TransactionState::Writing {
             self.rollback();
             return Ok(());
         }
@@ -151,7 +151,7 @@ impl View {
 
     /// Undoes the changes, and ends the transaction.
     pub(crate) fn rollback(&mut self) {
-        if self.state == State::Writing {
+        if self.state == TransactionState::Writing {
             let (api, transaction) = (self.database.handles.api, self.transaction);
             // SAFETY: the transaction is open. What it has changed is in its own memory: forgetting that cannot fail.
             let _ = api.checked(|status| unsafe { (api.transaction_rollback)(transaction, status) });
@@ -165,11 +165,11 @@ impl View {
         // SAFETY: the options are good; a snapshot that was made is released once.
         unsafe {
             (handles.api.set_snapshot)(self.options, ptr::null());
-            if let State::Reading(snapshot) = self.state {
+            if let TransactionState::Reading(snapshot) = self.state {
                 (handles.api.snapshot_release)(handles.base, snapshot);
             }
         }
-        self.state = State::Idle;
+        self.state = TransactionState::Idle;
     }
 
     fn found(&self, raw: *mut Pinned) -> Option<FoundRecord<'_>> {
@@ -183,7 +183,9 @@ impl View {
         // SAFETY: database, transaction and table are open; the key is there for the call.
         let pinned = api.checked(|status| unsafe {
             match self.state {
-                State::Writing => (api.transaction_get)(self.transaction, options, table, raw(key), key.len(), status),
+                TransactionState::Writing => {
+                    (api.transaction_get)(self.transaction, options, table, raw(key), key.len(), status)
+                }
                 _ => (api.get)(handles.base, options, table, raw(key), key.len(), status),
             }
         })?;
@@ -194,7 +196,7 @@ impl View {
     /// this one fails.
     #[inline]
     pub(crate) fn get_for_update(&self, table: &Table, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
-        debug_assert_eq!(self.state, State::Writing);
+        debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is there for the call.
         let pinned = api.checked(|status| unsafe {
@@ -207,7 +209,7 @@ impl View {
     /// Writes a record in the open transaction.
     #[inline]
     pub(crate) fn put(&self, table: &Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
-        debug_assert_eq!(self.state, State::Writing);
+        debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; key and value are copied by the call.
         api.checked(|status| unsafe {
@@ -219,7 +221,7 @@ impl View {
     /// Deletes a record in the open transaction.
     #[inline]
     pub(crate) fn delete(&self, table: &Table, key: &[u8]) -> Result<(), EngineError> {
-        debug_assert_eq!(self.state, State::Writing);
+        debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is copied by the call.
         api.checked(|status| unsafe {
@@ -241,7 +243,7 @@ impl View {
         // the database as it is now.
         let scan = Scan(self, unsafe {
             match self.state {
-                State::Writing => (api.transaction_iterate)(self.transaction, self.options, table.raw),
+                TransactionState::Writing => (api.transaction_iterate)(self.transaction, self.options, table.raw),
                 _ => (api.iterate)(handles.base, self.options, table.raw),
             }
         });

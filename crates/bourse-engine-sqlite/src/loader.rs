@@ -5,7 +5,7 @@ use crate::error::error;
 use crate::ffi;
 use crate::memvfs;
 use crate::options::{Journal, MemoryKind, Options};
-use crate::queue::Place;
+use crate::queue::WriterLock;
 use crate::session::Shared;
 use crate::shared_connection::LentConnection;
 use crate::source::Source;
@@ -143,7 +143,7 @@ struct VisibleLoad {
     rows: Rows,
     kind: MemoryKind,
     /// Writer lock, released after the connection is closed; writing sessions wait for it.
-    _place: Option<Place>,
+    _place: Option<WriterLock>,
 }
 
 impl VisibleLoad {

@@ -23,11 +23,11 @@ const YIELDS: u32 = 4;
 /// The writer lock, and the writers that wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct WriterQueue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     taken: bool,
     waiting: VecDeque<Arc<Waiter>>,
 }
@@ -43,10 +43,10 @@ struct Waiter {
 
 /// The writer lock, released when dropped.
 #[derive(Debug)]
-pub(crate) struct Place(Arc<WriterQueue>);
+pub(crate) struct WriterLock(Arc<WriterQueue>);
 
 impl WriterQueue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // No code that can panic runs under the lock, so the state is whole even if a thread died.
         locked(&self.state)
     }
@@ -57,15 +57,15 @@ impl WriterQueue {
     }
 
     /// Waits for the lock; `None` when `timeout` has passed.
-    pub(crate) fn take(self: &Arc<Self>, timeout: Duration, waits: &LockWaits) -> Option<Place> {
+    pub(crate) fn take(self: &Arc<Self>, timeout: Duration, waits: &LockWaits) -> Option<WriterLock> {
         if self.try_take() {
-            return Some(Place(Arc::clone(self)));
+            return Some(WriterLock(Arc::clone(self)));
         }
         let since = Instant::now();
         waits.begin();
         let taken = self.wait(since, timeout);
         waits.add(since.elapsed());
-        taken.then(|| Place(Arc::clone(self)))
+        taken.then(|| WriterLock(Arc::clone(self)))
     }
 
     fn wait(&self, since: Instant, timeout: Duration) -> bool {
@@ -132,7 +132,7 @@ impl WriterQueue {
     }
 }
 
-impl Drop for Place {
+impl Drop for WriterLock {
     fn drop(&mut self) {
         self.0.give_back();
     }

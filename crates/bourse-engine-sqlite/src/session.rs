@@ -7,7 +7,7 @@ use crate::ffi::{self, Library};
 use crate::one_writer::OneWriter;
 use crate::options::Begin;
 use crate::prepared::PreparedConnection;
-use crate::queue::{Place, WriterQueue};
+use crate::queue::{WriterLock, WriterQueue};
 use crate::shared_connection::LentConnection;
 use crate::statement::{BoundStatement, Columns, Statement};
 use crate::waits::LockWaits;
@@ -78,7 +78,7 @@ pub(crate) struct SqliteSession {
     /// Whether the open transaction holds SQLite's writer lock.
     writes: bool,
     /// Bourse's writer lock while a transaction of this session writes; released after the connection is closed.
-    place: Option<Place>,
+    place: Option<WriterLock>,
     /// The one writer, with `writers=one`.
     one_writer: Option<Arc<OneWriter>>,
     shared: Shared,

@@ -14,7 +14,7 @@ use turso_core::LimboError;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TransactionState {
     Idle,
     Open,
     /// A statement failed, and the transaction must be rolled back, unless Turso has done so: another statement would be a
@@ -31,7 +31,7 @@ pub(crate) struct TursoSession {
     begin_alone: Statement,
     commit: Statement,
     rollback: Statement,
-    state: State,
+    state: TransactionState,
     connection: Connection,
 }
 
@@ -48,7 +48,7 @@ impl TursoSession {
             begin_alone: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
             rollback: connection.prepare("ROLLBACK")?,
-            state: State::Idle,
+            state: TransactionState::Idle,
             connection,
         })
     }
@@ -56,8 +56,8 @@ impl TursoSession {
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
         match self.state {
-            State::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
-            State::Idle | State::Open => Ok(()),
+            TransactionState::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
+            TransactionState::Idle | TransactionState::Open => Ok(()),
         }
     }
 
@@ -96,15 +96,15 @@ impl TursoSession {
     #[cold]
     fn settle(&mut self, error: EngineError, sql: &str) -> EngineError {
         let has_ended = self.connection.is_autocommit();
-        if self.state == State::Open && (has_ended || error.kind() == ErrorKind::Conflict) {
-            self.state = State::Failed(error.kind());
+        if self.state == TransactionState::Open && (has_ended || error.kind() == ErrorKind::Conflict) {
+            self.state = TransactionState::Failed(error.kind());
         }
         error.with_statement(sql)
     }
 
     /// Rolls back the open transaction, unless Turso has done so already.
     fn undo(&mut self) -> Result<(), EngineError> {
-        self.state = State::Idle;
+        self.state = TransactionState::Idle;
         if self.connection.is_autocommit() {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Session for TursoSession {
     /// Begins a transaction. With one writer at a time every level is serializable. With MVCC a transaction sees a snapshot; a
     /// serializable one writes alone.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
         let begin = match (access, isolation) {
@@ -129,7 +129,7 @@ impl Session for TursoSession {
             (Access::Write, _) => &mut self.begin_write,
         };
         begin.run(Params::NONE, Rows::All, |_| Ok(()))?;
-        self.state = State::Open;
+        self.state = TransactionState::Open;
         Ok(())
     }
 
@@ -168,14 +168,14 @@ impl Session for TursoSession {
 
     fn commit(&mut self) -> Result<(), EngineError> {
         match self.state {
-            State::Idle => Ok(()),
-            State::Failed(kind) => {
+            TransactionState::Idle => Ok(()),
+            TransactionState::Failed(kind) => {
                 self.undo()?;
                 Err(EngineError::failed_transaction(kind, true))
             }
-            State::Open => {
+            TransactionState::Open => {
                 let done = self.commit.run(Params::NONE, Rows::All, |_| Ok(()));
-                self.state = State::Idle;
+                self.state = TransactionState::Idle;
                 if done.is_err() {
                     // The seam says that a commit which failed is rolled back; the first error is the one to report.
                     let _ = self.undo();
@@ -190,7 +190,7 @@ impl Session for TursoSession {
     }
 
     fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return Err(error(&LimboError::TableLocked));
         }
         let mut is_whole = false;

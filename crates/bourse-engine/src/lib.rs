@@ -91,7 +91,7 @@ pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
 pub use read_copy::{ReadCopy, is_changed, stamp};
 pub use records::{Change, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
-pub use routine::{Language, Routine, Step, version_of};
+pub use routine::{Language, Routine, RoutineStep, version_of};
 pub use session::{
     Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Session, SessionExt,
     run_one_by_one,

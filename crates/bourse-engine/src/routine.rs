@@ -17,13 +17,13 @@ pub struct Routine {
     name: Sql,
     params: &'static [(&'static str, ColumnType)],
     variables: &'static [(&'static str, ColumnType)],
-    steps: &'static [Step],
+    steps: &'static [RoutineStep],
 }
 
 /// A step of a [`Routine`]. Values for a statement's parameters are expressions: names of parameters, variables, columns of a
 /// loop's row, or constants.
 #[derive(Debug)]
-pub enum Step {
+pub enum RoutineStep {
     /// Control flow and assignments in the syntax common to both languages; `{set}` precedes an assignment.
     Text(&'static str),
     /// Rows of a query, returned as the set of that number.
@@ -37,9 +37,9 @@ pub enum Step {
     /// A change of any number of rows; the number is stored in a variable.
     Change(&'static Sql, &'static [&'static str], &'static str),
     /// Steps if a query has a row: cheaper than a [loop](Step::Each) over none.
-    IfAny(&'static Sql, &'static [&'static str], &'static [Step]),
+    IfAny(&'static Sql, &'static [&'static str], &'static [RoutineStep]),
     /// Steps for each row of a query, under the row's name. Changes made by the steps do not affect the query.
-    Each(&'static str, &'static Sql, &'static [&'static str], &'static [Step]),
+    Each(&'static str, &'static Sql, &'static [&'static str], &'static [RoutineStep]),
 }
 
 /// Syntax of a server's routines: the differences between languages, with holes `{…}` to be filled.
@@ -73,7 +73,7 @@ impl Routine {
         name: &'static str,
         params: &'static [(&'static str, ColumnType)],
         variables: &'static [(&'static str, ColumnType)],
-        steps: &'static [Step],
+        steps: &'static [RoutineStep],
     ) -> Self {
         Self { name: Sql::new(name), params, variables, steps }
     }
@@ -136,29 +136,30 @@ pub fn version_of(text: &str) -> String {
     format!("{hash:016x}")
 }
 
-fn loop_rows(steps: &'static [Step], found: &mut Vec<&'static str>) {
+fn loop_rows(steps: &'static [RoutineStep], found: &mut Vec<&'static str>) {
     for step in steps {
         match step {
-            Step::Each(row, _, _, steps) => {
+            RoutineStep::Each(row, _, _, steps) => {
                 if !found.contains(row) {
                     found.push(row);
                 }
                 loop_rows(steps, found);
             }
-            Step::IfAny(_, _, steps) => loop_rows(steps, found),
+            RoutineStep::IfAny(_, _, steps) => loop_rows(steps, found),
             _ => {}
         }
     }
 }
 
-fn gather(steps: &'static [Step], found: &mut Vec<&'static Sql>) {
+fn gather(steps: &'static [RoutineStep], found: &mut Vec<&'static Sql>) {
     for step in steps {
         match step {
-            Step::Text(_) | Step::Values(..) => {}
-            Step::Rows(_, sql, _) | Step::Into(sql, _, _) | Step::ChangeOne(sql, _) | Step::Change(sql, _, _) => {
-                found.push(sql)
-            }
-            Step::Each(_, sql, _, steps) | Step::IfAny(sql, _, steps) => {
+            RoutineStep::Text(_) | RoutineStep::Values(..) => {}
+            RoutineStep::Rows(_, sql, _)
+            | RoutineStep::Into(sql, _, _)
+            | RoutineStep::ChangeOne(sql, _)
+            | RoutineStep::Change(sql, _, _) => found.push(sql),
+            RoutineStep::Each(_, sql, _, steps) | RoutineStep::IfAny(sql, _, steps) => {
                 found.push(sql);
                 gather(steps, found);
             }
@@ -166,40 +167,40 @@ fn gather(steps: &'static [Step], found: &mut Vec<&'static Sql>) {
     }
 }
 
-fn write_steps(out: &mut String, steps: &[Step], language: &Language) {
+fn write_steps(out: &mut String, steps: &[RoutineStep], language: &Language) {
     for step in steps {
         out.push_str(&step_text(step, language));
         out.push('\n');
     }
 }
 
-fn step_text(step: &Step, language: &Language) -> String {
+fn step_text(step: &RoutineStep, language: &Language) -> String {
     let query =
         |number: &usize, sql: &str| language.rows.replace("{number}", &number.to_string()).replace("{sql}", sql);
     match step {
-        Step::Text(text) => text.replace("{set}", language.set),
-        Step::Rows(number, sql, values) => query(number, &with_values(sql, values, language)),
-        Step::Values(number, values) => query(number, &format!("SELECT {}", values.join(", "))),
-        Step::Into(sql, values, variables) => {
+        RoutineStep::Text(text) => text.replace("{set}", language.set),
+        RoutineStep::Rows(number, sql, values) => query(number, &with_values(sql, values, language)),
+        RoutineStep::Values(number, values) => query(number, &format!("SELECT {}", values.join(", "))),
+        RoutineStep::Into(sql, values, variables) => {
             let clear: String = variables.iter().map(|it| language.clear.replace("{variable}", it)).collect();
             format!("{clear}{} INTO {};", with_values(sql, values, language), variables.join(", "))
         }
-        Step::ChangeOne(sql, values) => {
+        RoutineStep::ChangeOne(sql, values) => {
             let text = with_values(sql, values, language);
             // An INSERT of VALUES adds its row or fails.
             let check = if text.starts_with("INSERT") { "" } else { language.check_one };
             format!("{text}; {check}")
         }
-        Step::Change(sql, values, variable) => {
+        RoutineStep::Change(sql, values, variable) => {
             format!("{}; {}", with_values(sql, values, language), language.count.replace("{variable}", variable))
         }
-        Step::IfAny(sql, values, steps) => {
+        RoutineStep::IfAny(sql, values, steps) => {
             let mut text = format!("IF EXISTS ({}) THEN\n", with_values(sql, values, language));
             write_steps(&mut text, steps, language);
             text.push_str("END IF;");
             text
         }
-        Step::Each(row, sql, values, steps) => {
+        RoutineStep::Each(row, sql, values, steps) => {
             let begin = language.each.replace("{row}", row).replace("{sql}", &with_values(sql, values, language));
             let mut text = format!("{begin}\n");
             write_steps(&mut text, steps, language);
@@ -247,17 +248,17 @@ mod tests {
         &[("p_id", ColumnType::Ident), ("p_by", ColumnType::Integer)],
         &[("v_qty", ColumnType::Integer)],
         &[
-            Step::Into(&HELD, &["p_id", "1"], &["v_qty"]),
-            Step::Text("IF v_qty > 0 THEN {set} v_qty = 0; END IF;"),
-            Step::Each(
+            RoutineStep::Into(&HELD, &["p_id", "1"], &["v_qty"]),
+            RoutineStep::Text("IF v_qty > 0 THEN {set} v_qty = 0; END IF;"),
+            RoutineStep::Each(
                 "item",
                 &HELD,
                 &["p_id", "20"],
-                &[Step::ChangeOne(&ADD, &["item.qty", "p_by"]), Step::ChangeOne(&NOTE, &["p_id"])],
+                &[RoutineStep::ChangeOne(&ADD, &["item.qty", "p_by"]), RoutineStep::ChangeOne(&NOTE, &["p_id"])],
             ),
-            Step::IfAny(&HELD, &["p_id", "1"], &[Step::Change(&ADD, &["p_id", "-p_by"], "v_qty")]),
-            Step::Rows(0, &HELD, &["p_id", "20"]),
-            Step::Values(1, &["v_qty", "p_id"]),
+            RoutineStep::IfAny(&HELD, &["p_id", "1"], &[RoutineStep::Change(&ADD, &["p_id", "-p_by"], "v_qty")]),
+            RoutineStep::Rows(0, &HELD, &["p_id", "20"]),
+            RoutineStep::Values(1, &["v_qty", "p_id"]),
         ],
     );
 

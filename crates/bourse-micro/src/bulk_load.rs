@@ -1,6 +1,6 @@
 //! `bulk-load`: inserts rows into empty tables.
 
-use crate::database::{Work, count, create, pairs, push_pair_text, same, work_on_records};
+use crate::database::{RecordWork, count, create, pairs, push_pair_text, same, work_on_records};
 use crate::filled_table::{Filler, Texts, WIDTH, persons};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::records::EXPLICIT;
@@ -367,7 +367,7 @@ impl PairTexts {
 /// Inserts the sample of a loader.
 struct InsertingUser<'l, 's>(&'l mut Loader<'s>);
 
-impl Work for InsertingUser<'_, '_> {
+impl RecordWork for InsertingUser<'_, '_> {
     type Result = Result<(), EngineError>;
     #[inline]
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result {

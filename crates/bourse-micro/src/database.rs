@@ -27,7 +27,7 @@ const MAKING: &str = "making the tables";
 const LOAD_TRANSACTION: u64 = 10_000;
 
 /// Work on records, compiled separately for SQL sessions.
-pub(crate) trait Work {
+pub(crate) trait RecordWork {
     /// Result type.
     type Result;
     /// Performs the work.
@@ -37,7 +37,11 @@ pub(crate) trait Work {
 /// Performs work on records like [`Connection::with_records`], for operations so short that a call through the adapter
 /// would be noticeable.
 #[inline]
-pub(crate) fn work_on_records<W: Work>(connection: &mut Connection, statements: Statements, work: W) -> W::Result {
+pub(crate) fn work_on_records<W: RecordWork>(
+    connection: &mut Connection,
+    statements: Statements,
+    work: W,
+) -> W::Result {
     match connection {
         Connection::Sql(session) => work.on(&mut RecordsOverSql::new(&mut **session, statements)),
         Connection::Keys(records) => work.on(&mut **records),

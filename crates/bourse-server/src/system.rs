@@ -3,7 +3,7 @@
 use crate::ServerEngine;
 use crate::client::{ConflictKinds, Limits, NodeConnector, Nodes};
 use crate::options::ServerOptions;
-use crate::private::{Kind, Launch, PrivateServer, ServerFolder, sweep_below};
+use crate::private::{Launch, PrivateServer, ServerFolder, ServerKind, sweep_below};
 use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Counter, Description, Dialect, EngineError, Footprint, Hold, IoCounts, Loader, SideDatabase, Snapshot,
@@ -121,7 +121,7 @@ pub struct SystemFacts<S: System> {
     /// Default options.
     pub defaults: S::Options,
     /// Properties of private servers.
-    pub private: &'static Kind,
+    pub private: &'static ServerKind,
     /// Conflict codes that are counted separately for a database of several servers.
     pub conflicts: ConflictKinds,
     /// Advice for a private server that takes too few connections, given the number that would suffice.

@@ -1,6 +1,6 @@
 //! The check of a state: recovered by SQLite, then compared with every state that the database was in.
 
-use super::work::{Work, load, tables};
+use super::work::{WorkloadState, load, tables};
 use bourse_crash::{Check, Directory, Hash, Outcome};
 use bourse_engine::{EachRow, Engine as _, EngineError, Params, Sql, Value};
 use bourse_engine_sqlite::power::{ImageDatabase, recover};
@@ -54,7 +54,7 @@ impl History {
         let engine = bourse_engine_sqlite::open("sqlite::memory:?foreign_keys=off").expect("a target that exists");
         let mut session = engine.session()?;
         load(&mut *session)?;
-        let mut work = Work::new(seed);
+        let mut work = WorkloadState::new(seed);
         let mut known = HashMap::new();
         for number in 0..=commits {
             if number > 0 {

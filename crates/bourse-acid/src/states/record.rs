@@ -2,7 +2,7 @@
 
 use super::case::{Activity, Case};
 use super::check::{DATABASE, History, SqliteCheck};
-use super::work::{Work, load_with};
+use super::work::{WorkloadState, load_with};
 use crate::test_bed::AcidError;
 use bourse_crash::preload::{Control, ProcessFiles, Recorder, library, read_recording, write_library};
 use bourse_crash::{Directory, FileImage, Operation, Trace};
@@ -65,7 +65,7 @@ impl RecordedWork {
             return acknowledge(1);
         }
         let mut session = engine.session()?;
-        let mut work = Work::new(self.seed);
+        let mut work = WorkloadState::new(self.seed);
         for number in 1..=case.commits() {
             work.commit(&mut *session)?;
             acknowledge(number)?;
@@ -190,7 +190,7 @@ fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
     let engine = engine(target)?;
     load_with(engine.loader()?)?;
     let mut session = engine.session()?;
-    let mut work = Work::new(seed);
+    let mut work = WorkloadState::new(seed);
     for _ in 0..commits {
         work.commit(&mut *session)?;
     }

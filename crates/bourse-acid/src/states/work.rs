@@ -126,7 +126,7 @@ fn order(session: &mut dyn Session, trade: i64, now: i64, random: u64) -> Result
 
 /// State of the workload.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct WorkloadState {
     random: SplitMix,
     /// Simulated clock, in seconds.
     now: i64,
@@ -135,7 +135,7 @@ pub(super) struct Work {
     completed: VecDeque<i64>,
 }
 
-impl Work {
+impl WorkloadState {
     /// State at the start, on a database that [`load`] made.
     pub(super) fn new(seed: u64) -> Self {
         Self {

@@ -37,7 +37,7 @@ pub(super) fn companies() -> String {
 
 /// `CompanyCompetitor`: company id, competitor id, industry they compete in (the competitor's). Three a company.
 pub(super) fn competitors() -> String {
-    let places: Vec<Place> = places().collect();
+    let places: Vec<CompanyPlace> = places().collect();
     let mut text = String::with_capacity(200_000);
     for (block, members) in places.chunks(BLOCK).enumerate() {
         // By sector and within it by industry: the nearest are the likeliest rivals.
@@ -62,7 +62,7 @@ pub(super) fn competitors() -> String {
 
 /// The next three in the ring of a sector's companies that share the industry of the one at `position`; where these are
 /// too few, others of the sector.
-fn rivals(sector: &[usize], position: usize, members: &[Place]) -> [usize; RIVALS] {
+fn rivals(sector: &[usize], position: usize, members: &[CompanyPlace]) -> [usize; RIVALS] {
     let own = members[sector[position]];
     let others = || (1..sector.len()).map(|step| sector[(position + step) % sector.len()]);
     let same_industry = others().filter(|&other| members[other] == own);
@@ -87,12 +87,12 @@ pub(super) fn ratings() -> String {
 
 /// Position of a company among the industries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct CompanyPlace {
     sector: usize,
     industry: usize,
 }
 
-impl Place {
+impl CompanyPlace {
     fn sector(self) -> &'static Sector {
         &SECTORS[self.sector]
     }
@@ -107,14 +107,14 @@ impl Place {
 }
 
 /// The industry of each company in turn: a pack of 500, with more of some industries than of others, shuffled for each block.
-fn places() -> impl Iterator<Item = Place> {
+fn places() -> impl Iterator<Item = CompanyPlace> {
     let mut rng = Rng::new(1_020);
-    let mut industries: Vec<Place> = (0..SECTORS.len())
-        .flat_map(|sector| (0..SECTORS[sector].industries.len()).map(move |industry| Place { sector, industry }))
+    let mut industries: Vec<CompanyPlace> = (0..SECTORS.len())
+        .flat_map(|sector| (0..SECTORS[sector].industries.len()).map(move |industry| CompanyPlace { sector, industry }))
         .collect();
     shuffle(&mut rng, &mut industries);
     let shares = descending(industries.len(), BLOCK, 6);
-    let mut pack: Vec<Place> =
+    let mut pack: Vec<CompanyPlace> =
         industries.iter().zip(shares).flat_map(|(&place, share)| std::iter::repeat_n(place, share)).collect();
     (0..BLOCKS).flat_map(move |_| {
         shuffle(&mut rng, &mut pack);
@@ -163,7 +163,7 @@ fn company_name(rng: &mut Rng, industry: &Industry) -> String {
 }
 
 /// Appends a company's description of at most 150 characters: as many parts as fit.
-fn describe(text: &mut String, rng: &mut Rng, place: Place) {
+fn describe(text: &mut String, rng: &mut Rng, place: CompanyPlace) {
     const LONGEST: usize = 150;
     let start = text.len();
     let (activity, goods) = (pick(rng, &ACTIVITIES), place.industry().goods);

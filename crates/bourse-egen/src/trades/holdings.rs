@@ -38,7 +38,7 @@ impl Lot {
 
 /// Change of one lot by a trade: a row of HOLDING_HISTORY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+pub struct HoldingChange {
     /// Trade that made the lot.
     pub lot: TradeId,
     /// Quantity before the trade.
@@ -53,7 +53,7 @@ const MOST: usize = 8;
 /// Changes by a trade to the lots of its account and security.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Changes {
-    changes: [Change; MOST],
+    changes: [HoldingChange; MOST],
     len: u8,
     /// Purchase value of the closed shares.
     pub bought: Money,
@@ -63,18 +63,18 @@ pub struct Changes {
 
 impl Changes {
     const NONE: Self = Self {
-        changes: [Change { lot: TradeId(0), before: 0, after: 0 }; MOST],
+        changes: [HoldingChange { lot: TradeId(0), before: 0, after: 0 }; MOST],
         len: 0,
         bought: Money::ZERO,
         sold: Money::ZERO,
     };
 
     /// Changes in the order they were made.
-    pub fn changes(&self) -> &[Change] {
+    pub fn changes(&self) -> &[HoldingChange] {
         &self.changes[..usize::from(self.len)]
     }
 
-    fn push(&mut self, change: Change) {
+    fn push(&mut self, change: HoldingChange) {
         self.changes[usize::from(self.len)] = change;
         self.len += 1;
     }
@@ -97,7 +97,7 @@ pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: Tra
         let before = lot.quantity();
         let after = before + sign * closed;
         lot.quantity = after as i16;
-        changes.push(Change { lot: id(lot), before, after });
+        changes.push(HoldingChange { lot: id(lot), before, after });
         let (now, then) = (order.price() * i64::from(closed), lot.price() * i64::from(closed));
         let (bought, sold) = if sign > 0 { (now, then) } else { (then, now) };
         changes.bought += bought;
@@ -114,7 +114,7 @@ pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: Tra
     if need > 0 {
         let left = Lot { quantity: (sign * need) as i16, ..order };
         lots.push_back(left);
-        changes.push(Change { lot: id(&left), before: 0, after: left.quantity() });
+        changes.push(HoldingChange { lot: id(&left), before: 0, after: left.quantity() });
     }
     changes
 }

@@ -15,7 +15,7 @@ mod queue;
 mod rows;
 mod simulation;
 
-pub use holdings::{Change, Changes};
+pub use holdings::{Changes, HoldingChange};
 pub(crate) use lines::SecurityNames;
 pub(crate) use rows::TradeRows;
 pub use simulation::{CompletedTrade, Simulation};

@@ -10,7 +10,7 @@ use crate::server::{SOCKET, datadir_argument};
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::DATABASE;
 use bourse_server::client::ConflictKinds;
-use bourse_server::private::{Kind, ServerFolder, processes};
+use bourse_server::private::{ServerFolder, ServerKind, processes};
 use mysql::prelude::Queryable as _;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub(crate) static FACTS: Facts = Facts {
         "SHOW GLOBAL STATUS WHERE Variable_name IN (
             'wsrep_cluster_size', 'wsrep_cluster_status', 'wsrep_provider_version', 'wsrep_protocol_version')",
     ],
-    private: Kind {
+    private: ServerKind {
         prefix: "bourse-galera-",
         folders: &["tmp"],
         socket: SOCKET,

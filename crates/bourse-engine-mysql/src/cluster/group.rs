@@ -11,7 +11,7 @@ use crate::{Flavour, FlushLog};
 use bourse_engine::{EngineError, ErrorKind, Isolation};
 use bourse_server::DATABASE;
 use bourse_server::client::ConflictKinds;
-use bourse_server::private::{Kind, processes};
+use bourse_server::private::{ServerKind, processes};
 use mysql::prelude::Queryable as _;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub(crate) static FACTS: Facts = Facts {
          SELECT 'group_members_primary', CAST(count(*) AS CHAR) FROM performance_schema.replication_group_members
           WHERE member_role = 'PRIMARY'",
     ],
-    private: Kind {
+    private: ServerKind {
         prefix: "bourse-group-",
         folders: &["tmp"],
         socket: SOCKET,

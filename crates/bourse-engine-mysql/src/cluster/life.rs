@@ -53,7 +53,7 @@ struct PrivateNode {
 
 /// Step of starting a node.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum NodeStart {
     Start,
     Join,
 }
@@ -62,13 +62,13 @@ enum Step {
 fn begin(
     product: Product,
     nodes: usize,
-    mut step: impl FnMut(Step, usize) -> Result<(), EngineError>,
+    mut step: impl FnMut(NodeStart, usize) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     if product.facts().runs_before_joining {
-        (0..nodes).try_for_each(|node| step(Step::Start, node))?;
-        return (0..nodes).try_for_each(|node| step(Step::Join, node));
+        (0..nodes).try_for_each(|node| step(NodeStart::Start, node))?;
+        return (0..nodes).try_for_each(|node| step(NodeStart::Join, node));
     }
-    (0..nodes).try_for_each(|node| step(Step::Start, node).and_then(|()| step(Step::Join, node)))
+    (0..nodes).try_for_each(|node| step(NodeStart::Start, node).and_then(|()| step(NodeStart::Join, node)))
 }
 
 impl PrivateCluster {
@@ -113,14 +113,14 @@ impl PrivateCluster {
         let mut nodes = vec![first];
         let mut folders = folders.into_iter();
         begin(product, count, |step, node| match step {
-            Step::Start if node == 0 => nodes[0].start_again(&plan, 0, facts.first),
-            Step::Start => {
+            NodeStart::Start if node == 0 => nodes[0].start_again(&plan, 0, facts.first),
+            NodeStart::Start => {
                 let folder = folders.next().expect("there is a folder for each node");
                 let command = plan.command(node, &folder, &[]);
                 nodes.push(PrivateNode::start(folder, command)?);
                 Ok(())
             }
-            Step::Join => nodes[node].join(&plan, Role::of(node, 0), until).map(drop),
+            NodeStart::Join => nodes[node].join(&plan, Role::of(node, 0), until).map(drop),
         })?;
         let (server, installed) = (target.server.clone(), installed.clone());
         Ok(Self { product, server, installed, identity, nodes, causal: options.causal, spread: options.spread })
@@ -242,8 +242,8 @@ impl PrivateCluster {
             .try_for_each(|other| locked(&other.server).folder().copy_data_of(first.folder(), facts.not_copied))?;
         drop(first);
         begin(self.product, self.len(), |step, node| match step {
-            Step::Start => self.start_node(node, if node == 0 { facts.first } else { &[] }),
-            Step::Join => self.join(node, Role::of(node, 0), until),
+            NodeStart::Start => self.start_node(node, if node == 0 { facts.first } else { &[] }),
+            NodeStart::Join => self.join(node, Role::of(node, 0), until),
         })
     }
 

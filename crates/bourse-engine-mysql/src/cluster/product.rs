@@ -7,7 +7,7 @@ use crate::connect::Connector;
 use crate::link::Link;
 use bourse_engine::EngineError;
 use bourse_server::client::ConflictKinds;
-use bourse_server::private::{Kind, ServerFolder};
+use bourse_server::private::{ServerFolder, ServerKind};
 
 /// Nodes, as sessions reach them.
 pub(crate) type Nodes = bourse_server::client::Nodes<Connector>;
@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     /// Queries for settings that affect figures, as names and values.
     pub(crate) described: &'static [&'static str],
     /// Properties of private nodes as servers.
-    pub(crate) private: Kind,
+    pub(crate) private: ServerKind,
     /// Number of ports of the loopback address that a private node listens on.
     pub(crate) ports: usize,
     /// Files that identify a node: they are not copied to another one.

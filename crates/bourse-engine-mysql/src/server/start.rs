@@ -10,7 +10,7 @@ use bourse_engine::EngineError;
 use bourse_server::DATABASE;
 use bourse_server::client::Address;
 use bourse_server::client::passwords::Secret;
-use bourse_server::private::{Kind, Launch, PrivateServer, ServerFolder, processes};
+use bourse_server::private::{Launch, PrivateServer, ServerFolder, ServerKind, processes};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ use std::time::Instant;
 pub(crate) const SOCKET: &str = "s";
 
 /// Properties of MariaDB's and MySQL's private servers.
-pub(crate) static KIND: Kind = Kind {
+pub(crate) static KIND: ServerKind = ServerKind {
     prefix: "bourse-mysql-",
     folders: &["tmp"],
     socket: SOCKET,

@@ -7,7 +7,7 @@ use crate::target::Target;
 use bourse_engine::EngineError;
 use bourse_server::client::Address;
 use bourse_server::client::passwords::Secret;
-use bourse_server::private::{Kind, Launch, ServerFolder, processes};
+use bourse_server::private::{Launch, ServerFolder, ServerKind, processes};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -19,7 +19,7 @@ const NUMBER: u16 = 5_432;
 const USER: &str = "postgres";
 
 /// Properties of PostgreSQL's private servers.
-pub(crate) static KIND: Kind = Kind {
+pub(crate) static KIND: ServerKind = ServerKind {
     prefix: "bourse-postgres-",
     folders: &[],
     socket: ".s.PGSQL.5432.lock",

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Bourse's part of an open file, after the default file system's.
-struct State {
+struct CountedFileState {
     counter: Arc<Counter>,
     files: *const CountingFiles,
     /// Functions that the default file system opened the file with.
@@ -86,7 +86,7 @@ unsafe fn counting_files<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
 /// # Safety
 /// `file` must be open.
 #[inline]
-unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a mut State {
+unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a mut CountedFileState {
     // SAFETY: as the caller promises; `open` gave it this state.
     unsafe { overlay::state(file) }
 }
@@ -101,7 +101,7 @@ unsafe extern "C" fn open(
     let journals = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL | ffi::SQLITE_OPEN_WAL;
     // SAFETY: see above; the room is of `size_of_file`.
     unsafe {
-        overlay::open::<CountingFiles, _>(vfs, name, file, (flags, out_flags), &TABLES, |methods| State {
+        overlay::open::<CountingFiles, _>(vfs, name, file, (flags, out_flags), &TABLES, |methods| CountedFileState {
             counter: counting_files(vfs).opened(flags),
             files: counting_files(vfs),
             default_vfs: methods,
@@ -113,7 +113,7 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: SQLite closes a file once; its file system lives as long as its connection.
     unsafe {
-        let state = overlay::taken::<State>(file);
+        let state = overlay::taken::<CountedFileState>(file);
         (*state.files).closed(&state.counter);
         (*state.default_vfs).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
     }

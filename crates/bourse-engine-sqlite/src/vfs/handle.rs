@@ -28,11 +28,11 @@ pub(crate) trait OpenedFile {
 #[repr(C)]
 struct Handle<F: OpenedFile> {
     base: ffi::sqlite3_file,
-    state: *mut State<F>,
+    state: *mut HandleState<F>,
 }
 
 /// Bourse's part of an open file.
-pub(crate) struct State<F: OpenedFile> {
+pub(crate) struct HandleState<F: OpenedFile> {
     pub(crate) file: Arc<F>,
     /// Name to delete when the file is closed.
     pub(crate) delete: Option<CString>,
@@ -59,7 +59,7 @@ pub(crate) unsafe fn fill<F: OpenedFile>(
     flags: c_int,
     out_flags: *mut c_int,
 ) {
-    let state = State { file, delete, lock: ffi::SQLITE_LOCK_NONE, held: HeldSlots::default() };
+    let state = HandleState { file, delete, lock: ffi::SQLITE_LOCK_NONE, held: HeldSlots::default() };
     // SAFETY: by the caller's word.
     unsafe {
         handle
@@ -75,14 +75,14 @@ pub(crate) unsafe fn fill<F: OpenedFile>(
 ///
 /// # Safety
 /// `handle` must be open, and is not used again.
-pub(crate) unsafe fn empty<F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> Box<State<F>> {
+pub(crate) unsafe fn empty<F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> Box<HandleState<F>> {
     // SAFETY: `fill` leaked the box, and SQLite closes a file once.
     unsafe { Box::from_raw((*handle.cast::<Handle<F>>()).state) }
 }
 
 /// # Safety
 /// `handle` must be open, and of a file `F`.
-pub(crate) unsafe fn state<'a, F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> &'a mut State<F> {
+pub(crate) unsafe fn state<'a, F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> &'a mut HandleState<F> {
     // SAFETY: `fill` set the pointer to a leaked box, which lives until `empty`.
     unsafe { &mut *(*handle.cast::<Handle<F>>()).state }
 }

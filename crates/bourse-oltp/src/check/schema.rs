@@ -18,12 +18,12 @@ pub struct SchemaDifference {
     /// Name of the object.
     pub name: String,
     /// The difference.
-    pub change: Change,
+    pub change: SchemaChange,
 }
 
 /// Kind of a schema difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum SchemaChange {
     /// Declared, but absent.
     Missing,
     /// Present, but not declared.
@@ -49,9 +49,9 @@ impl fmt::Display for SchemaDifference {
             write!(f, " of {table}")?;
         }
         match change {
-            Change::Missing => write!(f, " is missing"),
-            Change::Extra => write!(f, " is not declared"),
-            Change::Differs { declared, found } => {
+            SchemaChange::Missing => write!(f, " is missing"),
+            SchemaChange::Extra => write!(f, " is not declared"),
+            SchemaChange::Differs { declared, found } => {
                 write!(f, " is `{}` instead of `{}`", one_line(found), one_line(declared))
             }
         }
@@ -124,10 +124,10 @@ fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
     let mut differences = Vec::new();
     for (key, object) in &wanted {
         match there.get(key) {
-            None => differences.push(difference(object, Change::Missing)),
+            None => differences.push(difference(object, SchemaChange::Missing)),
             Some(other) if !is_alike(&other.definition, &object.definition) => {
                 let (declared, found) = (object.definition.clone(), other.definition.clone());
-                differences.push(difference(object, Change::Differs { declared, found }));
+                differences.push(difference(object, SchemaChange::Differs { declared, found }));
             }
             Some(_) => {}
         }
@@ -138,7 +138,7 @@ fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
             && wanted.contains_key(&("foreign key", object.table.as_str(), object.definition.as_str()))
     };
     let extra = there.iter().filter(|(key, object)| !wanted.contains_key(*key) && !serves_a_key(object));
-    differences.extend(extra.map(|(_, object)| difference(object, Change::Extra)));
+    differences.extend(extra.map(|(_, object)| difference(object, SchemaChange::Extra)));
     differences
 }
 

@@ -1,7 +1,7 @@
 //! Transactions of a mix one after the other, for comparing systems in lockstep.
 
 use super::Transactions;
-use crate::verify::{Answer, Perform, Performance, Script, Step};
+use crate::verify::{OutputValue, Perform, Performance, Script, Step};
 use crate::workload::Size;
 use bourse_engine::{ErrorKind, Session};
 use bourse_schema::{Date, Timestamp};
@@ -54,7 +54,7 @@ impl<T: Transactions> Perform<T::Input> for OnSession<T> {
         let mut attempt = 1;
         let outcome = loop {
             match T::perform(session, request) {
-                Ok(output) => break Ok(Answer::of(T::judge(request, &output).code, &output)),
+                Ok(output) => break Ok(OutputValue::of(T::judge(request, &output).code, &output)),
                 Err(error) => {
                     // If even this fails the next statement reports it; the first error is the one to show.
                     let _ = session.rollback();

@@ -2,7 +2,7 @@
 
 use super::fields::{FieldDifference, first_difference};
 use super::lockstep::VerifyError;
-use super::subject::Answer;
+use super::subject::OutputValue;
 use super::{Cell, Performance, RowKey, Statement, Step, Subject};
 use bourse_schema::Table;
 use serde_json::Value;
@@ -116,7 +116,7 @@ fn writes(sql: &str, table: &Table) -> bool {
 pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Option<DifferenceKind> {
     match (&first.outcome, &second.outcome) {
         (Ok(a), Ok(b)) if a == b => (),
-        (Ok(Answer { output: a, .. }), Ok(Answer { output: b, .. })) => {
+        (Ok(OutputValue { output: a, .. }), Ok(OutputValue { output: b, .. })) => {
             let unseen = || FieldDifference { path: "status".to_owned(), first: None, second: None };
             return Some(DifferenceKind::Output(first_difference(a, b).unwrap_or_else(unseen)));
         }

@@ -25,4 +25,4 @@ pub use difference::{Difference, DifferenceKind};
 pub use digest::TableDigest;
 pub use lockstep::{Extent, Progress, ReplayedTransaction, Script, Step, Verdict, VerifyError};
 pub use sql::{Perform, SqlSubject};
-pub use subject::{Answer, Performance, RowKey, Statement, Subject, value};
+pub use subject::{OutputValue, Performance, RowKey, Statement, Subject, value};

@@ -63,21 +63,21 @@ impl fmt::Display for Statement {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
     /// Output of the transaction, or the text of its error.
-    pub outcome: Result<Answer, String>,
+    pub outcome: Result<OutputValue, String>,
     /// Messages that it sent to the sequence of transactions, in order: orders to a market.
     pub sent: Vec<Value>,
 }
 
 /// Output of a transaction as a serde value, so that outputs of any workload can be compared.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct OutputValue {
     /// The workload's status code; 0 for success.
     pub status: i32,
     /// The whole output.
     pub output: Value,
 }
 
-impl Answer {
+impl OutputValue {
     /// Converts an output.
     pub fn of(status: i32, output: &impl Serialize) -> Self {
         Self { status, output: value(output) }

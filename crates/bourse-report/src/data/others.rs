@@ -3,14 +3,14 @@
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use super::tables::word;
 use crate::history::{StoredFigure, StoredRun};
-use crate::suite::{Line, done, lines, state_words};
+use crate::suite::{CellLine, done, lines, state_words};
 use bourse_verdict::comparison::{ComparedCases, Comparison, Difference};
 use bourse_verdict::suite::SuiteFile;
 use bourse_verdict::suite::finding::{FindingResult, TestResult};
 
 data_table! {
     "A figure of a cell of a published table; a cell without figures has one row."
-    Figures "figures" [] (file: &SuiteFile, line: &Line) {
+    Figures "figures" [] (file: &SuiteFile, line: &CellLine) {
         table_name: Text, "Short name of the table" => line.table.as_str();
         row_name: Text, "Row of the cell" => line.row.as_str();
         column_name: Text, "Column of the cell" => line.column.as_str();

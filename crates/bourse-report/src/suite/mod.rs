@@ -8,4 +8,4 @@ mod sheet;
 mod view;
 
 pub use sheet::{suite, suite_html};
-pub(crate) use view::{Line, done, lines, state_words};
+pub(crate) use view::{CellLine, done, lines, state_words};

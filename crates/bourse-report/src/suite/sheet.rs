@@ -40,7 +40,7 @@ pub fn suite(file: &SuiteFile) -> Sheet {
         }
     }
     parts.extend(engines(file));
-    let lines: Vec<view::Line> = view::lines(file).into_iter().filter(|line| line.cell.target.is_some()).collect();
+    let lines: Vec<view::CellLine> = view::lines(file).into_iter().filter(|line| line.cell.target.is_some()).collect();
     let summary = format!("Every figure with its interval, work and state ({})", lines.len());
     let every = Part::fold(summary, vec![Part::Table(evidence(&lines))]);
     parts.push(Part::Only(ShownForms::Html, vec![every]));
@@ -140,7 +140,7 @@ fn engines(file: &SuiteFile) -> Vec<Part> {
 }
 
 /// Details of each figure of each cell.
-fn evidence(lines: &[view::Line]) -> Table {
+fn evidence(lines: &[view::CellLine]) -> Table {
     let heads = ["table", "row", "column", "figure"].map(Head::left).into_iter();
     let heads = heads.chain(["median", "95 % interval", "rounds", "done"].map(Head::right));
     let heads = heads.chain(["durability", "workload", "state"].map(Head::left));

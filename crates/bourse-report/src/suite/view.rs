@@ -283,7 +283,7 @@ pub(super) fn rests_on(finding: &FindingResult) -> String {
 }
 
 /// Every cell with all its figures, a row each: the detailed form of CSV, Markdown and the page.
-pub(crate) struct Line {
+pub(crate) struct CellLine {
     pub(crate) table: String,
     pub(crate) row: String,
     pub(crate) column: String,
@@ -291,14 +291,14 @@ pub(crate) struct Line {
     pub(crate) figure: Option<Figure>,
 }
 
-pub(crate) fn lines(file: &SuiteFile) -> Vec<Line> {
+pub(crate) fn lines(file: &SuiteFile) -> Vec<CellLine> {
     let mut lines = Vec::new();
     for table in &file.tables {
         for cell in &table.cells {
             let title = |all: &[bourse_verdict::suite::document::Heading], id: &str| {
                 all.iter().find(|it| it.id == id).map_or_else(|| id.to_owned(), |it| units::printable(&it.title))
             };
-            let line = |figure: Option<&Figure>| Line {
+            let line = |figure: Option<&Figure>| CellLine {
                 table: table.id.clone(),
                 row: title(&table.rows, &cell.row),
                 column: title(&table.columns, &cell.column),

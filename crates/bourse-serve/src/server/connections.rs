@@ -20,11 +20,11 @@ const MOMENT: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) struct Connections {
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<ConnectionCounts>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionCounts {
     admitted: usize,
     /// Unauthenticated connections, in the order in which they came.
     unauthenticated: BTreeMap<u64, Unauthenticated>,
@@ -53,7 +53,7 @@ enum Room {
     None,
 }
 
-impl State {
+impl ConnectionCounts {
     fn room(&self, most: usize) -> Room {
         let open = self.admitted + self.unauthenticated.len();
         if open < most && self.unauthenticated.len() < MOST_UNAUTHENTICATED {

@@ -23,13 +23,13 @@ type InRound = (Arc<Round>, Arc<Member>);
 /// # Errors
 /// The end of the connection, unless the driver disconnected in good order.
 pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: Peer) -> Result<(), ServeError> {
-    let mut state = State::new(driver, from);
+    let mut state = DialogState::new(driver, from);
     let ended = converse(shared, wire, &mut state);
     state.end(shared, &ended);
     ended
 }
 
-fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut State<'_>) -> Result<(), ServeError> {
+fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut DialogState<'_>) -> Result<(), ServeError> {
     loop {
         let heard = Instant::now();
         let silence = if state.round.is_some() { shared.options.silence } else { shared.options.idle };
@@ -53,7 +53,7 @@ fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut State<'_>) -> Resu
 }
 
 /// State of a driver's connection between its messages.
-pub(super) struct State<'d> {
+pub(super) struct DialogState<'d> {
     driver: &'d Driver,
     from: Peer,
     round: Option<InRound>,
@@ -68,7 +68,7 @@ pub(super) enum Answer {
     Farewell,
 }
 
-impl<'d> State<'d> {
+impl<'d> DialogState<'d> {
     pub(super) const fn new(driver: &'d Driver, from: Peer) -> Self {
         Self { driver, from, round: None }
     }

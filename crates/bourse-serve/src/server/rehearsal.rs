@@ -1,6 +1,6 @@
 //! Messages passed to a server one after the other, without connections, threads and waiting: the entry point of a fuzzer.
 
-use super::driver::{Answer, State};
+use super::driver::{Answer, DialogState};
 use super::{Driver, Offer, ServerOptions, Shared, listener, local, user};
 use crate::ServeError;
 use crate::address::Peer;
@@ -48,7 +48,7 @@ fn until_lost<'b>(
     said: &mut Vec<Vec<u8>>,
 ) -> &'b [u8] {
     let from = Peer::Unix { process: 1, user: local::own_user() };
-    let mut states = drivers.each_ref().map(|driver| State::new(driver, from));
+    let mut states = drivers.each_ref().map(|driver| DialogState::new(driver, from));
     let random = Cell::new(SplitMix::new(user_spec));
     let mut lost = false;
     while let Some((who, bytes, rest)) = step(script).filter(|_| !lost) {
@@ -90,7 +90,12 @@ fn within(bytes: &[u8], limit: usize) -> Result<&[u8], ServeError> {
 }
 
 /// Handles a driver's message; returns whether its connection stays open.
-fn control(shared: &Shared<'_>, state: &mut State<'_>, bytes: &[u8], frame: &mut Vec<u8>) -> Result<bool, ServeError> {
+fn control(
+    shared: &Shared<'_>,
+    state: &mut DialogState<'_>,
+    bytes: &[u8],
+    frame: &mut Vec<u8>,
+) -> Result<bool, ServeError> {
     let asked: Control = codec::message(within(bytes, REQUEST_BYTES)?)?;
     let mut nobody = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
     match state.answer(shared, asked, &mut nobody)? {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TransactionState {
     /// No transaction is open.
     Idle,
     /// A transaction is open.
@@ -28,7 +28,7 @@ pub struct NodeSession<C: NodeConnector> {
     at: usize,
     /// Session at that node; `None` after the node was lost, until the next transaction.
     session: Option<C::Session>,
-    state: State,
+    state: TransactionState,
     /// Round trips of earlier sessions.
     round_trips: u64,
     /// Routines that every session installs at its server.
@@ -50,8 +50,16 @@ impl<C: NodeConnector> NodeSession<C> {
     /// # Errors
     /// The client's or the server's.
     pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self, EngineError> {
-        let mut this =
-            Self { dialect, nodes, home, at: home, session: None, state: State::Idle, round_trips: 0, routines: None };
+        let mut this = Self {
+            dialect,
+            nodes,
+            home,
+            at: home,
+            session: None,
+            state: TransactionState::Idle,
+            round_trips: 0,
+            routines: None,
+        };
         this.session()?;
         Ok(this)
     }
@@ -97,10 +105,10 @@ impl<C: NodeConnector> NodeSession<C> {
     /// Converts an error of a statement by its effect on the transaction, and counts it.
     fn counted_error(&mut self, e: EngineError) -> EngineError {
         match (e.kind(), self.state) {
-            (ErrorKind::ConnectionLost, State::Open) => {
+            (ErrorKind::ConnectionLost, TransactionState::Open) => {
                 let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", e);
                 self.nodes.count_lost();
-                self.state = State::Lost;
+                self.state = TransactionState::Lost;
                 self.forget();
                 told
             }
@@ -113,7 +121,7 @@ impl<C: NodeConnector> NodeSession<C> {
                 self.nodes.count(&e);
                 e
             }
-            (ErrorKind::Interrupted, State::Open) if self.nodes.kinds().interrupted => {
+            (ErrorKind::Interrupted, TransactionState::Open) if self.nodes.kinds().interrupted => {
                 // Some statements are told so that their transaction has to make way for another node's commit.
                 self.nodes.count(&e);
                 e.with_kind(ErrorKind::Conflict)
@@ -123,7 +131,7 @@ impl<C: NodeConnector> NodeSession<C> {
     }
 
     fn run<T>(&mut self, act: impl FnOnce(&mut C::Session) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        if self.state == State::Lost {
+        if self.state == TransactionState::Lost {
             return Err(self.refusal());
         }
         let done = self.session().and_then(act);
@@ -142,7 +150,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
 
     /// Begins a transaction. A node lost here has cost nothing yet, so the next node is tried immediately.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
-        if self.state != State::Idle {
+        if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
         self.return_to_assigned_node();
@@ -151,7 +159,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         loop {
             match self.session()?.begin(isolation, access) {
                 Ok(()) => {
-                    self.state = State::Open;
+                    self.state = TransactionState::Open;
                     return Ok(());
                 }
                 Err(e) if e.kind() == ErrorKind::ConnectionLost && left > 0 => {
@@ -190,7 +198,9 @@ impl<C: NodeConnector> Session for NodeSession<C> {
 
     fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
         self.routines = Some(routines);
-        let Some(session) = self.session.as_mut().filter(|_| self.state == State::Idle) else { return Ok(()) };
+        let Some(session) = self.session.as_mut().filter(|_| self.state == TransactionState::Idle) else {
+            return Ok(());
+        };
         match session.install(routines) {
             // The next transaction's session installs them at its node.
             Err(e) if e.kind() == ErrorKind::ConnectionLost => {
@@ -230,10 +240,10 @@ impl<C: NodeConnector> Session for NodeSession<C> {
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle => Ok(()),
-            State::Lost => Err(self.refusal()),
-            State::Open => match self.session()?.commit() {
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle => Ok(()),
+            TransactionState::Lost => Err(self.refusal()),
+            TransactionState::Open => match self.session()?.commit() {
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => {
                     let told = self.lost(ErrorKind::InDoubt, "while it committed; its outcome is unknown", e);
                     self.forget();
@@ -245,9 +255,9 @@ impl<C: NodeConnector> Session for NodeSession<C> {
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Idle | State::Lost => Ok(()),
-            State::Open => match self.session()?.rollback() {
+        match std::mem::replace(&mut self.state, TransactionState::Idle) {
+            TransactionState::Idle | TransactionState::Lost => Ok(()),
+            TransactionState::Open => match self.session()?.rollback() {
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => {
                     // The loss of its connection has undone it.
                     self.forget();

@@ -1,6 +1,6 @@
 //! The user that a private server runs as.
 
-use crate::private::Kind;
+use crate::private::ServerKind;
 use bourse_engine::EngineError;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ pub(crate) struct Account {
 impl Account {
     /// Finds the user. Servers refuse to run as root, so a root process uses one that the server's package creates.
     #[cfg(unix)]
-    pub(crate) fn find(kind: &Kind) -> Result<Self, EngineError> {
+    pub(crate) fn find(kind: &ServerKind) -> Result<Self, EngineError> {
         let name = kind.account;
         if !rustix::process::geteuid().is_root() {
             return Ok(Self { name, ids: None });
@@ -34,7 +34,7 @@ impl Account {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn find(kind: &Kind) -> Result<Self, EngineError> {
+    pub(crate) fn find(kind: &ServerKind) -> Result<Self, EngineError> {
         Ok(Self { name: kind.account, ids: None })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::private::account::Account;
 use crate::private::server::{detach, last_words};
-use crate::private::{Kind, leftovers};
+use crate::private::{ServerKind, leftovers};
 use bourse_engine::{EngineError, ErrorKind, copy_file, remove_folder, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -38,7 +38,7 @@ pub fn parent(directory: Option<&Path>, in_memory: bool) -> Result<PathBuf, Engi
 /// A private server's folder; removed when dropped.
 #[derive(Debug)]
 pub struct ServerFolder {
-    kind: &'static Kind,
+    kind: &'static ServerKind,
     folder: TempDir,
     /// The owner's file, locked as long as this lives.
     _owner: File,
@@ -50,7 +50,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`EngineError`]: the folder cannot be created there, or no user is found that a server could run as.
-    pub fn make(kind: &'static Kind, directory: Option<&Path>, in_memory: bool) -> Result<Self, EngineError> {
+    pub fn make(kind: &'static ServerKind, directory: Option<&Path>, in_memory: bool) -> Result<Self, EngineError> {
         let parent = parent(directory, in_memory)?;
         if in_memory && !parent.is_dir() {
             return Err(EngineError::unsupported(format!(
@@ -219,7 +219,7 @@ fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &Account) -> R
 }
 
 /// Creates a new folder, marked before anything else is in it.
-fn marked_folder(kind: &Kind, parent: &Path) -> Result<(TempDir, File), EngineError> {
+fn marked_folder(kind: &ServerKind, parent: &Path) -> Result<(TempDir, File), EngineError> {
     let folder = tempfile::Builder::new()
         .prefix(kind.prefix)
         .tempdir_in(parent)

@@ -1,6 +1,6 @@
 //! Servers whose owner was killed: ended and removed by the next owner below the same folder.
 
-use crate::private::Kind;
+use crate::private::ServerKind;
 use crate::private::folder::{OWNER_FILE, OWNER_MARK, parent};
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Only processes that serve such a folder's data directory are ended. Only folders whose owner's file belongs to this
 /// user are examined, and only those with the mark in that file are removed: a name alone proves nothing.
-pub fn sweep(kind: &Kind, directory: &Path) -> Vec<PathBuf> {
+pub fn sweep(kind: &ServerKind, directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let is_ours = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(kind.prefix))
@@ -21,11 +21,11 @@ pub fn sweep(kind: &Kind, directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Does the same in the [`parent`] of a target's private server.
-pub fn sweep_below(kind: &Kind, directory: Option<&Path>, in_memory: bool) -> Vec<PathBuf> {
+pub fn sweep_below(kind: &ServerKind, directory: Option<&Path>, in_memory: bool) -> Vec<PathBuf> {
     parent(directory, in_memory).map_or_else(|_| Vec::new(), |parent| sweep(kind, &parent))
 }
 
-fn remove_if_abandoned(kind: &Kind, folder: &Path) -> bool {
+fn remove_if_abandoned(kind: &ServerKind, folder: &Path) -> bool {
     let path = folder.join(OWNER_FILE);
     // A link or a pipe of that name is somebody's, and opening a pipe may wait.
     if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
@@ -59,7 +59,7 @@ fn is_own(_: &File) -> bool {
 
 /// Ends every process that serves this folder's data directory, and removes what they leave outside it.
 #[cfg(target_os = "linux")]
-pub(crate) fn end_processes(kind: &Kind, folder: &Path) {
+pub(crate) fn end_processes(kind: &ServerKind, folder: &Path) {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
     use std::time::{Duration, Instant};
     /// Time within which killed processes must be gone.
@@ -91,6 +91,6 @@ pub(crate) fn end_processes(kind: &Kind, folder: &Path) {
 
 /// Ends nothing: on other systems only a process's number is known without further libraries.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn end_processes(kind: &Kind, folder: &Path) {
+pub(crate) fn end_processes(kind: &ServerKind, folder: &Path) {
     let _ = (kind, folder);
 }

@@ -1,6 +1,6 @@
 //! Private servers: database servers that an engine starts for itself, in a folder of their own, and removes with it.
 //!
-//! A [`Kind`] has the properties of one engine's servers: the prefix of their folders, the user they run as if this
+//! A [`ServerKind`] has the properties of one engine's servers: the prefix of their folders, the user they run as if this
 //! process is root, and how to recognise a process that serves a data directory. An engine finds its program
 //! (`everywhere`, `version_text`), makes a [`ServerFolder`], fills its data directory by a command of its own, starts a
 //! [`PrivateServer`] there and waits until it answers. A cluster consists of several of them, each with a folder, and
@@ -35,7 +35,7 @@ use std::process::Command;
 
 /// Properties of one engine's private servers.
 #[derive(Debug, Clone, Copy)]
-pub struct Kind {
+pub struct ServerKind {
     /// Prefix of the names of their folders.
     pub prefix: &'static str,
     /// Folders that are made in a server's folder, in addition to `data`.

@@ -3,14 +3,14 @@
 #![cfg(target_os = "linux")] // elsewhere nothing is known of other processes
 
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_server::private::{Kind, PrivateServer, ServerFolder, ServerSlot, free_ports, processes, sweep};
+use bourse_server::private::{PrivateServer, ServerFolder, ServerKind, ServerSlot, free_ports, processes, sweep};
 use bourse_testkit::server::{contents, is_alive, open_folder};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-static KIND: Kind = Kind {
+static KIND: ServerKind = ServerKind {
     prefix: "bourse-shell-",
     folders: &["tmp"],
     socket: "s",

@@ -1,7 +1,7 @@
 //! Stored routines of a server, for sessions that call them.
 
 use super::{ADD_CHARGE, FIRST_CHARGE, READ_CHARGE, SET_CHARGE, amount, load_small, read, set, small};
-use bourse_engine::Step::{Change, ChangeOne, Each, Into, Rows, Text as Words, Values};
+use bourse_engine::RoutineStep::{Change, ChangeOne, Each, Into, Rows, Text as Words, Values};
 use bourse_engine::{
     Access, Engine, EngineError, ErrorKind, Isolation, Params, Routine, RowExt as _, Session, Sql, Value,
 };

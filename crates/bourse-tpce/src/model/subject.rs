@@ -6,7 +6,7 @@ use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeRequest;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::EngineError;
-use bourse_oltp::verify::{Answer, Cell, Performance, RowKey, Subject, value};
+use bourse_oltp::verify::{Cell, OutputValue, Performance, RowKey, Subject, value};
 use bourse_schema::{Table, Timestamp};
 
 /// A brokerage house in memory, without a database. A clone is made faster than a new one.
@@ -59,7 +59,7 @@ impl Subject<Request> for Model {
 
     fn perform(&mut self, request: &Request, now: Timestamp) -> Performance {
         let (output, sent) = self.answer(request, now);
-        let outcome = Ok(Answer::of(output.status().code(), &output));
+        let outcome = Ok(OutputValue::of(output.status().code(), &output));
         Performance { outcome, sent: sent.iter().map(value).collect() }
     }
 

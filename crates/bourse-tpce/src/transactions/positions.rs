@@ -12,7 +12,7 @@ use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Balance, Price, Quantity, Symbol, Timestamp, TradeId};
 
 /// A trade that is to change a position.
-pub(super) struct Change<'a> {
+pub(super) struct PositionChange<'a> {
     pub(super) trade_id: TradeId,
     pub(super) acct_id: AccountId,
     pub(super) symbol: &'a Symbol,
@@ -70,7 +70,7 @@ pub(super) fn lots(
     rows::all(db, sql, &[account.into(), symbol.into()])
 }
 
-impl Change<'_> {
+impl PositionChange<'_> {
     /// Changes summary, lots and their history.
     ///
     /// The summary is inserted before and deleted after its lots, which refer to it.
@@ -132,7 +132,7 @@ pub(super) static DELETE_LOT: Sql = Sql::new("DELETE FROM holding WHERE h_t_id =
 pub(super) static NOTE_CHANGE: Sql =
     Sql::new("INSERT INTO holding_history (hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty) VALUES (?1, ?2, ?3, ?4)");
 
-impl Change<'_> {
+impl PositionChange<'_> {
     fn insert_summary(&self, db: &mut dyn Session) -> Result<(), FrameError> {
         let inserted =
             rows::change_one(db, &INSERT_SUMMARY, &[self.acct_id.into(), self.symbol.into(), self.qty.into()]);

@@ -36,13 +36,13 @@ pub enum FoundTrades {
         /// The account's first trade from the start; at most one.
         trades: Vec<TradeId>,
         /// Every change of every lot which that trade made or touched.
-        changes: Vec<Change>,
+        changes: Vec<LotChange>,
     },
 }
 
 rows! {
     /// A change of a lot.
-    pub struct Change {
+    pub struct LotChange {
         /// The trade that made the lot.
         pub holding_history_id: TradeId,
         /// The trade that changed it.
@@ -161,7 +161,7 @@ pub(super) static CHANGES: Sql = Sql::new(
 );
 
 /// Frame 4: the changes of lots by the account's first trade, and by others to these lots (Clause 3.3.6.6).
-fn frame4(db: &mut dyn Session, input: &TradeLookup) -> Result<(Vec<TradeId>, Vec<Change>), FrameError> {
+fn frame4(db: &mut dyn Session, input: &TradeLookup) -> Result<(Vec<TradeId>, Vec<LotChange>), FrameError> {
     let account: AccountId = input.acct_id;
     let start: Timestamp = input.start_trade_dts.unwrap_or_default();
     if db.has_routines() {

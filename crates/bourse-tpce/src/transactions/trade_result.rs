@@ -205,7 +205,7 @@ fn frame2(
     trade: &ExecutedTrade,
 ) -> Result<MovedHoldings, FrameError> {
     let trade_dts = (context.now)();
-    let change = positions::Change {
+    let change = positions::PositionChange {
         trade_id: input.trade_id,
         acct_id: trade.acct_id,
         symbol: &trade.symbol,

@@ -96,7 +96,7 @@ pub fn contend(
     let first_trade = first_trade(part);
     let trade_ids = TradeIds::following(&mut *session, first_trade)?;
     let before = Snapshot::take(&mut *session)?;
-    let work = Work {
+    let work = SharedWork {
         engine,
         orders: &orders,
         trade_ids: &trade_ids,
@@ -140,7 +140,7 @@ fn market_orders(inputs: &Inputs, database: Database) -> Result<Vec<TradeOrder>,
 }
 
 /// Work that both sessions share.
-struct Work<'w> {
+struct SharedWork<'w> {
     engine: &'w dyn Engine,
     orders: &'w [TradeOrder],
     trade_ids: &'w TradeIds,
@@ -150,7 +150,7 @@ struct Work<'w> {
     interrupted: &'w AtomicBool,
 }
 
-impl Work<'_> {
+impl SharedWork<'_> {
     /// The work of one session: what was acknowledged to it, and its first failure that is no conflict.
     fn of_one(&self, number: usize) -> (AcknowledgedCommits, Option<String>) {
         let _leaves = LeaveGuard { meeting: &self.meeting, number };
@@ -234,12 +234,12 @@ impl Work<'_> {
 struct Meeting {
     /// Whether writers come one at a time.
     one_writer: bool,
-    state: Mutex<State>,
+    state: Mutex<MeetingState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MeetingState {
     /// Sessions that wait for the other.
     waits: [bool; 2],
     /// Sessions that did not arrive while the other waited: they are in a call of the engine.
@@ -253,7 +253,7 @@ struct State {
 }
 
 impl Meeting {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MeetingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

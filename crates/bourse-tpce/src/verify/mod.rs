@@ -24,7 +24,7 @@ use bourse_schema::tables;
 use std::ops::ControlFlow;
 
 pub use bourse_oltp::verify::{
-    Answer, Cell, DifferenceKind, Extent, Performance, Progress, RowKey, Script, Statement, Subject, TableDigest,
+    Cell, DifferenceKind, Extent, OutputValue, Performance, Progress, RowKey, Script, Statement, Subject, TableDigest,
     VerifyError, value,
 };
 pub use contention::{Contention, ContentionError, contend};

@@ -3,7 +3,7 @@
 use crate::transactions::{Context, Request, Retry, TradeIds, perform};
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Session;
-use bourse_oltp::verify::{Answer, Perform, Performance, value};
+use bourse_oltp::verify::{OutputValue, Perform, Performance, value};
 use bourse_schema::{Timestamp, TradeId};
 use std::cell::RefCell;
 
@@ -33,7 +33,7 @@ impl Perform<Request> for NumberedTransactions {
             retry: Retry { attempts: ATTEMPTS, back_off: &|_| () },
         };
         let outcome = perform(session, &context, request);
-        let answer = |output: crate::transactions::Output| Answer::of(output.status().code(), &output);
+        let answer = |output: crate::transactions::Output| OutputValue::of(output.status().code(), &output);
         Performance {
             outcome: outcome.map(|performed| answer(performed.output)).map_err(|error| error.to_string()),
             sent: sent.into_inner().iter().map(value).collect(),

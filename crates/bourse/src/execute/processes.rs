@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A process of users.
-struct Part {
+struct UserProcess {
     process: ChildProcess,
     /// Its last progress.
     progress: Option<Progress>,
@@ -79,7 +79,7 @@ pub(super) fn run(
         };
         let what = format!("process {number} of {of} with users on {target}");
         let process = ChildProcess::start(&Request::Round(Box::new(part)), &what, StderrTarget::Collected)?;
-        parts.push(Part { process, progress: None, outcome: None });
+        parts.push(UserProcess { process, progress: None, outcome: None });
     }
     if let Err(failure) = all_ended(&mut parts, context, say) {
         parts.iter_mut().for_each(|part| part.process.kill());
@@ -89,7 +89,7 @@ pub(super) fn run(
 }
 
 /// Waits until each process has told its outcome. One that fails ends the others.
-fn all_ended(parts: &mut [Part], context: &RunContext, say: &mut dyn FnMut(&Progress)) -> Result<(), Failure> {
+fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMut(&Progress)) -> Result<(), Failure> {
     let of = parts.len();
     while parts.iter().any(|part| part.outcome.is_none()) {
         let mut is_new = false;
@@ -117,7 +117,7 @@ fn all_ended(parts: &mut [Part], context: &RunContext, say: &mut dyn FnMut(&Prog
         if is_new {
             merged(parts).iter().for_each(&mut *say);
         }
-        let has_failed = |part: &Part| part.outcome.as_ref().is_some_and(|outcome| outcome.failure.is_some());
+        let has_failed = |part: &UserProcess| part.outcome.as_ref().is_some_and(|outcome| outcome.failure.is_some());
         if context.is_interrupted() || parts.iter().any(has_failed) {
             parts.iter_mut().filter(|part| part.outcome.is_none()).for_each(|part| part.process.interrupt());
         }
@@ -151,7 +151,7 @@ fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<Checked
 }
 
 /// Progress of all processes together. Calls that never return are the matter of their process.
-fn merged(parts: &[Part]) -> Option<Progress> {
+fn merged(parts: &[UserProcess]) -> Option<Progress> {
     let of_one = |progress: Progress| Progress { calls: Vec::new(), ..progress };
     parts.iter().filter_map(|part| part.progress.clone()).map(of_one).reduce(|sum, each| Progress {
         throughput: sum.throughput.iter().zip(&each.throughput).map(|(sum, each)| sum + each).collect(),

@@ -122,7 +122,7 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
     let alone = |status, evidence| {
         [SampleCheck { status, evidence, took_s: 0.0 }, SampleCheck::not_run("the lockstep sample failed")]
     };
-    let side = match Side::of(target)? {
+    let side = match SampleDatabase::of(target)? {
         Ok(side) => side,
         Err(why) => return Ok([(); 2].map(|()| SampleCheck::not_run(&why))),
     };
@@ -234,7 +234,7 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
 }
 
 /// The sample's own database.
-struct Side {
+struct SampleDatabase {
     engine: Box<dyn Engine>,
     /// Way to remove it, once the engine is closed.
     removal: Removal,
@@ -250,7 +250,7 @@ enum Removal {
     FromServer(Box<dyn FnOnce() -> Result<(), EngineError>>),
 }
 
-impl Side {
+impl SampleDatabase {
     /// Makes a database next to a target's, or returns the reason why there can be none.
     fn of(target: &str) -> Result<Result<Self, String>, Failure> {
         if Address::has_scheme(target) {

@@ -2,7 +2,7 @@
 
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::trade_lookup::{Change, FoundTrades, TradeLookupOutput};
+use crate::transactions::trade_lookup::{FoundTrades, LotChange, TradeLookupOutput};
 use crate::transactions::trades::{
     Cash, Detail, StatusReached, TradeById, TradeInSecurity, TradeOfAccount, TradeSettlement,
 };
@@ -108,10 +108,10 @@ impl Market {
     }
 
     /// All changes to every lot that a trade made or touched.
-    fn changes_around(&self, trade: TradeId) -> Vec<Change> {
+    fn changes_around(&self, trade: TradeId) -> Vec<LotChange> {
         let touched = self.tables.holding_history.range((trade, TradeId(0))..(TradeId(trade.0 + 1), TradeId(0)));
         let changes = touched.flat_map(|row| self.changes_of_lot(row.hh_h_t_id));
-        let change = |row: &bourse_schema::tables::HoldingHistory| Change {
+        let change = |row: &bourse_schema::tables::HoldingHistory| LotChange {
             holding_history_id: row.hh_h_t_id,
             holding_history_trade_id: row.hh_t_id,
             quantity_before: row.hh_before_qty,

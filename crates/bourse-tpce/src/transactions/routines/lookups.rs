@@ -2,14 +2,14 @@
 
 use super::super::FrameError;
 use super::super::rows::{self, FromRow};
-use super::super::trade_lookup::{CHANGES, Change, FIRST_TRADE};
+use super::super::trade_lookup::{CHANGES, FIRST_TRADE, LotChange};
 use super::super::trades::{
     Detail, HISTORIES, HasDetails, MOST_TRADES, PAYMENTS, TRADES_BY_ID, TRADES_IN_SECURITY, TRADES_OF_ACCOUNT,
     TradeById, TradeInSecurity, TradeOfAccount, in_order, note_history, note_payment,
 };
 use super::{add, call, keep, made, no_such_set};
 use arrayvec::ArrayVec;
-use bourse_engine::Step::{Into, Rows, Values};
+use bourse_engine::RoutineStep::{Into, Rows, Values};
 use bourse_engine::{EachFound, Routine, Session, Sql, Value};
 use bourse_schema::{AccountId, Field as _, Symbol, Timestamp, TradeId};
 
@@ -151,7 +151,7 @@ pub(in super::super) fn holdings(
     db: &mut dyn Session,
     account: AccountId,
     start: Timestamp,
-) -> Result<(Vec<TradeId>, Vec<Change>), FrameError> {
+) -> Result<(Vec<TradeId>, Vec<LotChange>), FrameError> {
     let (mut trade, mut changes) = (None::<(Option<TradeId>,)>, Vec::with_capacity(20));
     call(db, &HOLDINGS, &[account.into(), start.into()], &mut |set, row| match set {
         0 => keep(&mut trade, row),

@@ -8,12 +8,12 @@ use super::super::trade_cleanup::{
 };
 use super::{add, call, keep, made};
 use bourse_egen::txn::TickerEntry;
-use bourse_engine::Step::{Change, ChangeOne, Each, IfAny, Values};
-use bourse_engine::{Routine, Session, Step};
+use bourse_engine::RoutineStep::{Change, ChangeOne, Each, IfAny, Values};
+use bourse_engine::{Routine, RoutineStep, Session};
 use bourse_schema::{Count, Field as _, Price, Quantity, Symbol, Timestamp, TradeId};
 
 /// Steps for the orders that a price triggers; most prices trigger none.
-static TRIGGER: &[Step] = &[Each(
+static TRIGGER: &[RoutineStep] = &[Each(
     "pending",
     &TRIGGERED,
     &["p_symb", "p_price"],

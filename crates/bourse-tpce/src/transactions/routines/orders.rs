@@ -9,8 +9,8 @@ use super::super::trade_order::{
 use super::super::{FrameError, rows};
 use super::{call, keep, made, no_such_set};
 use bourse_egen::txn::TradeOrder;
-use bourse_engine::Step::{ChangeOne, Each, Into, Text as Words, Values};
-use bourse_engine::{Routine, Session, Step, Value};
+use bourse_engine::RoutineStep::{ChangeOne, Each, Into, Text as Words, Values};
+use bourse_engine::{Routine, RoutineStep, Session, Value};
 use bourse_schema::{
     AccountId, Amount, Balance, BrokerId, CommissionRate, CompanyId, CustomerId, ExchangeId, Field as _, FinAgg, Price,
     Quantity, StatusId, Symbol, TaxRate, Text, Timestamp, TradeId, TradeTypeId,
@@ -70,7 +70,7 @@ impl FoundVariables {
 static LISTING: &[&str] = &["v_symb", "v_name", "v_ex", "v_co", "v_co_name", "v_market"];
 
 /// Steps for each lot, while more is needed.
-static CLOSE_LOT: &[Step] = &[Words(
+static CLOSE_LOT: &[RoutineStep] = &[Words(
     "IF v_needed > 0 THEN
         {set} v_shares = LEAST(ABS(lot.h_qty), v_needed);
         IF lot.h_qty > 0 THEN

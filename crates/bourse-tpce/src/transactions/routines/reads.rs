@@ -8,7 +8,7 @@ use super::super::trade_status::{LATEST_TRADES, NAMES, Names, StatusRow};
 use super::super::{FrameError, Status};
 use super::{add, call, keep, made, no_such_set};
 use bourse_egen::txn::{CustomerPosition, SecurityDetail};
-use bourse_engine::Step::{Into, Rows, Text as Words, Values};
+use bourse_engine::RoutineStep::{Into, Rows, Text as Words, Values};
 use bourse_engine::{Routine, Session, Sql};
 use bourse_schema::{AccountId, CompanyId, CustomerId, Date, Field as _, Symbol, Text};
 

@@ -1,6 +1,6 @@
 //! Trade-Result's frames 2, 3, 5 and 6.
 
-use super::super::positions::{Change, ClosedAmounts};
+use super::super::positions::{ClosedAmounts, PositionChange};
 use super::super::positions::{
     DELETE_LOT, DELETE_SUMMARY, INSERT_LOT, INSERT_SUMMARY, LOTS_NEWEST_FIRST, LOTS_OLDEST_FIRST, NOTE_CHANGE,
     RESIZE_LOT, UPDATE_SUMMARY,
@@ -11,8 +11,8 @@ use super::super::trade_result::{
 };
 use super::super::{FrameError, rows};
 use super::{call, keep, made, no_such_set};
-use bourse_engine::Step::{ChangeOne, Each, Into, Rows, Text as Words, Values};
-use bourse_engine::{Routine, Session, Step, Value};
+use bourse_engine::RoutineStep::{ChangeOne, Each, Into, Rows, Text as Words, Values};
+use bourse_engine::{Routine, RoutineStep, Session, Value};
 use bourse_schema::{
     AccountId, Amount, Balance, BrokerId, CustomerId, Date, Field as _, Price, Quantity, Symbol, TaxRate, Text,
     Timestamp, TradeId,
@@ -26,7 +26,7 @@ rows::rows! {
 }
 
 /// Steps for each lot, while there are shares left to be traded.
-static CLOSE_LOT: &[Step] = &[
+static CLOSE_LOT: &[RoutineStep] = &[
     Words(
         "IF v_open <> 0 THEN
             {set} v_before = lot.h_qty;
@@ -93,7 +93,7 @@ pub(super) static MOVE_HOLDINGS: Routine = Routine::new(
 /// Frame 2: the account, and cost and proceeds of the closed lots.
 pub(in super::super) fn move_holdings(
     db: &mut dyn Session,
-    change: &Change<'_>,
+    change: &PositionChange<'_>,
 ) -> Result<(Account, ClosedAmounts), FrameError> {
     let params = [
         change.trade_id.into(),

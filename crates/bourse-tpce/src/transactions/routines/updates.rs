@@ -12,7 +12,7 @@ use super::lookups::{
     with_details,
 };
 use super::{keep, made};
-use bourse_engine::Step::{ChangeOne, Each, Into, Rows, Text as Words, Values};
+use bourse_engine::RoutineStep::{ChangeOne, Each, Into, Rows, Text as Words, Values};
 use bourse_engine::{Routine, Session, Sql, Value};
 use bourse_schema::{AccountId, ColumnType, Field as _, Symbol, Text, Timestamp, TradeId};
 
