@@ -53,7 +53,7 @@ impl Round {
 
     /// Reason that the round's figure has no interval. `None` if it has one, or if a long round has too few values.
     pub fn withheld(&self, workload: &Workload) -> Option<NoInterval> {
-        let cpus = self.taken();
+        let cpus = self.cpus_taken();
         if cpus > Interference::DECISIVE {
             return Some(NoInterval::Others { cpus });
         }
@@ -77,7 +77,7 @@ impl Round {
             .throughput(operation_of_figure(workload))
             .and_then(|it| it.mean.interval)
             .map(|it| (it.half_width(), it.level));
-        let is_of_others = self.taken() > Interference::DECISIVE;
+        let is_of_others = self.cpus_taken() > Interference::DECISIVE;
         let interval = half.filter(|_| figure.is_finite() && !is_of_others).map(|(half, level)| Interval {
             low: (figure - half).max(0.0),
             high: figure + half,
