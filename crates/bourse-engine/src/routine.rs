@@ -36,7 +36,7 @@ pub enum RoutineStep {
     ChangeOne(&'static Sql, &'static [&'static str]),
     /// A change of any number of rows; the number is stored in a variable.
     Change(&'static Sql, &'static [&'static str], &'static str),
-    /// Steps if a query has a row: cheaper than a [loop](Step::Each) over none.
+    /// Steps if a query has a row: cheaper than a [loop](RoutineStep::Each) over none.
     IfAny(&'static Sql, &'static [&'static str], &'static [RoutineStep]),
     /// Steps for each row of a query, under the row's name. Changes made by the steps do not affect the query.
     Each(&'static str, &'static Sql, &'static [&'static str], &'static [RoutineStep]),
