@@ -65,25 +65,6 @@ const UNMARKED: &[(&str, &str)] = &[
     ("policy", "SELECT 'policy ' || polname FROM pg_policy"),
     ("statistics", "SELECT 'statistics ' || stxname FROM pg_statistic_ext"),
     (
-        "collation",
-        "SELECT 'collation ' || o.collname FROM pg_collation o INNER JOIN pg_namespace n ON n.oid = o.collnamespace
-          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
-                WHERE d.classid = 'pg_collation'::regclass AND d.objid = o.oid AND d.deptype = 'e')",
-    ),
-    (
-        "text search configuration",
-        "SELECT 'text search configuration ' || o.cfgname
-           FROM pg_ts_config o INNER JOIN pg_namespace n ON n.oid = o.cfgnamespace
-          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
-                WHERE d.classid = 'pg_ts_config'::regclass AND d.objid = o.oid AND d.deptype = 'e')",
-    ),
-    (
-        "operator",
-        "SELECT 'operator ' || o.oprname FROM pg_operator o INNER JOIN pg_namespace n ON n.oid = o.oprnamespace
-          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
-                WHERE d.classid = 'pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e')",
-    ),
-    (
         "template",
         "SELECT 'its role as a template of new databases' FROM pg_database
           WHERE datname = current_database() AND datistemplate",
@@ -99,10 +80,28 @@ const UNMARKED: &[(&str, &str)] = &[
     ("event trigger", "SELECT 'event trigger ' || evtname FROM pg_event_trigger"),
 ];
 
+/// Kinds of objects whose name, schema and owning extension are all that counts: words, catalogue, and the columns with the name
+/// and the schema.
+const NAMED: &[(&str, &str, &str, &str)] = &[
+    ("collation", "pg_collation", "collname", "collnamespace"),
+    ("text search configuration", "pg_ts_config", "cfgname", "cfgnamespace"),
+    ("operator", "pg_operator", "oprname", "oprnamespace"),
+];
+
+/// Query for the objects of a kind of [`NAMED`].
+fn named((kind, catalogue, name, schema): &(&str, &str, &str, &str)) -> String {
+    format!(
+        "SELECT '{kind} ' || o.{name} FROM {catalogue} o INNER JOIN pg_namespace n ON n.oid = o.{schema}
+          WHERE NOT {{own}} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = '{catalogue}'::regclass AND d.objid = o.oid AND d.deptype = 'e')"
+    )
+}
+
 /// Objects of a database without the mark, each with its kind and name.
 fn unmarked(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     let mut found = Vec::new();
-    for (_, sql) in UNMARKED {
+    let queries = UNMARKED.iter().map(|(_, sql)| (*sql).to_owned()).chain(NAMED.iter().map(named));
+    for sql in queries {
         let mut names = connection.names(&sql.replace("{own}", OWN_SCHEMAS))?;
         names.sort();
         found.extend(names);

@@ -5,6 +5,25 @@ use crate::server;
 use bourse_engine::{Engine, ErrorKind, Session};
 use bourse_testkit::server::{begin_load, names};
 
+/// Objects of a person's on or beside the loaded table: the statement that makes each, the one that removes it, its name.
+pub(crate) const ON_A_TABLE: [(&str, &str, &str); 7] = [
+    ("CREATE RULE own AS ON INSERT TO status_type DO ALSO NOTHING", "DROP RULE own ON status_type", "rule own"),
+    ("CREATE POLICY own ON status_type", "DROP POLICY own ON status_type", "policy own"),
+    ("CREATE STATISTICS own ON st_id, st_name FROM status_type", "DROP STATISTICS own", "statistics own"),
+    ("CREATE COLLATION own FROM \"C\"", "DROP COLLATION own", "collation own"),
+    (
+        "CREATE TEXT SEARCH CONFIGURATION own (COPY = simple)",
+        "DROP TEXT SEARCH CONFIGURATION own",
+        "text search configuration own",
+    ),
+    (
+        "CREATE OPERATOR === (FUNCTION = int4eq, LEFTARG = int4, RIGHTARG = int4)",
+        "DROP OPERATOR === (int4, int4)",
+        "operator ===",
+    ),
+    ("ALTER DATABASE bourse IS_TEMPLATE true", "ALTER DATABASE bourse IS_TEMPLATE false", "role as a template"),
+];
+
 /// Runs statements, each of which must succeed.
 fn run(session: &mut dyn Session, statements: &[&str]) {
     for sql in statements {
@@ -77,6 +96,7 @@ fn what_bears_no_mark_is_never_replaced() {
             run(&mut *session, &[trigger]);
             assert_left_alone(&engine, &["function f, trigger t"]);
             run(&mut *session, &["DROP TRIGGER t ON status_type", "DROP FUNCTION f"]);
+            found.extend(ON_A_TABLE);
             found.push(("CREATE TABLE mine (a INT REFERENCES other (a))", "DROP TABLE mine", "table mine"));
             run(
                 &mut *session,

@@ -111,18 +111,7 @@ fn a_snapshot_is_the_database_as_it_was() {
     change("CREATE TABLE thesis (years_of_work TEXT)");
     assert_eq!(copy.restore().unwrap_err().kind(), ErrorKind::Refused);
     assert_eq!(engine.session().unwrap().execute_text("DROP TABLE thesis", &[]).unwrap(), 0);
-    for (name, make, remove) in [
-        ("rule own", "CREATE RULE own AS ON INSERT TO status_type DO ALSO NOTHING", "DROP RULE own ON status_type"),
-        ("policy own", "CREATE POLICY own ON status_type", "DROP POLICY own ON status_type"),
-        ("statistics own", "CREATE STATISTICS own ON st_id, st_name FROM status_type", "DROP STATISTICS own"),
-        ("collation own", "CREATE COLLATION own FROM \"C\"", "DROP COLLATION own"),
-        (
-            "text search configuration own",
-            "CREATE TEXT SEARCH CONFIGURATION own (COPY = simple)",
-            "DROP TEXT SEARCH CONFIGURATION own",
-        ),
-        ("role as a template", "ALTER DATABASE bourse IS_TEMPLATE true", "ALTER DATABASE bourse IS_TEMPLATE false"),
-    ] {
+    for (make, remove, name) in crate::foreign::ON_A_TABLE {
         change(make);
         let refused = copy.restore().unwrap_err();
         assert!(refused.kind() == ErrorKind::Refused && refused.message().contains(name), "{refused}");
