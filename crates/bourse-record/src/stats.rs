@@ -51,10 +51,14 @@ impl Round {
         valid as f64 / self.measured_s
     }
 
+    /// CPUs that others took, if they took so many that the figure has no interval.
+    fn decisive_cpus(&self) -> Option<f64> {
+        Some(self.cpus_taken()).filter(|cpus| *cpus > Interference::DECISIVE)
+    }
+
     /// Reason that the round's figure has no interval. `None` if it has one, or if a long round has too few values.
     pub fn withheld(&self, workload: &Workload) -> Option<NoInterval> {
-        let cpus = self.cpus_taken();
-        if cpus > Interference::DECISIVE {
+        if let Some(cpus) = self.decisive_cpus() {
             return Some(NoInterval::Others { cpus });
         }
         let found = self.throughput(operation_of_figure(workload))?;
@@ -77,12 +81,9 @@ impl Round {
             .throughput(operation_of_figure(workload))
             .and_then(|it| it.mean.interval)
             .map(|it| (it.half_width(), it.level));
-        let is_of_others = self.cpus_taken() > Interference::DECISIVE;
-        let interval = half.filter(|_| figure.is_finite() && !is_of_others).map(|(half, level)| Interval {
-            low: (figure - half).max(0.0),
-            high: figure + half,
-            level,
-        });
+        let interval = half
+            .filter(|_| figure.is_finite() && self.decisive_cpus().is_none())
+            .map(|(half, level)| Interval { low: (figure - half).max(0.0), high: figure + half, level });
         Estimate { value: figure, interval }
     }
 }

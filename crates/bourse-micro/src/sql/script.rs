@@ -194,8 +194,13 @@ impl Script {
     /// Whether an operation has a statement that changes rows, by its first word.
     pub(super) fn changes_rows(&self) -> bool {
         const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
-        let mut statements = self.operations.iter().flat_map(|operation| &operation.statements);
-        statements.any(|it| !it.is_query && words(&it.sql).next().is_some_and(|first| FIRST.contains(&first.as_str())))
+        self.first_words().any(|(statement, first)| !statement.is_query && FIRST.contains(&first.as_str()))
+    }
+
+    /// Statements of the operations, each with its first word in lower case.
+    fn first_words(&self) -> impl Iterator<Item = (&Statement, String)> {
+        let statements = self.operations.iter().flat_map(|operation| &operation.statements);
+        statements.filter_map(|statement| Some((statement, words(&statement.sql).next()?)))
     }
 
     /// Place of a statement: file and line.
@@ -207,9 +212,7 @@ impl Script {
     /// begins.
     pub(super) fn changes_schema(&self) -> bool {
         const FIRST: [&str; 4] = ["create", "alter", "drop", "rename"];
-        let statements = self.operations.iter().flat_map(|operation| &operation.statements);
-        let mut first = statements.filter_map(|statement| words(&statement.sql).next());
-        first.any(|word| FIRST.contains(&word.as_str()))
+        self.first_words().any(|(_, first)| FIRST.contains(&first.as_str()))
     }
 
     /// Holes of the statements, by name.

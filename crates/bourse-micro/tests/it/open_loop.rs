@@ -9,6 +9,10 @@ use bourse_testkit::{Fault, Stalling};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// Half a second, without a warm-up.
+const HALF_A_SECOND: Timing =
+    Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None, timed: TimedOperations::Batched, open_loop: None };
+
 fn at_rate(engine: &dyn Engine, name: &str, options: &[(&str, &str)], per_second: f64, timing: Timing) -> RoundResult {
     let open_loop = OpenLoop { per_second, evenly: true, shared: false };
     arriving(engine, name, options, open_loop, timing)
@@ -58,14 +62,7 @@ fn a_stall_is_charged_to_those_who_waited() {
     let stall = Duration::from_millis(150);
     // The load has two hundred statements and some before.
     let engine = Stalling::new(sqlite(), Fault::At(300), stall);
-    let timing = Timing {
-        warm_up_ns: 0,
-        measure_ns: Some(500 * MS),
-        count: None,
-        timed: TimedOperations::Batched,
-        open_loop: None,
-    };
-    let round = at_rate(&engine, "point-read", &[("rows", "200")], 500.0, timing).round;
+    let round = at_rate(&engine, "point-read", &[("rows", "200")], 500.0, HALF_A_SECOND).round;
     let read = &round.operations[0];
     let (response, service) = (&read.response.summary, &read.service.summary);
     assert!(service.max_ns >= 149 * MS, "one operation stalled: {service:?}");
@@ -76,19 +73,12 @@ fn a_stall_is_charged_to_those_who_waited() {
 #[test]
 fn a_shared_stream_is_taken_by_whoever_is_free() {
     let stall = Duration::from_millis(150);
-    let timing = Timing {
-        warm_up_ns: 0,
-        measure_ns: Some(500 * MS),
-        count: None,
-        timed: TimedOperations::Batched,
-        open_loop: None,
-    };
     let [own, shared] = [false, true].map(|shared| {
         // The load has two hundred statements and some before.
         let engine = Stalling::new(sqlite(), Fault::At(300), stall);
         let open_loop = OpenLoop { per_second: 500.0, evenly: true, shared };
         let options = [("rows", "200"), ("threads", "2")];
-        let round = arriving(&engine, "point-read", &options, open_loop, timing).round;
+        let round = arriving(&engine, "point-read", &options, open_loop, HALF_A_SECOND).round;
         let arrivals = round.arrivals.expect("an open loop");
         assert!((240..=260).contains(&arrivals.due), "{arrivals:?}");
         assert_eq!(arrivals.due, arrivals.started + arrivals.dropped + arrivals.unstarted);
