@@ -97,6 +97,12 @@ pub trait Workload: Sync {
     /// Columns for the numbers of a [`Size`]. The first is the key.
     fn size_columns(&self) -> &'static [SizeColumn];
 
+    /// A size in words, as "1000 customers, 10 days".
+    fn size_text(&self, size: &Size) -> String {
+        let numbers = self.size_columns().iter().zip(&size.0);
+        numbers.map(|(column, number)| format!("{number} {}", column.name)).collect::<Vec<_>>().join(", ")
+    }
+
     /// Checks that a database of that size can be.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 //! | [`population`] | their rows |
 //! | [`requests`] | inputs of transactions |
 //! | [`transactions`] | the seven transactions |
+//! | [`reference`] | the same on plain collections |
 //! | `workload` | sizes, conditions and growth for the harness |
 //!
 //! ```
@@ -22,6 +23,7 @@
 //! ```
 
 pub mod population;
+pub mod reference;
 pub mod requests;
 pub mod tables;
 pub mod transactions;

@@ -70,44 +70,20 @@ fn chunk(number: i64) -> Chunk {
     [Box::new(Rows(subscribers)), Box::new(Rows(accesses)), Box::new(Rows(facilities)), Box::new(Rows(forwardings))]
 }
 
+/// A subscriber with small numbers drawn below a bound, in the order of the columns.
+macro_rules! subscriber {
+    ($id:expr, $random:expr, $($bound:literal: $($column:ident)+;)+) => {{
+        let [msc_location, vlr_location] = [(); 2].map(|()| location($random));
+        let (s_id, sub_nbr) = ($id, number($id.0));
+        Subscriber { s_id, sub_nbr, $($($column: below($bound, $random),)+)+ msc_location, vlr_location }
+    }};
+}
+
 fn subscriber(s_id: SubscriberId, random: &mut SplitMix) -> Subscriber {
-    let [msc_location, vlr_location] = [(); 2].map(|()| location(random));
-    let mut upto = |bound| below(bound, random);
-    Subscriber {
-        s_id,
-        sub_nbr: number(s_id.0),
-        bit_1: upto(2),
-        bit_2: upto(2),
-        bit_3: upto(2),
-        bit_4: upto(2),
-        bit_5: upto(2),
-        bit_6: upto(2),
-        bit_7: upto(2),
-        bit_8: upto(2),
-        bit_9: upto(2),
-        bit_10: upto(2),
-        hex_1: upto(16),
-        hex_2: upto(16),
-        hex_3: upto(16),
-        hex_4: upto(16),
-        hex_5: upto(16),
-        hex_6: upto(16),
-        hex_7: upto(16),
-        hex_8: upto(16),
-        hex_9: upto(16),
-        hex_10: upto(16),
-        byte2_1: upto(256),
-        byte2_2: upto(256),
-        byte2_3: upto(256),
-        byte2_4: upto(256),
-        byte2_5: upto(256),
-        byte2_6: upto(256),
-        byte2_7: upto(256),
-        byte2_8: upto(256),
-        byte2_9: upto(256),
-        byte2_10: upto(256),
-        msc_location,
-        vlr_location,
+    subscriber! { s_id, random,
+        2: bit_1 bit_2 bit_3 bit_4 bit_5 bit_6 bit_7 bit_8 bit_9 bit_10;
+        16: hex_1 hex_2 hex_3 hex_4 hex_5 hex_6 hex_7 hex_8 hex_9 hex_10;
+        256: byte2_1 byte2_2 byte2_3 byte2_4 byte2_5 byte2_6 byte2_7 byte2_8 byte2_9 byte2_10;
     }
 }
 

@@ -1,6 +1,7 @@
 //! TATP as a value of the harness.
 
 use crate::population::{CHUNK, generate};
+use crate::reference;
 use crate::requests::{Emulator, NAMES, Request, SHARES};
 use crate::tables;
 use crate::transactions::{Output, STATEMENTS, perform};
@@ -9,6 +10,7 @@ use bourse_oltp::check::Check;
 use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Query, Unit};
 use bourse_oltp::load::LoadError;
 use bourse_oltp::mix::{Change, JudgedTransaction, Transactions};
+use bourse_oltp::verify::ReferenceTables;
 use bourse_oltp::{Generator, LastingRows, Rows, Size, SizeColumn, Workload};
 use bourse_record::Outcome;
 use bourse_schema::{Batch, Cardinality, Table};
@@ -134,6 +136,16 @@ impl Transactions for Tatp {
     const NOTICE: &'static str =
         "TATP as published by its authors, unaudited. Misses are part of the workload and counted as such.";
     const AMOUNTS: &'static [&'static str] = &["forwardings"];
+
+    const SOURCE: &'static str = "TATP, transactions";
+
+    fn smallest() -> Size {
+        Size(vec![CHUNK])
+    }
+
+    fn expected(tables: &mut ReferenceTables, input: &Request) -> (i32, Output) {
+        reference::perform(tables, input)
+    }
 
     fn emulator(size: &Size, seed: u64) -> Emulator {
         Emulator::new(subscribers(size).unsigned_abs(), seed)

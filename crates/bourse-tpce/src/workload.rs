@@ -77,6 +77,11 @@ impl Workload for Tpce {
         COLUMNS
     }
 
+    fn size_text(&self, size: &Size) -> String {
+        let part = known_part(size);
+        format!("{} customers, {} {}", part.customers(), part.days(), if part.days() == 1 { "day" } else { "days" })
+    }
+
     fn check_size(&self, size: &Size) -> Result<(), String> {
         part(size).map(drop)
     }

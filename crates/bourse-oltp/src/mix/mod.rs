@@ -1,17 +1,20 @@
 //! Users who draw transactions by their shares, for workloads whose transactions do not follow from one another.
 //!
-//! A workload implements [`Transactions`]; the users of a round ([`run`]), the sequence of a comparison ([`Sequence`]) and the
-//! ledger of a run follow from it.
+//! A workload implements [`Transactions`]; the users of a round ([`run`]), the sequence of a comparison ([`Sequence`]), the samples
+//! at the end of a run ([`Sampled`](crate::verify::Sampled)) and the ledger of a run follow from it.
 //!
 //! | file | content |
 //! |---|---|
 //! | `users` | users of a round |
+//! | `sample` | the reference, and two sessions at once |
 //! | `sequence` | the same transactions one after the other, for comparing systems |
 
+mod sample;
 mod sequence;
 mod users;
 
 use crate::check::ledger::Growths;
+use crate::verify::ReferenceTables;
 use crate::workload::{Generator, Size, Workload};
 use bourse_driver::OperationSpec;
 use bourse_engine::{Access, Capabilities, EngineError, Isolation, Session, Sql};
@@ -19,6 +22,7 @@ use bourse_record::Outcome;
 use serde::Serialize;
 use std::fmt;
 
+pub use sample::Reference;
 pub use sequence::{OnSession, Sequence};
 pub use users::{MixResult, RunOptions, run};
 
@@ -41,7 +45,7 @@ pub struct JudgedTransaction {
 /// All methods are called on a type, so that the timed path has no indirect call.
 pub trait Transactions: Workload + Generator + 'static {
     /// Input of a transaction.
-    type Input: Clone + PartialEq + fmt::Debug + Send;
+    type Input: Clone + PartialEq + fmt::Debug + Send + Sync;
     /// Output of a transaction.
     type Output: Serialize;
     /// Source of one user's inputs, without end.
@@ -57,6 +61,12 @@ pub trait Transactions: Workload + Generator + 'static {
     const NOTICE: &'static str;
     /// Names of the ledger's amounts.
     const AMOUNTS: &'static [&'static str];
+
+    /// Source of the rules that transactions follow, for the checks of their samples.
+    const SOURCE: &'static str;
+
+    /// Size of the smallest database.
+    fn smallest() -> Size;
 
     /// Creates the source of a user's inputs on a database of that size: the same for the same seed.
     fn emulator(size: &Size, seed: u64) -> Self::Emulator;
@@ -75,6 +85,10 @@ pub trait Transactions: Workload + Generator + 'static {
     /// # Errors
     /// The engine's. The caller rolls back, and tries again after a conflict.
     fn perform(session: &mut dyn Session, input: &Self::Input) -> Result<Self::Output, EngineError>;
+
+    /// Performs a transaction on plain collections, and returns its status code and output: written from the rules, and of the
+    /// transactions on a session sharing the type of the output alone.
+    fn expected(tables: &mut ReferenceTables, input: &Self::Input) -> (i32, Self::Output);
 
     /// Judges an output.
     fn judge(input: &Self::Input, output: &Self::Output) -> JudgedTransaction;

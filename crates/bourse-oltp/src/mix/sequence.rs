@@ -3,7 +3,7 @@
 use super::Transactions;
 use crate::verify::{OutputValue, Perform, Performance, Script, Step};
 use crate::workload::Size;
-use bourse_engine::{ErrorKind, Session};
+use bourse_engine::{EngineError, ErrorKind, Session};
 use bourse_schema::{Date, Timestamp};
 use std::marker::PhantomData;
 
@@ -51,20 +51,31 @@ impl<T> OnSession<T> {
 
 impl<T: Transactions> Perform<T::Input> for OnSession<T> {
     fn perform(&mut self, session: &mut dyn Session, request: &T::Input, _: Timestamp) -> Performance {
-        let mut attempt = 1;
-        let outcome = loop {
-            match T::perform(session, request) {
-                Ok(output) => break Ok(OutputValue::of(T::judge(request, &output).code, &output)),
-                Err(error) => {
-                    // If even this fails the next statement reports it; the first error is the one to show.
-                    let _ = session.rollback();
-                    if error.kind() != ErrorKind::Conflict || attempt == ATTEMPTS {
-                        break Err(error.to_string());
-                    }
-                    attempt += 1;
-                }
-            }
+        let outcome = retrying::<T>(session, request, ATTEMPTS, &mut |_| ());
+        let answer = |output| OutputValue::of(T::judge(request, &output).code, &output);
+        Performance { outcome: outcome.map(answer).map_err(|error| error.to_string()), sent: Vec::new() }
+    }
+}
+
+/// Performs a transaction, and again while it conflicts with another; calls `back_off` with the number of each further try.
+pub(super) fn retrying<T: Transactions>(
+    session: &mut dyn Session,
+    input: &T::Input,
+    attempts: u32,
+    back_off: &mut dyn FnMut(u32),
+) -> Result<T::Output, EngineError> {
+    let mut attempt = 1;
+    loop {
+        let error = match T::perform(session, input) {
+            Ok(output) => return Ok(output),
+            Err(error) => error,
         };
-        Performance { outcome, sent: Vec::new() }
+        // If even this fails the next statement reports it; the first error is the one to show.
+        let _ = session.rollback();
+        if error.kind() != ErrorKind::Conflict || attempt == attempts {
+            return Err(error);
+        }
+        attempt += 1;
+        back_off(attempt);
     }
 }

@@ -6,6 +6,7 @@ use bourse_engine::EngineError;
 use bourse_schema::{Table, Timestamp};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::ops::ControlFlow;
 
 /// A transaction of a sequence.
@@ -24,7 +25,7 @@ pub struct Step<R> {
 /// A sequence of transactions: the same for the same seed and the same messages sent.
 pub trait Script {
     /// Input of a transaction.
-    type Request: Clone;
+    type Request: Clone + Debug;
 
     /// Names of the transactions, in the order of reports.
     const KINDS: &'static [&'static str];

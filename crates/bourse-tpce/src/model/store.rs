@@ -1,5 +1,6 @@
 //! Rows of a table by key, and the set of changed ones.
 
+use bourse_oltp::verify::reference::cells;
 use bourse_oltp::verify::{Cell, RowKey};
 use bourse_schema::TableRow;
 use std::collections::BTreeMap;
@@ -81,11 +82,5 @@ impl<R: KeyedRow> Store<R> {
 
 /// Values of a row.
 pub(crate) fn row_cells<R: TableRow>(row: &R) -> Vec<Cell> {
-    let columns = R::table().columns;
-    row.with_values(|values| {
-        let cell = |(column, value): (&bourse_schema::Column, &bourse_schema::Value<'_>)| {
-            Cell::of(column.column_type, *value).expect("a row's value is of its column's type")
-        };
-        columns.iter().zip(values).map(cell).collect()
-    })
+    row.with_values(|values| cells(R::table(), values))
 }

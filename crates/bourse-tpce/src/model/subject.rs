@@ -6,7 +6,7 @@ use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeRequest;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::EngineError;
-use bourse_oltp::verify::{Cell, OutputValue, Performance, RowKey, Subject, value};
+use bourse_oltp::verify::{Cell, MODEL, OutputValue, Performance, RowKey, Subject, value};
 use bourse_schema::{Table, Timestamp};
 
 /// A brokerage house in memory, without a database. A clone is made faster than a new one.
@@ -17,7 +17,7 @@ pub struct Model {
 
 impl Model {
     /// Name of the model in place of a target.
-    pub const NAME: &'static str = "model:";
+    pub const NAME: &'static str = MODEL;
 
     /// A model with the initial database of a part.
     pub fn new(inputs: &Inputs, part: Part) -> Self {

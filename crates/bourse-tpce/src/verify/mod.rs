@@ -10,9 +10,11 @@
 //! | `rare` | transactions that no customer asks for |
 //! | [`subject`] | the transactions on a session |
 //! | [`contention`] | two sessions on the same rows |
+//! | [`sampled`] | the transactions as samples at the end of a run |
 
 pub mod contention;
 mod rare;
+pub mod sampled;
 pub mod stream;
 pub mod subject;
 
@@ -27,7 +29,8 @@ pub use bourse_oltp::verify::{
     Cell, DifferenceKind, Extent, OutputValue, Performance, Progress, RowKey, Script, Statement, Subject, TableDigest,
     VerifyError, value,
 };
-pub use contention::{Contention, ContentionError, contend};
+pub use contention::contend;
+pub use sampled::TpceSample;
 pub use stream::Stream;
 pub use subject::{SqlSubject, sql_subject};
 
@@ -63,12 +66,6 @@ impl Plan {
         Self { database, seed: 1, transactions: 100_000, requests_per_second: 20, digest_every: 0 }
     }
 
-    /// The sample that is verified together with a run: so few requests a second that maintenance comes to each of its
-    /// twelve tables, and that prices reach the limits of orders.
-    pub const fn of_sample(database: Database) -> Self {
-        Self { transactions: 2_000, requests_per_second: 2, ..Self::of(database) }
-    }
-
     /// The sequence of transactions, with those that no customer asks for.
     ///
     /// # Errors
@@ -79,8 +76,8 @@ impl Plan {
     }
 
     /// The extent of the comparison.
-    pub const fn extent(&self, whole_tables: bool) -> Extent {
-        Extent { transactions: self.transactions, digest_every: self.digest_every, whole_tables }
+    pub const fn extent(&self) -> Extent {
+        Extent { transactions: self.transactions, digest_every: self.digest_every, whole_tables: true }
     }
 }
 
@@ -96,21 +93,7 @@ pub fn verify(
     plan: &Plan,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Verdict, VerifyError> {
-    lockstep::verify(subjects, &mut plan.stream(inputs)?, tables::all(), &plan.extent(true), progress)
-}
-
-/// [`verify`] without comparing whole tables: outputs, and the rows that transactions change. Before the Trade-Cleanup at the
-/// end, which may come up to [`LATER`](lockstep::LATER) transactions after its time, an order is on its way to the market.
-///
-/// # Errors
-/// [`VerifyError`].
-pub fn sample(
-    subjects: &mut [Box<TpceSubject>],
-    inputs: &Inputs,
-    plan: &Plan,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Verdict, VerifyError> {
-    lockstep::verify(subjects, &mut plan.stream(inputs)?, tables::all(), &plan.extent(false), progress)
+    lockstep::verify(subjects, &mut plan.stream(inputs)?, tables::all(), &plan.extent(), progress)
 }
 
 /// Runs the plan up to transaction `number` and shows that one.

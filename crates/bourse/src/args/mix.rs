@@ -97,7 +97,6 @@ fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
     mut_arg("find_max", |it| it.help("Search for the highest rate that meets every --limit, and confirm it with a round of full length").requires("limit")),
     mut_arg("sweep", help("Repeat with each of these values of users, rate, the size, or a target option; several --sweep are combined")),
     mut_arg("rounds", help("Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval [default: 1; 6 or more when targets are compared]")),
-    mut_arg("check", help("Depth of the checks before the run")),
 )]
 pub(crate) struct MixRun {
     /// Database URLs, such as sqlite:PATH or sqlite::memory: [default: a SQLite file below ./bourse-data]
@@ -134,8 +133,8 @@ pub(crate) struct MixLoad {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("size", |size| size.default_value("10000")), mut_arg("transactions", |it| it.default_value("20000")))]
 pub(crate) struct MixVerify {
-    /// Database URLs to compare
-    #[arg(value_name = "TARGET", required = true)]
+    /// Database URLs to compare; `model:` is the reference in plain Rust
+    #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: VerifySettings,

@@ -139,8 +139,8 @@ pub(crate) enum MarketAge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckDepth {
-    /// The checks of quick, and also: the initial trades compared with the generator's before the run, and a sample of
-    /// transactions compared with the reference model after it, on a small separate database
+    /// The checks of quick, and also: the initial rows of growing tables compared with the generator's before the run, and a
+    /// sample of transactions compared with the reference model after it, on a small separate database
     Full,
     /// Before the run: schema, row counts, fixed tables; after it: consistency conditions, integrity
     Quick,

@@ -13,7 +13,7 @@ use bourse_engine::Engine;
 use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
 use bourse_oltp::mix::needs;
-use bourse_oltp::verify::Extent;
+use bourse_oltp::verify::{Extent, MODEL};
 
 /// Runs a command of a workload.
 pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Result<(), Failure> {
@@ -29,7 +29,7 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
         }
         MixCommand::Load(MixLoad { target, database, plan }) => {
             let (name, size) = (mixed.workload().name(), mixed.size(database.size));
-            let described = (format!("{}, {LOADED}", mixed.size_text(&size)), rows(mixed, &size));
+            let described = (format!("{}, {LOADED}", mixed.workload().size_text(&size)), rows(mixed, &size));
             super::oltp::load::load(&target, name, needs, described, plan, |then| wanted(mixed, &database, then))
         }
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
@@ -54,7 +54,6 @@ fn wanted<T>(
         adopt: &|_| (size.clone(), constraints),
         reload: database.reload,
         threads: 1,
-        size_text: &|size| mixed.size_text(size),
     })
 }
 
@@ -68,29 +67,34 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
     let alone = settings.replay.is_some();
     if targets.len() < if alone { 1 } else { 2 } {
         return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
-            .hint("add another target, for instance sqlite::memory:"));
+            .hint(format!("add another target, as {MODEL}, the reference")));
     }
-    for target in targets {
+    let in_engines = targets.iter().map(String::as_str).filter(|target| *target != MODEL);
+    for target in in_engines.clone() {
         engines::needs(target, engines::open(target)?.as_ref(), needs)?;
     }
     if settings.plan.dry_run {
         let size = mixed.size(arguments.database.size);
         let name = format!("{} verify", mixed.workload().name());
-        return print(&steps(&name, targets, settings, &mixed.size_text(&size), rows(mixed, &size)).show());
+        return print(&steps(&name, targets, settings, &mixed.workload().size_text(&size), rows(mixed, &size)).show());
     }
     let interrupted = interrupt::flag()?;
-    let _held = hold::for_writing(targets.iter().map(String::as_str))?;
+    let _held = hold::for_writing(in_engines)?;
     // Engines outlive their sessions: a memory database is gone with its engine.
     let mut engines: Vec<Box<dyn Engine>> = Vec::new();
-    let mut sessions = Vec::new();
+    let mut systems = Vec::new();
     for target in targets {
+        if target == MODEL {
+            systems.push((target.clone(), None));
+            continue;
+        }
         let engine = engines::open(target)?;
         engines::make_folder(target)?;
         wanted(mixed, &arguments.database, &mut |wanted| {
             ready(target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
         })?;
         let session = engine.session().map_err(|error| engine_failure(target, &error))?;
-        sessions.push((target.clone(), session));
+        systems.push((target.clone(), Some(session)));
         engines.push(engine);
     }
     let verification = Verification {
@@ -103,5 +107,5 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         own_options: format!(" --size {}", arguments.database.size),
         has_keys_only: arguments.database.constraints == Constraints::Keys,
     };
-    mixed.verify(&verification, sessions, &mixed.size(arguments.database.size), &interrupted)
+    mixed.verify(&verification, systems, &mixed.size(arguments.database.size), &interrupted)
 }

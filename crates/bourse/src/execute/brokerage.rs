@@ -3,12 +3,14 @@
 use super::databases::{Databases, PreparedDatabase};
 use super::on_database::{self, CheckedRound, add_checks, checked, ended, shown};
 use super::round::Rounds;
+use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext, processes};
+use super::{RoundOutcome, RoundRequest, RunContext, processes, sample};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::search::customers_rate;
+use crate::plan::work::Work as _;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::note;
 use bourse_driver::Progress;
@@ -16,9 +18,19 @@ use bourse_record::{Conditions, LatencyPhase, PhaseKind};
 use bourse_tpce::load::part_of;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
+use bourse_tpce::verify::TpceSample;
 use bourse_verdict::units::seconds;
 
 impl Rounds for Brokerage {
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+        // One sample for all drivers is enough.
+        if self.joins_another() && self.coordinate.is_some() {
+            return Ok(sample::none::<TpceSample<'_>>("driver 1 samples the transactions"));
+        }
+        let inputs = context.inputs(self.database.flat_in.as_deref())?;
+        sample::of_target(&TpceSample::of(&inputs), target, context)
+    }
+
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
         let system = SystemUnderTest::open(target, self)?;

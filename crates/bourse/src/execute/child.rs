@@ -2,7 +2,7 @@
 //! JSON on stdin and writes the answer as one on stdout, after lines about the round's progress.
 
 use super::databases::Databases;
-use super::{RoundOutcome, RoundRequest, RunContext, keeper, round, sample};
+use super::{RoundOutcome, RoundRequest, RunContext, keeper, round};
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::plan::Job;
@@ -12,7 +12,6 @@ use bourse_engine::server_wait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -36,8 +35,8 @@ pub(super) enum Request {
     Sample {
         /// The target, as a URL.
         target: String,
-        /// Folder of the official input files.
-        flat_in: Option<PathBuf>,
+        /// The job whose transactions they are.
+        job: Box<Job>,
     },
     /// Serve a database to drivers of this machine, and answer with the address.
     Serve {
@@ -88,12 +87,11 @@ pub(crate) fn answer() -> Result<(), Failure> {
                 ran.map(|outcome| RoundOutcome { spent: spent::parts(), ..outcome })
             }))
         }
-        Request::Sample { target, flat_in } => {
+        Request::Sample { target, job } => {
             silent()?;
             reply(&crate::panics::catch_panic(|| {
                 let context = RunContext::of_round(u64::MAX)?;
-                let inputs = context.inputs(flat_in.as_deref())?;
-                sample::of_target(&target, &inputs, &context)
+                job.rounds().sample(&target, &context)
             }))
         }
         Request::Serve { target, database } => {

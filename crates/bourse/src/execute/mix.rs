@@ -3,6 +3,7 @@
 use super::databases::Databases;
 use super::on_database::{self, CheckedRound, add_checks, checked, ended, history, shown};
 use super::round::Rounds;
+use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
@@ -16,6 +17,10 @@ use bourse_oltp::mix::RunOptions;
 use bourse_record::{Check, Conditions, NameValue, Outcome, Workload, WorkloadKind};
 
 impl Rounds for Mix {
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+        self.mixed()?.sample(target, context)
+    }
+
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         let mixed = self.mixed()?;
         let engine = engines::open(target)?;
@@ -35,7 +40,6 @@ impl Rounds for Mix {
             },
             reload: self.reload,
             threads: 1,
-            size_text: &|size| mixed.size_text(size),
         };
         let ready = ready(target, engine.as_ref(), &wanted, self.check.into(), &context.interrupted)?;
         Ok((SystemUnderTest::InProcess(engine.into()), ready))

@@ -46,7 +46,7 @@ mod processes;
 mod quiet;
 mod repeats;
 mod round;
-mod sample;
+pub(crate) mod sample;
 mod scratch;
 mod strategy;
 pub(crate) mod system;

@@ -2,6 +2,7 @@
 
 use super::RunContext;
 use super::databases::Databases;
+use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
 use crate::failure::Failure;
 use crate::oltp::database::ReadyDatabase;
@@ -111,6 +112,12 @@ pub(super) trait Rounds {
         context: &RunContext,
         label: &str,
     ) -> Result<RoundOutcome, Failure>;
+
+    /// Samples the transactions on a database beside a target's; without checks if the workload has none.
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+        let _ = (target, context);
+        Ok(SampleChecks::new())
+    }
 }
 
 impl Job {

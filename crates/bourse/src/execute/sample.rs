@@ -1,10 +1,10 @@
-//! The lockstep sample of a run's checks: some thousand transactions compared with the model, each output and each row that
+//! The samples of a run's checks: some thousand transactions compared with the workload's reference, each output and each row that
 //! changes, on a small database of its own with the target's engine and settings. Then, on the same database, two sessions
 //! that change the same rows concurrently.
 //!
-//! The database of the run itself is not used: the model has the generator's rows, which earlier runs have changed,
-//! and needs memory for all of them. The sample comes after the rounds, so that neither its memory nor its pending writes
-//! are in their figures.
+//! The database of the run itself is not used: the reference has the generator's rows, which earlier runs have changed,
+//! and needs memory for all of them. The samples come after the rounds, so that neither their memory nor their pending writes
+//! are in the figures.
 
 use super::child::{self, Request};
 use super::{CaseRun, RunContext};
@@ -14,144 +14,134 @@ use crate::progress::{Step, note};
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
-use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, ErrorKind, Hosting, Location, target_with_path};
+use bourse_oltp::load::{LoadError, LoadOptions, load};
+use bourse_oltp::verify::sample::{TRANSACTIONS, compare};
+use bourse_oltp::verify::{Sampled, Verdict, VerifyError};
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
-use bourse_tpce::load::{LoadError, LoadOptions, load};
-use bourse_tpce::model::Model;
-use bourse_tpce::verify::contention::{ContentionError, contend};
-use bourse_tpce::verify::{Plan, TpceSubject, Verdict, VerifyError, sample, sql_subject};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::Duration;
 
-/// Customers and days of the sample's database: the smallest there is.
-const SIZE: (i64, i64) = (1_000, 1);
-
-/// Name, condition and source of the checks, in the order of [`SampleResult`].
-const CHECKS: [(&str, &str, &str); 2] = [
-    (
-        "lockstep sample",
-        "transactions do what the specification says: the same outputs and rows as the model's",
-        "Clause 3.3",
-    ),
+/// Name and condition of the check of each sample.
+const CHECKS: [(&str, &str); 2] = [
+    ("lockstep sample", "transactions do what the specification says: the same outputs and rows as the model's"),
     (
         "contention sample",
         "two sessions that change the same rows at once, statement by statement, lose nothing that was committed",
-        "Clauses 7.3 and 7.4",
     ),
 ];
 
-/// Results of a sample: of the transactions in lockstep, and of two concurrent sessions.
-pub(super) type SampleResult = [SampleCheck; 2];
+/// The checks of a target's samples: of the transactions in lockstep, and of two concurrent sessions.
+pub(crate) type SampleChecks = Vec<Check>;
 
-/// Result of a check.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct SampleCheck {
-    status: CheckStatus,
-    evidence: String,
-    took_s: f64,
+/// Result of a sample, with its evidence.
+type SampleResult = (CheckStatus, String);
+
+fn not_run(why: &str) -> SampleResult {
+    (CheckStatus::NotApplicable, format!("not run: {why}"))
 }
 
-impl SampleCheck {
-    fn not_run(why: &str) -> Self {
-        Self { status: CheckStatus::NotApplicable, evidence: format!("not run: {why}"), took_s: 0.0 }
-    }
+/// The checks of samples that are not run.
+pub(super) fn none<S: Sampled>(why: &str) -> SampleChecks {
+    checks::<S>([(); 2].map(|()| (not_run(why), 0.0)))
 }
 
-/// Samples each target once whose transactions are to be checked in full, and adds the result to the first round of each of
+/// The checks of samples with their results and seconds.
+fn checks<S: Sampled>(results: [(SampleResult, f64); 2]) -> SampleChecks {
+    let check = |((&(name, condition), source), ((status, evidence), took_s)): ((&(&str, &str), &str), _)| Check {
+        name: name.to_owned(),
+        condition: condition.to_owned(),
+        source: source.to_owned(),
+        status,
+        evidence,
+        took_s,
+    };
+    CHECKS.iter().zip(S::SOURCES).zip(results).map(check).collect()
+}
+
+/// Samples each target once whose transactions are to be checked in full, and adds the checks to the first round of each of
 /// its cases.
 pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
-    let mut sampled: BTreeMap<String, SampleResult> = BTreeMap::new();
+    let mut sampled: BTreeMap<(String, String), SampleChecks> = BTreeMap::new();
     for case in cases {
-        let Some(sample) = case.planned.job.sample().filter(|_| case.failure.is_none()) else { continue };
-        let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()) else { continue };
-        let target = case.planned.target.clone();
-        let found = match sampled.get(&target) {
-            Some(found) => found.clone(),
-            None => {
-                let _spending = spent::on(spent::Part::Sample);
-                let begin = context.clock.now();
-                let found: SampleResult = match sample.elsewhere {
-                    Some(why) => [(); 2].map(|()| SampleCheck::not_run(why)),
-                    _ if engines::stays_loaded(&target) => {
-                        let step = Step::waiting(format!("sampling transactions on {target}"));
-                        let flat_in = sample.flat_in.map(Path::to_owned);
-                        let request = Request::Sample { target: target.clone(), flat_in };
-                        let what = format!("the sample of transactions on {target}");
-                        let sampled = child::ask(&request, &target, &what, &context.interrupted);
-                        match &sampled {
-                            Ok(_) => step.done(),
-                            Err(_) => step.abandon(),
-                        }
-                        sampled?
-                    }
-                    _ => {
-                        let inputs = context.inputs(sample.flat_in)?;
-                        of_target(&target, &inputs, context)?
-                    }
-                };
-                for ((name, ..), SampleCheck { status, evidence, took_s }) in CHECKS.iter().zip(&found) {
-                    let took =
-                        if *status == CheckStatus::NotApplicable { String::new() } else { format!(", {took_s:.1} s") };
-                    note(&format!("{target}: {name}{took}: {evidence}"));
-                }
-                if found.iter().all(|it| it.status == CheckStatus::NotApplicable) {
-                    let took = Duration::from_nanos(context.clock.now() - begin);
-                    spent::count_in_vain(spent::Part::Sample, took);
-                }
-                sampled.insert(target, found.clone());
-                found
-            }
-        };
-        for ((name, condition, source), SampleCheck { status, evidence, took_s }) in CHECKS.iter().zip(found) {
-            let [name, condition, source] = [name, condition, source].map(|text| (*text).to_owned());
-            round.checks.push(Check { name, condition, source, status, evidence, took_s });
+        let job = &case.planned.job;
+        if !job.samples() || case.failure.is_some() {
+            continue;
         }
+        let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()) else { continue };
+        let target = &case.planned.target;
+        let key = (job.workload().to_owned(), target.clone());
+        if !sampled.contains_key(&key) {
+            let _spending = spent::on(spent::Part::Sample);
+            let begin = context.clock.now();
+            let found: SampleChecks = if engines::stays_loaded(target) {
+                let step = Step::waiting(format!("sampling transactions on {target}"));
+                let request = Request::Sample { target: target.clone(), job: Box::new(job.clone()) };
+                let what = format!("the sample of transactions on {target}");
+                let sampled = child::ask(&request, target, &what, &context.interrupted);
+                match &sampled {
+                    Ok(_) => step.done(),
+                    Err(_) => step.abandon(),
+                }
+                sampled?
+            } else {
+                job.rounds().sample(target, context)?
+            };
+            for Check { name, status, evidence, took_s, .. } in &found {
+                let took =
+                    if *status == CheckStatus::NotApplicable { String::new() } else { format!(", {took_s:.1} s") };
+                note(&format!("{target}: {name}{took}: {evidence}"));
+            }
+            if found.iter().all(|it| it.status == CheckStatus::NotApplicable) {
+                let took = Duration::from_nanos(context.clock.now() - begin);
+                spent::count_in_vain(spent::Part::Sample, took);
+            }
+            sampled.insert(key.clone(), found);
+        }
+        round.checks.extend(sampled[&key].iter().cloned());
     }
     Ok(())
 }
 
-/// Result of a target's sample, with its evidence.
-pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<SampleResult, Failure> {
+/// Samples the transactions of a workload on a database beside a target's.
+pub(crate) fn of_target<S: Sampled>(sampled: &S, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
     let begin = context.clock.now();
-    let alone = |status, evidence| {
-        [SampleCheck { status, evidence, took_s: 0.0 }, SampleCheck::not_run("the lockstep sample failed")]
-    };
+    let took_s = |begin| (context.clock.now() - begin) as f64 / 1e9;
+    let alone =
+        |found: SampleResult, took_s| checks::<S>([(found, took_s), (not_run("the lockstep sample failed"), 0.0)]);
     let side = match SampleDatabase::of(target)? {
         Ok(side) => side,
-        Err(why) => return Ok([(); 2].map(|()| SampleCheck::not_run(&why))),
+        Err(why) => return Ok(none::<S>(&why)),
     };
-    let (customers, days) = SIZE;
-    let part = Part::whole(customers, days).expect("the smallest database is one");
     let step = Step::waiting(format!("sampling transactions on {target}"));
     let go_on = || if context.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let (loaded, model) = std::thread::scope(|scope| {
-        let model = scope.spawn(|| Model::new(inputs, part));
-        let loaded = load(&*side.engine, inputs, part, &LoadOptions::default(), &mut |_| go_on());
-        (loaded, model.join())
+    let (loaded, reference) = std::thread::scope(|scope| {
+        let reference = scope.spawn(|| sampled.reference());
+        let (workload, generator) = (sampled.workload(), sampled.generator());
+        let (size, options) = (sampled.size(), LoadOptions::default());
+        let loaded = load(&*side.engine, workload, generator, &size, &options, &mut |_| go_on());
+        (loaded, reference.join())
     });
-    let outcome = match (loaded, model) {
+    let outcome = match (loaded, reference) {
         (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
         (Err(LoadError::Engine(error)), _) if rules_out_sample(error.kind()) => {
-            let why = format!("no database for it: {}", error.message());
-            Ok([(); 2].map(|()| SampleCheck::not_run(&why)))
+            Ok(none::<S>(&format!("no database for it: {}", error.message())))
         }
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
-        (Err(error), _) => Ok(alone(CheckStatus::Failed, format!("its database: {error}"))),
+        (Err(error), _) => Ok(alone((CheckStatus::Failed, format!("its database: {error}")), 0.0)),
         (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "cannot fill the reference model")),
-        (Ok(_), Ok(model)) => {
-            compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()).and_then(|(status, evidence)| {
-                let mut found = alone(status, evidence);
-                found[0].took_s = (context.clock.now() - begin) as f64 / 1e9;
-                if status == CheckStatus::Passed {
-                    found[1] = run_two_sessions(target, &*side.engine, part, inputs, context)?;
+        (Ok(_), Ok(reference)) => {
+            lockstep(sampled, target, &*side.engine, reference, &mut go_on.clone()).and_then(|found| {
+                let compared_s = took_s(begin);
+                if found.0 != CheckStatus::Passed {
+                    return Ok(alone(found, compared_s));
                 }
-                Ok(found)
+                let begin = context.clock.now();
+                let contended = contend(sampled, target, &*side.engine, context)?;
+                Ok(checks::<S>([(found, compared_s), (contended, took_s(begin))]))
             })
         }
     };
@@ -164,72 +154,57 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
     removed.map(|()| outcome)
 }
 
-fn compare(
+/// Compares the transactions with the reference's.
+fn lockstep<S: Sampled>(
+    sampled: &S,
     target: &str,
     engine: &dyn Engine,
-    model: Model,
-    part: Part,
-    inputs: &Inputs,
+    reference: S::Reference,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<(CheckStatus, String), Failure> {
-    let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
-    let plan = Plan::of_sample(database);
+) -> Result<SampleResult, Failure> {
     let session = engine.session().map_err(|error| engine_failure(target, &error))?;
-    let subject = sql_subject(target, session, database.first_free_trade());
-    let mut subjects: Vec<Box<TpceSubject>> = vec![Box::new(subject), Box::new(model)];
-    let verdict = sample(&mut subjects, inputs, &plan, &mut |_| go_on()).map_err(|error| match error {
+    let extent = (TRANSACTIONS, S::WHOLE_TABLES);
+    let verdict = compare(sampled, (target, session), reference, extent, &mut |_| go_on());
+    let verdict = verdict.map_err(|error| match error {
         VerifyError::Rows { cause, .. } => engine_failure(target, &cause),
         other => Failure::new(Exit::Target, other.to_string()),
     })?;
     if verdict.interrupted {
         return Err(interrupt::interrupted(&format!("{} sampled transactions were alike", verdict.transactions)));
     }
-    Ok(judged(&verdict, part))
+    Ok(judged(&verdict, &sampled.workload().size_text(&sampled.size())))
 }
 
 /// Runs two sessions on the same rows.
-fn run_two_sessions(
+fn contend(
+    sampled: &impl Sampled,
     target: &str,
     engine: &dyn Engine,
-    part: Part,
-    inputs: &Inputs,
     context: &RunContext,
-) -> Result<SampleCheck, Failure> {
-    let begin = context.clock.now();
-    let contention = contend(engine, inputs, part, &context.interrupted).map_err(|error| match error {
-        ContentionError::Engine(error) => engine_failure(target, &error),
-        other => Failure::new(Exit::Target, other.to_string()),
-    })?;
+) -> Result<SampleResult, Failure> {
+    let contended = sampled.contend(engine, &context.interrupted);
+    let contention = contended.map_err(|error| engine_failure(target, &error))?;
     if context.is_interrupted() {
         return Err(interrupt::interrupted("the sample of two sessions at once was not ended"));
     }
-    let AcknowledgedCommits { orders, results, .. } = contention.acknowledged;
-    let work =
-        format!("{orders} Trade-Orders and {results} Trade-Results of two sessions, {} retries", contention.retries);
-    let (status, evidence) = match contention.fault() {
+    let work = format!("{} of two sessions, {} retries", contention.work, contention.retries);
+    Ok(match contention.fault() {
         Some(fault) => (CheckStatus::Failed, format!("{work}: {fault}")),
         None => (CheckStatus::Passed, format!("{work}: nothing lost")),
-    };
-    Ok(SampleCheck { status, evidence, took_s: (context.clock.now() - begin) as f64 / 1e9 })
+    })
 }
 
-fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
-    let done = verdict.transactions;
+fn judged<R: Debug>(verdict: &Verdict<R>, size: &str) -> SampleResult {
+    let (done, missing) = (verdict.transactions, verdict.missing());
     if let Some(difference) = &verdict.difference {
-        return (
-            CheckStatus::Failed,
-            format!("{done} transactions alike, then: {}", difference.to_string().trim_end()),
-        );
+        let difference = difference.to_string();
+        return (CheckStatus::Failed, format!("{done} transactions alike, then: {}", difference.trim_end()));
     }
-    let missing = verdict.missing();
     if !missing.is_empty() {
         return (CheckStatus::Failed, format!("of {done} transactions none was {}", missing.join(", none ")));
     }
     let rows = verdict.rows_compared;
-    let (customers, days) = (part.customers(), part.days());
-    let words = format!(
-        "{done} transactions of all kinds and {rows} rows alike, on a database of its own ({customers} customers, {days} day)"
-    );
+    let words = format!("{done} transactions of all kinds and {rows} rows alike, on a database of its own ({size})");
     (CheckStatus::Passed, words)
 }
 

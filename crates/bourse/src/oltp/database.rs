@@ -44,8 +44,6 @@ pub(crate) struct WantedDatabase<'w> {
     pub(crate) reload: bool,
     /// Threads that generate rows.
     pub(crate) threads: usize,
-    /// A size in words: "1000 customers, 10 days".
-    pub(crate) size_text: &'w dyn Fn(&Size) -> String,
 }
 
 /// Makes sure that a target holds the database that is wanted: takes the existing one, or loads it; then checks that it is as
@@ -133,7 +131,7 @@ fn fill(
     options: &LoadOptions,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
-    let step = Step::in_parts(format!("loading {}", (wanted.size_text)(size)), "rows");
+    let step = Step::in_parts(format!("loading {}", wanted.workload.size_text(size)), "rows");
     let _spending = spent::on(Part::Loading);
     let mut told = None;
     let mut progress = |progress: Progress| {

@@ -1,12 +1,14 @@
 //! The workloads whose users draw transactions by their shares, as the program's commands have them.
 
 use super::verify::Verification;
+use crate::execute::RunContext;
+use crate::execute::sample::{SampleChecks, of_target};
 use crate::failure::Failure;
 use bourse_driver::{Clock, Fault, Progress};
 use bourse_engine::{Capabilities, Engine, Isolation, Session};
 use bourse_oltp::check::ledger::Growths;
-use bourse_oltp::mix::{MixResult, OnSession, RunOptions, Sequence, Transactions, run};
-use bourse_oltp::verify::{SqlSubject, Subject};
+use bourse_oltp::mix::{MixResult, Reference, RunOptions, Sequence, Transactions, run};
+use bourse_oltp::verify::Sampled as _;
 use bourse_oltp::{Generator, Size, Workload};
 use bourse_record::OperationIsolation;
 use std::fmt::Debug;
@@ -34,9 +36,6 @@ pub(crate) trait MixWorkload: Sync + Debug {
     /// A size by that number.
     fn size(&self, number: u64) -> Size;
 
-    /// A size in words.
-    fn size_text(&self, size: &Size) -> String;
-
     /// Notice for every report.
     fn notice(&self) -> &'static str;
 
@@ -56,11 +55,14 @@ pub(crate) trait MixWorkload: Sync + Debug {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<MixResult, Fault>;
 
-    /// Compares the sessions of several systems, each with its name, over the transactions of a seed.
+    /// Samples the transactions on a database beside a target's.
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure>;
+
+    /// Compares several systems over the transactions of a seed: each is a name with a session, or the reference.
     fn verify(
         &self,
         verification: &Verification<'_>,
-        sessions: Vec<(String, Box<dyn Session>)>,
+        systems: Vec<(String, Option<Box<dyn Session>>)>,
         size: &Size,
         interrupted: &AtomicBool,
     ) -> Result<(), Failure>;
@@ -84,11 +86,6 @@ impl<T: Transactions + Debug> MixWorkload for T {
 
     fn size(&self, number: u64) -> Size {
         Size(vec![i64::try_from(number).unwrap_or(i64::MAX)])
-    }
-
-    fn size_text(&self, size: &Size) -> String {
-        let names = self.size_columns().iter().zip(&size.0);
-        names.map(|(column, number)| format!("{number} {}", column.name)).collect::<Vec<_>>().join(", ")
     }
 
     fn notice(&self) -> &'static str {
@@ -115,17 +112,22 @@ impl<T: Transactions + Debug> MixWorkload for T {
         run::<T>(engine, options, clock, interrupt, progress)
     }
 
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+        of_target(self, target, context)
+    }
+
     fn verify(
         &self,
         verification: &Verification<'_>,
-        sessions: Vec<(String, Box<dyn Session>)>,
+        systems: Vec<(String, Option<Box<dyn Session>>)>,
         size: &Size,
         interrupted: &AtomicBool,
     ) -> Result<(), Failure> {
-        let subject = |(name, session)| -> Box<dyn Subject<T::Input>> {
-            Box::new(SqlSubject::new(name, session, OnSession::<T>::new()))
+        let subject = |(name, session): (String, Option<_>)| match session {
+            Some(session) => self.subject(&name, session),
+            None => Box::new(Reference::load(self, size)),
         };
-        let mut subjects: Vec<_> = sessions.into_iter().map(subject).collect();
+        let mut subjects: Vec<_> = systems.into_iter().map(subject).collect();
         verification.run(&mut subjects, &mut Sequence::<T>::new(size, verification.settings.seed), interrupted)
     }
 

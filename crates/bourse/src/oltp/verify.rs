@@ -70,10 +70,7 @@ impl Verification<'_> {
         subjects: &mut [Box<dyn Subject<S::Request>>],
         script: &mut S,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure>
-    where
-        S::Request: Debug,
-    {
+    ) -> Result<(), Failure> {
         match self.settings.replay {
             Some(number) => self.show_one(subjects, script, number, interrupted),
             None => self.compare(subjects, script, interrupted),
@@ -85,10 +82,7 @@ impl Verification<'_> {
         subjects: &mut [Box<dyn Subject<S::Request>>],
         script: &mut S,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure>
-    where
-        S::Request: Debug,
-    {
+    ) -> Result<(), Failure> {
         let transactions = self.extent.transactions;
         let step = Step::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
         let mut progress = |progress| show_progress(&step, transactions, progress, interrupted);
@@ -182,10 +176,7 @@ impl Verification<'_> {
         script: &mut S,
         number: u64,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure>
-    where
-        S::Request: Debug,
-    {
+    ) -> Result<(), Failure> {
         let transactions = self.extent.transactions;
         if number == 0 || number > transactions {
             return Err(Failure::usage(format!("invalid value '{number}' for --replay: expected 1 to {transactions}")));

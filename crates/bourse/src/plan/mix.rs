@@ -60,7 +60,7 @@ impl Mix {
 
     /// The requested size in words.
     pub(crate) fn size_text(&self) -> String {
-        self.mixed().map_or_else(|_| self.size.to_string(), |mixed| mixed.size_text(&mixed.size(self.size)))
+        self.mixed().map_or_else(|_| self.size.to_string(), |mixed| mixed.workload().size_text(&mixed.size(self.size)))
     }
 
     /// Rows of the database, about.

@@ -41,18 +41,12 @@ pub(crate) fn wanted<T>(
         adopt: &|found| size_as_loaded(found, wanted, set),
         reload: wanted.reload,
         threads: threads(wanted.threads),
-        size_text: &size_text,
     })
 }
 
 /// The database that a target holds, of any size.
 pub(crate) fn find_database(target: &str, engine: &dyn Engine) -> Result<FoundDatabase, Failure> {
     database::find_database(target, engine, &Tpce)
-}
-
-fn size_text(size: &Size) -> String {
-    let [_, customers, _, _, days] = size.0[..] else { return "a database".to_owned() };
-    sized(customers, days)
 }
 
 /// Size of a database as text: `1000 customers, 1 day`.

@@ -25,7 +25,7 @@ fn a_database_is_loaded_run_and_checked() {
     assert!(checked.status.success(), "{}", text(&checked.stdout));
     assert!(text(&checked.stdout).contains("passed  access data of subscribers"), "{}", text(&checked.stdout));
 
-    let ran = output(folder, &[&["tatp", "run", target], &SHORT[..]].concat());
+    let ran = output(folder, &[&["tatp", "run", target, "--check", "full"], &SHORT[..]].concat());
     assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
     let file = run_file(folder);
     let case = &file.cases[0];
@@ -39,6 +39,14 @@ fn a_database_is_loaded_run_and_checked() {
     let reconciled = round.checks.iter().find(|check| check.name == "call forwardings").expect("it is reconciled");
     assert_eq!(reconciled.status, CheckStatus::Passed, "{}", reconciled.evidence);
     assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
+    for (name, words) in [("lockstep sample", "2000 transactions of all kinds"), ("contention sample", "nothing lost")]
+    {
+        let sample = round.checks.iter().find(|check| check.name == name).expect("transactions are sampled");
+        assert!(sample.evidence.contains(words) && sample.source == "TATP, transactions", "{sample:#?}");
+        assert!(text(&ran.stderr).contains(&format!("{target}: {name}, ")), "{}", text(&ran.stderr));
+    }
+    let quick = output(folder, &[&["tatp", "run", target, "--check", "quick", "--json"], &SHORT[..]].concat());
+    assert!(quick.status.success() && !text(&quick.stderr).contains("sample"), "{}", text(&quick.stderr));
 }
 
 #[test]
@@ -70,6 +78,10 @@ fn two_targets_are_verified_in_lockstep() {
     assert!(said.contains(alike), "rows are not reported as compared that no target reports as changed: {said}");
     assert!(said.contains("all 4 tables equal at the end"), "{said}");
     assert!(said.contains("no such row, as designed"), "{said}");
+    let by_model = ["tatp", "verify", "sqlite::memory:", "model:", "-n", "3000", "--size", "2k"];
+    let verified = output(folder.path(), &by_model);
+    assert!(verified.status.success(), "{}{}", text(&verified.stdout), text(&verified.stderr));
+    assert!(text(&verified.stdout).contains(" changed rows compared after each transaction"));
     let replayed = output(folder.path(), &[&verify[..], &["--reload", "--replay", "2"]].concat());
     assert!(text(&replayed.stdout).contains("on sqlite::memory:"), "{}", text(&replayed.stdout));
 }
@@ -81,10 +93,24 @@ fn two_targets_are_compared() {
     for name in ["sqlite:a.db?sync=off", "sqlite:b.db?sync=off"] {
         assert!(output(folder, &["tatp", "load", name, "--size", "1k"]).status.success());
     }
-    let compare = ["compare", "sqlite:a.db?sync=off", "sqlite:b.db?sync=off", "--workload", "tatp", "--rounds", "2"];
+    let compare = [
+        "compare",
+        "sqlite:a.db?sync=off",
+        "sqlite:b.db?sync=off",
+        "--workload",
+        "tatp",
+        "--rounds",
+        "2",
+        "--check",
+        "full",
+    ];
     let compared = output(folder, &[&compare[..], &SHORT[..]].concat());
     assert!(compared.status.success(), "{}{}", text(&compared.stdout), text(&compared.stderr));
-    assert_eq!(run_file(folder).cases.iter().map(|case| case.rounds.len()).collect::<Vec<_>>(), [2, 2]);
+    let cases = run_file(folder).cases;
+    assert_eq!(cases.iter().map(|case| case.rounds.len()).collect::<Vec<_>>(), [2, 2]);
+    let sampled =
+        cases.iter().map(|case| case.rounds[0].checks.iter().filter(|it| it.name.ends_with(" sample")).count());
+    assert_eq!(sampled.collect::<Vec<_>>(), [2, 2]);
     let refused = output(folder, &[&compare[..], &["--customers", "1000"]].concat());
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("--customers can only be used with the brokerage workload"));

@@ -4,10 +4,12 @@ use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine as _, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_oltp::verify::Sampled as _;
 use bourse_oltp::verify::lockstep::LATER;
+use bourse_oltp::verify::sample::{TRANSACTIONS, compare};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::model::Model;
-use bourse_tpce::verify::{Plan, SqlSubject, TpceSubject, Verdict, sample, sql_subject, verify};
+use bourse_tpce::verify::{Plan, SqlSubject, TpceSample, TpceSubject, Verdict, sql_subject, verify};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -60,13 +62,13 @@ fn thousands_of_transactions_are_alike() {
 /// has.
 #[test]
 fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
-    let part = Part::whole(1_000, 1).expect("a valid part");
-    let engine = loaded(part);
-    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(sqlite(&engine, part)), Box::new(Model::new(inputs(), part))];
-    let plan = Plan::of_sample(database(part));
-    let verdict = sample(&mut subjects, inputs(), &plan, &mut |_| ControlFlow::Continue(())).expect("runs");
+    let engine = loaded(TpceSample::part());
+    let (sampled, session) = (TpceSample::of(inputs()), engine.session().expect("connects"));
+    let (reference, extent) = (sampled.reference(), (TRANSACTIONS, false));
+    let progress = &mut |_| ControlFlow::Continue(());
+    let verdict = compare(&sampled, ("sqlite", session), reference, extent, progress).expect("runs");
     assert!(verdict.difference.is_none() && !verdict.interrupted, "{verdict:?}");
-    let lengths = plan.transactions..=plan.transactions + LATER;
+    let lengths = TRANSACTIONS..=TRANSACTIONS + LATER;
     assert!(lengths.contains(&verdict.transactions), "{}", verdict.transactions);
     assert!(verdict.missing().is_empty(), "{:?}", verdict.outcomes);
     // People without permission, an account and a trade that do not exist.

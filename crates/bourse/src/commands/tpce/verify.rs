@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     let mut stream = plan.stream(&inputs).map_err(|error| Failure::usage(error.to_string()))?;
     let verification = Verification {
         targets: &arguments.targets,
-        extent: plan.extent(true),
+        extent: plan.extent(),
         settings: &arguments.settings,
         tables: tables::all(),
         meaning: &|code| Status::of(code).meaning().filter(|_| code != 0),

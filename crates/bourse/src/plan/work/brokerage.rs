@@ -1,6 +1,6 @@
 //! The brokerage workload as the work of a round.
 
-use super::{Job, SHORT_WARM_UP_NS, SamplePlan, Work, short_ns};
+use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
 use crate::args::{CheckDepth, Database, MarketAge};
 use crate::engines;
 use crate::failure::Failure;
@@ -179,12 +179,7 @@ impl Work for Brokerage {
         self.served.then_some(&self.database)
     }
 
-    fn sample(&self) -> Option<SamplePlan<'_>> {
-        // One sample for all drivers is enough.
-        let is_elsewhere = self.joins_another() && self.coordinate.is_some();
-        (self.check == CheckDepth::Full).then(|| SamplePlan {
-            flat_in: self.database.flat_in.as_deref(),
-            elsewhere: is_elsewhere.then_some("driver 1 samples the transactions"),
-        })
+    fn samples(&self) -> bool {
+        self.check == CheckDepth::Full
     }
 }

@@ -2,6 +2,7 @@
 
 use super::classic::arrivals;
 use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
+use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::classic::OpenLoop;
@@ -13,6 +14,9 @@ use bourse_record::Round;
 
 /// Time of a round in addition to warm-up and interval and the checks: restoring the database.
 const ROUND_NS: u64 = SECOND;
+
+/// Time of the samples, about, in nanoseconds.
+const SAMPLE_NS: u64 = SECOND;
 
 impl Work for Mix {
     fn workload(&self) -> &str {
@@ -94,9 +98,14 @@ impl Work for Mix {
         format!("{} {}", self.workload, self.size)
     }
 
-    /// Loading, and the checks, which take about as long.
+    /// Loading, and the checks, which take about as long, and the samples.
     fn once_ns(&self, target: &str) -> Option<u64> {
-        Some(self.load_ns(target).saturating_mul(2))
+        let sampled_ns = if self.samples() { SAMPLE_NS } else { 0 };
+        Some(self.load_ns(target).saturating_mul(2).saturating_add(sampled_ns))
+    }
+
+    fn samples(&self) -> bool {
+        self.check == CheckDepth::Full
     }
 
     fn forget_reload(&mut self) {

@@ -19,7 +19,6 @@ use bourse_driver::{Abilities, SECOND};
 use bourse_record::Round;
 use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
-use std::path::Path;
 
 /// Job of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -172,18 +171,10 @@ pub(crate) trait Work {
         None
     }
 
-    /// The sample of transactions after the rounds, if one is wanted.
-    fn sample(&self) -> Option<SamplePlan<'_>> {
-        None
+    /// Whether its transactions are sampled after the rounds.
+    fn samples(&self) -> bool {
+        false
     }
-}
-
-/// A sample of transactions that is compared with the reference model's.
-pub(crate) struct SamplePlan<'j> {
-    /// Folder of the official input files.
-    pub(crate) flat_in: Option<&'j Path>,
-    /// Reason why another process makes it.
-    pub(crate) elsewhere: Option<&'static str>,
 }
 
 impl Job {

@@ -1,0 +1,132 @@
+//! Transactions of a mix as samples at the end of a run: the reference, and two sessions at once.
+
+use super::sequence::retrying;
+use super::{OnSession, Sequence, Transactions};
+use crate::check::ledger::Ledger;
+use crate::verify::contention::{ATTEMPTS, two_sessions};
+use crate::verify::{
+    Cell, Contention, MODEL, OutputValue, Performance, ReferenceTables, RowKey, Sampled, SqlSubject, Subject,
+    VerifyError,
+};
+use crate::workload::{Generator, Size, Workload};
+use bourse_engine::{Access, Engine, EngineError, Session};
+use bourse_record::Outcome;
+use bourse_schema::{Table, Timestamp};
+use std::marker::PhantomData;
+use std::sync::atomic::AtomicBool;
+
+/// Seed of a sample's inputs.
+const SEED: u64 = 1;
+/// Inputs of each writing transaction that both sessions perform.
+const CONTENDED: usize = 16;
+/// Inputs among which these are looked for.
+const DRAWN: usize = 20_000;
+
+/// The transactions on plain collections.
+#[derive(Debug, Clone)]
+pub struct Reference<T> {
+    tables: ReferenceTables,
+    transactions: PhantomData<fn() -> T>,
+}
+
+impl<T: Transactions> Reference<T> {
+    /// Creates it with the rows of a database of that size.
+    pub fn load(generator: &T, size: &Size) -> Self {
+        Self { tables: ReferenceTables::load(generator, size), transactions: PhantomData }
+    }
+}
+
+impl<T: Transactions> Subject<T::Input> for Reference<T> {
+    fn name(&self) -> &str {
+        MODEL
+    }
+
+    fn perform(&mut self, request: &T::Input, _: Timestamp) -> Performance {
+        self.tables.settle();
+        let (code, output) = T::expected(&mut self.tables, request);
+        Performance { outcome: Ok(OutputValue::of(code, &output)), sent: Vec::new() }
+    }
+
+    fn changed(&self) -> Vec<RowKey> {
+        self.tables.changed().to_vec()
+    }
+
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {
+        Ok(self.tables.row(key).map(<[Cell]>::to_vec))
+    }
+
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError> {
+        self.tables.rows(table).for_each(each);
+        Ok(())
+    }
+}
+
+impl<T: Transactions> Sampled for T {
+    type Script = Sequence<T>;
+    type Reference = Reference<T>;
+
+    const SOURCES: [&'static str; 2] = [T::SOURCE; 2];
+    const WHOLE_TABLES: bool = true;
+
+    fn workload(&self) -> &dyn Workload {
+        self
+    }
+
+    fn generator(&self) -> &dyn Generator {
+        self
+    }
+
+    fn size(&self) -> Size {
+        T::smallest()
+    }
+
+    fn reference(&self) -> Reference<T> {
+        Reference::load(self, &T::smallest())
+    }
+
+    fn subject(&self, name: &str, session: Box<dyn Session>) -> Box<dyn Subject<T::Input>> {
+        Box::new(SqlSubject::new(name, session, OnSession::<T>::new()))
+    }
+
+    fn script(&self) -> Result<Sequence<T>, VerifyError> {
+        Ok(Sequence::new(&T::smallest(), SEED))
+    }
+
+    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention, EngineError> {
+        let size = T::smallest();
+        let inputs = contended::<T>(&size);
+        let mut session = engine.session()?;
+        let before = T::growths().before(&mut *session)?;
+        let ended = two_sessions(engine, inputs.len(), interrupted, &|session, at, done: &mut (u64, Ledger)| {
+            let (participant, input) = (session.participant(), &inputs[at]);
+            participant.begin();
+            let output = retrying::<T>(session, input, ATTEMPTS, &mut |attempt| participant.back_off(attempt));
+            let output = output.map_err(|error| (error.kind(), error.to_string()))?;
+            let judged = T::judge(input, &output);
+            done.0 += u64::from(judged.outcome == Outcome::Completed);
+            if let Some((amount, change)) = judged.change {
+                done.1.add(T::AMOUNTS[amount], change.into());
+            }
+            Ok(())
+        });
+        let [(commits, mut ledger), (more, other)] = ended.ledgers;
+        ledger.merge(&other);
+        let mut checked = T::growths().compare(&mut *session, &before, &ledger)?;
+        for condition in self.conditions() {
+            checked.push(condition.run(&mut *session, &self.holes(&size))?);
+        }
+        let (retries, failure, commits) = (ended.retries, ended.failure, commits + more);
+        Ok(Contention { work: format!("{commits} transactions"), commits, retries, failure, checked })
+    }
+}
+
+/// The first inputs of each writing transaction, as a user draws them.
+fn contended<T: Transactions>(size: &Size) -> Vec<T::Input> {
+    let mut drawn = vec![0; T::NAMES.len()];
+    let inputs = T::emulator(size, SEED).take(DRAWN).filter(|input| {
+        let kind = T::kind(input);
+        drawn[kind] += 1;
+        T::demands(kind).1 == Access::Write && drawn[kind] <= CONTENDED
+    });
+    inputs.collect()
+}
