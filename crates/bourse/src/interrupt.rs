@@ -4,6 +4,8 @@ use crate::failure::{Exit, Failure};
 use crate::live;
 use crate::progress::note;
 use bourse_engine::server_wait;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,8 +25,19 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
     }
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
+    Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .and_then(|signals| {
+            std::thread::Builder::new().name("signals".to_owned()).spawn(move || await_all(signals, &seen))
+        })
+        .map_err(|error| Failure::usage(format!("cannot handle signals: {error}")))?;
+    *known = Some(Arc::clone(&flag));
+    Ok(flag)
+}
+
+/// Waits for signals: the first sets the flag, one of a second interruption ends the program.
+fn await_all(mut signals: Signals, seen: &AtomicBool) {
     let mut first = None;
-    ctrlc::set_handler(move || {
+    for _ in signals.forever() {
         let first = *first.get_or_insert_with(Instant::now);
         server_wait::interrupt();
         if !seen.swap(true, Ordering::SeqCst) {
@@ -32,13 +45,12 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
         } else if first.elapsed() > ONE_INTERRUPTION {
             live::restore();
             live::abandon();
-            note("ended immediately: changes stay in the database, and the next command on it removes copies that are left");
+            note(
+                "ended immediately: changes stay in the database, and the next command on it removes copies that are left",
+            );
             std::process::exit(Exit::Interrupted as i32);
         }
-    })
-    .map_err(|error| Failure::usage(format!("cannot handle signals: {error}")))?;
-    *known = Some(Arc::clone(&flag));
-    Ok(flag)
+    }
 }
 
 /// Failure of work that was interrupted before there was anything to report.
