@@ -81,8 +81,8 @@ pub use round::{
     StoppingRule,
 };
 pub use run_file::{
-    Case, Comparison, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, Search, Workload, WorkloadKind,
-    WriterWait,
+    Case, Comparison, Durability, EarlierRuns, Engine, MayLose, MemoryStore, Probe, RunFile, Search, Workload,
+    WorkloadKind, WriterWait,
 };
 pub use sample::{Sample, SampleInclusion, ServerTime};
 pub use series::SeriesRow;

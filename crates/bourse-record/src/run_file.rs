@@ -125,6 +125,20 @@ pub struct Case {
     /// Rounds that others disturbed and that were repeated; excluded from all figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<Round>,
+    /// Earlier runs of the same case by the same build in the folder of results, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<EarlierRuns>,
+}
+
+/// Figures of earlier runs of a case: what changes from run to run is not in the interval of one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EarlierRuns {
+    /// Number of runs.
+    pub runs: u32,
+    /// Lowest of their figures, in the case's unit.
+    pub lowest: f64,
+    /// Highest of their figures.
+    pub highest: f64,
 }
 
 /// A search for the highest rate within all response limits.

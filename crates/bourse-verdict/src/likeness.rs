@@ -2,9 +2,10 @@
 //! search for a baseline, and the history.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use crate::view::isolation_words;
+use crate::view::{CaseView, isolation_words};
 use bourse_record::{
-    Case, Conditions, Machine, MemoryStore, NameValue, PhaseKind, Scale, UsersOfProcess, WorkloadKind, WriterWait,
+    Case, Conditions, EarlierRuns, Machine, MemoryStore, NameValue, PhaseKind, RunFile, Scale, UsersOfProcess,
+    WorkloadKind, WriterWait,
 };
 
 /// Identity of a figure: workload, target, unit, durability class, machine, and all settings of the case. Engine, build and
@@ -44,6 +45,24 @@ impl Likeness {
         let own = |it: &Self| it.0.iter().take(3).cloned().collect::<Vec<_>>();
         own(self) == own(other)
     }
+}
+
+/// Figures that count of the cases of earlier runs that are like one of a run, by the same build and version of the engine.
+pub fn earlier_runs(run: &RunFile, case: &Case, earlier: &[RunFile]) -> Option<EarlierRuns> {
+    let wanted = Likeness::of(case, &run.provenance.machine);
+    let same = earlier
+        .iter()
+        .filter(|it| it.provenance.build == run.provenance.build && it.provenance.revision == run.provenance.revision);
+    let cases = same.flat_map(CaseView::all);
+    let alike = cases.filter(|it| {
+        it.case.engine.version == case.engine.version && Likeness::of(it.case, &it.file.provenance.machine) == wanted
+    });
+    let of = |figure: f64| EarlierRuns { runs: 1, lowest: figure, highest: figure };
+    alike.filter_map(|it| it.valid_figure().map(of)).reduce(|one, other| EarlierRuns {
+        runs: one.runs.saturating_add(1),
+        lowest: one.lowest.min(other.lowest),
+        highest: one.highest.max(other.highest),
+    })
 }
 
 /// Sentence about two values of one name that differ.

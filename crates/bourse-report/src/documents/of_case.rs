@@ -126,6 +126,7 @@ pub(super) fn headline(view: &CaseView<'_>, verdict: &CaseVerdict) -> Vec<Part> 
     let said = verdict.verdict();
     let mut parts = vec![Part::Answer(figure(view)), Part::at(Place::Target, Tone::Plain, on(view))];
     parts.extend(view.spread().map(|spread| Part::at(Place::Beside, Tone::Plain, spread)));
+    parts.extend(view.earlier_runs().map(|earlier| Part::at(Place::Beside, Tone::Plain, earlier)));
     let place = Place::Verdict;
     parts.push(Part::Line(Line { place, tone: said.tone, text: said.text, spans: verdict.parts(), ..Line::default() }));
     let limit = view.limited_by().map(|limit| Remark::new(Tone::Plain, limit.sentence()));

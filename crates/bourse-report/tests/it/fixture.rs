@@ -378,5 +378,6 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         origin: None,
         rounds: vec![round(decks)],
         set_aside: Vec::new(),
+        earlier: None,
     }
 }

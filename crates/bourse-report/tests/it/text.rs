@@ -117,7 +117,7 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
 fn a_failed_check_leaves_no_figure_anywhere() {
     let file = fixture::void();
     // 1,000 and 100.0 are what was counted; in the void run no output may show them as a result.
-    assert!(terminal(&fixture::normal(), 120, false).contains("1,000 transactions/s ± 6.5 %   durable   100.0 TR/s"));
+    assert!(terminal(&fixture::normal(), 120, false).contains("1,000 transactions/s ± 6.5 % in this run   durable"));
     for (output, text) in [("terminal", terminal(&file, 120, false)), ("markdown", markdown(&file))] {
         assert!(text.contains("VOID"), "{output}:\n{text}");
         let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s"];
@@ -127,6 +127,25 @@ fn a_failed_check_leaves_no_figure_anywhere() {
     let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
     let text = data_csv(rounds, CsvText::Guarded);
     assert!(text.lines().nth(1).is_some_and(|line| line.starts_with("1,sqlite durable,1,false,0,30,,")), "{text}");
+}
+
+#[test]
+fn earlier_runs_of_the_same_case_and_build_are_named() {
+    let mut run = fixture::normal();
+    let mut other_build = fixture::normal();
+    other_build.provenance.build.version.push('0');
+    let (mut faster, mut other_users) = (fixture::normal(), fixture::normal());
+    faster.cases[0].rounds[0].measured_s /= 1.5;
+    other_users.cases[0].conditions.users = Some(77);
+    let earlier = [fixture::normal(), fixture::void(), other_build, faster, other_users];
+    let found = bourse_verdict::likeness::earlier_runs(&run, &run.cases[0], &earlier[..1]);
+    run.cases[0].earlier = found;
+    assert!(terminal(&run, 120, false).contains("\n  1 earlier run here: 1,000\n"), "{}", terminal(&run, 120, false));
+    run.cases[0].earlier = bourse_verdict::likeness::earlier_runs(&run, &run.cases[0], &earlier);
+    for text in [terminal(&run, 120, false), markdown(&run), html(&run)] {
+        assert!(text.contains("2 earlier runs here: 1,000 to 1,500"), "{text}");
+    }
+    assert_eq!(bourse_verdict::likeness::earlier_runs(&run, &run.cases[0], &earlier[4..]), None);
 }
 
 #[test]

@@ -2,8 +2,8 @@ use super::cost::{Cost, cost};
 use super::{OperationView, Remark, Standing, limits, standing, waits};
 use crate::units;
 use bourse_record::{
-    Arrivals, Build, Case, Check, CheckStatus, Conditions, Estimate, FEWEST_ROUNDS, Machine, Outcome, PhaseKind, Round,
-    RunFile, ServerUse, Steadiness, WorkloadKind,
+    Arrivals, Build, Case, Check, CheckStatus, Conditions, EarlierRuns, Estimate, FEWEST_ROUNDS, Machine, Outcome,
+    PhaseKind, Round, RunFile, ServerUse, Steadiness, WorkloadKind,
 };
 use bourse_stats::center;
 
@@ -144,10 +144,12 @@ impl<'a> CaseView<'a> {
         })
     }
 
-    /// Uncertainty of the figure of a single round: `± 2.6 %`, or in brackets the reason why there is no interval and the
-    /// remedy.
+    /// Uncertainty of the figure of a single round: `± 2.6 % in this run`, or in brackets the reason why there is no interval
+    /// and the remedy. Runs can lie farther apart: no round shows what changes from one to the next.
     pub fn uncertainty(&self) -> Option<String> {
-        self.plus_minus().or_else(|| standing::no_interval(self).map(|it| format!("({it})")))
+        self.plus_minus()
+            .map(|it| format!("{it} in this run"))
+            .or_else(|| standing::no_interval(self).map(|it| format!("({it})")))
     }
 
     /// Customers' response times at a part of the rate, in a sentence with its tone; `None` if they were not measured.
@@ -171,6 +173,17 @@ impl<'a> CaseView<'a> {
         let (low, high) = (units::number(*low), units::number(*high));
         let sure = sure.unwrap_or_else(|| format!("an interval needs {FEWEST_ROUNDS} rounds"));
         Some(format!("over {}, from {low} to {high}; {sure}", units::counted(rounds as u64, "round", "rounds")))
+    }
+
+    /// Figures of earlier runs of the case, as `4 earlier runs here: 4,925 to 5,704`.
+    pub fn earlier_runs(&self) -> Option<String> {
+        let EarlierRuns { runs, lowest, highest } = self.case.earlier?;
+        let runs = units::counted(u64::from(runs), "earlier run", "earlier runs");
+        let figures = match lowest < highest {
+            true => format!("{} to {}", units::number(lowest), units::number(highest)),
+            false => units::number(lowest),
+        };
+        Some(format!("{runs} here: {figures}"))
     }
 
     /// The headline, if it counts.

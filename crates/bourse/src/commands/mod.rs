@@ -20,6 +20,7 @@ use crate::execute::{self, verdict::verdict};
 use crate::failure::Failure;
 use crate::output::{ResultFolder, print, publish};
 use crate::plan::{Plan, show::show};
+use bourse_verdict::likeness::earlier_runs;
 
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
 fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
@@ -27,7 +28,11 @@ fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
         return print(&show(plan));
     }
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
-    let (file, outcome) = execute::run(plan, how, &folder)?.measured()?;
+    let (mut file, outcome) = execute::run(plan, how, &folder)?.measured()?;
+    // A folder that cannot be read has no earlier runs.
+    let earlier = runs::newest_run_files(&output.directory).unwrap_or_default();
+    let found: Vec<_> = file.cases.iter().map(|case| earlier_runs(&file, case, &earlier)).collect();
+    file.cases.iter_mut().zip(found).for_each(|(case, found)| case.earlier = found);
     publish(&file, &folder, output)?;
     outcome?;
     verdict(&file, plan)

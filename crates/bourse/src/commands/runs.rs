@@ -128,6 +128,13 @@ pub(crate) fn run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
     Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
 }
 
+/// The run files of the folders that sort last, which by their names are the newest: at most 50.
+pub(super) fn newest_run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
+    const MOST: usize = 50;
+    let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
+    Ok(files.rev().filter_map(|file| RunFile::read(&file).ok()).take(MOST).collect())
+}
+
 /// The folders in a folder of results.
 fn of_results(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     folders(directory).map_err(|error| {

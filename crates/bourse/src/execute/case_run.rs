@@ -95,6 +95,7 @@ impl CaseRun {
             origin: None,
             rounds: Vec::new(),
             set_aside: Vec::new(),
+            earlier: None,
         })
     }
 

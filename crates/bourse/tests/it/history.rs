@@ -69,6 +69,18 @@ fn stored_runs_are_listed_shown_compared_and_removed() {
 }
 
 #[test]
+fn figures_of_earlier_runs_of_the_same_case_and_revision_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = |revision| {
+        let run = read_some(folder.path(), revision);
+        text(&output(folder.path(), &["runs", "show", &run]).stdout)
+    };
+    let [first, second, other] = ["abc1", "abc1", "abc2"].map(shown);
+    assert!(second.contains("1 earlier run here: "), "{second}");
+    assert!(!first.contains("earlier run") && !other.contains("earlier run"), "{first}\n{other}");
+}
+
+#[test]
 fn databases_are_listed_and_removed_if_they_are_ours() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
