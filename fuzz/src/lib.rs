@@ -31,8 +31,8 @@ use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, 
 use bourse_serve::server::{Offer, rehearse};
 use bourse_serve::{Address, ServerOptions};
 use bourse_tpce::load::{Constraints, fingerprint};
-use bourse_verdict::comparison::{ComparedCases, Noise, stored_pairs};
-use bourse_verdict::suite::{Plan, Suite, SuiteFile};
+use bourse_verdict::comparison::{ComparedCases, RunNoise, stored_pairs};
+use bourse_verdict::suite::{CellPlan, Suite, SuiteFile};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -90,7 +90,7 @@ pub fn comparison(bytes: &[u8]) {
         let Ok(mut stored) = stored_pairs(base.clone(), head.clone()) else { return };
         for in_turn in [false, true] {
             stored.pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
-            let compared = ComparedCases::of_stored(stored.clone(), 0.05, &Noise::Stated(0.02));
+            let compared = ComparedCases::of_stored(stored.clone(), 0.05, &RunNoise::Stated(0.02));
             let _ = (compared.text(80), compared.markdown(), compared.gate());
             let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
             let _ = compared.tables();
@@ -187,7 +187,7 @@ pub fn suite_definition(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(suite) = Suite::parse(text) {
         for scale in [1.0, 1e-9] {
-            let _ = Plan::new(&suite, scale, Some(1.0), &[]);
+            let _ = CellPlan::new(&suite, scale, Some(1.0), &[]);
         }
     }
 }
@@ -205,14 +205,14 @@ pub fn targets(bytes: &[u8]) {
     if let Ok(address) = text.parse::<Address>() {
         assert_eq!(address.to_string().parse::<Address>().expect("a URL of ours"), address);
     }
-    let _ = bourse_engine_sqlite::Target::parse(text);
-    let _ = bourse_engine_mysql::Target::parse(text);
-    let _ = bourse_engine_postgres::Target::parse(text);
-    let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
-    let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
-    let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::Options::DEFAULT);
-    let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::Options::DEFAULT);
-    let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);
-    let _ = bourse_engine_mysql::cluster::Target::parse(text);
-    let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::Options::DEFAULT);
+    let _ = bourse_engine_sqlite::SqliteTarget::parse(text);
+    let _ = bourse_engine_mysql::MysqlTarget::parse(text);
+    let _ = bourse_engine_postgres::PostgresTarget::parse(text);
+    let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::LmdbOptions::DEFAULT);
+    let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::RedbOptions::DEFAULT);
+    let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::DuckDbOptions::DEFAULT);
+    let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::RocksDbOptions::DEFAULT);
+    let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::FastDbOptions::DEFAULT);
+    let _ = bourse_engine_mysql::cluster::ClusterTarget::parse(text);
+    let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::FjallOptions::DEFAULT);
 }

@@ -1,7 +1,8 @@
 //! The level of comparisons, by simulated sessions of A against A: the tables of docs/comparing.md.
 
 use bourse_stats::sessions::{
-    IntermittentDisturbance, Noise, Order, RepeatRule, simulate, simulate_repeats, simulate_sequential, simulate_tables,
+    IntermittentDisturbance, PairOrder, RepeatRule, SessionNoise, simulate, simulate_repeats, simulate_sequential,
+    simulate_tables,
 };
 
 /// Prints the rate of intervals of A against A that do not hold 1, for each kind of noise, in either order.
@@ -14,8 +15,8 @@ pub(crate) fn print(sessions: Option<&str>) -> Result<(), String> {
     println!("| pairs | noise | may miss | missed, random order | missed, alternating order |");
     println!("|---:|---|---:|---:|---:|");
     for pairs in [6, 7, 8, 12] {
-        for noise in Noise::KINDS {
-            let [random, alternating] = [Order::Random, Order::Alternating].map(|order| {
+        for noise in SessionNoise::KINDS {
+            let [random, alternating] = [PairOrder::Random, PairOrder::Alternating].map(|order| {
                 simulate(sessions, pairs, noise, order).ok_or_else(|| format!("{pairs} pairs have no interval"))
             });
             let (random, alternating) = (random?, alternating?);

@@ -11,9 +11,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Longest wait for a node, and for a command that loads or runs.
-const NODE: Duration = Duration::from_secs(60);
-const COMMAND: Duration = Duration::from_secs(600);
-const MOST: usize = 3;
+const NODE_TIMEOUT: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(600);
+const MAX_NODES: usize = 3;
 
 /// Measures and prints the table. Arguments: seconds of each run's interval, default 20; customers, default 3,000; and a
 /// number of nodes, default each. `BOURSE_PROGRAM` names the program; otherwise a release build with Galera is made.
@@ -29,12 +29,12 @@ pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
         "| nodes | drivers | transactions/s | Trade-Results/s | driver's CPU per transaction | retried | failed | checks failed |"
     );
     println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
-    for nodes in (1..=MOST).filter(|nodes| only == 0 || only == *nodes) {
+    for nodes in (1..=MAX_NODES).filter(|nodes| only == 0 || only == *nodes) {
         let cluster = Cluster::start(&folder.0.join(format!("cluster-{nodes}")), nodes)?;
         let target = cluster.target();
         bourse(&program, &folder.0, &["tpce", "load", &target, "--customers", &customers, "--days", "1"])
             .map(ended)??;
-        for drivers in 1..=MOST {
+        for drivers in 1..=MAX_NODES {
             let row = row(&program, &folder.0, &target, (nodes, drivers), seconds)?;
             println!("| {nodes} | {drivers} | {row} |");
         }
@@ -132,7 +132,7 @@ impl Cluster {
         succeeded("mariadb-admin", Command::new("mariadb-admin").args(shutdown).output())?;
         let begun = Instant::now();
         while child.try_wait().is_ok_and(|status| status.is_none()) {
-            if begun.elapsed() > NODE {
+            if begun.elapsed() > NODE_TIMEOUT {
                 let _ = child.kill();
                 return Err("the first node does not end".to_owned());
             }
@@ -155,7 +155,7 @@ impl Cluster {
                 return Ok(());
             }
             let is_over = child.try_wait().is_ok_and(|status| status.is_some());
-            if is_over || begun.elapsed() > NODE {
+            if is_over || begun.elapsed() > NODE_TIMEOUT {
                 // The first node sends the others what they lack: it may be the one that knows why they do not start.
                 let first = log.with_file_name("node-1.log");
                 let words = fs::read_to_string(first).unwrap_or_default();
@@ -264,10 +264,10 @@ fn ended(started: StartedRun) -> Result<(), String> {
                 let said = fs::read_to_string(&said).unwrap_or_default();
                 return Err(format!("bourse ended with {status}:\n{}", said.trim_end()));
             }
-            None if begun.elapsed() > COMMAND => {
+            None if begun.elapsed() > COMMAND_TIMEOUT => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("bourse did not end within {} s", COMMAND.as_secs()));
+                return Err(format!("bourse did not end within {} s", COMMAND_TIMEOUT.as_secs()));
             }
             None => sleep(Duration::from_millis(50)),
         }

@@ -27,8 +27,8 @@ const USERS: usize = 3;
 const IN_FLIGHT: usize = USERS + 2;
 /// Conditions of the crash: that many acknowledged Trade-Results and the least time, or the longest time with fewer results.
 const ENOUGH_RESULTS: usize = 60;
-const LEAST: Duration = Duration::from_millis(1_500);
-const LONGEST: Duration = Duration::from_secs(40);
+const MIN_CRASH_DELAY: Duration = Duration::from_millis(1_500);
+const MAX_CRASH_DELAY: Duration = Duration::from_secs(40);
 
 /// Runs the whole mix and passes each acknowledged trade to `listener`, until the process is killed or `interrupt` is set.
 ///
@@ -102,7 +102,7 @@ impl CrashResult {
 
 /// Whether the conditions of the crash are met.
 fn is_enough(results: usize, began: Instant) -> bool {
-    began.elapsed() >= LONGEST || (results >= ENOUGH_RESULTS && began.elapsed() >= LEAST)
+    began.elapsed() >= MAX_CRASH_DELAY || (results >= ENOUGH_RESULTS && began.elapsed() >= MIN_CRASH_DELAY)
 }
 
 /// Random delay before the crash, so that it hits any point of a transaction.
@@ -370,11 +370,11 @@ fn look(
 
 /// Number of trades, and the first few of them.
 fn named(trades: &[TradeId]) -> String {
-    const SHOWN: usize = 5;
+    const MAX_SHOWN_TRADES: usize = 5;
     if trades.is_empty() {
         return "none".to_owned();
     }
-    let first: Vec<_> = trades.iter().take(SHOWN).map(ToString::to_string).collect();
-    let more = if trades.len() > SHOWN { " …" } else { "" };
+    let first: Vec<_> = trades.iter().take(MAX_SHOWN_TRADES).map(ToString::to_string).collect();
+    let more = if trades.len() > MAX_SHOWN_TRADES { " …" } else { "" };
     format!("{}: {}{more}", trades.len(), first.join(", "))
 }

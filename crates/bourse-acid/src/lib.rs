@@ -145,8 +145,8 @@ pub fn run_tests(
     let alone: [(&str, SingleTest); 4] = [
         ("A1", |test_bed| tests::atomicity::trade_order(test_bed, false)),
         ("A2", |test_bed| tests::atomicity::trade_order(test_bed, true)),
-        ("A3", |test_bed| tests::atomicity::undone(test_bed, "A3", pausable_session::Command::GiveUp)),
-        ("A4", |test_bed| tests::atomicity::undone(test_bed, "A4", pausable_session::Command::Vanish)),
+        ("A3", |test_bed| tests::atomicity::undone(test_bed, "A3", pausable_session::HaltCommand::GiveUp)),
+        ("A4", |test_bed| tests::atomicity::undone(test_bed, "A4", pausable_session::HaltCommand::Vanish)),
     ];
     let isolation: [(&str, SingleTest); 4] = [
         ("I1", tests::isolation::phantoms),

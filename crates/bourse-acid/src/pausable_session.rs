@@ -25,7 +25,7 @@ pub(crate) enum HaltPlace {
 
 /// Command to a halted session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum HaltCommand {
     /// Continue.
     GoOn,
     /// Fail, so that the transaction is rolled back.
@@ -63,7 +63,7 @@ pub(crate) struct PausableSession<T> {
     dialect: &'static Dialect,
     pub(crate) point: Option<HaltPoint>,
     says: Sender<SessionEvent<T>>,
-    words: Receiver<Command>,
+    words: Receiver<HaltCommand>,
     doing: StatementInProgress,
 }
 
@@ -71,7 +71,7 @@ impl<T> PausableSession<T> {
     pub(crate) fn new(
         inner: Box<dyn Session>,
         says: Sender<SessionEvent<T>>,
-        words: Receiver<Command>,
+        words: Receiver<HaltCommand>,
         doing: StatementInProgress,
     ) -> Self {
         Self { dialect: inner.dialect(), inner: Some(inner), point: None, says, words, doing }
@@ -97,16 +97,16 @@ impl<T> PausableSession<T> {
     fn halt(&mut self, statement: String, read: Vec<String>) -> Result<(), EngineError> {
         self.point = None;
         let told = match self.says.send(SessionEvent::Halted(Halt { statement, read })) {
-            Ok(()) => self.words.recv().unwrap_or(Command::GiveUp),
-            Err(_) => Command::GiveUp,
+            Ok(()) => self.words.recv().unwrap_or(HaltCommand::GiveUp),
+            Err(_) => HaltCommand::GiveUp,
         };
         match told {
-            Command::GoOn => Ok(()),
-            Command::GiveUp => {
+            HaltCommand::GoOn => Ok(()),
+            HaltCommand::GiveUp => {
                 self.inner()?.rollback()?;
                 Err(EngineError::new(ErrorKind::Other, "told to give up").with_code(ON_PURPOSE))
             }
-            Command::Vanish => {
+            HaltCommand::Vanish => {
                 self.inner = None;
                 Err(EngineError::new(ErrorKind::ConnectionLost, "told to vanish").with_code(ON_PURPOSE))
             }

@@ -5,7 +5,7 @@
 //! may make a session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
 
 use crate::pausable_session::{
-    Command, HaltPoint, ON_PURPOSE, PausableSession, SessionEvent, StatementInProgress, plain,
+    HaltCommand, HaltPoint, ON_PURPOSE, PausableSession, SessionEvent, StatementInProgress, plain,
 };
 use crate::test_bed::{AcidError, TestBed, TxnEnvironment, is_conflict};
 use bourse_engine::{Engine, EngineError};
@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 
 /// Time limit for a session to reach its point, or its end once it is no longer blocked: longer than any engine waits for a
 /// lock before it reports a conflict.
-const LIMIT: Duration = Duration::from_secs(120);
+const WAIT_LIMIT: Duration = Duration::from_secs(120);
 /// Grace period in which a session that the engine has counted as waiting may still end.
-const GRACE: Duration = Duration::from_millis(50);
+const WAITING_GRACE: Duration = Duration::from_millis(50);
 /// Interval between queries of the engine while a session is awaited.
-const NAP: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Upper limit of attempts at a transaction that met a conflict.
-const TRIES: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 type TransactionEnd = Result<Output, TxnError>;
 
@@ -36,7 +36,7 @@ struct Participant {
     name: String,
     /// `None` once no more requests come.
     jobs: Option<Sender<(Request, Option<HaltPoint>)>>,
-    words: Option<Sender<Command>>,
+    words: Option<Sender<HaltCommand>>,
     says: Receiver<SessionEvent<TransactionEnd>>,
     doing: StatementInProgress,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ struct Participant {
 /// Result of a session that started after a conflicting one.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a handful of these live at once")]
-pub(crate) enum Contention {
+pub(crate) enum ConflictResult {
     /// The session has ended, with or without an error.
     Ended(TransactionEnd),
     /// The session waits.
@@ -141,7 +141,7 @@ impl<'l> Scenario<'l> {
         let participant = &mut self.participants[who.0];
         let (what, point, waits) = participant.job.clone().expect("it was started");
         let point = point.expect("it was given a point");
-        match participant.next_event(LIMIT) {
+        match participant.next_event(WAIT_LIMIT) {
             Some(SessionEvent::Halted(halt)) => {
                 let outcome = format!("halted {}", point.name);
                 let step = participant.step(what, outcome, halt.read, Some(halt.statement));
@@ -162,27 +162,27 @@ impl<'l> Scenario<'l> {
     }
 
     /// Waits a bounded time for a session that may be blocked; returns whether it ended or waits.
-    pub(crate) fn watch(&mut self, who: SessionId) -> Contention {
+    pub(crate) fn watch(&mut self, who: SessionId) -> ConflictResult {
         let test_bed = self.test_bed;
         let participant = &mut self.participants[who.0];
         let before = participant.job.as_ref().expect("it was started").2;
         let began = Instant::now();
         let mut counted_at: Option<Instant> = None;
         loop {
-            match participant.says.recv_timeout(NAP) {
+            match participant.says.recv_timeout(POLL_INTERVAL) {
                 Ok(SessionEvent::Ended(ended)) => {
                     let step = participant.ended(&ended);
                     self.case.steps.push(step);
-                    return Contention::Ended(ended);
+                    return ConflictResult::Ended(ended);
                 }
                 Ok(SessionEvent::Halted(_)) => unreachable!("a session that is watched has no point"),
-                Err(RecvTimeoutError::Disconnected) => return Contention::Ended(Err(lost())),
+                Err(RecvTimeoutError::Disconnected) => return ConflictResult::Ended(Err(lost())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if counted_at.is_none() && test_bed.lock_waits() > before {
                 counted_at = Some(Instant::now());
             }
-            let counted = counted_at.is_some_and(|at| at.elapsed() > GRACE);
+            let counted = counted_at.is_some_and(|at| at.elapsed() > WAITING_GRACE);
             if counted || began.elapsed() > test_bed.config.patience {
                 let what = participant.job.as_ref().expect("it was started").0.clone();
                 let outcome = match counted {
@@ -193,18 +193,18 @@ impl<'l> Scenario<'l> {
                 let step = participant.step(what, outcome, Vec::new(), statement);
                 participant.job = Some(("goes on".to_owned(), None, before));
                 self.case.steps.push(step);
-                return Contention::Waits;
+                return ConflictResult::Waits;
             }
         }
     }
 
     /// Sends a command to a halted session.
-    pub(crate) fn command(&mut self, who: SessionId, word: Command) {
+    pub(crate) fn command(&mut self, who: SessionId, word: HaltCommand) {
         let participant = &mut self.participants[who.0];
         let told = match word {
-            Command::GoOn => "goes on",
-            Command::GiveUp => "gives up: its transaction is rolled back",
-            Command::Vanish => "vanishes: its connection is closed amid the transaction",
+            HaltCommand::GoOn => "goes on",
+            HaltCommand::GiveUp => "gives up: its transaction is rolled back",
+            HaltCommand::Vanish => "vanishes: its connection is closed amid the transaction",
         };
         let waits = participant.job.as_ref().map_or(0, |job| job.2);
         participant.job = Some((told.to_owned(), None, waits));
@@ -215,7 +215,7 @@ impl<'l> Scenario<'l> {
     /// Waits for the end of a session's transaction.
     pub(crate) fn end(&mut self, who: SessionId) -> Result<TransactionEnd, AcidError> {
         let participant = &mut self.participants[who.0];
-        match participant.next_event(LIMIT) {
+        match participant.next_event(WAIT_LIMIT) {
             Some(SessionEvent::Ended(ended)) => {
                 let step = participant.ended(&ended);
                 self.case.steps.push(step);
@@ -235,7 +235,7 @@ impl<'l> Scenario<'l> {
     ) -> Result<Output, AcidError> {
         let request = request.into();
         let mut ended = ended;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             match ended {
                 Ok(output) => return Ok(output),
                 Err(error) if is_conflict(&error) => {
@@ -306,7 +306,7 @@ impl Participant {
 
     fn error_of_stuck(&self, what: &str) -> AcidError {
         let (session, what) = (self.name.clone(), what.to_owned());
-        AcidError::Stuck { session, what, limit: LIMIT, statement: self.doing() }
+        AcidError::Stuck { session, what, limit: WAIT_LIMIT, statement: self.doing() }
     }
 
     fn step(&self, did: String, outcome: String, read: Vec<String>, statement: Option<String>) -> Step {

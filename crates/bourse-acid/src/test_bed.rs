@@ -108,7 +108,7 @@ impl TxnEnvironment {
 
 /// Account with its customer and broker.
 #[derive(Debug, Clone)]
-pub(crate) struct Owner {
+pub(crate) struct BedAccount {
     pub(crate) account: AccountId,
     pub(crate) customer: CustomerId,
     pub(crate) broker: BrokerId,
@@ -213,7 +213,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random account.
-    pub(crate) fn owner(&self) -> Result<Owner, AcidError> {
+    pub(crate) fn owner(&self) -> Result<BedAccount, AcidError> {
         let customer = bourse_egen::ids::SHIFT + self.part.first_customer() + self.below(self.part.customers());
         let sql = format!(
             "SELECT ca_id, ca_c_id, ca_b_id, c_f_name, c_l_name, c_tax_id
@@ -222,7 +222,7 @@ impl<'e> TestBed<'e> {
               ORDER BY ca_id"
         );
         let mut owners = self.rows(&sql, |row| {
-            Ok(Owner {
+            Ok(BedAccount {
                 account: row.get(0)?,
                 customer: row.get(1)?,
                 broker: row.get(2)?,
@@ -239,7 +239,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random security of which the account holds no shares.
-    pub(crate) fn security_not_held(&self, owner: &Owner) -> Result<ListedSecurity, AcidError> {
+    pub(crate) fn security_not_held(&self, owner: &BedAccount) -> Result<ListedSecurity, AcidError> {
         self.listed(
             &format!(
                 "FROM security INNER JOIN last_trade ON lt_s_symb = s_symb
@@ -252,7 +252,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random security of which the account holds shares.
-    pub(crate) fn held(&self, owner: &Owner) -> Result<ListedSecurity, AcidError> {
+    pub(crate) fn held(&self, owner: &BedAccount) -> Result<ListedSecurity, AcidError> {
         self.listed(
             &format!(
                 "FROM holding_summary
@@ -266,7 +266,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random account that holds a security.
-    pub(crate) fn holder(&self) -> Result<(Owner, ListedSecurity), AcidError> {
+    pub(crate) fn holder(&self) -> Result<(BedAccount, ListedSecurity), AcidError> {
         for _ in 0..100 {
             let owner = self.owner()?;
             match self.held(&owner) {
@@ -285,7 +285,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Assets of an account at the given price: its cash, and its holdings.
-    pub(crate) fn assets(&self, owner: &Owner, symbol: &Symbol, price: Price) -> Result<Balance, EngineError> {
+    pub(crate) fn assets(&self, owner: &BedAccount, symbol: &Symbol, price: Price) -> Result<Balance, EngineError> {
         let cash = self.money(&format!("SELECT ca_bal FROM customer_account WHERE ca_id = {}", owner.account))?;
         let sql = format!(
             "SELECT hs_s_symb, hs_qty, lt_price
@@ -302,7 +302,12 @@ impl<'e> TestBed<'e> {
     }
 
     /// Submits a market purchase, which stays pending until its Trade-Result.
-    pub(crate) fn submit(&self, owner: &Owner, listed: &ListedSecurity, qty: Quantity) -> Result<TradeId, AcidError> {
+    pub(crate) fn submit(
+        &self,
+        owner: &BedAccount,
+        listed: &ListedSecurity,
+        qty: Quantity,
+    ) -> Result<TradeId, AcidError> {
         let Output::TradeOrder(ordered) = self.run(owner.buys(listed, qty))? else {
             unreachable!("asked for an order")
         };
@@ -310,7 +315,7 @@ impl<'e> TestBed<'e> {
     }
 }
 
-impl Owner {
+impl BedAccount {
     /// Market purchase by the owner.
     pub(crate) fn buys(&self, listed: &ListedSecurity, qty: Quantity) -> txn::TradeOrder {
         txn::TradeOrder {

@@ -5,7 +5,7 @@
 //! `cargo bench -p bourse-bench --bench rows -- [PAIRS] [PART OF A NAME]`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
-use bourse_bench::{CREATE, CSession, Place as InTurn, Relay, Side};
+use bourse_bench::{CREATE, CSession, Relay, RelayPlace, Side};
 use bourse_driver::{MS, SECOND};
 use bourse_engine::Engine as _;
 use bourse_micro::{TimedOperations, Timing, find, run_round};
@@ -19,12 +19,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 const ROWS: u64 = 100_000;
 /// Rows of a load: so many that the start of a round, some hundred microseconds on either side, is negligible.
 const LOADED: u64 = 500_000;
-const WIDTH: usize = 100;
+const TEXT_BYTES: usize = 100;
 /// Warm-up after which every connection has all pages in its cache.
 const WARM_UP_NS: u64 = 500 * MS;
 const MEASURE_NS: u64 = 500 * MS;
 /// Number of operations timed together.
-const TOGETHER: u32 = 200;
+const OPERATIONS_PER_TIMING: u32 = 200;
 
 /// Location of the rows on either side.
 struct Place {
@@ -110,7 +110,7 @@ fn created_in_c(place: &Place) -> Result<CSession> {
 /// machine that has just written behaves differently.
 fn readers_in_c(place: &Place, threads: usize) -> Result<Vec<CSession>> {
     let mut made = created_in_c(place)?;
-    made.inserts(ROWS, WIDTH, &mut alone()?)?;
+    made.inserts(ROWS, TEXT_BYTES, &mut alone()?)?;
     // A database in memory exists as long as a connection to it. A file's log is removed with the last connection, and
     // without it SQLite reads the file's length before each read: so on both sides.
     let _made = (!place.is_file).then_some(made);
@@ -119,7 +119,7 @@ fn readers_in_c(place: &Place, threads: usize) -> Result<Vec<CSession>> {
 }
 
 /// A place in a relay without other participants.
-fn alone() -> Result<InTurn> {
+fn alone() -> Result<RelayPlace> {
     let relay = Relay::new(1);
     relay.closes(Side::Second);
     relay.place(Side::First).ok_or_else(|| "a new relay has a place".into())
@@ -131,7 +131,7 @@ fn pair(
     side: Side,
     ours: impl Fn((&Arc<Relay>, Side)) -> Result<f64>,
     sessions: Vec<CSession>,
-    theirs: impl Fn(&mut CSession, u64, &mut InTurn) -> Result<f64> + Sync,
+    theirs: impl Fn(&mut CSession, u64, &mut RelayPlace) -> Result<f64> + Sync,
 ) -> Result<(f64, f64)> {
     let relay = Relay::new(sessions.len());
     let theirs = &theirs;
@@ -174,7 +174,7 @@ fn main() -> Result<()> {
     // Makes our file system in memory known to SQLite, for the C program too.
     drop(bourse_engine_sqlite::open("sqlite::memory:")?.session()?);
     println!("{:<50} {:>10} {:>10} {:>7} {:>7} {:>7}", "a second", "bourse", "C", "ratio", "25 %", "75 %");
-    let (rows, loaded, together) = (ROWS.to_string(), LOADED.to_string(), TOGETHER.to_string());
+    let (rows, loaded, together) = (ROWS.to_string(), LOADED.to_string(), OPERATIONS_PER_TIMING.to_string());
     for place in places(folder.path()) {
         for threads in [1usize, 2] {
             let name = format!("point-read, {}, threads={threads}", place.name);
@@ -184,7 +184,8 @@ fn main() -> Result<()> {
                 compare(&name, pairs, |seed, side| {
                     let ours = |seat: (&Arc<Relay>, Side)| ours("point-read", &place.target, &options, seed, seat);
                     pair(side, ours, readers_in_c(&place, threads)?, |session, thread, turn| {
-                        let read = session.reads(ROWS, seed + thread, TOGETHER, WARM_UP_NS, MEASURE_NS, turn)?;
+                        let read =
+                            session.reads(ROWS, seed + thread, OPERATIONS_PER_TIMING, WARM_UP_NS, MEASURE_NS, turn)?;
                         Ok(a_second(read.count, read.ns))
                     })
                 })?;
@@ -196,7 +197,7 @@ fn main() -> Result<()> {
                 let ours =
                     |seat: (&Arc<Relay>, Side)| ours("bulk-load", &place.target, &[("rows", &*loaded)], seed, seat);
                 pair(side, ours, vec![created_in_c(&place)?], |session, _, turn| {
-                    Ok(a_second(LOADED, session.inserts(LOADED, WIDTH, turn)?))
+                    Ok(a_second(LOADED, session.inserts(LOADED, TEXT_BYTES, turn)?))
                 })
             })?;
         }

@@ -3,8 +3,8 @@
 mod relay;
 mod rows;
 
-pub use relay::{Place, Relay, RelayClock, Side};
-pub use rows::{CREATE, CSession, MOST_TOGETHER, Reads};
+pub use relay::{Relay, RelayClock, RelayPlace, Side};
+pub use rows::{CREATE, CSession, MOST_TOGETHER, ReadResult};
 
 use bourse_schema::{Batch, SQLITE, Table, Value};
 use std::ffi::{CString, NulError, c_char, c_int};

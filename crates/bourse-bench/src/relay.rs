@@ -29,7 +29,7 @@ impl Side {
 }
 
 #[derive(Debug)]
-struct State {
+struct RelayState {
     turn: Side,
     /// Number of turns that have ended.
     ended: u64,
@@ -41,7 +41,7 @@ struct State {
     coming: [usize; 2],
 }
 
-impl State {
+impl RelayState {
     fn end_turn(&mut self) {
         self.waiting = 0;
         self.ended += 1;
@@ -63,7 +63,7 @@ impl State {
 #[derive(Debug)]
 pub struct Relay {
     clock: RealClock,
-    state: Mutex<State>,
+    state: Mutex<RelayState>,
     moved: Condvar,
     /// Time that threads of each side were blocked, for the threads without a place.
     held: [AtomicU64; 2],
@@ -72,7 +72,7 @@ pub struct Relay {
 impl Relay {
     /// A relay of two sides of `threads` threads each.
     pub fn new(threads: usize) -> Arc<Self> {
-        let state = State { turn: Side::First, ended: 0, waiting: 0, running: [threads; 2], coming: [threads; 2] };
+        let state = RelayState { turn: Side::First, ended: 0, waiting: 0, running: [threads; 2], coming: [threads; 2] };
         Arc::new(Self {
             clock: RealClock::start(),
             state: Mutex::new(state),
@@ -81,15 +81,15 @@ impl Relay {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RelayState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A place for a thread of a side; `None` if all are taken. It begins when the side's turn does.
-    pub fn place(self: &Arc<Self>, side: Side) -> Option<Place> {
+    pub fn place(self: &Arc<Self>, side: Side) -> Option<RelayPlace> {
         let left = &mut self.state().coming[side as usize];
         *left = left.checked_sub(1)?;
-        Some(Place { relay: Arc::clone(self), side, held: 0, until: 0 })
+        Some(RelayPlace { relay: Arc::clone(self), side, held: 0, until: 0 })
     }
 
     /// Closes a side to further threads: the relay does not wait for those that have not joined.
@@ -109,14 +109,14 @@ impl Relay {
 
 /// Place of a thread on a side; dropping it leaves the relay.
 #[derive(Debug)]
-pub struct Place {
+pub struct RelayPlace {
     relay: Arc<Relay>,
     side: Side,
     held: Nanos,
     until: Nanos,
 }
 
-impl Place {
+impl RelayPlace {
     /// Time that passed in this side's turns, in nanoseconds. Returns in one of them.
     pub fn now(&mut self) -> Nanos {
         let mut now = self.relay.clock.now();
@@ -143,7 +143,7 @@ impl Place {
                 relay.moved.notify_all();
             } else {
                 let turn = state.ended;
-                let is_on = |state: &mut State| state.ended == turn;
+                let is_on = |state: &mut RelayState| state.ended == turn;
                 state = relay.moved.wait_while(state, is_on).unwrap_or_else(PoisonError::into_inner);
             }
         }
@@ -151,7 +151,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for RelayPlace {
     fn drop(&mut self) {
         self.relay.state().left(self.side, 1);
         self.relay.moved.notify_all();
@@ -169,7 +169,7 @@ pub struct RelayClock {
 }
 
 thread_local! {
-    static PLACE: RefCell<Option<Place>> = const { RefCell::new(None) };
+    static PLACE: RefCell<Option<RelayPlace>> = const { RefCell::new(None) };
 }
 
 impl RelayClock {
@@ -184,7 +184,7 @@ impl Clock for RelayClock {
             if place.is_none() && self.is_player() {
                 *place = self.relay.place(self.side);
             }
-            place.as_mut().map(Place::now)
+            place.as_mut().map(RelayPlace::now)
         });
         played.unwrap_or_else(|| {
             let held = self.relay.held[self.side as usize].load(Ordering::Relaxed);

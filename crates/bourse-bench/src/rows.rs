@@ -1,6 +1,6 @@
 //! The classic workloads' point read and bulk load, done by a few lines of C.
 
-use crate::relay::Place;
+use crate::relay::RelayPlace;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
@@ -17,10 +17,10 @@ struct CClock {
 }
 
 impl CClock {
-    fn of(place: &mut Place) -> Self {
+    fn of(place: &mut RelayPlace) -> Self {
         unsafe extern "C" fn now(place: *mut c_void) -> u64 {
             // SAFETY: made from a place below, which no other code uses while the C program has it.
-            unsafe { &mut *place.cast::<Place>() }.now()
+            unsafe { &mut *place.cast::<RelayPlace>() }.now()
         }
         Self { now, place: ptr::from_mut(place).cast() }
     }
@@ -70,7 +70,7 @@ unsafe impl Send for CSession {}
 
 /// Result of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reads {
+pub struct ReadResult {
     /// Number of rows read.
     pub count: u64,
     /// Duration in nanoseconds, drawing of keys included.
@@ -123,14 +123,14 @@ impl CSession {
         together: u32,
         warm_up_ns: u64,
         for_ns: u64,
-        place: &mut Place,
-    ) -> Result<Reads, String> {
+        place: &mut RelayPlace,
+    ) -> Result<ReadResult, String> {
         let sql = text("SELECT id, c1, c2, c3 FROM persons WHERE id = ?1")?;
         let batch = together.clamp(1, MOST_TOGETHER) as c_int;
         let clock = CClock::of(place);
         let (db, sql) = (self.0.as_ptr(), sql.as_ptr());
-        let mut done = Reads { count: 0, ns: 0 };
-        let Reads { count, ns } = &mut done;
+        let mut done = ReadResult { count: 0, ns: 0 };
+        let ReadResult { count, ns } = &mut done;
         // SAFETY: the connection is open, the text ends in zero, the clock and the out pointers are valid, the batch fits.
         let code = unsafe {
             bourse_yardstick_reads(db, sql, rows, seed, batch, warm_up_ns, for_ns, &raw const clock, count, ns)
@@ -143,7 +143,7 @@ impl CSession {
     ///
     /// # Errors
     /// SQLite's error code.
-    pub fn inserts(&mut self, rows: u64, width: usize, place: &mut Place) -> Result<u64, String> {
+    pub fn inserts(&mut self, rows: u64, width: usize, place: &mut RelayPlace) -> Result<u64, String> {
         const STARTS: usize = 65_521;
         let sql = text("INSERT INTO persons (id, c1, c2, c3) VALUES (?1, ?2, ?3, ?4)")?;
         let filler: Vec<u8> = (0..STARTS + width).map(|at| b'a' + (at % 26) as u8).collect();

@@ -2,7 +2,7 @@
 
 use crate::image::{Directory, FileImage};
 use crate::plan::ArrivedPart;
-use crate::trace::{FileId, Operation, Trace};
+use crate::trace::{FileId, FileOperation, Trace};
 use bourse_stats::SplitMix;
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ impl Device {
 
 /// Change that is pending.
 #[derive(Debug, Clone)]
-enum Piece {
+enum PendingPiece {
     /// Bytes within a sector.
     Data { file: FileId, offset: u64, bytes: Vec<u8> },
     /// Size of a file.
@@ -49,7 +49,7 @@ enum Piece {
     Rename { from: String, to: String, file: FileId },
 }
 
-impl Piece {
+impl PendingPiece {
     fn group(&self, sector_bytes: u32) -> GroupKey {
         match self {
             Self::Data { file, offset, .. } => GroupKey::Sector(*file, offset / u64::from(sector_bytes)),
@@ -89,7 +89,7 @@ pub enum GroupKind {
 
 /// Pending pieces that arrive in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Group {
+pub struct PieceGroup {
     /// Kind of change that the pieces make.
     pub kind: GroupKind,
     /// Number of pieces.
@@ -107,7 +107,7 @@ pub struct Disk {
     /// Sizes as the engine sees them, by the file's number.
     sizes: Vec<u64>,
     /// Pending pieces in order of writing.
-    pending: Vec<Piece>,
+    pending: Vec<PendingPiece>,
     /// Number of commits acknowledged.
     acknowledged: u64,
 }
@@ -146,24 +146,24 @@ impl Disk {
     }
 
     /// Applies the next operation of a trace.
-    pub fn apply(&mut self, operation: &Operation) {
+    pub fn apply(&mut self, operation: &FileOperation) {
         match operation {
-            Operation::Create { name, file } => {
+            FileOperation::Create { name, file } => {
                 *self.size(*file) = 0;
-                self.pending.push(Piece::Link { name: name.clone(), file: *file });
+                self.pending.push(PendingPiece::Link { name: name.clone(), file: *file });
             }
-            Operation::Write { file, offset, bytes } => self.write(*file, *offset, bytes),
-            Operation::Truncate { file, size } => {
+            FileOperation::Write { file, offset, bytes } => self.write(*file, *offset, bytes),
+            FileOperation::Truncate { file, size } => {
                 *self.size(*file) = *size;
-                self.pending.push(Piece::Size { file: *file, size: *size });
+                self.pending.push(PendingPiece::Size { file: *file, size: *size });
             }
-            Operation::Sync { file } => self.sync(|piece| piece.file() == Some(*file)),
-            Operation::SyncDirectory => self.sync(|piece| piece.file().is_none()),
-            Operation::Unlink { name } => self.pending.push(Piece::Unlink { name: name.clone() }),
-            Operation::Rename { from, to, file } => {
-                self.pending.push(Piece::Rename { from: from.clone(), to: to.clone(), file: *file });
+            FileOperation::Sync { file } => self.sync(|piece| piece.file() == Some(*file)),
+            FileOperation::SyncDirectory => self.sync(|piece| piece.file().is_none()),
+            FileOperation::Unlink { name } => self.pending.push(PendingPiece::Unlink { name: name.clone() }),
+            FileOperation::Rename { from, to, file } => {
+                self.pending.push(PendingPiece::Rename { from: from.clone(), to: to.clone(), file: *file });
             }
-            Operation::Acknowledged(number) => self.acknowledged = *number,
+            FileOperation::Acknowledged(number) => self.acknowledged = *number,
         }
     }
 
@@ -173,19 +173,19 @@ impl Disk {
         let size = self.size(file);
         if end > *size {
             *size = end;
-            self.pending.push(Piece::Size { file, size: end });
+            self.pending.push(PendingPiece::Size { file, size: end });
         }
         let (mut at, mut rest) = (offset, bytes);
         while !rest.is_empty() {
             let room = (sector_bytes - at % sector_bytes) as usize;
             let (piece, more) = rest.split_at(room.min(rest.len()));
-            self.pending.push(Piece::Data { file, offset: at, bytes: piece.to_vec() });
+            self.pending.push(PendingPiece::Data { file, offset: at, bytes: piece.to_vec() });
             (at, rest) = (at + piece.len() as u64, more);
         }
     }
 
     /// Makes pieces durable, in order.
-    fn sync(&mut self, is_meant: impl Fn(&Piece) -> bool) {
+    fn sync(&mut self, is_meant: impl Fn(&PendingPiece) -> bool) {
         let (done, rest): (Vec<_>, _) = std::mem::take(&mut self.pending).into_iter().partition(is_meant);
         self.pending = rest;
         for piece in done {
@@ -194,10 +194,10 @@ impl Disk {
     }
 
     /// Pending groups, in the order of their first pieces, and for each piece the number of its group.
-    pub fn groups(&self) -> (Vec<Group>, Vec<u32>) {
+    pub fn groups(&self) -> (Vec<PieceGroup>, Vec<u32>) {
         let mut numbers: HashMap<GroupKey, u32> = HashMap::new();
-        let mut groups: Vec<Group> = Vec::new();
-        let of_piece = |piece: &Piece| {
+        let mut groups: Vec<PieceGroup> = Vec::new();
+        let of_piece = |piece: &PendingPiece| {
             let key = piece.group(self.device.sector_bytes);
             let kind = match &key {
                 GroupKey::Sector(..) => GroupKind::Sector,
@@ -205,7 +205,7 @@ impl Disk {
                 GroupKey::Name(_) => GroupKind::Name,
             };
             let number = *numbers.entry(key).or_insert_with(|| {
-                groups.push(Group { kind, pieces: 0 });
+                groups.push(PieceGroup { kind, pieces: 0 });
                 groups.len() as u32 - 1
             });
             groups[number as usize].pieces += 1;
@@ -230,14 +230,14 @@ impl Disk {
                     self.keep_growing(piece, &mut files, &mut names);
                 }
                 ArrivedPart::Torn { whole, bytes } if seen[group] <= whole + 1 => match piece {
-                    Piece::Data { file, offset, bytes: all } if seen[group] == whole + 1 => {
+                    PendingPiece::Data { file, offset, bytes: all } if seen[group] == whole + 1 => {
                         let torn = all.len().min(bytes as usize);
                         files[*file as usize].write(*offset, &all[..torn]);
                     }
                     _ => self.keep_growing(piece, &mut files, &mut names),
                 },
                 ArrivedPart::Garbled { seed } => {
-                    if let Piece::Data { file, offset, bytes } = piece {
+                    if let PendingPiece::Data { file, offset, bytes } = piece {
                         let sector = offset / u64::from(self.device.sector_bytes);
                         let end = offset + bytes.len() as u64;
                         let entry = garbled.entry((*file, sector)).or_insert((seed, end));
@@ -258,13 +258,13 @@ impl Disk {
     }
 
     /// Makes a piece durable as [`keep`] does, but space by which a file has grown becomes garbage if the device allows that.
-    fn keep_growing(&self, piece: &Piece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
+    fn keep_growing(&self, piece: &PendingPiece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
         let before = match piece {
-            Piece::Size { file, .. } => files[*file as usize].size(),
+            PendingPiece::Size { file, .. } => files[*file as usize].size(),
             _ => 0,
         };
         keep(piece, files, names);
-        if let (Piece::Size { file, size }, false) = (piece, self.device.powersafe_overwrite)
+        if let (PendingPiece::Size { file, size }, false) = (piece, self.device.powersafe_overwrite)
             && *size > before
         {
             files[*file as usize].write(before, &garbage(*size, *size - before));
@@ -273,17 +273,17 @@ impl Disk {
 }
 
 /// Makes a piece durable.
-fn keep(piece: &Piece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
+fn keep(piece: &PendingPiece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
     match piece {
-        Piece::Data { file, offset, bytes } => files[*file as usize].write(*offset, bytes),
-        Piece::Size { file, size } => files[*file as usize].set_size(*size),
-        Piece::Link { name, file } => {
+        PendingPiece::Data { file, offset, bytes } => files[*file as usize].write(*offset, bytes),
+        PendingPiece::Size { file, size } => files[*file as usize].set_size(*size),
+        PendingPiece::Link { name, file } => {
             names.insert(name.clone(), *file);
         }
-        Piece::Unlink { name } => {
+        PendingPiece::Unlink { name } => {
             names.remove(name);
         }
-        Piece::Rename { from, to, file } => {
+        PendingPiece::Rename { from, to, file } => {
             names.remove(from);
             names.insert(to.clone(), *file);
         }

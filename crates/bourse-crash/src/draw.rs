@@ -3,7 +3,7 @@
 use crate::disk::{Device, Disk};
 use crate::explore::{StateId, points, seed_of};
 use crate::image::Directory;
-use crate::plan::{Limits, Plan, Selection};
+use crate::plan::{PointPlan, Selection, SelectionLimits};
 use crate::trace::Trace;
 use bourse_stats::SplitMix;
 
@@ -29,7 +29,7 @@ pub fn draw(trace: &Trace, device: Device, seed: u64, number: u64) -> DrawnState
     let mut disk = Disk::new(trace, device);
     trace.operations[..places[point]].iter().for_each(|operation| disk.apply(operation));
     let (groups, members) = disk.groups();
-    let plan = Plan::new(&groups, &members, device, seed_of(seed, point));
+    let plan = PointPlan::new(&groups, &members, device, seed_of(seed, point));
     let selection = selection(&plan, groups.len(), members.len(), &mut random);
     // Only a sector on a device that garbles can be garbage; elsewhere a random part takes the place of that.
     let (selection, arrived) = match plan.arrived(selection) {
@@ -43,9 +43,9 @@ pub fn draw(trace: &Trace, device: Device, seed: u64, number: u64) -> DrawnState
     }
 }
 
-fn selection(plan: &Plan<'_>, groups: usize, pieces: usize, random: &mut SplitMix) -> Selection {
+fn selection(plan: &PointPlan<'_>, groups: usize, pieces: usize, random: &mut SplitMix) -> Selection {
     let possible = plan.possible();
-    if possible <= Limits::FULL.exhaustive {
+    if possible <= SelectionLimits::FULL.exhaustive {
         return Selection::Subset(random.below(possible));
     }
     let group = random.below(groups as u64) as u32;
@@ -65,15 +65,15 @@ mod tests {
     use super::*;
     use crate::explore::state_at;
     use crate::image::FileImage;
-    use crate::trace::Operation;
+    use crate::trace::FileOperation;
     use std::collections::BTreeSet;
 
     /// Trace with rounds of writes and a sync, each to more sectors than can be tried exhaustively.
     fn trace() -> Trace {
         let base = Directory { files: [("db".to_owned(), FileImage::from(&[0; 64 * 512][..]))].into() };
         let round = |number: u64| {
-            let write = move |sector: u64| Operation::Write { file: 0, offset: 1024 * sector, bytes: vec![1; 512] };
-            let end = [Operation::Sync { file: 0 }, Operation::Acknowledged(number)];
+            let write = move |sector: u64| FileOperation::Write { file: 0, offset: 1024 * sector, bytes: vec![1; 512] };
+            let end = [FileOperation::Sync { file: 0 }, FileOperation::Acknowledged(number)];
             (0..20 * (number % 2) + 2).map(write).chain(end)
         };
         Trace { base, operations: (1..=5).flat_map(round).collect() }

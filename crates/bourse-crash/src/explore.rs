@@ -2,8 +2,8 @@
 
 use crate::disk::{Device, Disk};
 use crate::image::{Directory, Hash};
-use crate::plan::{Limits, Plan, Selection};
-use crate::trace::{Operation, Trace};
+use crate::plan::{PointPlan, Selection, SelectionLimits};
+use crate::trace::{FileOperation, Trace};
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Condition of the database recovered from a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RecoveryOutcome {
     /// Database after exactly that many commits.
     Whole {
         /// Number of commits.
@@ -25,9 +25,9 @@ pub enum Outcome {
 }
 
 /// Recovery of a state as by the next user of the database, and check of its contents.
-pub trait Check {
+pub trait RecoveryCheck {
     /// Recovers a state and reports its condition.
-    fn check(&mut self, state: &Directory) -> Outcome;
+    fn check(&mut self, state: &Directory) -> RecoveryOutcome;
 }
 
 /// Guarantee that must hold after a power loss.
@@ -71,7 +71,7 @@ impl FromStr for StateId {
 
 /// Counts of an exploration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ExplorationCounts {
     /// Points at which the power was lost.
     pub points: u64,
     /// Points at which every selection was tried.
@@ -90,7 +90,7 @@ pub struct Counts {
     pub broken: u64,
 }
 
-impl std::ops::AddAssign for Counts {
+impl std::ops::AddAssign for ExplorationCounts {
     fn add_assign(&mut self, other: Self) {
         self.points += other.points;
         self.exhaustive += other.exhaustive;
@@ -105,30 +105,30 @@ impl std::ops::AddAssign for Counts {
 
 /// State that lost commits or is corrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailedState {
     /// Id of the state.
     pub id: StateId,
     /// Number of commits acknowledged by then.
     pub acknowledged: u64,
     /// Condition of the database.
-    pub outcome: Outcome,
+    pub outcome: RecoveryOutcome,
 }
 
 /// Result of an exploration.
 #[derive(Debug, Clone, Default)]
 pub struct Exploration {
     /// Counts of states.
-    pub counts: Counts,
+    pub counts: ExplorationCounts,
     /// First states that violated the guarantee.
-    pub broken: Vec<Failure>,
+    pub broken: Vec<FailedState>,
     /// First state that lost commits, if any, whether or not they were guaranteed.
-    pub lossy: Option<Failure>,
+    pub lossy: Option<FailedState>,
     /// First corrupted state, if any, whether or not the guarantee covers it.
-    pub corrupted: Option<Failure>,
+    pub corrupted: Option<FailedState>,
 }
 
 /// Number of failures that are stored.
-const KEPT: usize = 4;
+const MAX_STORED_FAILURES: usize = 4;
 
 /// Positions in the trace of the operations before which the power is lost: each sync that makes something durable, every
 /// commit since which nothing was synced, and the end. States between two of these points are among those of the later one,
@@ -138,13 +138,13 @@ pub fn points(trace: &Trace) -> Vec<usize> {
     let mut since_sync = 0;
     for (place, operation) in trace.operations.iter().enumerate() {
         match operation {
-            Operation::Sync { .. } | Operation::SyncDirectory => {
+            FileOperation::Sync { .. } | FileOperation::SyncDirectory => {
                 if since_sync > 0 {
                     points.push(place);
                 }
                 since_sync = 0;
             }
-            Operation::Acknowledged(_) => {
+            FileOperation::Acknowledged(_) => {
                 if since_sync > 0 && is_unsynced_next(&trace.operations[place + 1..]) {
                     points.push(place + 1);
                 }
@@ -159,10 +159,11 @@ pub fn points(trace: &Trace) -> Vec<usize> {
 }
 
 /// Whether another commit is acknowledged before the next sync.
-fn is_unsynced_next(rest: &[Operation]) -> bool {
-    let decides =
-        |it: &&Operation| matches!(it, Operation::Sync { .. } | Operation::SyncDirectory | Operation::Acknowledged(_));
-    matches!(rest.iter().find(decides), Some(Operation::Acknowledged(_)))
+fn is_unsynced_next(rest: &[FileOperation]) -> bool {
+    let decides = |it: &&FileOperation| {
+        matches!(it, FileOperation::Sync { .. } | FileOperation::SyncDirectory | FileOperation::Acknowledged(_))
+    };
+    matches!(rest.iter().find(decides), Some(FileOperation::Acknowledged(_)))
 }
 
 /// Seed of a point.
@@ -174,14 +175,14 @@ pub(crate) fn seed_of(seed: u64, point: usize) -> u64 {
 pub fn explore(
     trace: &Trace,
     device: Device,
-    limits: &Limits,
+    limits: &SelectionLimits,
     seed: u64,
     promise: Promise,
-    check: &mut dyn Check,
-    go_on: &mut dyn FnMut(&Counts) -> bool,
+    check: &mut dyn RecoveryCheck,
+    go_on: &mut dyn FnMut(&ExplorationCounts) -> bool,
 ) -> Exploration {
     let mut explored = Exploration::default();
-    let mut known: HashMap<Hash, Outcome> = HashMap::new();
+    let mut known: HashMap<Hash, RecoveryOutcome> = HashMap::new();
     let mut disk = Disk::new(trace, device);
     let mut done = 0;
     let places = points(trace);
@@ -191,7 +192,7 @@ pub fn explore(
         trace.operations[done..place].iter().for_each(|operation| disk.apply(operation));
         done = place;
         let (groups, members) = disk.groups();
-        let plan = Plan::new(&groups, &members, device, seed_of(seed, point));
+        let plan = PointPlan::new(&groups, &members, device, seed_of(seed, point));
         explored.counts.points += 1;
         explored.counts.exhaustive += u64::from(plan.possible() <= limits.exhaustive);
         for selection in plan.selections(limits) {
@@ -202,7 +203,7 @@ pub fn explore(
             judge(
                 &mut explored,
                 promise,
-                Failure { id: StateId { point, selection }, acknowledged: disk.acknowledged(), outcome },
+                FailedState { id: StateId { point, selection }, acknowledged: disk.acknowledged(), outcome },
             );
         }
         explored.counts.distinct = known.len() as u64;
@@ -213,11 +214,11 @@ pub fn explore(
     explored
 }
 
-fn judge(explored: &mut Exploration, promise: Promise, state: Failure) {
+fn judge(explored: &mut Exploration, promise: Promise, state: FailedState) {
     let counts = &mut explored.counts;
     let (is_corrupted, lost) = match &state.outcome {
-        Outcome::Corrupted { .. } => (true, 0),
-        Outcome::Whole { commits } => (false, state.acknowledged.saturating_sub(*commits)),
+        RecoveryOutcome::Corrupted { .. } => (true, 0),
+        RecoveryOutcome::Whole { commits } => (false, state.acknowledged.saturating_sub(*commits)),
     };
     counts.corrupted += u64::from(is_corrupted);
     counts.lossy += u64::from(lost > 0);
@@ -235,7 +236,7 @@ fn judge(explored: &mut Exploration, promise: Promise, state: Failure) {
     }
     if is_broken {
         counts.broken += 1;
-        if explored.broken.len() < KEPT {
+        if explored.broken.len() < MAX_STORED_FAILURES {
             explored.broken.push(state);
         }
     }
@@ -247,14 +248,14 @@ pub fn state_at(trace: &Trace, device: Device, seed: u64, id: StateId) -> Option
     let mut disk = Disk::new(trace, device);
     trace.operations[..place].iter().for_each(|operation| disk.apply(operation));
     let (groups, members) = disk.groups();
-    let arrived = Plan::new(&groups, &members, device, seed_of(seed, id.point)).arrived(id.selection)?;
+    let arrived = PointPlan::new(&groups, &members, device, seed_of(seed, id.point)).arrived(id.selection)?;
     Some((disk.state(&members, &arrived), disk.acknowledged()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fault::Fault;
+    use crate::fault::CrashFault;
     use crate::image::FileImage;
     use proptest::prelude::*;
 
@@ -263,34 +264,34 @@ mod tests {
         let files = [("db".to_owned(), FileImage::from(&[0_u8][..])), ("log".to_owned(), FileImage::from(&[0_u8][..]))];
         let mut operations = Vec::new();
         for number in 1..=commits {
-            operations.push(Operation::Write { file: 1, offset: 0, bytes: vec![number] });
+            operations.push(FileOperation::Write { file: 1, offset: 0, bytes: vec![number] });
             if syncs_log {
-                operations.push(Operation::Sync { file: 1 });
+                operations.push(FileOperation::Sync { file: 1 });
             }
-            operations.push(Operation::Write { file: 0, offset: 0, bytes: vec![number] });
-            operations.push(Operation::Sync { file: 0 });
-            operations.push(Operation::Acknowledged(u64::from(number)));
+            operations.push(FileOperation::Write { file: 0, offset: 0, bytes: vec![number] });
+            operations.push(FileOperation::Sync { file: 0 });
+            operations.push(FileOperation::Acknowledged(u64::from(number)));
         }
         Trace { base: Directory { files: files.into() }, operations }
     }
 
     /// Check of that engine: the log must equal the database, or be one ahead.
-    struct Reads(u64);
+    struct LogCheck(u64);
 
-    impl Check for Reads {
-        fn check(&mut self, state: &Directory) -> Outcome {
+    impl RecoveryCheck for LogCheck {
+        fn check(&mut self, state: &Directory) -> RecoveryOutcome {
             self.0 += 1;
             let value = |name: &str| state.files[name].to_bytes()[0];
             match (value("log"), value("db")) {
-                (log, db) if log == db || log == db + 1 => Outcome::Whole { commits: u64::from(log) },
-                (log, db) => Outcome::Corrupted { found: format!("log {log}, database {db}").into() },
+                (log, db) if log == db || log == db + 1 => RecoveryOutcome::Whole { commits: u64::from(log) },
+                (log, db) => RecoveryOutcome::Corrupted { found: format!("log {log}, database {db}").into() },
             }
         }
     }
 
     fn explored(trace: &Trace, promise: Promise) -> (Exploration, u64) {
-        let mut reads = Reads(0);
-        let found = explore(trace, Device::POWERSAFE, &Limits::FULL, 1, promise, &mut reads, &mut |_| true);
+        let mut reads = LogCheck(0);
+        let found = explore(trace, Device::POWERSAFE, &SelectionLimits::FULL, 1, promise, &mut reads, &mut |_| true);
         (found, reads.0)
     }
 
@@ -313,7 +314,7 @@ mod tests {
         let failure = &found.broken[0];
         let named: StateId = failure.id.to_string().parse().unwrap();
         let (state, acknowledged) = state_at(&trace, Device::POWERSAFE, 1, named).unwrap();
-        assert_eq!(Reads(0).check(&state), failure.outcome);
+        assert_eq!(LogCheck(0).check(&state), failure.outcome);
         assert_eq!(acknowledged, failure.acknowledged);
         assert_eq!(explored(&trace, Promise::Nothing).0.counts.broken, 0);
     }
@@ -322,10 +323,10 @@ mod tests {
     fn planted_faults_are_found_however_rare() {
         let trace = engine(200, true);
         for fault in [
-            Fault::EveryNth { n: 3, phase: 0 },
-            Fault::EveryNth { n: 20, phase: 4 },
-            Fault::EveryNth { n: 100, phase: 50 },
-            Fault::NeverDatabase,
+            CrashFault::EveryNth { n: 3, phase: 0 },
+            CrashFault::EveryNth { n: 20, phase: 4 },
+            CrashFault::EveryNth { n: 100, phase: 50 },
+            CrashFault::NeverDatabase,
         ] {
             let planted = fault.plant(&trace, "db");
             assert!(explored(&planted, Promise::Everything).0.counts.broken > 0, "{fault:?}");
@@ -349,12 +350,12 @@ mod tests {
         ) {
             let base: BTree = [("a".to_owned(), FileImage::from(&[0_u8; 1_024][..]))].into();
             let operations: Vec<_> = steps.into_iter().map(|(what, place, value)| match what {
-                0 => Operation::Sync { file: 0 },
-                1 => Operation::SyncDirectory,
-                2 => Operation::Truncate { file: 0, size: place * 500 },
-                3 => Operation::Unlink { name: "b".to_owned() },
-                4 => Operation::Create { name: "b".to_owned(), file: 1 },
-                _ => Operation::Write { file: 0, offset: place * 512, bytes: vec![value] },
+                0 => FileOperation::Sync { file: 0 },
+                1 => FileOperation::SyncDirectory,
+                2 => FileOperation::Truncate { file: 0, size: place * 500 },
+                3 => FileOperation::Unlink { name: "b".to_owned() },
+                4 => FileOperation::Create { name: "b".to_owned(), file: 1 },
+                _ => FileOperation::Write { file: 0, offset: place * 512, bytes: vec![value] },
             }).collect();
             let trace = Trace { base: Directory { files: base }, operations };
             let all = |places: &[usize]| {
@@ -364,8 +365,8 @@ mod tests {
                     trace.operations[done..*place].iter().for_each(|operation| disk.apply(operation));
                     done = *place;
                     let (groups, members) = disk.groups();
-                    let plan = Plan::new(&groups, &members, Device::POWERSAFE, 0);
-                    for selection in plan.selections(&Limits { exhaustive: u64::MAX, each: 0, drawn: 0, every: 1 }) {
+                    let plan = PointPlan::new(&groups, &members, Device::POWERSAFE, 0);
+                    for selection in plan.selections(&SelectionLimits { exhaustive: u64::MAX, each: 0, drawn: 0, every: 1 }) {
                         found.insert(disk.state(&members, &plan.arrived(selection).unwrap()).hash());
                     }
                 }

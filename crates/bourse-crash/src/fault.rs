@@ -1,10 +1,10 @@
 //! Planted faults: traces of an engine, or a disk, that ignores syncs. They prove that an enumeration finds such faults.
 
-use crate::trace::{Operation, Trace};
+use crate::trace::{FileOperation, Trace};
 
 /// Fault that is planted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum CrashFault {
     /// One sync in `n` does nothing; syncs of files and of the directory are counted together.
     EveryNth {
         /// Number *n*.
@@ -18,7 +18,7 @@ pub enum Fault {
     NeverDirectory,
 }
 
-impl Fault {
+impl CrashFault {
     /// Description of the fault.
     pub fn words(self) -> String {
         match self {
@@ -32,10 +32,10 @@ impl Fault {
     pub fn plant(self, trace: &Trace, database: &str) -> Trace {
         let database = trace.base.files.keys().position(|name| name == database);
         let mut syncs = 0;
-        let stays = |operation: &&Operation| {
+        let stays = |operation: &&FileOperation| {
             let (is_file, is_directory, is_database) = match operation {
-                Operation::Sync { file } => (true, false, Some(*file as usize) == database),
-                Operation::SyncDirectory => (false, true, false),
+                FileOperation::Sync { file } => (true, false, Some(*file as usize) == database),
+                FileOperation::SyncDirectory => (false, true, false),
                 _ => return true,
             };
             syncs += 1;
@@ -59,23 +59,24 @@ mod tests {
     fn a_fault_takes_away_its_syncs_alone() {
         let base = Directory { files: [("db".to_owned(), FileImage::default())].into() };
         let round = [
-            Operation::Write { file: 0, offset: 0, bytes: vec![1] },
-            Operation::Sync { file: 1 },
-            Operation::SyncDirectory,
-            Operation::Sync { file: 0 },
+            FileOperation::Write { file: 0, offset: 0, bytes: vec![1] },
+            FileOperation::Sync { file: 1 },
+            FileOperation::SyncDirectory,
+            FileOperation::Sync { file: 0 },
         ];
         let trace = Trace { base, operations: [round.clone(), round].concat() };
-        let left = |fault: Fault| {
+        let left = |fault: CrashFault| {
             let planted = fault.plant(&trace, "db");
-            assert!(matches!(planted.operations[0], Operation::Write { .. }));
+            assert!(matches!(planted.operations[0], FileOperation::Write { .. }));
             assert_eq!(planted.operations.len() - planted.syncs(), 2, "writes stay");
-            planted.operations.into_iter().filter(|it| !matches!(it, Operation::Write { .. })).collect::<Vec<_>>()
+            planted.operations.into_iter().filter(|it| !matches!(it, FileOperation::Write { .. })).collect::<Vec<_>>()
         };
-        let (log, names, data) = (Operation::Sync { file: 1 }, Operation::SyncDirectory, Operation::Sync { file: 0 });
-        assert_eq!(left(Fault::NeverDatabase), [&log, &names, &log, &names].map(Clone::clone));
-        assert_eq!(left(Fault::NeverDirectory), [&log, &data, &log, &data].map(Clone::clone));
-        let third = Fault::EveryNth { n: 3, phase: 1 };
+        let (log, names, data) =
+            (FileOperation::Sync { file: 1 }, FileOperation::SyncDirectory, FileOperation::Sync { file: 0 });
+        assert_eq!(left(CrashFault::NeverDatabase), [&log, &names, &log, &names].map(Clone::clone));
+        assert_eq!(left(CrashFault::NeverDirectory), [&log, &data, &log, &data].map(Clone::clone));
+        let third = CrashFault::EveryNth { n: 3, phase: 1 };
         assert_eq!(left(third), [&log, &data, &log, &data].map(Clone::clone));
-        assert_eq!(left(Fault::EveryNth { n: 100, phase: 7 }).len(), 6, "beyond the end there is none");
+        assert_eq!(left(CrashFault::EveryNth { n: 100, phase: 7 }).len(), 6, "beyond the end there is none");
     }
 }

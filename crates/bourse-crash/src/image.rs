@@ -12,12 +12,12 @@ pub type Hash = u128;
 
 /// Block with its hash, computed at first use.
 #[derive(Clone)]
-struct Block {
+struct HashedBlock {
     bytes: [u8; BLOCK_BYTES],
     hash: OnceLock<Hash>,
 }
 
-impl Block {
+impl HashedBlock {
     fn zero() -> Self {
         Self { bytes: [0; BLOCK_BYTES], hash: OnceLock::new() }
     }
@@ -32,7 +32,7 @@ impl Block {
 pub struct FileImage {
     size: u64,
     /// Blocks of the file; bytes behind its end are zero.
-    blocks: Vec<Arc<Block>>,
+    blocks: Vec<Arc<HashedBlock>>,
 }
 
 impl std::fmt::Debug for FileImage {
@@ -43,7 +43,7 @@ impl std::fmt::Debug for FileImage {
 
 impl PartialEq for FileImage {
     fn eq(&self, other: &Self) -> bool {
-        let same = |(a, b): (&Arc<Block>, &Arc<Block>)| Arc::ptr_eq(a, b) || a.bytes == b.bytes;
+        let same = |(a, b): (&Arc<HashedBlock>, &Arc<HashedBlock>)| Arc::ptr_eq(a, b) || a.bytes == b.bytes;
         self.size == other.size && self.blocks.iter().zip(&other.blocks).all(same)
     }
 }
@@ -110,8 +110,8 @@ impl FileImage {
                 block.hash = OnceLock::new();
             }
         } else {
-            static ZERO: OnceLock<Arc<Block>> = OnceLock::new();
-            let zero = ZERO.get_or_init(|| Arc::new(Block::zero()));
+            static ZERO: OnceLock<Arc<HashedBlock>> = OnceLock::new();
+            let zero = ZERO.get_or_init(|| Arc::new(HashedBlock::zero()));
             self.blocks.resize_with(blocks, || Arc::clone(zero));
         }
         self.size = size;

@@ -4,8 +4,8 @@
 //! The states are pure: no file, thread, clock or engine. Only [`preload`] touches files.
 //!
 //! A [`Trace`] is the sequence of an engine's file operations. A [`Disk`] replays it: synced data is durable, the rest is
-//! pending, in pieces that a power loss preserves or loses one by one. At each point of the trace a [`Plan`] lists the
-//! selections of pieces to try; each gives a [`Directory`], which a [`Check`] recovers and compares with the acknowledged
+//! pending, in pieces that a power loss preserves or loses one by one. At each point of the trace a [`PointPlan`] lists the
+//! selections of pieces to try; each gives a [`Directory`], which a [`RecoveryCheck`] recovers and compares with the acknowledged
 //! commits. [`explore`] does this for a whole trace.
 //!
 //! Rules of the model:
@@ -35,10 +35,13 @@ mod plan;
 pub mod preload;
 mod trace;
 
-pub use disk::{Device, Disk, Group, GroupKind};
+pub use disk::{Device, Disk, GroupKind, PieceGroup};
 pub use draw::{DrawnState, draw};
-pub use explore::{Check, Counts, Exploration, Failure, Outcome, Promise, StateId, explore, points, state_at};
-pub use fault::Fault;
+pub use explore::{
+    Exploration, ExplorationCounts, FailedState, Promise, RecoveryCheck, RecoveryOutcome, StateId, explore, points,
+    state_at,
+};
+pub use fault::CrashFault;
 pub use image::{BLOCK_BYTES, Directory, FileImage, Hash};
-pub use plan::{ArrivedPart, Limits, Plan, Selection};
-pub use trace::{FileId, Operation, Trace, TraceError};
+pub use plan::{ArrivedPart, PointPlan, Selection, SelectionLimits};
+pub use trace::{FileId, FileOperation, Trace, TraceError};

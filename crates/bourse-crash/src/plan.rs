@@ -1,6 +1,6 @@
 //! Selections: the pending pieces that have arrived when the power is lost.
 
-use crate::disk::{Device, Group, GroupKind};
+use crate::disk::{Device, GroupKind, PieceGroup};
 use bourse_stats::SplitMix;
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ impl FromStr for Selection {
 
 /// Limits on the selections tried at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct SelectionLimits {
     /// Number of possible selections up to which a point is tried exhaustively.
     pub exhaustive: u64,
     /// Limit on selections of each kind at other points: single groups, all but one, garbled ones, pieces in order.
@@ -94,15 +94,15 @@ pub struct Limits {
     pub every: usize,
 }
 
-impl Limits {
+impl SelectionLimits {
     /// Limits for thorough exploration: all subsets of ten sectors; above that each single one, each but one, and drawn ones.
     pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64, every: 1 };
 
     /// Limits for about `states` states in all, over that many points.
     pub fn within(states: u64, points: usize) -> Self {
-        const LEAST: u64 = 8;
-        let per_point = (states / points.max(1) as u64).max(LEAST);
-        let every = (LEAST * points as u64).div_ceil(states.max(1)).max(1) as usize;
+        const MIN_STATES_PER_POINT: u64 = 8;
+        let per_point = (states / points.max(1) as u64).max(MIN_STATES_PER_POINT);
+        let every = (MIN_STATES_PER_POINT * points as u64).div_ceil(states.max(1)).max(1) as usize;
         Self {
             exhaustive: (2 * per_point).min(Self::FULL.exhaustive),
             each: u32::try_from(per_point / 4).unwrap_or(u32::MAX),
@@ -114,25 +114,25 @@ impl Limits {
 
 /// Selections at one point.
 #[derive(Debug)]
-pub struct Plan<'p> {
-    groups: &'p [Group],
+pub struct PointPlan<'p> {
+    groups: &'p [PieceGroup],
     members: &'p [u32],
     device: Device,
     seed: u64,
 }
 
-impl<'p> Plan<'p> {
+impl<'p> PointPlan<'p> {
     /// Plan for these pending groups; `members` has the group of each piece. The seed is that of the run and the point.
-    pub fn new(groups: &'p [Group], members: &'p [u32], device: Device, seed: u64) -> Self {
+    pub fn new(groups: &'p [PieceGroup], members: &'p [u32], device: Device, seed: u64) -> Self {
         Self { groups, members, device, seed }
     }
 
     /// Number of ways in which a group can arrive, apart from torn sectors.
-    fn ways(&self, group: &Group) -> u64 {
+    fn ways(&self, group: &PieceGroup) -> u64 {
         u64::from(group.pieces) + 1 + u64::from(self.can_garble(group))
     }
 
-    fn can_garble(&self, group: &Group) -> bool {
+    fn can_garble(&self, group: &PieceGroup) -> bool {
         group.kind == GroupKind::Sector && !self.device.powersafe_overwrite
     }
 
@@ -142,7 +142,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Selections to try.
-    pub fn selections(&self, limits: &Limits) -> Vec<Selection> {
+    pub fn selections(&self, limits: &SelectionLimits) -> Vec<Selection> {
         let possible = self.possible();
         if possible <= limits.exhaustive {
             return (0..possible).map(Selection::Subset).collect();
@@ -164,7 +164,7 @@ impl<'p> Plan<'p> {
 
     /// Arrived part of each group; `None` if there is no such selection at this point.
     pub fn arrived(&self, selection: Selection) -> Option<Vec<ArrivedPart>> {
-        let whole = |group: &Group| ArrivedPart::First(group.pieces);
+        let whole = |group: &PieceGroup| ArrivedPart::First(group.pieces);
         let at = |number: u32| ((number as usize) < self.groups.len()).then_some(number as usize);
         let mut all: Vec<_> = self.groups.iter().map(whole).collect();
         let none = || vec![ArrivedPart::First(0); self.groups.len()];
@@ -198,7 +198,7 @@ impl<'p> Plan<'p> {
 
     fn subset(&self, number: u64) -> Option<Vec<ArrivedPart>> {
         let mut rest = number;
-        let digit = |group: &Group| {
+        let digit = |group: &PieceGroup| {
             let ways = self.ways(group);
             let digit = rest % ways;
             rest /= ways;
@@ -216,7 +216,7 @@ impl<'p> Plan<'p> {
     fn drawn(&self, number: u32) -> Vec<ArrivedPart> {
         let mut random = SplitMix::new(self.seed ^ (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let chance = [1, 8, 15][random.below(3) as usize];
-        let draw = |group: &Group| {
+        let draw = |group: &PieceGroup| {
             if random.below(16) >= chance {
                 return ArrivedPart::First(random.below(u64::from(group.pieces)) as u32);
             }
@@ -248,38 +248,38 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    const SECTOR: Group = Group { kind: GroupKind::Sector, pieces: 1 };
+    const SECTOR: PieceGroup = PieceGroup { kind: GroupKind::Sector, pieces: 1 };
 
-    fn plan<'p>(groups: &'p [Group], members: &'p [u32], device: Device) -> Plan<'p> {
-        Plan::new(groups, members, device, 7)
+    fn plan<'p>(groups: &'p [PieceGroup], members: &'p [u32], device: Device) -> PointPlan<'p> {
+        PointPlan::new(groups, members, device, 7)
     }
 
     #[test]
     fn few_sectors_are_tried_in_all_ways() {
         let (groups, members) = ([SECTOR; 10], (0..10).collect::<Vec<_>>());
         let ten = plan(&groups, &members, Device::POWERSAFE);
-        let selections = ten.selections(&Limits::FULL);
+        let selections = ten.selections(&SelectionLimits::FULL);
         assert_eq!(selections.len(), 1_024);
         let different: BTreeSet<_> = selections.iter().map(|it| format!("{:?}", ten.arrived(*it).unwrap())).collect();
         assert_eq!(different.len(), 1_024);
         assert_eq!(ten.arrived(Selection::Subset(1_024)), None);
         let garbling = plan(&groups[..6], &members[..6], Device::garbling(512));
         assert_eq!(garbling.possible(), 729, "each old, new or garbage");
-        assert_eq!(garbling.selections(&Limits::FULL).len(), 729);
+        assert_eq!(garbling.selections(&SelectionLimits::FULL).len(), 729);
     }
 
     #[test]
     fn few_states_are_spread_over_some_of_the_points() {
-        let limits = Limits::within(100, 500);
+        let limits = SelectionLimits::within(100, 500);
         assert_eq!((limits.every, limits.exhaustive), (40, 16));
-        assert_eq!(Limits::within(10_000, 500).every, 1);
+        assert_eq!(SelectionLimits::within(10_000, 500).every, 1);
     }
 
     #[test]
     fn many_sectors_are_tried_one_by_one() {
         let (groups, members) = ([SECTOR; 11], (0..11).collect::<Vec<_>>());
         let eleven = plan(&groups, &members, Device::POWERSAFE);
-        let limits = Limits { drawn: 5, ..Limits::FULL };
+        let limits = SelectionLimits { drawn: 5, ..SelectionLimits::FULL };
         let selections = eleven.selections(&limits);
         assert_eq!(selections.len(), 2 + 11 + 11 + 11 + 5);
         let arrived = |selection| eleven.arrived(selection).unwrap();
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!([count(Selection::One(3)), count(Selection::Without(3)), count(Selection::UpTo(4))], [1, 10, 4]);
         assert_eq!(eleven.arrived(Selection::One(11)), None);
         assert_eq!(arrived(Selection::Drawn(2)), arrived(Selection::Drawn(2)), "it is drawn from the seed alone");
-        let few = eleven.selections(&Limits { exhaustive: 8, each: 2, drawn: 1, every: 1 });
+        let few = eleven.selections(&SelectionLimits { exhaustive: 8, each: 2, drawn: 1, every: 1 });
         assert_eq!(few.len(), 2 + 2 + 2 + 2 + 1);
     }
 
@@ -307,11 +307,11 @@ mod tests {
         fn no_selection_has_more_of_a_group_than_there_is(
             pieces in proptest::collection::vec(1u32..4, 1..20), seed: u64, garbling: bool,
         ) {
-            let groups: Vec<_> = pieces.iter().map(|pieces| Group { kind: GroupKind::Sector, pieces: *pieces }).collect();
+            let groups: Vec<_> = pieces.iter().map(|pieces| PieceGroup { kind: GroupKind::Sector, pieces: *pieces }).collect();
             let members: Vec<_> = (0..).zip(&pieces).flat_map(|(group, pieces)| vec![group; *pieces as usize]).collect();
             let device = if garbling { Device::garbling(512) } else { Device::POWERSAFE };
-            let plan = Plan::new(&groups, &members, device, seed);
-            for selection in plan.selections(&Limits { exhaustive: 64, each: 10, drawn: 20, every: 1 }) {
+            let plan = PointPlan::new(&groups, &members, device, seed);
+            for selection in plan.selections(&SelectionLimits { exhaustive: 64, each: 10, drawn: 20, every: 1 }) {
                 let arrived = plan.arrived(selection).unwrap();
                 prop_assert_eq!(arrived.len(), groups.len());
                 for (arrived, group) in arrived.iter().zip(&groups) {

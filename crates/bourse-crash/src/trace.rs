@@ -9,7 +9,7 @@ pub type FileId = u32;
 
 /// Operation on the files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Operation {
+pub enum FileOperation {
     /// Creation of an empty file.
     Create {
         /// Name of the file.
@@ -64,7 +64,7 @@ pub struct Trace {
     /// Files at the start, all durable. Their numbers follow the order of their names.
     pub base: Directory,
     /// Operations in order.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<FileOperation>,
 }
 
 /// Error for a stored trace that cannot be read.
@@ -86,13 +86,13 @@ const MAGIC: &[u8] = b"bourse trace 1\n";
 #[derive(Serialize, Deserialize)]
 struct StoredTrace {
     base: BTreeMap<String, Vec<u8>>,
-    operations: Vec<Operation>,
+    operations: Vec<FileOperation>,
 }
 
 impl Trace {
     /// Number of syncs of files and of the directory.
     pub fn syncs(&self) -> usize {
-        let is_sync = |it: &&Operation| matches!(it, Operation::Sync { .. } | Operation::SyncDirectory);
+        let is_sync = |it: &&FileOperation| matches!(it, FileOperation::Sync { .. } | FileOperation::SyncDirectory);
         self.operations.iter().filter(is_sync).count()
     }
 
@@ -103,11 +103,11 @@ impl Trace {
         let mut blocks = BTreeSet::new();
         for operation in &self.operations {
             match operation {
-                Operation::Write { file, offset, bytes } if *file == of => {
+                FileOperation::Write { file, offset, bytes } if *file == of => {
                     blocks.extend(offset / block..(offset + bytes.len() as u64).div_ceil(block));
                 }
                 // A part that is cut off and grows again is zero.
-                Operation::Truncate { file, size: cut } if *file == of => {
+                FileOperation::Truncate { file, size: cut } if *file == of => {
                     blocks.extend(cut / block..size.div_ceil(block));
                 }
                 _ => {}
@@ -144,14 +144,14 @@ fn check(stored: &StoredTrace) -> Result<(), String> {
     let mut files = stored.base.len() as u64;
     for (place, operation) in stored.operations.iter().enumerate() {
         let (file, end) = match operation {
-            Operation::Create { file, .. } => {
+            FileOperation::Create { file, .. } => {
                 files += u64::from(u64::from(*file) == files);
                 (*file, 0)
             }
-            Operation::Write { file, offset, bytes } => (*file, offset.saturating_add(bytes.len() as u64)),
-            Operation::Truncate { file, size } => (*file, *size),
-            Operation::Sync { file } | Operation::Rename { file, .. } => (*file, 0),
-            Operation::SyncDirectory | Operation::Unlink { .. } | Operation::Acknowledged(_) => continue,
+            FileOperation::Write { file, offset, bytes } => (*file, offset.saturating_add(bytes.len() as u64)),
+            FileOperation::Truncate { file, size } => (*file, *size),
+            FileOperation::Sync { file } | FileOperation::Rename { file, .. } => (*file, 0),
+            FileOperation::SyncDirectory | FileOperation::Unlink { .. } | FileOperation::Acknowledged(_) => continue,
         };
         if u64::from(file) >= files {
             return Err(format!("operation {place} is on file {file}, which was not created"));
@@ -171,11 +171,11 @@ mod tests {
     fn a_stored_trace_is_read_back() {
         let base = Directory { files: [("db".to_owned(), FileImage::from(&b"base"[..]))].into() };
         let operations = vec![
-            Operation::Create { name: "db-journal".to_owned(), file: 1 },
-            Operation::Write { file: 1, offset: 3, bytes: b"new".to_vec() },
-            Operation::Sync { file: 1 },
-            Operation::SyncDirectory,
-            Operation::Acknowledged(1),
+            FileOperation::Create { name: "db-journal".to_owned(), file: 1 },
+            FileOperation::Write { file: 1, offset: 3, bytes: b"new".to_vec() },
+            FileOperation::Sync { file: 1 },
+            FileOperation::SyncDirectory,
+            FileOperation::Acknowledged(1),
         ];
         let trace = Trace { base, operations };
         assert_eq!(trace.syncs(), 2);
@@ -187,26 +187,26 @@ mod tests {
 
     #[test]
     fn operations_that_no_recording_has_are_refused() {
-        let refused = |operation: Operation| {
+        let refused = |operation: FileOperation| {
             let trace = Trace { base: Directory::default(), operations: vec![operation] };
             Trace::from_bytes(&trace.to_bytes()).unwrap_err().to_string()
         };
-        assert!(refused(Operation::Sync { file: 0 }).contains("file 0, which was not created"));
-        assert!(refused(Operation::Create { name: "db".to_owned(), file: 9 }).contains("file 9"));
+        assert!(refused(FileOperation::Sync { file: 0 }).contains("file 0, which was not created"));
+        assert!(refused(FileOperation::Create { name: "db".to_owned(), file: 9 }).contains("file 9"));
         let base = Directory { files: [("db".to_owned(), FileImage::default())].into() };
-        let huge = Trace { base, operations: vec![Operation::Truncate { file: 0, size: u64::MAX }] };
+        let huge = Trace { base, operations: vec![FileOperation::Truncate { file: 0, size: u64::MAX }] };
         assert!(Trace::from_bytes(&huge.to_bytes()).unwrap_err().to_string().contains("makes a file of"));
     }
 
     #[test]
     fn a_state_depends_on_the_blocks_that_are_changed() {
-        let write = |offset, length| Operation::Write { file: 0, offset, bytes: vec![1; length] };
-        let changed = |operations: Vec<Operation>| {
+        let write = |offset, length| FileOperation::Write { file: 0, offset, bytes: vec![1; length] };
+        let changed = |operations: Vec<FileOperation>| {
             let trace = Trace { base: Directory::default(), operations };
             trace.blocks_changed(0, 20_000).into_iter().collect::<Vec<_>>()
         };
         assert_eq!(changed(vec![write(4_095, 2), write(12_288, 4_096)]), [0, 1, 3]);
-        assert_eq!(changed(vec![Operation::Truncate { file: 0, size: 12_300 }]), [3, 4]);
-        assert!(changed(vec![Operation::Write { file: 1, offset: 0, bytes: vec![1] }]).is_empty());
+        assert_eq!(changed(vec![FileOperation::Truncate { file: 0, size: 12_300 }]), [3, 4]);
+        assert!(changed(vec![FileOperation::Write { file: 1, offset: 0, bytes: vec![1] }]).is_empty());
     }
 }

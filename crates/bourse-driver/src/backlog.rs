@@ -1,8 +1,8 @@
 //! Operations that a schedule has made due and no user has started yet: bounded, so that an overload is counted in full
 //! and costs no memory.
 //!
-//! A [`Queue`] belongs to one user, or to a [`Stream`] that several users share; a [`Backlog`] is one user's view of
-//! it.
+//! [`DueOperations`] belong to one user, or to an [`ArrivalStream`] that several users share; a [`Backlog`] is one user's view of
+//! them.
 
 use crate::{Control, Nanos, Pacer, Plan, Schedule};
 use bourse_record::Arrivals;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Due operations that wait, and the next one to come.
 #[derive(Debug)]
-struct Queue {
+struct DueOperations {
     pacer: Pacer,
     /// Next due time that has not been reached.
     ahead: Option<Nanos>,
@@ -21,14 +21,14 @@ struct Queue {
     longest: usize,
 }
 
-impl Queue {
+impl DueOperations {
     /// Initial capacity in operations: 128 KiB.
-    const ROOM: usize = 16_384;
+    const INITIAL_CAPACITY: usize = 16_384;
 
     fn new(mut pacer: Pacer, limit: usize) -> Self {
         let ahead = pacer.next_due();
         // Capacity for a usual backlog from the start: a queue that grows would do so in the middle of an overload.
-        let waiting = VecDeque::with_capacity(if ahead.is_some() { limit.min(Self::ROOM) } else { 0 });
+        let waiting = VecDeque::with_capacity(if ahead.is_some() { limit.min(Self::INITIAL_CAPACITY) } else { 0 });
         Self { pacer, ahead, waiting, limit, longest: 0 }
     }
 
@@ -77,19 +77,19 @@ impl Queue {
 
 /// Arrivals that several users share: the next free user takes the next one.
 #[derive(Debug)]
-pub(crate) struct Stream {
-    queue: Mutex<Queue>,
+pub(crate) struct ArrivalStream {
+    queue: Mutex<DueOperations>,
     /// Whether a user reports the length of the queue: one does, so that no arrival is counted twice.
     is_reported: AtomicBool,
 }
 
-impl Stream {
+impl ArrivalStream {
     /// A stream of the arrivals of a pacer; at most `limit` wait.
     pub(crate) fn new(pacer: Pacer, limit: usize) -> Self {
-        Self { queue: Mutex::new(Queue::new(pacer, limit)), is_reported: AtomicBool::new(false) }
+        Self { queue: Mutex::new(DueOperations::new(pacer, limit)), is_reported: AtomicBool::new(false) }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, DueOperations> {
         self.queue.lock().expect("nothing panics while it holds this lock")
     }
 
@@ -101,15 +101,15 @@ impl Stream {
 
 /// Source of a user's operations.
 #[derive(Debug)]
-enum Source<'s> {
-    Own(Queue),
-    Shared { stream: &'s Stream, reports: bool },
+enum OperationSource<'s> {
+    Own(DueOperations),
+    Shared { stream: &'s ArrivalStream, reports: bool },
 }
 
 /// Operations that wait for one user. Always empty if operations are due when the user is free.
 #[derive(Debug)]
 pub(crate) struct Backlog<'s> {
-    source: Source<'s>,
+    source: OperationSource<'s>,
     is_scheduled: bool,
     seen: Arrivals,
     /// Due time of the last operation handed out.
@@ -126,21 +126,21 @@ impl<'s> Backlog<'s> {
         let source = match schedule {
             Schedule::Shared { .. } => {
                 let stream = control.stream(schedule, plan.backlog);
-                Source::Shared { stream, reports: !stream.is_reported.swap(true, Ordering::Relaxed) }
+                OperationSource::Shared { stream, reports: !stream.is_reported.swap(true, Ordering::Relaxed) }
             }
-            _ => Source::Own(Queue::new(schedule.pacer(control.begin().max(now)), plan.backlog)),
+            _ => OperationSource::Own(DueOperations::new(schedule.pacer(control.begin().max(now)), plan.backlog)),
         };
         let is_scheduled = match &source {
-            Source::Own(queue) => queue.ahead.is_some(),
-            Source::Shared { .. } => true,
+            OperationSource::Own(queue) => queue.ahead.is_some(),
+            OperationSource::Shared { .. } => true,
         };
         Self { source, is_scheduled, seen: Arrivals::default(), in_hand: None, waits: false, response_ns: 0 }
     }
 
-    fn with<R>(&mut self, ask: impl FnOnce(&mut Queue) -> R) -> R {
+    fn with<R>(&mut self, ask: impl FnOnce(&mut DueOperations) -> R) -> R {
         match &mut self.source {
-            Source::Own(queue) => ask(queue),
-            Source::Shared { stream, .. } => ask(&mut stream.queue()),
+            OperationSource::Own(queue) => ask(queue),
+            OperationSource::Shared { stream, .. } => ask(&mut stream.queue()),
         }
     }
 
@@ -158,7 +158,7 @@ impl<'s> Backlog<'s> {
 
     /// Due time of the next operation: the longest waiting, or else the next of the schedule.
     pub(crate) fn next(&mut self) -> Option<Nanos> {
-        let next = self.with(Queue::next);
+        let next = self.with(DueOperations::next);
         (self.in_hand, self.waits) = (next, next.is_some());
         next
     }
@@ -171,9 +171,9 @@ impl<'s> Backlog<'s> {
     /// Number of waiting operations; for shared ones, one user returns it and the others 0.
     pub(crate) fn waiting(&self) -> u64 {
         match &self.source {
-            Source::Own(queue) => queue.waiting.len() as u64,
-            Source::Shared { stream, reports: true } => stream.queue().waiting.len() as u64,
-            Source::Shared { .. } => 0,
+            OperationSource::Own(queue) => queue.waiting.len() as u64,
+            OperationSource::Shared { stream, reports: true } => stream.queue().waiting.len() as u64,
+            OperationSource::Shared { .. } => 0,
         }
     }
 
@@ -208,7 +208,7 @@ impl<'s> Backlog<'s> {
         self.seen.due += unstarted;
         self.seen.unstarted += unstarted;
         self.seen.unstarted_ns_longest = in_hand.map_or(0, |due| control.measure_to().saturating_sub(due));
-        if let Source::Own(queue) = &mut self.source {
+        if let OperationSource::Own(queue) = &mut self.source {
             let left = queue.left(control);
             self.seen.due += left.due;
             self.seen.unstarted += left.unstarted;

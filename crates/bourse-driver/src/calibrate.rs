@@ -81,15 +81,15 @@ impl Calibration {
 /// Waits, at most until `limit`, until others take less than a tenth of a processor. Returns whether they do; true if
 /// the system does not report it. An interruption ends the wait.
 pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos, interrupted: &AtomicBool) -> bool {
-    const LOOK: Nanos = SECOND / 2;
+    const POLL_INTERVAL_NS: Nanos = SECOND / 2;
     let end = clock.now() + limit;
     loop {
         let (Some(machine), ours) = (MachineUse::now(), cpu_s()) else { return true };
-        clock.sleep_until(clock.now() + LOOK);
+        clock.sleep_until(clock.now() + POLL_INTERVAL_NS);
         let Some(now) = MachineUse::now() else { return true };
         let ours = cpu_s() - ours;
         let taken = now.busy_s - machine.busy_s - ours + now.stolen_s - machine.stolen_s;
-        if taken < Interference::NOTICED * LOOK as f64 / SECOND as f64 {
+        if taken < Interference::NOTICED * POLL_INTERVAL_NS as f64 / SECOND as f64 {
             return true;
         }
         if clock.now() >= end || interrupted.load(Ordering::Relaxed) {

@@ -34,7 +34,7 @@ pub struct RealClock {
 impl RealClock {
     /// Time before the wake-up moment that is spent spinning instead of sleeping, since timers wake a thread 50 µs late
     /// and later.
-    const SPIN: Nanos = 80_000;
+    const SPIN_NS: Nanos = 80_000;
 
     /// Starts a clock at 0.
     pub fn start() -> Self {
@@ -50,9 +50,9 @@ impl Clock for RealClock {
 
     fn sleep_until(&self, at: Nanos) {
         let ahead = at.saturating_sub(self.now());
-        if ahead > Self::SPIN {
+        if ahead > Self::SPIN_NS {
             // Metered here and not around the whole, so that the meter is read before the moment and not after it.
-            blocked_on(Wait::Schedule, || std::thread::sleep(Duration::from_nanos(ahead - Self::SPIN)));
+            blocked_on(Wait::Schedule, || std::thread::sleep(Duration::from_nanos(ahead - Self::SPIN_NS)));
         }
         let spins_from = self.now();
         while self.now() < at {

@@ -1,6 +1,6 @@
 //! Phases of a round, and the faults that end one early.
 
-use crate::backlog::Stream;
+use crate::backlog::ArrivalStream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
 use bourse_record::{Arrivals, PhaseKind, SampleInclusion, StoppingRule};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -142,7 +142,7 @@ pub struct Control {
     ended: AtomicBool,
     fault: Mutex<Option<Fault>>,
     /// Arrivals that users share; set when the first of them begins.
-    stream: OnceLock<Stream>,
+    stream: OnceLock<ArrivalStream>,
 }
 
 impl Control {
@@ -162,8 +162,8 @@ impl Control {
     }
 
     /// The stream of arrivals that users with this schedule share.
-    pub(crate) fn stream(&self, schedule: Schedule, limit: usize) -> &Stream {
-        self.stream.get_or_init(|| Stream::new(schedule.pacer(self.begin), limit))
+    pub(crate) fn stream(&self, schedule: Schedule, limit: usize) -> &ArrivalStream {
+        self.stream.get_or_init(|| ArrivalStream::new(schedule.pacer(self.begin), limit))
     }
 
     /// Outcomes of shared arrivals that no user took; read once, after all users have ended.

@@ -30,7 +30,7 @@ pub fn drive(
     if let Some(response_ns) = backlog.response_ns() {
         ledger.schedule(response_ns);
     }
-    if end? == End::Over {
+    if end? == UserEnd::Over {
         // Operations that an overloaded user never started: without this number its response times would look too good.
         backlog.ended(control).iter().for_each(|arrivals| recorder.arrivals(arrivals));
     }
@@ -39,7 +39,7 @@ pub fn drive(
 
 /// Reason that a user stopped.
 #[derive(PartialEq, Eq)]
-enum End {
+enum UserEnd {
     /// The stop rule, or the end of the round.
     Over,
     /// No further input.
@@ -57,7 +57,7 @@ fn work(
     backlog: &mut Backlog<'_>,
     recording: &mut Recording,
     meter: &UserMeter<'_>,
-) -> Result<End, Fault> {
+) -> Result<UserEnd, Fault> {
     let UserSpec { name, role: _, user, schedule: _, stop_rule } = user_spec;
     let Recording { recorder, ledger, .. } = recording;
     let random = Cell::new(SplitMix::new(seed));
@@ -93,7 +93,7 @@ fn work(
                     break Some(at);
                 }
                 Draw::Wait(until) => wait(clock, until, &over),
-                Draw::Finished => return Ok(End::Finished),
+                Draw::Finished => return Ok(UserEnd::Finished),
             }
             now = clock.now();
         };
@@ -161,19 +161,19 @@ fn work(
             recorder.example(&sample, words);
         }
     }
-    Ok(End::Over)
+    Ok(UserEnd::Over)
 }
 
 /// Waits in short naps, so that an interruption is noticed soon.
 fn wait(clock: &dyn Clock, until: Nanos, over: &impl Fn(Nanos) -> bool) {
-    const NAP: Nanos = 20 * MS;
+    const POLL_INTERVAL_NS: Nanos = 20 * MS;
     loop {
         let now = clock.now();
         if now >= until || over(now) {
             return;
         }
-        if until > now + NAP {
-            clock.nap_until(now + NAP);
+        if until > now + POLL_INTERVAL_NS {
+            clock.nap_until(now + POLL_INTERVAL_NS);
         } else {
             clock.sleep_until(until);
         }

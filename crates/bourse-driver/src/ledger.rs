@@ -15,7 +15,7 @@ pub(crate) const fn octave(ns: Nanos) -> usize {
 
 /// Counts of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct OperationCounts {
     /// Operations of the whole round, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; OUTCOMES],
     /// Operations that ended in the measurement interval, by measured outcome.
@@ -38,7 +38,7 @@ pub struct Entry {
     pub(crate) octaves: [u64; OCTAVES],
 }
 
-impl Default for Entry {
+impl Default for OperationCounts {
     fn default() -> Self {
         Self {
             whole_round: [0; OUTCOMES],
@@ -54,7 +54,7 @@ impl Default for Entry {
     }
 }
 
-impl Entry {
+impl OperationCounts {
     /// Operations of the whole round with that outcome.
     pub fn ended(&self, outcome: Outcome) -> u64 {
         outcome.measured().map_or(0, |at| self.whole_round[at])
@@ -74,7 +74,7 @@ impl Entry {
 /// Counts of one user, or of all users together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<OperationCounts>,
     /// Sums of response times of scheduled operations, according to the schedule and to the entries; `None` without a
     /// schedule.
     pub(crate) scheduled: Option<ScheduledTimes>,
@@ -90,21 +90,21 @@ pub(crate) struct ScheduledTimes {
 impl Ledger {
     /// An empty ledger for `operations` operations.
     pub fn new(operations: usize) -> Self {
-        Self { entries: vec![Entry::default(); operations], scheduled: None }
+        Self { entries: vec![OperationCounts::default(); operations], scheduled: None }
     }
 
     /// Counts of an operation.
-    pub fn entry(&self, operation: usize) -> &Entry {
+    pub fn entry(&self, operation: usize) -> &OperationCounts {
         &self.entries[operation]
     }
 
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[OperationCounts] {
         &self.entries
     }
 
     /// Memory of a ledger for `operations` operations, in bytes.
     pub(crate) const fn memory_bytes(operations: usize) -> u64 {
-        (operations * size_of::<Entry>()) as u64
+        (operations * size_of::<OperationCounts>()) as u64
     }
 
     /// Counts an operation; `counted` decides which figures include it. Costs a few additions.

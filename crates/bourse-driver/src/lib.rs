@@ -48,7 +48,7 @@ pub use clock::{CalendarClock, Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use description::{described, durability};
 pub use drive::drive;
-pub use ledger::{Entry, Ledger};
+pub use ledger::{Ledger, OperationCounts};
 pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
 pub use reconcile::{Recording, RoundCounts};
 pub use round::{CallInProgress, MeasuredRound, Progress, run};

@@ -24,7 +24,7 @@ impl MemoryUse {
 
 /// Memory before and after sessions were opened.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Memory {
+pub(crate) struct SessionMemory {
     pub(crate) before: MemoryUse,
     pub(crate) seated: MemoryUse,
 }
@@ -44,7 +44,7 @@ impl HarnessMemory {
     }
 }
 
-impl Memory {
+impl SessionMemory {
     /// The memory as facts of a round.
     pub(crate) fn facts(&self, held: &HarnessMemory) -> Vec<NameValue> {
         let kib = |bytes: u64| bytes / 1_024;

@@ -3,11 +3,11 @@
 use crate::Fault;
 
 /// Files reserved for later: journals, sorting, reports.
-const RESERVE: u64 = 32;
+const RESERVED_FILES: u64 = 32;
 
 /// Counter of the files that sessions open.
 #[derive(Debug)]
-pub(crate) struct OpenFiles {
+pub(crate) struct SessionFiles {
     sessions: u64,
     limit: Option<u64>,
     made: u64,
@@ -15,7 +15,7 @@ pub(crate) struct OpenFiles {
     first: Option<u64>,
 }
 
-impl OpenFiles {
+impl SessionFiles {
     /// Counts the open files before the first of `sessions` sessions.
     pub(crate) fn of(sessions: usize) -> Self {
         Self { sessions: sessions as u64, limit: limit(), made: 0, first: None }
@@ -43,11 +43,11 @@ impl OpenFiles {
 /// Checks that `sessions` fit; `first` and `second` are the open files after the first and the second session.
 fn fit(sessions: u64, first: u64, second: u64, limit: u64) -> Result<(), Fault> {
     let each = second.saturating_sub(first);
-    let needed = second + each * sessions.saturating_sub(2) + RESERVE;
+    let needed = second + each * sessions.saturating_sub(2) + RESERVED_FILES;
     if each == 0 || needed <= limit {
         return Ok(());
     }
-    let fit = (limit.saturating_sub(second + RESERVE) / each + 2).min(sessions);
+    let fit = (limit.saturating_sub(second + RESERVED_FILES) / each + 2).min(sessions);
     Err(Fault::OpenFiles { sessions, needed, limit, fit })
 }
 

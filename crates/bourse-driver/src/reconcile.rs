@@ -1,8 +1,8 @@
 //! Reconciliation of the recorder's figures with the driver's own count.
 
-use crate::ledger::{Entry, Ledger, octave};
+use crate::ledger::{Ledger, OperationCounts, octave};
 use crate::user_time::UserTime;
-use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, Totals};
+use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, SampleTotals};
 
 /// Samples of one user, or of all users together, with the driver's own count.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Recording {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundCounts {
     /// The recorder's count, by operation.
-    pub totals: Vec<Totals>,
+    pub totals: Vec<SampleTotals>,
     /// The driver's own count of the whole round.
     pub ledger: Ledger,
     /// Setting that changed during the round, with the user in whose session it did.
@@ -67,12 +67,12 @@ impl RoundCounts {
     }
 }
 
-fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Check> {
+fn compare(figures: &[Operation], totals: &[SampleTotals], ledger: &Ledger) -> Vec<Check> {
     let all = || figures.iter().zip(totals).zip(ledger.entries());
-    let mut whole_round = Comparison::default();
-    let mut interval = Comparison::default();
-    let mut response = Comparison::default();
-    let mut service = Comparison::default();
+    let mut whole_round = ComparedCounts::default();
+    let mut interval = ComparedCounts::default();
+    let mut response = ComparedCounts::default();
+    let mut service = ComparedCounts::default();
     for ((operation, totals), entry) in all() {
         let name = operation.name.as_str();
         for (at, outcome) in Outcome::MEASURED.into_iter().enumerate() {
@@ -112,7 +112,7 @@ fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Che
         service.check("service times", "service times add up to the driver's own from start to end without back-off"),
     ];
     if let Some(scheduled) = ledger.scheduled {
-        let mut schedule = Comparison::default();
+        let mut schedule = ComparedCounts::default();
         let what = || "nanoseconds from due to end".to_owned();
         schedule.same(&what, scheduled.by_entries_ns, scheduled.by_schedule_ns);
         checks.push(
@@ -130,12 +130,12 @@ pub fn irreconcilable(checks: &[Check]) -> Option<String> {
 
 /// Pairs of numbers that must be equal.
 #[derive(Default)]
-struct Comparison {
+struct ComparedCounts {
     compared: u64,
     differences: Vec<String>,
 }
 
-impl Comparison {
+impl ComparedCounts {
     fn same<N: PartialEq + Copy + std::fmt::Display>(&mut self, what: &dyn Fn() -> String, recorded: N, counted: N) {
         self.compared += 1;
         if recorded != counted {
@@ -144,7 +144,7 @@ impl Comparison {
     }
 
     /// Compares sums exactly, and the mean of the buckets within the width of a bucket.
-    fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u64, counted_ns: u64, entry: &Entry) {
+    fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u64, counted_ns: u64, entry: &OperationCounts) {
         self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
         let count: u64 = entry.timed().iter().sum();
         self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);
@@ -162,7 +162,7 @@ impl Comparison {
     }
 
     /// Compares the number of times in each octave with the published histogram.
-    fn octaves(&mut self, name: &str, found: &Distribution, entry: &Entry) {
+    fn octaves(&mut self, name: &str, found: &Distribution, entry: &OperationCounts) {
         let histogram = match found.histogram() {
             Ok(histogram) => histogram,
             Err(error) => return self.differences.push(format!("{name}: {error}")),
@@ -181,12 +181,12 @@ impl Comparison {
     }
 
     fn check(self, name: &str, words: &str) -> Check {
-        const SHOWN: usize = 3;
+        const MAX_SHOWN_DIFFERENCES: usize = 3;
         let Self { compared, differences } = self;
         let (status, evidence) = if differences.is_empty() {
             (CheckStatus::Passed, format!("{compared} numbers compared, all equal"))
         } else {
-            let shown = differences[..differences.len().min(SHOWN)].join("; ");
+            let shown = differences[..differences.len().min(MAX_SHOWN_DIFFERENCES)].join("; ");
             (CheckStatus::Failed, format!("{} of {compared} numbers differ: {shown}", differences.len()))
         };
         Check {

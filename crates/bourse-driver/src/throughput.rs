@@ -4,9 +4,9 @@ use crate::{MS, Nanos, SECOND};
 use bourse_record::Series;
 
 /// Length of a row.
-const LENGTH: Nanos = 100 * MS;
+const ROW_LENGTH_NS: Nanos = 100 * MS;
 /// Maximum number of rows; beyond it, pairs are joined.
-const MOST: usize = 1_200;
+const MAX_ROWS: usize = 1_200;
 
 /// Cumulative completions at the ends of rows.
 pub(crate) struct Throughput {
@@ -19,7 +19,7 @@ pub(crate) struct Throughput {
 impl Throughput {
     /// A series without rows, for a round that begins at `begin`.
     pub(crate) fn new(begin: Nanos) -> Self {
-        Self { begin, length: LENGTH, rows: Vec::with_capacity(MOST) }
+        Self { begin, length: ROW_LENGTH_NS, rows: Vec::with_capacity(MAX_ROWS) }
     }
 
     /// End of the next row. After a pause of the machine it is one row's length later, since that row is longer.
@@ -33,7 +33,7 @@ impl Throughput {
         if self.rows.last().map_or(self.begin, |(end, _)| *end) >= now {
             return;
         }
-        if self.rows.len() == MOST {
+        if self.rows.len() == MAX_ROWS {
             let mut at = 0;
             // Counts are cumulative: the second of two rows includes the first.
             self.rows.retain(|_| {
@@ -77,7 +77,7 @@ mod tests {
             throughput.row(now, [done, done / 2]);
         }
         let series = throughput.series(Some("x"));
-        assert!((MOST / 2..=MOST).contains(&series.time_s.len()), "{}", series.time_s.len());
+        assert!((MAX_ROWS / 2..=MAX_ROWS).contains(&series.time_s.len()), "{}", series.time_s.len());
         assert!(series.time_s.is_sorted() && *series.time_s.last().unwrap() >= 200.0);
         for (name, rate) in [("throughput", 1_000.0), ("throughput.x", 500.0)] {
             let column = series.column(name).unwrap();

@@ -5,19 +5,19 @@ use bourse_schema::{Table, TableRow as _, tables as t};
 
 use crate::ids::{COMPANIES_PER_LOAD_UNIT, SECURITIES_PER_LOAD_UNIT};
 use crate::sink::{RowSink, SinkStopped};
-use crate::tables::{self, DailyPrices, News, Words};
+use crate::tables::{self, DailyPrices, NewsGenerator, Words};
 use crate::trades::{SecurityNames, TradeRows};
 use crate::{Inputs, Part};
 
 /// Securities per unit of daily prices: some four megabytes of flat file.
 const SECURITIES_PER_UNIT: i64 = SECURITIES_PER_LOAD_UNIT / 5;
 /// Rows between two calls of [`RowSink::chunk_end`].
-const CHUNK: usize = 1_024;
+const ROWS_PER_CHUNK: usize = 1_024;
 
 /// A unit of work: rows of one table or a few. The units' rows, joined in the units' order, are the reference's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
-    kind: Kind,
+pub struct RowUnit {
+    kind: UnitKind,
     /// Index of the load unit in the part, from 0.
     load_unit: i64,
     /// Index of the piece in the load unit, from 0.
@@ -25,7 +25,7 @@ pub struct Unit {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum UnitKind {
     Charge,
     CommissionRate,
     Exchange,
@@ -50,7 +50,7 @@ enum Kind {
     Trades,
 }
 
-impl Kind {
+impl UnitKind {
     /// Fixed tables in the reference's order.
     const FIXED: [Self; 9] = [
         Self::Charge,
@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-impl Unit {
+impl RowUnit {
     /// Number of the unit's sequence. Units of one sequence make rows of the same tables, which no other unit does:
     /// only they must be joined in order.
     pub const fn sequence(self) -> usize {
@@ -183,28 +183,29 @@ impl<'a> Generator<'a> {
     /// Units that make rows of at least one of the selected tables, in order.
     ///
     /// Tables of fixed size belong to the part that begins with the database's first customer.
-    pub fn units(&self, wanted: impl Fn(&'static Table) -> bool) -> Vec<Unit> {
-        let wanted = |kind: &Kind| kind.tables().into_iter().any(&wanted);
-        let fixed = Kind::FIXED.into_iter().filter(|_| self.part.is_first());
-        let mut units: Vec<Unit> = fixed.filter(wanted).map(|kind| Unit { kind, load_unit: 0, piece: 0 }).collect();
-        for kind in Kind::SCALING.into_iter().chain([Kind::Trades]).filter(wanted) {
+    pub fn units(&self, wanted: impl Fn(&'static Table) -> bool) -> Vec<RowUnit> {
+        let wanted = |kind: &UnitKind| kind.tables().into_iter().any(&wanted);
+        let fixed = UnitKind::FIXED.into_iter().filter(|_| self.part.is_first());
+        let mut units: Vec<RowUnit> =
+            fixed.filter(wanted).map(|kind| RowUnit { kind, load_unit: 0, piece: 0 }).collect();
+        for kind in UnitKind::SCALING.into_iter().chain([UnitKind::Trades]).filter(wanted) {
             for load_unit in 0..self.part.load_units() {
-                units.extend((0..kind.pieces()).map(|piece| Unit { kind, load_unit, piece }));
+                units.extend((0..kind.pieces()).map(|piece| RowUnit { kind, load_unit, piece }));
             }
         }
         units
     }
 
     /// Approximate size of a unit in bytes of flat file, for progress reports.
-    pub fn expected_bytes(&self, unit: Unit) -> u64 {
+    pub fn expected_bytes(&self, unit: RowUnit) -> u64 {
         match unit.kind {
-            Kind::News => 100_500_000,
-            Kind::DailyMarket => 34_700_000 / unit.kind.pieces() as u64,
-            Kind::Trades => self.part.trades_per_load_unit() as u64 * 435,
-            Kind::WatchList => 1_700_000,
-            Kind::Financial => 1_300_000,
-            Kind::Account => 650_000,
-            Kind::ZipCode => 400_000,
+            UnitKind::News => 100_500_000,
+            UnitKind::DailyMarket => 34_700_000 / unit.kind.pieces() as u64,
+            UnitKind::Trades => self.part.trades_per_load_unit() as u64 * 435,
+            UnitKind::WatchList => 1_700_000,
+            UnitKind::Financial => 1_300_000,
+            UnitKind::Account => 650_000,
+            UnitKind::ZipCode => 400_000,
             _ => 100_000,
         }
     }
@@ -213,33 +214,33 @@ impl<'a> Generator<'a> {
     ///
     /// # Errors
     /// [`SinkStopped`] if the sink accepts no more.
-    pub fn make(&self, unit: Unit, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
+    pub fn make(&self, unit: RowUnit, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
         let inputs = self.inputs;
         // The addresses of exchanges and companies and those of the first customers are one sequence.
         let part = self.part.load_unit(unit.load_unit);
         match unit.kind {
-            Kind::Charge => all(inputs.charges.iter().cloned(), sink),
-            Kind::CommissionRate => all(inputs.commission_rates.iter().cloned(), sink),
-            Kind::Exchange => all(tables::exchanges(inputs, self.part), sink),
-            Kind::Industry => all(inputs.industries.iter().cloned(), sink),
-            Kind::Sector => all(inputs.sectors.iter().cloned(), sink),
-            Kind::StatusType => all(inputs.status_types.iter().cloned(), sink),
-            Kind::TaxRate => all(tables::taxrates(inputs), sink),
-            Kind::TradeType => all(inputs.trade_types.iter().cloned(), sink),
-            Kind::ZipCode => all(tables::zip_codes(inputs), sink),
-            Kind::Address => all(tables::addresses(inputs, part), sink),
-            Kind::Customer => all(tables::customers(inputs, part), sink),
-            Kind::Account => self.accounts(part, sink),
-            Kind::CustomerTaxrate => all(tables::customer_taxrates(inputs, part), sink),
-            Kind::WatchList => self.watch_lists(part, sink),
-            Kind::Company => all(tables::companies(inputs, part), sink),
-            Kind::Competitor => all(tables::competitors(inputs, part), sink),
-            Kind::DailyMarket => self.daily_market(part, unit.piece, sink),
-            Kind::Financial => all(tables::financials(part), sink),
-            Kind::LastTrade => all(tables::last_trades(inputs, part), sink),
-            Kind::News => self.news(part, sink),
-            Kind::Security => all(tables::securities(inputs, part), sink),
-            Kind::Trades => TradeRows::new(inputs, &self.names, self.part, unit.load_unit).write(sink),
+            UnitKind::Charge => all(inputs.charges.iter().cloned(), sink),
+            UnitKind::CommissionRate => all(inputs.commission_rates.iter().cloned(), sink),
+            UnitKind::Exchange => all(tables::exchanges(inputs, self.part), sink),
+            UnitKind::Industry => all(inputs.industries.iter().cloned(), sink),
+            UnitKind::Sector => all(inputs.sectors.iter().cloned(), sink),
+            UnitKind::StatusType => all(inputs.status_types.iter().cloned(), sink),
+            UnitKind::TaxRate => all(tables::taxrates(inputs), sink),
+            UnitKind::TradeType => all(inputs.trade_types.iter().cloned(), sink),
+            UnitKind::ZipCode => all(tables::zip_codes(inputs), sink),
+            UnitKind::Address => all(tables::addresses(inputs, part), sink),
+            UnitKind::Customer => all(tables::customers(inputs, part), sink),
+            UnitKind::Account => self.accounts(part, sink),
+            UnitKind::CustomerTaxrate => all(tables::customer_taxrates(inputs, part), sink),
+            UnitKind::WatchList => self.watch_lists(part, sink),
+            UnitKind::Company => all(tables::companies(inputs, part), sink),
+            UnitKind::Competitor => all(tables::competitors(inputs, part), sink),
+            UnitKind::DailyMarket => self.daily_market(part, unit.piece, sink),
+            UnitKind::Financial => all(tables::financials(part), sink),
+            UnitKind::LastTrade => all(tables::last_trades(inputs, part), sink),
+            UnitKind::News => self.news(part, sink),
+            UnitKind::Security => all(tables::securities(inputs, part), sink),
+            UnitKind::Trades => TradeRows::new(inputs, &self.names, self.part, unit.load_unit).write(sink),
         }
     }
 
@@ -249,7 +250,7 @@ impl<'a> Generator<'a> {
             for permission in rows.permissions {
                 sink.row(permission);
             }
-            if n % CHUNK == CHUNK - 1 {
+            if n % ROWS_PER_CHUNK == ROWS_PER_CHUNK - 1 {
                 sink.chunk_end()?;
             }
         }
@@ -285,7 +286,7 @@ impl<'a> Generator<'a> {
     }
 
     fn news(&self, part: Part, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
-        let mut news = News::of_load_unit(self.inputs, &self.words, part);
+        let mut news = NewsGenerator::of_load_unit(self.inputs, &self.words, part);
         for _ in 0..COMPANIES_PER_LOAD_UNIT * tables::NEWS_PER_COMPANY {
             let reference = if let Some(lines) = sink.lines::<t::NewsItem>() {
                 news.next_line(lines)
@@ -304,7 +305,7 @@ impl<'a> Generator<'a> {
 fn all<R: bourse_schema::TableRow>(rows: impl Iterator<Item = R>, sink: &mut impl RowSink) -> Result<(), SinkStopped> {
     for (n, row) in rows.enumerate() {
         sink.row(row);
-        if n % CHUNK == CHUNK - 1 {
+        if n % ROWS_PER_CHUNK == ROWS_PER_CHUNK - 1 {
             sink.chunk_end()?;
         }
     }

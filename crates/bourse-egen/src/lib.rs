@@ -43,12 +43,12 @@ mod trade_type;
 pub mod trades;
 pub mod txn;
 
-pub use generator::{Generator, Unit};
+pub use generator::{Generator, RowUnit};
 pub use inputs::{InputError, Inputs};
 pub use money::Money;
 pub use part::{MOST_CUSTOMERS, Part, PartError};
 pub use rng::Rng;
 pub use sink::{RowSink, SinkStopped};
-pub use trade_type::{Status, TradeType};
+pub use trade_type::{TradeStatusId, TradeType};
 
 pub(crate) use ids::{COMPANIES, COMPETITORS, SECURITIES};

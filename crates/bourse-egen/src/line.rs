@@ -28,15 +28,15 @@ fn eight(number: u32) -> [u8; 8] {
 }
 
 /// One line or a few, or a part of one that several lines share.
-pub(crate) struct Line<const CAPACITY: usize> {
+pub(crate) struct FlatLine<const CAPACITY: usize> {
     bytes: [u8; CAPACITY],
     len: usize,
 }
 
 /// A number that several lines share.
-pub(crate) type PrintedNumber = Line<24>;
+pub(crate) type PrintedNumber = FlatLine<24>;
 
-impl<const CAPACITY: usize> Line<CAPACITY> {
+impl<const CAPACITY: usize> FlatLine<CAPACITY> {
     pub(crate) fn new() -> Self {
         Self { bytes: [0; CAPACITY], len: 0 }
     }
@@ -165,7 +165,7 @@ mod tests {
             numbers.extend([ten - 1, ten, ten + 1, -ten, ten * 7 + ten / 3]);
         }
         for number in numbers {
-            let mut line = Line::<128>::new();
+            let mut line = FlatLine::<128>::new();
             line.number(number).bar().cents(number).bar();
             let decimal = bourse_schema::Amount::from_units(number);
             assert_eq!(line.as_bytes(), format!("{number}|{decimal}|").as_bytes());

@@ -8,7 +8,7 @@ const LOW: Money = Money::from_cents(2_000);
 /// Highest price.
 const HIGH: Money = Money::from_cents(3_000);
 /// Period of the wave in seconds.
-const PERIOD: f64 = 900.0;
+const PERIOD_S: f64 = 900.0;
 /// Period of the wave in milliseconds.
 const PERIOD_MS: i64 = 900_000;
 
@@ -55,10 +55,10 @@ impl PriceCurve {
     #[inline]
     pub fn price(self, security: i64, time: Seconds) -> Money {
         // Divided, truncated and multiplied in just this order: a floating remainder gives other cents.
-        let periods = (time + self.phase(security)) / PERIOD;
-        let into = (periods - periods.trunc()) * PERIOD;
-        let half = PERIOD / 2.0;
-        let position = if into < half { into / half } else { (PERIOD - into) / half };
+        let periods = (time + self.phase(security)) / PERIOD_S;
+        let into = (periods - periods.trunc()) * PERIOD_S;
+        let half = PERIOD_S / 2.0;
+        let position = if into < half { into / half } else { (PERIOD_S - into) / half };
         LOW + Money::from_cents(1_000).times(position)
     }
 

@@ -56,7 +56,7 @@ impl TradeType {
 
 /// The five statuses, in the order of the reference's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum TradeStatusId {
     /// `CMPT`: a completed trade.
     Completed,
     /// `ACTV`: a customer, company, security or broker.
@@ -69,7 +69,7 @@ pub enum Status {
     Canceled,
 }
 
-impl Status {
+impl TradeStatusId {
     /// Identifiers of the statuses, in order.
     pub const CODES: [&'static str; 5] = ["CMPT", "ACTV", "SBMT", "PNDG", "CNCL"];
 

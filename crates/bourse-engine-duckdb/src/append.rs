@@ -1,19 +1,19 @@
 //! Bulk loading through DuckDB's appender, which takes rows as columns, some thousand at a time.
 
-use crate::database::Connection;
+use crate::database::DuckDbConnection;
 use crate::error::appender_error;
-use crate::library::{Api, Handle, RawHugeInt, SUCCESS};
-use crate::row::{ColumnType, Form};
+use crate::library::{DuckDbApi, LibraryHandle, RawHugeInt, SUCCESS};
+use crate::row::{DuckDbType, ValueForm};
 use crate::statement::text_of;
 use bourse_engine::{Batch, EachToLoad, EngineError, ErrorKind, Value};
 
 /// Appender of rows to one table. It must be dropped before its connection.
 pub(crate) struct Appender {
-    api: &'static Api,
-    raw: Handle,
+    api: &'static DuckDbApi,
+    raw: LibraryHandle,
     /// Chunk with the columns of the next rows.
-    chunk: Handle,
-    columns: Vec<ColumnType>,
+    chunk: LibraryHandle,
+    columns: Vec<DuckDbType>,
     /// Capacity of the chunk in rows.
     room: usize,
 }
@@ -26,7 +26,7 @@ impl Appender {
     ///
     /// # Errors
     /// The library's; a column of a type that this crate does not write.
-    pub(crate) fn new(connection: &Connection, catalog: Option<&str>, table: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: &DuckDbConnection, catalog: Option<&str>, table: &str) -> Result<Self, EngineError> {
         let api = &connection.database().library().api;
         let (catalog, table_text) = (catalog.map(text_of).transpose()?, text_of(table)?);
         let catalog = catalog.as_ref().map_or(std::ptr::null(), |catalog| catalog.as_ptr());
@@ -43,9 +43,9 @@ impl Appender {
         }
         // SAFETY: types are this one's to destroy, once the chunk was made of them.
         unsafe {
-            let mut types: Vec<Handle> =
+            let mut types: Vec<LibraryHandle> =
                 (0..(api.appender_columns)(raw)).map(|at| (api.appender_column_type)(raw, at)).collect();
-            let known: Option<Vec<ColumnType>> = types.iter().map(|logical| ColumnType::of(api, *logical)).collect();
+            let known: Option<Vec<DuckDbType>> = types.iter().map(|logical| DuckDbType::of(api, *logical)).collect();
             if known.is_some() {
                 this.chunk = (api.create_data_chunk)(types.as_mut_ptr(), types.len() as u64);
                 this.room = (api.vector_size)() as usize;
@@ -109,7 +109,7 @@ impl Appender {
         let api = self.api;
         // SAFETY: the chunk is this one's.
         unsafe { (api.data_chunk_reset)(self.chunk) };
-        let place = |(at, column): (usize, &ColumnType)| {
+        let place = |(at, column): (usize, &DuckDbType)| {
             // SAFETY: the chunk has that column, whose places stay where they are until it is reset.
             unsafe {
                 let vector = (api.data_chunk_vector)(self.chunk, at as u64);
@@ -149,11 +149,11 @@ impl Drop for Appender {
 
 /// Column of the chunk that is being filled.
 struct ChunkColumn {
-    api: &'static Api,
-    vector: Handle,
+    api: &'static DuckDbApi,
+    vector: LibraryHandle,
     data: *mut u8,
     validity: *mut u64,
-    column: ColumnType,
+    column: DuckDbType,
 }
 
 impl ChunkColumn {
@@ -178,17 +178,23 @@ impl ChunkColumn {
         unsafe {
             match (self.column.form, value, number) {
                 (_, Value::Null, _) => *self.validity.add(at / 64) &= !(1 << (at % 64)),
-                (Form::Bool, Value::Bool(flag), _) => self.write(at, u8::from(flag)),
-                (Form::I8, _, Some(number)) => self.write(at, i8::try_from(number).map_err(|_| self.refuse(value))?),
-                (Form::I16, _, Some(number)) => self.write(at, i16::try_from(number).map_err(|_| self.refuse(value))?),
-                (Form::I32, _, Some(number)) => self.write(at, i32::try_from(number).map_err(|_| self.refuse(value))?),
-                (Form::I64, _, Some(number)) => self.write(at, number),
-                (Form::I128, _, Some(number)) => self.write(at, RawHugeInt::of(number)),
-                (Form::F64, Value::Real(number), _) => self.write(at, number),
-                (Form::Date, Value::Date(date), _) => self.write(at, date.days()),
-                (Form::Time(1_000_000), Value::Timestamp(_), Some(micros)) => self.write(at, micros),
-                (Form::Text, Value::Text(text), _) => self.write_bytes(at, text.as_bytes()),
-                (Form::Bytes, Value::Blob(bytes), _) => self.write_bytes(at, bytes),
+                (ValueForm::Bool, Value::Bool(flag), _) => self.write(at, u8::from(flag)),
+                (ValueForm::I8, _, Some(number)) => {
+                    self.write(at, i8::try_from(number).map_err(|_| self.refuse(value))?)
+                }
+                (ValueForm::I16, _, Some(number)) => {
+                    self.write(at, i16::try_from(number).map_err(|_| self.refuse(value))?)
+                }
+                (ValueForm::I32, _, Some(number)) => {
+                    self.write(at, i32::try_from(number).map_err(|_| self.refuse(value))?)
+                }
+                (ValueForm::I64, _, Some(number)) => self.write(at, number),
+                (ValueForm::I128, _, Some(number)) => self.write(at, RawHugeInt::of(number)),
+                (ValueForm::F64, Value::Real(number), _) => self.write(at, number),
+                (ValueForm::Date, Value::Date(date), _) => self.write(at, date.days()),
+                (ValueForm::Time(1_000_000), Value::Timestamp(_), Some(micros)) => self.write(at, micros),
+                (ValueForm::Text, Value::Text(text), _) => self.write_bytes(at, text.as_bytes()),
+                (ValueForm::Bytes, Value::Blob(bytes), _) => self.write_bytes(at, bytes),
                 _ => return Err(self.refuse(value)),
             }
         }

@@ -4,11 +4,11 @@
 //! returns the same database.
 
 use crate::error::words;
-use crate::library::{Handle, Library, SUCCESS};
-use crate::options::Options;
-use crate::queue::WriterQueue;
-use crate::row::Columns;
-use crate::statement::{Rows, Statement, text_of};
+use crate::library::{DuckDbLibrary, LibraryHandle, SUCCESS};
+use crate::options::DuckDbOptions;
+use crate::queue::DuckDbWriterLock;
+use crate::row::ResultColumns;
+use crate::statement::{DuckDbStatement, ResultRows, text_of};
 use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _, locked};
 use std::fs::File;
 use std::path::Path;
@@ -16,33 +16,36 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Open database. It is closed when its last user drops it, which writes its log into it.
-pub(crate) struct Database {
-    library: &'static Library,
-    raw: Handle,
+pub(crate) struct DuckDbDatabase {
+    library: &'static DuckDbLibrary,
+    raw: LibraryHandle,
     /// Number of the catalog that new connections use, and the last number given out; for a database in memory.
     current: Mutex<u64>,
     numbers: AtomicU64,
     /// Commits of changes.
     pub(crate) commits: Commits,
-    pub(crate) writers: WriterQueue,
+    pub(crate) writers: DuckDbWriterLock,
     is_memory: bool,
     _use: Option<FileUse>,
 }
 
 // SAFETY: the library lets any thread connect to a database, also concurrently.
-unsafe impl Send for Database {}
+unsafe impl Send for DuckDbDatabase {}
 // SAFETY: as above.
-unsafe impl Sync for Database {}
+unsafe impl Sync for DuckDbDatabase {}
 
 /// Databases in files that this process has open, with their settings and whether they are read-only.
-static OPEN: OpenFiles<(Options, bool), Database> = OpenFiles::new();
+static OPEN: OpenFiles<(DuckDbOptions, bool), DuckDbDatabase> = OpenFiles::new();
 
-impl Database {
+impl DuckDbDatabase {
     /// Opens a database in memory.
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn in_memory(library: &'static Library, options: &Options) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_memory(
+        library: &'static DuckDbLibrary,
+        options: &DuckDbOptions,
+    ) -> Result<Arc<Self>, EngineError> {
         let database = Arc::new(Self::open(library, None, options, false)?);
         let first = database.new_catalog()?;
         database.set_current(first);
@@ -54,9 +57,9 @@ impl Database {
     /// # Errors
     /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
     pub(crate) fn in_file(
-        library: &'static Library,
+        library: &'static DuckDbLibrary,
         path: &Path,
-        options: &Options,
+        options: &DuckDbOptions,
         for_reading: bool,
     ) -> Result<Arc<Self>, EngineError> {
         OPEN.get(path, &(options.clone(), for_reading), || match locked_by(path).filter(|_| !for_reading) {
@@ -73,14 +76,18 @@ impl Database {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn alone(library: &'static Library, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn alone(
+        library: &'static DuckDbLibrary,
+        path: &Path,
+        options: &DuckDbOptions,
+    ) -> Result<Arc<Self>, EngineError> {
         Self::open(library, Some(path), options, false).map(Arc::new)
     }
 
     fn open(
-        library: &'static Library,
+        library: &'static DuckDbLibrary,
         path: Option<&Path>,
-        options: &Options,
+        options: &DuckDbOptions,
         for_reading: bool,
     ) -> Result<Self, EngineError> {
         let api = &library.api;
@@ -144,13 +151,13 @@ impl Database {
             current: Mutex::new(0),
             numbers: AtomicU64::new(0),
             commits: Commits::default(),
-            writers: WriterQueue::default(),
+            writers: DuckDbWriterLock::default(),
             is_memory: path.is_none(),
             _use: used,
         })
     }
 
-    pub(crate) fn library(&self) -> &'static Library {
+    pub(crate) fn library(&self) -> &'static DuckDbLibrary {
         self.library
     }
 
@@ -165,7 +172,7 @@ impl Database {
     /// The library's.
     pub(crate) fn new_catalog(self: &Arc<Self>) -> Result<u64, EngineError> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let connection = Connection::plain(self)?;
+        let connection = DuckDbConnection::plain(self)?;
         connection.run(&format!("ATTACH ':memory:' AS {}", Self::catalog(number)))?;
         Ok(number)
     }
@@ -175,7 +182,7 @@ impl Database {
     /// # Errors
     /// The library's.
     pub(crate) fn drop_catalog(self: &Arc<Self>, number: u64) -> Result<(), EngineError> {
-        Connection::plain(self)?.run(&format!("DETACH {}", Self::catalog(number)))
+        DuckDbConnection::plain(self)?.run(&format!("DETACH {}", Self::catalog(number)))
     }
 
     /// Number of the catalog in memory that new connections use.
@@ -189,7 +196,7 @@ impl Database {
     }
 }
 
-impl Drop for Database {
+impl Drop for DuckDbDatabase {
     fn drop(&mut self) {
         // SAFETY: no connection is open any more, for each holds the database.
         unsafe { (self.library.api.close)(&mut self.raw) }
@@ -211,29 +218,29 @@ fn locked_by(_: &Path) -> Option<i32> {
 }
 
 /// Connection, which holds its database open.
-pub(crate) struct Connection {
-    database: Arc<Database>,
-    raw: Handle,
+pub(crate) struct DuckDbConnection {
+    database: Arc<DuckDbDatabase>,
+    raw: LibraryHandle,
 }
 
 // SAFETY: the library lets any thread use a connection, and locks it while it is used.
-unsafe impl Send for Connection {}
+unsafe impl Send for DuckDbConnection {}
 
-impl Connection {
+impl DuckDbConnection {
     /// Opens a connection to the current catalog of the database.
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn open(database: &Arc<Database>) -> Result<Self, EngineError> {
+    pub(crate) fn open(database: &Arc<DuckDbDatabase>) -> Result<Self, EngineError> {
         let this = Self::plain(database)?;
         if database.is_memory {
-            this.run(&format!("USE {}", Database::catalog(database.current())))?;
+            this.run(&format!("USE {}", DuckDbDatabase::catalog(database.current())))?;
         }
         Ok(this)
     }
 
     /// Opens a connection without choosing a catalog.
-    fn plain(database: &Arc<Database>) -> Result<Self, EngineError> {
+    fn plain(database: &Arc<DuckDbDatabase>) -> Result<Self, EngineError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the database is open, and there is a place for the connection.
         match unsafe { (database.library.api.connect)(database.raw, &mut raw) } {
@@ -242,18 +249,18 @@ impl Connection {
         }
     }
 
-    pub(crate) fn database(&self) -> &Arc<Database> {
+    pub(crate) fn database(&self) -> &Arc<DuckDbDatabase> {
         &self.database
     }
 
-    pub(crate) fn raw(&self) -> Handle {
+    pub(crate) fn raw(&self) -> LibraryHandle {
         self.raw
     }
 
     /// Prepares a statement, which must be dropped before the connection.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement, EngineError> {
+    pub(crate) fn prepare(&self, sql: &str) -> Result<DuckDbStatement, EngineError> {
         // SAFETY: the connection is open; those who keep statements keep them in front of it.
-        unsafe { Statement::prepare(&self.database.library.api, self.raw, sql) }
+        unsafe { DuckDbStatement::prepare(&self.database.library.api, self.raw, sql) }
     }
 
     /// Runs statements without results.
@@ -262,7 +269,7 @@ impl Connection {
     /// The library's, with the statements.
     pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
         // SAFETY: the connection is open.
-        let done = unsafe { Rows::of_text(&self.database.library.api, self.raw, sql) };
+        let done = unsafe { ResultRows::of_text(&self.database.library.api, self.raw, sql) };
         done.map(drop).map_err(|e| e.with_statement(sql))
     }
 
@@ -272,14 +279,14 @@ impl Connection {
     /// The library's, with the statement.
     pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         // SAFETY: the connection is open.
-        let rows = unsafe { Rows::of_text(&self.database.library.api, self.raw, sql) };
-        rows.and_then(|mut rows| rows.each(&mut Columns::default(), each)).map_err(|e| e.with_statement(sql))
+        let rows = unsafe { ResultRows::of_text(&self.database.library.api, self.raw, sql) };
+        rows.and_then(|mut rows| rows.each(&mut ResultColumns::default(), each)).map_err(|e| e.with_statement(sql))
     }
 
     /// Integer that a query returns.
     ///
     /// # Errors
-    /// Those of [`Connection::query`].
+    /// Those of [`DuckDbConnection::query`].
     pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
         let mut number = 0;
         self.query(sql, &mut |row| {
@@ -290,7 +297,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for DuckDbConnection {
     fn drop(&mut self) {
         // SAFETY: the connection is this one's alone; what it has open is rolled back.
         unsafe { (self.database.library.api.disconnect)(&mut self.raw) }

@@ -1,7 +1,7 @@
 //! The description of the system under test, read back from DuckDB, and the guarantee of its settings.
 
-use crate::database::Connection;
-use crate::options::{GRAMMAR, Options, Writers};
+use crate::database::DuckDbConnection;
+use crate::options::{DuckDbOptions, DuckDbWriters, GRAMMAR};
 use bourse_engine::target::ParsedTarget;
 use bourse_engine::{
     Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
@@ -30,7 +30,7 @@ const SETTINGS: &[&str] = &[
 const ANALYTICAL: &str = "DuckDB is an analytical engine: it plans and runs every statement for many rows, so that transactions of single rows are not what it is made for";
 
 /// Settings in force on a connection.
-pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &DuckDbConnection) -> Result<Vec<Setting>, EngineError> {
     let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let sql = format!("SELECT name, coalesce(value, '') FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name");
     let mut settings = Vec::new();
@@ -42,9 +42,9 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
 }
 
 pub(crate) fn describe(
-    target: &ParsedTarget<Options>,
+    target: &ParsedTarget<DuckDbOptions>,
     path: Option<&Path>,
-    connection: &Connection,
+    connection: &DuckDbConnection,
 ) -> Result<Description, EngineError> {
     let mut settings: Vec<Setting> = GRAMMAR
         .options
@@ -71,8 +71,8 @@ pub(crate) fn describe(
         may_lose: None,
         durability_reason,
         writer_wait: Some(match target.options.writers {
-            Writers::Concurrent => WriterWait::EngineLocks,
-            Writers::One => WriterWait::BourseQueue,
+            DuckDbWriters::Concurrent => WriterWait::EngineLocks,
+            DuckDbWriters::One => WriterWait::BourseQueue,
         }),
         memory_store: path.is_none().then_some(MemoryStore::Engine),
         settings,

@@ -1,13 +1,13 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Connection, Database};
+use crate::database::{DuckDbConnection, DuckDbDatabase};
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::library::{Library, load};
+use crate::library::{DuckDbLibrary, load};
 use crate::loader::{file_loader, memory_loader, template};
-use crate::options::{GRAMMAR, Options, Writers};
+use crate::options::{DuckDbOptions, DuckDbWriters, GRAMMAR};
 use crate::session::DuckSession;
-use crate::snapshot::MemoryCopy;
+use crate::snapshot::CatalogCopy;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
@@ -26,11 +26,11 @@ static FORMAT: FileFormat =
 /// DuckDB database under test.
 #[derive(Debug)]
 pub struct DuckDbEngine {
-    target: ParsedTarget<Options>,
+    target: ParsedTarget<DuckDbOptions>,
     /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
-    opened: SharedDatabase<Database>,
+    opened: SharedDatabase<DuckDbDatabase>,
 }
 
 /// Parses a target; neither the library nor the disk is touched yet.
@@ -45,30 +45,30 @@ pub struct DuckDbEngine {
 /// assert!(bourse_engine_duckdb::open("duckdb:x.duckdb?thread=2").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let target = GRAMMAR.parse(target, DuckDbOptions::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
     Ok(DuckDbEngine { target, path, for_reading: false, opened: SharedDatabase::default() })
 }
 
 impl DuckDbEngine {
-    fn library(&self) -> Result<&'static Library, EngineError> {
+    fn library(&self) -> Result<&'static DuckDbLibrary, EngineError> {
         load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<Database>, EngineError> {
+    fn database(&self) -> Result<Arc<DuckDbDatabase>, EngineError> {
         let options = &self.target.options;
         self.opened.get_or_open(self.path.is_none(), || {
-            let Some(files) = self.files() else { return Database::in_memory(self.library()?, options) };
+            let Some(files) = self.files() else { return DuckDbDatabase::in_memory(self.library()?, options) };
             files.exists()?;
             let library = self.library()?;
             let path = files.open_or_make_with(template(library))?;
-            Database::in_file(library, &path, options, self.for_reading)
+            DuckDbDatabase::in_file(library, &path, options, self.for_reading)
         })
     }
 
-    fn connection(&self) -> Result<Connection, EngineError> {
-        Connection::open(&self.database()?)
+    fn connection(&self) -> Result<DuckDbConnection, EngineError> {
+        DuckDbConnection::open(&self.database()?)
     }
 
     /// Files of the database; `None` in memory.
@@ -80,7 +80,7 @@ impl DuckDbEngine {
     fn memory_bytes(&self) -> Result<u64, EngineError> {
         let Some(database) = self.opened.get() else { return Ok(0) };
         let sql = "SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()";
-        let bytes = Connection::open(&database)?.number(sql)?;
+        let bytes = DuckDbConnection::open(&database)?.number(sql)?;
         Ok(u64::try_from(bytes).unwrap_or(0))
     }
 }
@@ -91,7 +91,7 @@ impl Engine for DuckDbEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let has_queue = self.target.options.writers == Writers::One;
+        let has_queue = self.target.options.writers == DuckDbWriters::One;
         Capabilities {
             sql: Some(SqlCapabilities {
                 isolation: match has_queue {
@@ -145,7 +145,7 @@ impl Engine for DuckDbEngine {
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let Some(files) = self.files() else { return Ok(Box::new(MemoryCopy::take(self.database()?)?)) };
+        let Some(files) = self.files() else { return Ok(Box::new(CatalogCopy::take(self.database()?)?)) };
         // A log that a crash has left goes into the database first.
         FileUse::refuse(files.path())?;
         drop(self.database()?);

@@ -1,6 +1,6 @@
 //! DuckDB's errors as errors of the seam.
 
-use crate::library::{Api, Handle};
+use crate::library::{DuckDbApi, LibraryHandle};
 use bourse_engine::{EngineError, ErrorKind};
 use std::ffi::{CStr, c_char, c_int};
 
@@ -51,7 +51,7 @@ pub(crate) unsafe fn words(text: *const c_char) -> String {
 /// # Safety
 /// `appender` must be an appender of that library.
 #[cold]
-pub(crate) unsafe fn appender_error(api: &Api, appender: Handle) -> EngineError {
+pub(crate) unsafe fn appender_error(api: &DuckDbApi, appender: LibraryHandle) -> EngineError {
     // SAFETY: as the caller promises; the data must be destroyed here, after its text was copied.
     unsafe {
         let mut data = (api.appender_error)(appender);

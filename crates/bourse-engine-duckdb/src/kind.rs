@@ -1,16 +1,21 @@
 //! Registers DuckDB as an engine.
 
-use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{DuckDbOptions, GRAMMAR, info, open};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("duckdb"), memory: true, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("duckdb"),
+        memory: true,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     loads_rows_s: Some(370_000),
     prepares_ms: 600,
     inserts_ms: Some(9_500),
     available: |target| {
-        let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
+        let named = GRAMMAR.parse(target, DuckDbOptions::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
     crash_sweeps: Some(&[]),
@@ -26,7 +31,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("{}, library {}", found.version, found.path.display()))
         },
-        || GRAMMAR.help("duckdb", &Options::DEFAULT),
+        || GRAMMAR.help("duckdb", &DuckDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

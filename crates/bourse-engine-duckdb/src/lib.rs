@@ -27,5 +27,5 @@ mod statement;
 
 pub use engine::{DuckDbEngine, open};
 pub use kind::KINDS;
-pub use library::{Info, LIBRARY_VARIABLE, info};
-pub use options::{GRAMMAR, Options, Writers};
+pub use library::{DuckDbInfo, LIBRARY_VARIABLE, info};
+pub use options::{DuckDbOptions, DuckDbWriters, GRAMMAR};

@@ -17,19 +17,19 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libduckdb.so"
 };
 
-static LIBRARY: EngineLibrary<Api> = EngineLibrary {
+static LIBRARY: EngineLibrary<DuckDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: FILE_NAME,
     folders: &["/usr/local/lib", "/opt/duckdb", "/opt/duckdb/lib", "/opt/homebrew/lib"],
     advice: "DuckDB's releases have the library by itself (libduckdb), and so has the npm package @duckdb/node-bindings-linux-x64; name its file in $BOURSE_DUCKDB or with `library=`",
     // SAFETY: a user who names a library asserts that it is DuckDB, whose initializers do not touch this program's data.
-    open: |path| unsafe { Api::open(path) },
+    open: |path| unsafe { DuckDbApi::open(path) },
     loaded: Mutex::new(None),
 };
 
 /// Version and path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
+pub struct DuckDbInfo {
     /// Version, such as `1.5.6`.
     pub version: String,
     /// Path of its file.
@@ -37,22 +37,22 @@ pub struct Info {
 }
 
 /// Loaded library.
-pub(crate) type Library = LoadedLibrary<Api>;
+pub(crate) type DuckDbLibrary = LoadedLibrary<DuckDbApi>;
 
 /// Looks for the library: the one named by `library=`, or by `$BOURSE_DUCKDB`, or the system's.
 ///
 /// # Errors
 /// [`LibraryAbsent`]: the reason, and where to get the library.
-pub fn info(library: Option<&Path>) -> Result<Info, LibraryAbsent> {
-    load(library).map(|library| Info { version: library.api.version(), path: library.path.clone() })
+pub fn info(library: Option<&Path>) -> Result<DuckDbInfo, LibraryAbsent> {
+    load(library).map(|library| DuckDbInfo { version: library.api.version(), path: library.path.clone() })
 }
 
 /// Loads the library, once per process.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, LibraryAbsent> {
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static DuckDbLibrary, LibraryAbsent> {
     LIBRARY.load(library)
 }
 
-impl Api {
+impl DuckDbApi {
     /// Version of the library.
     pub(crate) fn version(&self) -> String {
         // SAFETY: takes no argument and returns a text that is part of the library.
@@ -62,7 +62,7 @@ impl Api {
 }
 
 /// Pointer to an object that only the library dereferences.
-pub(crate) type Handle = *mut c_void;
+pub(crate) type LibraryHandle = *mut c_void;
 
 /// `duckdb_result`: memory owned by the library; all but the last field are of older versions of the interface.
 #[repr(C)]
@@ -133,31 +133,31 @@ pub(crate) const QUERY_RESULT: c_int = 3;
 
 c_interface! {
     /// Functions of the library that are used.
-    struct Api;
+    struct DuckDbApi;
     library_version = b"duckdb_library_version\0": () -> *const c_char;
     free = b"duckdb_free\0": (*mut c_void);
-    create_config = b"duckdb_create_config\0": (*mut Handle) -> c_int;
-    set_config = b"duckdb_set_config\0": (Handle, *const c_char, *const c_char) -> c_int;
-    destroy_config = b"duckdb_destroy_config\0": (*mut Handle);
-    open = b"duckdb_open_ext\0": (*const c_char, *mut Handle, Handle, *mut *mut c_char) -> c_int;
-    close = b"duckdb_close\0": (*mut Handle);
-    connect = b"duckdb_connect\0": (Handle, *mut Handle) -> c_int;
-    disconnect = b"duckdb_disconnect\0": (*mut Handle);
-    query = b"duckdb_query\0": (Handle, *const c_char, *mut RawResult) -> c_int;
-    prepare = b"duckdb_prepare\0": (Handle, *const c_char, *mut Handle) -> c_int;
-    prepare_error = b"duckdb_prepare_error\0": (Handle) -> *const c_char;
-    destroy_prepare = b"duckdb_destroy_prepare\0": (*mut Handle);
-    parameters = b"duckdb_nparams\0": (Handle) -> u64;
-    bind_null = b"duckdb_bind_null\0": (Handle, u64) -> c_int;
-    bind_boolean = b"duckdb_bind_boolean\0": (Handle, u64, bool) -> c_int;
-    bind_int64 = b"duckdb_bind_int64\0": (Handle, u64, i64) -> c_int;
-    bind_double = b"duckdb_bind_double\0": (Handle, u64, f64) -> c_int;
-    bind_decimal = b"duckdb_bind_decimal\0": (Handle, u64, RawDecimal) -> c_int;
-    bind_date = b"duckdb_bind_date\0": (Handle, u64, RawDate) -> c_int;
-    bind_timestamp = b"duckdb_bind_timestamp\0": (Handle, u64, RawTimestamp) -> c_int;
-    bind_text = b"duckdb_bind_varchar_length\0": (Handle, u64, *const c_char, u64) -> c_int;
-    bind_blob = b"duckdb_bind_blob\0": (Handle, u64, *const c_void, u64) -> c_int;
-    execute = b"duckdb_execute_prepared\0": (Handle, *mut RawResult) -> c_int;
+    create_config = b"duckdb_create_config\0": (*mut LibraryHandle) -> c_int;
+    set_config = b"duckdb_set_config\0": (LibraryHandle, *const c_char, *const c_char) -> c_int;
+    destroy_config = b"duckdb_destroy_config\0": (*mut LibraryHandle);
+    open = b"duckdb_open_ext\0": (*const c_char, *mut LibraryHandle, LibraryHandle, *mut *mut c_char) -> c_int;
+    close = b"duckdb_close\0": (*mut LibraryHandle);
+    connect = b"duckdb_connect\0": (LibraryHandle, *mut LibraryHandle) -> c_int;
+    disconnect = b"duckdb_disconnect\0": (*mut LibraryHandle);
+    query = b"duckdb_query\0": (LibraryHandle, *const c_char, *mut RawResult) -> c_int;
+    prepare = b"duckdb_prepare\0": (LibraryHandle, *const c_char, *mut LibraryHandle) -> c_int;
+    prepare_error = b"duckdb_prepare_error\0": (LibraryHandle) -> *const c_char;
+    destroy_prepare = b"duckdb_destroy_prepare\0": (*mut LibraryHandle);
+    parameters = b"duckdb_nparams\0": (LibraryHandle) -> u64;
+    bind_null = b"duckdb_bind_null\0": (LibraryHandle, u64) -> c_int;
+    bind_boolean = b"duckdb_bind_boolean\0": (LibraryHandle, u64, bool) -> c_int;
+    bind_int64 = b"duckdb_bind_int64\0": (LibraryHandle, u64, i64) -> c_int;
+    bind_double = b"duckdb_bind_double\0": (LibraryHandle, u64, f64) -> c_int;
+    bind_decimal = b"duckdb_bind_decimal\0": (LibraryHandle, u64, RawDecimal) -> c_int;
+    bind_date = b"duckdb_bind_date\0": (LibraryHandle, u64, RawDate) -> c_int;
+    bind_timestamp = b"duckdb_bind_timestamp\0": (LibraryHandle, u64, RawTimestamp) -> c_int;
+    bind_text = b"duckdb_bind_varchar_length\0": (LibraryHandle, u64, *const c_char, u64) -> c_int;
+    bind_blob = b"duckdb_bind_blob\0": (LibraryHandle, u64, *const c_void, u64) -> c_int;
+    execute = b"duckdb_execute_prepared\0": (LibraryHandle, *mut RawResult) -> c_int;
     destroy_result = b"duckdb_destroy_result\0": (*mut RawResult);
     result_error = b"duckdb_result_error\0": (*mut RawResult) -> *const c_char;
     result_error_type = b"duckdb_result_error_type\0": (*mut RawResult) -> c_int;
@@ -166,31 +166,31 @@ c_interface! {
     column_count = b"duckdb_column_count\0": (*mut RawResult) -> u64;
     column_name = b"duckdb_column_name\0": (*mut RawResult, u64) -> *const c_char;
     column_type = b"duckdb_column_type\0": (*mut RawResult, u64) -> c_int;
-    column_logical_type = b"duckdb_column_logical_type\0": (*mut RawResult, u64) -> Handle;
-    fetch_chunk = b"duckdb_fetch_chunk\0": (RawResult) -> Handle;
-    type_id = b"duckdb_get_type_id\0": (Handle) -> c_int;
-    decimal_scale = b"duckdb_decimal_scale\0": (Handle) -> u8;
-    decimal_internal_type = b"duckdb_decimal_internal_type\0": (Handle) -> c_int;
-    destroy_logical_type = b"duckdb_destroy_logical_type\0": (*mut Handle);
-    create_data_chunk = b"duckdb_create_data_chunk\0": (*mut Handle, u64) -> Handle;
-    destroy_data_chunk = b"duckdb_destroy_data_chunk\0": (*mut Handle);
-    data_chunk_reset = b"duckdb_data_chunk_reset\0": (Handle);
-    data_chunk_size = b"duckdb_data_chunk_get_size\0": (Handle) -> u64;
-    data_chunk_set_size = b"duckdb_data_chunk_set_size\0": (Handle, u64);
-    data_chunk_vector = b"duckdb_data_chunk_get_vector\0": (Handle, u64) -> Handle;
+    column_logical_type = b"duckdb_column_logical_type\0": (*mut RawResult, u64) -> LibraryHandle;
+    fetch_chunk = b"duckdb_fetch_chunk\0": (RawResult) -> LibraryHandle;
+    type_id = b"duckdb_get_type_id\0": (LibraryHandle) -> c_int;
+    decimal_scale = b"duckdb_decimal_scale\0": (LibraryHandle) -> u8;
+    decimal_internal_type = b"duckdb_decimal_internal_type\0": (LibraryHandle) -> c_int;
+    destroy_logical_type = b"duckdb_destroy_logical_type\0": (*mut LibraryHandle);
+    create_data_chunk = b"duckdb_create_data_chunk\0": (*mut LibraryHandle, u64) -> LibraryHandle;
+    destroy_data_chunk = b"duckdb_destroy_data_chunk\0": (*mut LibraryHandle);
+    data_chunk_reset = b"duckdb_data_chunk_reset\0": (LibraryHandle);
+    data_chunk_size = b"duckdb_data_chunk_get_size\0": (LibraryHandle) -> u64;
+    data_chunk_set_size = b"duckdb_data_chunk_set_size\0": (LibraryHandle, u64);
+    data_chunk_vector = b"duckdb_data_chunk_get_vector\0": (LibraryHandle, u64) -> LibraryHandle;
     vector_size = b"duckdb_vector_size\0": () -> u64;
-    vector_data = b"duckdb_vector_get_data\0": (Handle) -> *mut c_void;
-    vector_validity = b"duckdb_vector_get_validity\0": (Handle) -> *mut u64;
-    vector_ensure_validity = b"duckdb_vector_ensure_validity_writable\0": (Handle);
-    vector_assign_text = b"duckdb_vector_assign_string_element_len\0": (Handle, u64, *const c_char, u64);
-    appender_create = b"duckdb_appender_create_ext\0": (Handle, *const c_char, *const c_char, *const c_char, *mut Handle) -> c_int;
-    appender_columns = b"duckdb_appender_column_count\0": (Handle) -> u64;
-    appender_column_type = b"duckdb_appender_column_type\0": (Handle, u64) -> Handle;
-    appender_append = b"duckdb_append_data_chunk\0": (Handle, Handle) -> c_int;
-    appender_flush = b"duckdb_appender_flush\0": (Handle) -> c_int;
-    appender_destroy = b"duckdb_appender_destroy\0": (*mut Handle) -> c_int;
-    appender_error = b"duckdb_appender_error_data\0": (Handle) -> Handle;
-    error_type = b"duckdb_error_data_error_type\0": (Handle) -> c_int;
-    error_message = b"duckdb_error_data_message\0": (Handle) -> *const c_char;
-    destroy_error = b"duckdb_destroy_error_data\0": (*mut Handle);
+    vector_data = b"duckdb_vector_get_data\0": (LibraryHandle) -> *mut c_void;
+    vector_validity = b"duckdb_vector_get_validity\0": (LibraryHandle) -> *mut u64;
+    vector_ensure_validity = b"duckdb_vector_ensure_validity_writable\0": (LibraryHandle);
+    vector_assign_text = b"duckdb_vector_assign_string_element_len\0": (LibraryHandle, u64, *const c_char, u64);
+    appender_create = b"duckdb_appender_create_ext\0": (LibraryHandle, *const c_char, *const c_char, *const c_char, *mut LibraryHandle) -> c_int;
+    appender_columns = b"duckdb_appender_column_count\0": (LibraryHandle) -> u64;
+    appender_column_type = b"duckdb_appender_column_type\0": (LibraryHandle, u64) -> LibraryHandle;
+    appender_append = b"duckdb_append_data_chunk\0": (LibraryHandle, LibraryHandle) -> c_int;
+    appender_flush = b"duckdb_appender_flush\0": (LibraryHandle) -> c_int;
+    appender_destroy = b"duckdb_appender_destroy\0": (*mut LibraryHandle) -> c_int;
+    appender_error = b"duckdb_appender_error_data\0": (LibraryHandle) -> LibraryHandle;
+    error_type = b"duckdb_error_data_error_type\0": (LibraryHandle) -> c_int;
+    error_message = b"duckdb_error_data_message\0": (LibraryHandle) -> *const c_char;
+    destroy_error = b"duckdb_destroy_error_data\0": (*mut LibraryHandle);
 }

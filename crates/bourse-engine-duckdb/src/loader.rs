@@ -1,37 +1,37 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
 use crate::append::Appender;
-use crate::database::{Connection, Database};
+use crate::database::{DuckDbConnection, DuckDbDatabase};
 use crate::dialect::DIALECT;
-use crate::library::Library;
-use crate::options::Options;
+use crate::library::DuckDbLibrary;
+use crate::options::DuckDbOptions;
 use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, rows_loader, unless_in_use};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Makes an empty database for [`DatabaseFiles`], since DuckDB refuses an empty file.
-pub(crate) fn template(library: &'static Library) -> impl FnOnce(&Path) -> Result<(), EngineError> {
-    move |path| Database::alone(library, path, &Options::DEFAULT).map(drop)
+pub(crate) fn template(library: &'static DuckDbLibrary) -> impl FnOnce(&Path) -> Result<(), EngineError> {
+    move |path| DuckDbDatabase::alone(library, path, &DuckDbOptions::DEFAULT).map(drop)
 }
 
 /// Rows being loaded: consecutive batches of rows are one transaction.
-struct Rows {
+struct DuckDbRows {
     appenders: HashMap<&'static str, Appender>,
     is_in_transaction: bool,
     /// Catalog that is loaded into; `None` for a file.
     catalog: Option<String>,
     /// Dropped after the appenders.
-    connection: Connection,
+    connection: DuckDbConnection,
 }
 
-impl Rows {
-    fn new(connection: Connection, catalog: Option<String>) -> Self {
+impl DuckDbRows {
+    fn new(connection: DuckDbConnection, catalog: Option<String>) -> Self {
         Self { appenders: HashMap::new(), is_in_transaction: false, catalog, connection }
     }
 
     /// Commits the inserted rows, so that DDL and checks see them.
-    fn settle(&mut self) -> Result<&Connection, EngineError> {
+    fn settle(&mut self) -> Result<&DuckDbConnection, EngineError> {
         self.appenders.clear();
         if std::mem::take(&mut self.is_in_transaction) {
             self.connection.run("COMMIT")?;
@@ -40,7 +40,7 @@ impl Rows {
     }
 }
 
-impl IncomingRows for Rows {
+impl IncomingRows for DuckDbRows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.settle()?.run(sql)
     }
@@ -65,50 +65,50 @@ impl IncomingRows for Rows {
 
 /// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
 pub(crate) fn file_loader(
-    library: &'static Library,
+    library: &'static DuckDbLibrary,
     files: &DatabaseFiles,
-    options: Options,
+    options: DuckDbOptions,
 ) -> Result<Box<dyn Loader>, EngineError> {
     let load = files.begin_load_with(template(library))?;
-    let database = Database::alone(library, load.path(), &options)?;
-    let rows = Rows::new(Connection::open(&database)?, None);
+    let database = DuckDbDatabase::alone(library, load.path(), &options)?;
+    let rows = DuckDbRows::new(DuckDbConnection::open(&database)?, None);
     drop(database);
     Ok(rows_loader(rows, move |mut rows| {
         rows.settle()?.run("CHECKPOINT")?;
         // The last connection, and so the database: what is still in its log goes into it.
         drop(rows);
         // Opened for its log, which goes into it, and for its lock.
-        load.publish(|old| unless_in_use(Database::in_file(library, old, &options, false)))
+        load.publish(|old| unless_in_use(DuckDbDatabase::in_file(library, old, &options, false)))
     }))
 }
 
 /// Catalog in memory that is dropped with this. It cannot be seen any more; what of it stays is memory, until the database is
 /// closed.
-struct Catalog {
-    database: Arc<Database>,
+struct ScratchCatalog {
+    database: Arc<DuckDbDatabase>,
     number: u64,
 }
 
-impl Catalog {
+impl ScratchCatalog {
     /// Makes it the current one; the old one is dropped in its place.
     fn publish(&mut self) {
         self.number = self.database.set_current(self.number);
     }
 }
 
-impl Drop for Catalog {
+impl Drop for ScratchCatalog {
     fn drop(&mut self) {
         let _ = self.database.drop_catalog(self.number);
     }
 }
 
 /// Loader that builds a catalog of its own in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(database: Arc<Database>) -> Result<Box<dyn Loader>, EngineError> {
-    let mut catalog = Catalog { number: database.new_catalog()?, database };
-    let connection = Connection::open(&catalog.database)?;
-    let name = Database::catalog(catalog.number);
+pub(crate) fn memory_loader(database: Arc<DuckDbDatabase>) -> Result<Box<dyn Loader>, EngineError> {
+    let mut catalog = ScratchCatalog { number: database.new_catalog()?, database };
+    let connection = DuckDbConnection::open(&catalog.database)?;
+    let name = DuckDbDatabase::catalog(catalog.number);
     connection.run(&format!("USE {name}"))?;
-    Ok(rows_loader(Rows::new(connection, Some(name)), move |mut rows| {
+    Ok(rows_loader(DuckDbRows::new(connection, Some(name)), move |mut rows| {
         rows.settle()?;
         drop(rows);
         catalog.publish();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 option_words! {
     /// Concurrency of transactions that write.
-    pub enum Writers {
+    pub enum DuckDbWriters {
         /// One writer per session, concurrently.
         Concurrent = "concurrent",
         /// One writer at a time; the others wait for it.
@@ -19,14 +19,14 @@ option_words! {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct DuckDbOptions;
 
     /// `library`.
     library: Option<PathBuf> = None => ["library": path,
         "DuckDB's shared library [without it: $BOURSE_DUCKDB, then libduckdb in the system's library path and the usual folders]"];
 
     /// `writers`.
-    writers: Writers = Writers::Concurrent => ["writers": word(Writers), "concurrent, one",
+    writers: DuckDbWriters = DuckDbWriters::Concurrent => ["writers": word(DuckDbWriters), "concurrent, one",
         "concurrent: writing transactions run at the same time on snapshots, and conflicts are retried; one: they wait for one another, which makes them serializable"];
 
     /// `lock_timeout`, whole seconds.
@@ -50,7 +50,7 @@ options! {
 }
 
 /// Grammar of DuckDB targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<DuckDbOptions> = Grammar {
     engine: "DuckDB",
     schemes: &[Scheme::plain("duckdb")],
     forms: "duckdb:PATH or duckdb::memory:",

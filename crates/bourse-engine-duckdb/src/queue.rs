@@ -6,12 +6,12 @@ use std::time::Duration;
 
 /// Lock of the one writer.
 #[derive(Debug, Default)]
-pub(crate) struct WriterQueue {
+pub(crate) struct DuckDbWriterLock {
     is_taken: Mutex<bool>,
     is_free: Condvar,
 }
 
-impl WriterQueue {
+impl DuckDbWriterLock {
     /// Waits for the lock and takes it.
     ///
     /// # Errors

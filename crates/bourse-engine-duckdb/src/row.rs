@@ -1,6 +1,6 @@
 //! Rows of a result, read in place from the library's memory: as columns, some thousand rows at a time.
 
-use crate::library::{Api, Handle, RawHugeInt, RawResult};
+use crate::library::{DuckDbApi, LibraryHandle, RawHugeInt, RawResult};
 use bourse_engine::{EngineError, Row, Value};
 use bourse_schema::{Date, Timestamp};
 use std::borrow::Cow;
@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_int};
 
 /// Representation of a column's values in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ValueForm {
     Null,
     Bool,
     I8,
@@ -31,28 +31,28 @@ pub(crate) enum Form {
 }
 
 /// Form for the library's number of a type (`duckdb_type`).
-const fn form(number: c_int) -> Option<Form> {
+const fn form(number: c_int) -> Option<ValueForm> {
     Some(match number {
-        1 => Form::Bool,
-        2 => Form::I8,
-        3 => Form::I16,
-        4 => Form::I32,
-        5 => Form::I64,
-        6 => Form::U8,
-        7 => Form::U16,
-        8 => Form::U32,
-        9 => Form::U64,
-        10 => Form::F32,
-        11 => Form::F64,
-        12 | 31 => Form::Time(1_000_000),
-        13 => Form::Date,
-        16 => Form::I128,
-        17 => Form::Text,
-        18 => Form::Bytes,
-        20 => Form::Time(1),
-        21 => Form::Time(1_000),
-        22 => Form::Time(1_000_000_000),
-        36 => Form::Null,
+        1 => ValueForm::Bool,
+        2 => ValueForm::I8,
+        3 => ValueForm::I16,
+        4 => ValueForm::I32,
+        5 => ValueForm::I64,
+        6 => ValueForm::U8,
+        7 => ValueForm::U16,
+        8 => ValueForm::U32,
+        9 => ValueForm::U64,
+        10 => ValueForm::F32,
+        11 => ValueForm::F64,
+        12 | 31 => ValueForm::Time(1_000_000),
+        13 => ValueForm::Date,
+        16 => ValueForm::I128,
+        17 => ValueForm::Text,
+        18 => ValueForm::Bytes,
+        20 => ValueForm::Time(1),
+        21 => ValueForm::Time(1_000),
+        22 => ValueForm::Time(1_000_000_000),
+        36 => ValueForm::Null,
         _ => return None,
     })
 }
@@ -62,19 +62,19 @@ pub(crate) const DECIMAL: c_int = 19;
 
 /// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ColumnType {
-    pub(crate) form: Form,
+pub(crate) struct DuckDbType {
+    pub(crate) form: ValueForm,
     /// Digits behind the point, for a decimal.
     pub(crate) scale: Option<u8>,
 }
 
-impl ColumnType {
+impl DuckDbType {
     /// Type that the library describes in `logical`, which is not destroyed; `None` for a type that this crate does not read or
     /// write.
     ///
     /// # Safety
     /// `logical` must be a type of that library.
-    pub(crate) unsafe fn of(api: &Api, logical: Handle) -> Option<Self> {
+    pub(crate) unsafe fn of(api: &DuckDbApi, logical: LibraryHandle) -> Option<Self> {
         // SAFETY: as the caller promises; the last two functions are called for decimals only.
         unsafe {
             match (api.type_id)(logical) {
@@ -98,15 +98,15 @@ struct Cells {
 
 /// Columns of a result: their types, and the addresses of a chunk's values. Reused between results for its memory.
 #[derive(Debug, Default)]
-pub(crate) struct Columns {
-    types: Vec<ColumnType>,
+pub(crate) struct ResultColumns {
+    types: Vec<DuckDbType>,
     cells: Vec<Cells>,
 }
 
 // SAFETY: the pointers are followed only while the result lives that they are of.
-unsafe impl Send for Columns {}
+unsafe impl Send for ResultColumns {}
 
-impl Columns {
+impl ResultColumns {
     /// Reads the types of a result's columns.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl Columns {
     ///
     /// # Safety
     /// `result` must be a result of that library.
-    pub(crate) unsafe fn read_types(&mut self, api: &Api, result: &mut RawResult) -> Result<(), EngineError> {
+    pub(crate) unsafe fn read_types(&mut self, api: &DuckDbApi, result: &mut RawResult) -> Result<(), EngineError> {
         self.types.clear();
         // SAFETY: as the caller promises, for each of its columns; a logical type is this one's to destroy.
         unsafe {
@@ -123,11 +123,11 @@ impl Columns {
                 let read = match number {
                     DECIMAL => {
                         let mut logical = (api.column_logical_type)(result, at);
-                        let read = ColumnType::of(api, logical);
+                        let read = DuckDbType::of(api, logical);
                         (api.destroy_logical_type)(&mut logical);
                         read
                     }
-                    _ => form(number).map(|form| ColumnType { form, scale: None }),
+                    _ => form(number).map(|form| DuckDbType { form, scale: None }),
                 };
                 let Some(read) = read else {
                     return Err(EngineError::unsupported(format!(
@@ -144,7 +144,7 @@ impl Columns {
     ///
     /// # Safety
     /// `chunk` must be of the result whose types were read, and live as long as its rows are read.
-    pub(crate) unsafe fn read_chunk(&mut self, api: &Api, chunk: Handle) -> usize {
+    pub(crate) unsafe fn read_chunk(&mut self, api: &DuckDbApi, chunk: LibraryHandle) -> usize {
         self.cells.clear();
         // SAFETY: as the caller promises.
         unsafe {
@@ -160,7 +160,7 @@ impl Columns {
 
 /// Row of a chunk.
 pub(crate) struct DuckRow<'r> {
-    columns: &'r Columns,
+    columns: &'r ResultColumns,
     at: usize,
     result: *mut RawResult,
     names: unsafe extern "C" fn(*mut RawResult, u64) -> *const std::ffi::c_char,
@@ -172,7 +172,7 @@ impl<'r> DuckRow<'r> {
     /// # Safety
     /// The chunk and its result must outlive the row, and the chunk must have such a row.
     #[inline]
-    pub(crate) unsafe fn new(columns: &'r Columns, at: usize, result: *mut RawResult, api: &Api) -> Self {
+    pub(crate) unsafe fn new(columns: &'r ResultColumns, at: usize, result: *mut RawResult, api: &DuckDbApi) -> Self {
         Self { columns, at, result, names: api.column_name }
     }
 
@@ -220,34 +220,34 @@ impl Row for DuckRow<'_> {
             return Value::Null;
         }
         let number = match column.form {
-            Form::Null => return Value::Null,
-            Form::Bool => return Value::Bool(*self.cell::<u8>(cells) != 0),
-            Form::I8 => Value::Int((*self.cell::<i8>(cells)).into()),
-            Form::I16 => Value::Int((*self.cell::<i16>(cells)).into()),
-            Form::I32 => Value::Int((*self.cell::<i32>(cells)).into()),
-            Form::I64 => Value::Int(*self.cell::<i64>(cells)),
-            Form::U8 => Value::Int((*self.cell::<u8>(cells)).into()),
-            Form::U16 => Value::Int((*self.cell::<u16>(cells)).into()),
-            Form::U32 => Value::Int((*self.cell::<u32>(cells)).into()),
-            Form::U64 => whole(*self.cell::<u64>(cells), |it| it as f64),
-            Form::F32 => return Value::Real((*self.cell::<f32>(cells)).into()),
-            Form::F64 => return Value::Real(*self.cell::<f64>(cells)),
-            Form::I128 => {
+            ValueForm::Null => return Value::Null,
+            ValueForm::Bool => return Value::Bool(*self.cell::<u8>(cells) != 0),
+            ValueForm::I8 => Value::Int((*self.cell::<i8>(cells)).into()),
+            ValueForm::I16 => Value::Int((*self.cell::<i16>(cells)).into()),
+            ValueForm::I32 => Value::Int((*self.cell::<i32>(cells)).into()),
+            ValueForm::I64 => Value::Int(*self.cell::<i64>(cells)),
+            ValueForm::U8 => Value::Int((*self.cell::<u8>(cells)).into()),
+            ValueForm::U16 => Value::Int((*self.cell::<u16>(cells)).into()),
+            ValueForm::U32 => Value::Int((*self.cell::<u32>(cells)).into()),
+            ValueForm::U64 => whole(*self.cell::<u64>(cells), |it| it as f64),
+            ValueForm::F32 => return Value::Real((*self.cell::<f32>(cells)).into()),
+            ValueForm::F64 => return Value::Real(*self.cell::<f64>(cells)),
+            ValueForm::I128 => {
                 let RawHugeInt { lower, upper } = *self.cell::<RawHugeInt>(cells);
                 whole(i128::from(upper) << 64 | i128::from(lower), |it| it as f64)
             }
-            Form::Date => return Value::Date(Date::from_days(*self.cell::<i32>(cells))),
-            Form::Time(per_second) => {
+            ValueForm::Date => return Value::Date(Date::from_days(*self.cell::<i32>(cells))),
+            ValueForm::Time(per_second) => {
                 let units = i128::from(*self.cell::<i64>(cells)) * 1_000;
                 let millis = units.div_euclid(per_second.into());
                 return Value::Timestamp(Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
             }
             // The library lets no other text in; one that is there all the same comes as its bytes.
-            Form::Text => {
+            ValueForm::Text => {
                 let bytes = self.bytes(cells);
                 return std::str::from_utf8(bytes).map_or(Value::Blob(bytes), Value::Text);
             }
-            Form::Bytes => return Value::Blob(self.bytes(cells)),
+            ValueForm::Bytes => return Value::Blob(self.bytes(cells)),
         };
         match (number, column.scale) {
             (Value::Int(units), Some(scale)) => Value::Decimal { units, scale },
@@ -259,7 +259,7 @@ impl Row for DuckRow<'_> {
     #[inline]
     fn text_bytes(&self, index: usize) -> Option<&[u8]> {
         let cells = self.columns.cells[index];
-        (self.columns.types[index].form == Form::Text && !self.is_null(cells)).then(|| self.bytes(cells))
+        (self.columns.types[index].form == ValueForm::Text && !self.is_null(cells)).then(|| self.bytes(cells))
     }
 
     fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {

@@ -1,12 +1,12 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::append::Appender;
-use crate::database::{Connection, Database};
+use crate::database::{DuckDbConnection, DuckDbDatabase};
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::options::{Options, Writers};
-use crate::row::Columns;
-use crate::statement::{Rows, Statement, StatementError};
+use crate::options::{DuckDbOptions, DuckDbWriters};
+use crate::row::ResultColumns;
+use crate::statement::{DuckDbStatement, ResultRows, StatementError};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
     Setting, Slots, Sql, Value,
@@ -29,37 +29,37 @@ enum TransactionState {
 
 pub(crate) struct DuckSession {
     /// Prepared statements by slot; dropped before the connection.
-    statements: Slots<Statement>,
-    begin_read: Statement,
-    begin_write: Statement,
-    commit: Statement,
-    rollback: Statement,
-    columns: Columns,
+    statements: Slots<DuckDbStatement>,
+    begin_read: DuckDbStatement,
+    begin_write: DuckDbStatement,
+    commit: DuckDbStatement,
+    rollback: DuckDbStatement,
+    columns: ResultColumns,
     state: TransactionState,
     /// Whether this session has the lock of the one writer.
     has_place: bool,
     /// Patience for the lock of the one writer; `None` if writers are concurrent.
     queue: Option<Duration>,
-    connection: Connection,
+    connection: DuckDbConnection,
 }
 
 impl DuckSession {
-    pub(crate) fn new(connection: Connection, options: &Options) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: DuckDbConnection, options: &DuckDbOptions) -> Result<Self, EngineError> {
         Ok(Self {
             statements: Slots::default(),
             begin_read: connection.prepare("BEGIN TRANSACTION READ ONLY")?,
             begin_write: connection.prepare("BEGIN TRANSACTION")?,
             commit: connection.prepare("COMMIT")?,
             rollback: connection.prepare("ROLLBACK")?,
-            columns: Columns::default(),
+            columns: ResultColumns::default(),
             state: TransactionState::Idle,
             has_place: false,
-            queue: (options.writers == Writers::One).then_some(options.lock_timeout),
+            queue: (options.writers == DuckDbWriters::One).then_some(options.lock_timeout),
             connection,
         })
     }
 
-    fn database(&self) -> &Arc<Database> {
+    fn database(&self) -> &Arc<DuckDbDatabase> {
         self.connection.database()
     }
 
@@ -88,11 +88,11 @@ impl DuckSession {
 
     /// Statement, prepared at first use.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql) -> Result<&mut Statement, EngineError> {
+    fn ready(&mut self, sql: &'static Sql) -> Result<&mut DuckDbStatement, EngineError> {
         self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
-    fn rows_of(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<Rows, StatementError> {
+    fn rows_of(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<ResultRows, StatementError> {
         let statement = self.ready(sql).map_err(StatementError::BeforeItRan)?;
         params.with_one_list(|params| statement.run(params))
     }
@@ -100,8 +100,8 @@ impl DuckSession {
     /// Runs a change in the open transaction, or in one of its own.
     fn change(
         &mut self,
-        change: impl FnOnce(&mut Self) -> Result<Rows, StatementError>,
-    ) -> Result<Rows, StatementError> {
+        change: impl FnOnce(&mut Self) -> Result<ResultRows, StatementError>,
+    ) -> Result<ResultRows, StatementError> {
         if self.state != TransactionState::Idle {
             return change(self);
         }
@@ -128,7 +128,7 @@ impl DuckSession {
     }
 
     /// Ends the transaction with a COMMIT or a ROLLBACK.
-    fn end(&mut self, how: fn(&mut Self) -> &mut Statement) -> Result<(), EngineError> {
+    fn end(&mut self, how: fn(&mut Self) -> &mut DuckDbStatement) -> Result<(), EngineError> {
         self.state = TransactionState::Idle;
         let ended = how(self).run(&[]);
         self.give_place_back();
@@ -136,7 +136,7 @@ impl DuckSession {
     }
 
     /// Runs a text that is parsed for this run only.
-    fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Rows, StatementError> {
+    fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<ResultRows, StatementError> {
         self.connection.prepare(sql).map_err(StatementError::BeforeItRan)?.run(params)
     }
 }

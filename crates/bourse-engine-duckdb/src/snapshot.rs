@@ -1,27 +1,27 @@
 //! Snapshots of a database in memory: it is copied into another catalog in memory.
 
-use crate::database::{Connection, Database};
+use crate::database::{DuckDbConnection, DuckDbDatabase};
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::Arc;
 
 /// Snapshot as a second catalog in memory.
-pub(crate) struct MemoryCopy {
-    database: Arc<Database>,
+pub(crate) struct CatalogCopy {
+    database: Arc<DuckDbDatabase>,
     number: u64,
 }
 
-impl MemoryCopy {
-    pub(crate) fn take(database: Arc<Database>) -> Result<Self, EngineError> {
+impl CatalogCopy {
+    pub(crate) fn take(database: Arc<DuckDbDatabase>) -> Result<Self, EngineError> {
         let number = copy(&database, database.current())?;
         Ok(Self { database, number })
     }
 }
 
 /// Copies a catalog into a new one.
-fn copy(database: &Arc<Database>, from: u64) -> Result<u64, EngineError> {
+fn copy(database: &Arc<DuckDbDatabase>, from: u64) -> Result<u64, EngineError> {
     let number = database.new_catalog()?;
-    let sql = format!("COPY FROM DATABASE {} TO {}", Database::catalog(from), Database::catalog(number));
-    match Connection::open(database)?.run(&sql) {
+    let sql = format!("COPY FROM DATABASE {} TO {}", DuckDbDatabase::catalog(from), DuckDbDatabase::catalog(number));
+    match DuckDbConnection::open(database)?.run(&sql) {
         Ok(()) => Ok(number),
         Err(error) => {
             database.drop_catalog(number)?;
@@ -30,7 +30,7 @@ fn copy(database: &Arc<Database>, from: u64) -> Result<u64, EngineError> {
     }
 }
 
-impl Snapshot for MemoryCopy {
+impl Snapshot for CatalogCopy {
     fn method(&self) -> &str {
         "copied in memory"
     }
@@ -42,7 +42,7 @@ impl Snapshot for MemoryCopy {
     }
 }
 
-impl Drop for MemoryCopy {
+impl Drop for CatalogCopy {
     fn drop(&mut self) {
         // A catalog that cannot be dropped only occupies memory until the database is closed.
         let _ = self.database.drop_catalog(self.number);

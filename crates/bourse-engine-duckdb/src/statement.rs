@@ -1,22 +1,24 @@
 //! Statements and their results: values in, rows out.
 
 use crate::error::{error, words};
-use crate::library::{Api, Handle, QUERY_RESULT, RawDate, RawDecimal, RawHugeInt, RawResult, RawTimestamp, SUCCESS};
-use crate::row::{Columns, DuckRow};
+use crate::library::{
+    DuckDbApi, LibraryHandle, QUERY_RESULT, RawDate, RawDecimal, RawHugeInt, RawResult, RawTimestamp, SUCCESS,
+};
+use crate::row::{DuckRow, ResultColumns};
 use bourse_engine::{EachRow, EngineError, ErrorKind, Value};
 use std::ffi::CString;
 
 /// Prepared statement. It must be dropped before its connection.
-pub(crate) struct Statement {
-    api: &'static Api,
-    raw: Handle,
+pub(crate) struct DuckDbStatement {
+    api: &'static DuckDbApi,
+    raw: LibraryHandle,
     parameters: usize,
 }
 
-// SAFETY: the library lets any thread use a statement, one at a time, and a `Statement` is used through `&mut`.
-unsafe impl Send for Statement {}
+// SAFETY: the library lets any thread use a statement, one at a time, and a `DuckDbStatement` is used through `&mut`.
+unsafe impl Send for DuckDbStatement {}
 
-impl Statement {
+impl DuckDbStatement {
     /// Prepares a statement.
     ///
     /// # Errors
@@ -25,7 +27,11 @@ impl Statement {
     /// # Safety
     /// `connection` must be an open connection of that library, and outlive the statement.
     #[cold]
-    pub(crate) unsafe fn prepare(api: &'static Api, connection: Handle, sql: &str) -> Result<Self, EngineError> {
+    pub(crate) unsafe fn prepare(
+        api: &'static DuckDbApi,
+        connection: LibraryHandle,
+        sql: &str,
+    ) -> Result<Self, EngineError> {
         let text = text_of(sql)?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: the connection is open, the text ends in zero, and there is a place for the statement, which is to be
@@ -46,7 +52,7 @@ impl Statement {
     ///
     /// # Errors
     /// The library's; [`StatementError`] says whether the statement had begun.
-    pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<Rows, StatementError> {
+    pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<ResultRows, StatementError> {
         if params.len() != self.parameters {
             let (wanted, given) = (self.parameters, params.len());
             let words = format!("the statement has {wanted} parameters, {given} were given");
@@ -58,7 +64,7 @@ impl Statement {
                 return Err(StatementError::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
             }
         }
-        let mut rows = Rows { api: self.api, raw: RawResult::EMPTY };
+        let mut rows = ResultRows { api: self.api, raw: RawResult::EMPTY };
         // SAFETY: the statement lives, and there is a place for the result, which is destroyed with `rows` in any case.
         match unsafe { (self.api.execute)(self.raw, &mut rows.raw) } {
             SUCCESS => Ok(rows),
@@ -89,7 +95,7 @@ impl Statement {
     }
 }
 
-impl Drop for Statement {
+impl Drop for DuckDbStatement {
     fn drop(&mut self) {
         // SAFETY: the statement is this one's alone, and its connection is still open.
         unsafe { (self.api.destroy_prepare)(&mut self.raw) }
@@ -124,12 +130,12 @@ pub(crate) fn text_of(sql: &str) -> Result<CString, EngineError> {
 }
 
 /// Result of a statement, completely in memory.
-pub(crate) struct Rows {
-    api: &'static Api,
+pub(crate) struct ResultRows {
+    api: &'static DuckDbApi,
     raw: RawResult,
 }
 
-impl Rows {
+impl ResultRows {
     /// Runs a text without parameters, which may contain several statements.
     ///
     /// # Errors
@@ -137,7 +143,11 @@ impl Rows {
     ///
     /// # Safety
     /// `connection` must be an open connection of that library.
-    pub(crate) unsafe fn of_text(api: &'static Api, connection: Handle, sql: &str) -> Result<Self, EngineError> {
+    pub(crate) unsafe fn of_text(
+        api: &'static DuckDbApi,
+        connection: LibraryHandle,
+        sql: &str,
+    ) -> Result<Self, EngineError> {
         let text = text_of(sql)?;
         let mut rows = Self { api, raw: RawResult::EMPTY };
         // SAFETY: the connection is open, the text ends in zero, and there is a place for the result.
@@ -163,7 +173,7 @@ impl Rows {
     ///
     /// # Errors
     /// That of `each`; a column whose type cannot be read.
-    pub(crate) fn each(&mut self, columns: &mut Columns, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub(crate) fn each(&mut self, columns: &mut ResultColumns, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let api = self.api;
         // SAFETY: the result is valid.
         if unsafe { (api.result_return_type)(self.raw) } != QUERY_RESULT {
@@ -173,7 +183,7 @@ impl Rows {
         unsafe { columns.read_types(api, &mut self.raw)? };
         loop {
             // SAFETY: as above; what comes is this one's to destroy.
-            let chunk = Chunk { api, raw: unsafe { (api.fetch_chunk)(self.raw) } };
+            let chunk = ResultChunk { api, raw: unsafe { (api.fetch_chunk)(self.raw) } };
             if chunk.raw.is_null() {
                 return Ok(());
             }
@@ -187,7 +197,7 @@ impl Rows {
     }
 }
 
-impl Drop for Rows {
+impl Drop for ResultRows {
     fn drop(&mut self) {
         // SAFETY: the result is this one's alone.
         unsafe { (self.api.destroy_result)(&mut self.raw) }
@@ -195,12 +205,12 @@ impl Drop for Rows {
 }
 
 /// Part of a result.
-struct Chunk {
-    api: &'static Api,
-    raw: Handle,
+struct ResultChunk {
+    api: &'static DuckDbApi,
+    raw: LibraryHandle,
 }
 
-impl Drop for Chunk {
+impl Drop for ResultChunk {
     fn drop(&mut self) {
         if !self.raw.is_null() {
             // SAFETY: the chunk is this one's alone.

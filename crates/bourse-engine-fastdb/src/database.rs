@@ -5,9 +5,9 @@
 
 use crate::error::{check, note};
 use crate::leftovers::{Leftovers, c_path, clear_memory_of, lock_for_process, text_of};
-use crate::library::{Api, DatabaseMonitor};
-use crate::options::Options;
-use crate::statement::Statements;
+use crate::library::{DatabaseMonitor, FastDbApi};
+use crate::options::FastDbOptions;
+use crate::statement::SessionSearches;
 use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary, locked};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
@@ -23,8 +23,8 @@ const EXTENSION: usize = 4 << 20;
 const HANDLES: usize = 512 << 10;
 
 /// Database that is open in this process.
-pub struct Database {
-    pub(crate) api: &'static Api,
+pub struct FastDbDatabase {
+    pub(crate) api: &'static FastDbApi,
     /// FastDB's number of the opened database.
     pub(crate) session: c_int,
     files: DatabaseFiles,
@@ -32,7 +32,7 @@ pub struct Database {
     /// Whether the file stays empty, since the library is a diskless build.
     pub(crate) is_diskless: bool,
     /// Statements of all sessions: they must be freed before their tables are dropped.
-    statements: Mutex<Vec<Weak<Mutex<Statements>>>>,
+    statements: Mutex<Vec<Weak<Mutex<SessionSearches>>>>,
     /// Key files; dropped last, when the library has closed the database.
     _leftovers: Leftovers,
     _owned: File,
@@ -46,12 +46,12 @@ fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
     EngineError::new(kind, format!("cannot {doing} {}: {e}", path.display()))
 }
 
-impl Database {
+impl FastDbDatabase {
     /// Opens a file that Bourse made, or makes one.
     pub(crate) fn at(
-        library: &'static LoadedLibrary<Api>,
+        library: &'static LoadedLibrary<FastDbApi>,
         files: &DatabaseFiles,
-        options: &Options,
+        options: &FastDbOptions,
     ) -> Result<Arc<Self>, EngineError> {
         let (api, path) = (&library.api, &*files.open_or_make()?);
         let owned = lock_for_process(path).map_err(|e| io_error("open", path, &e))?;
@@ -99,7 +99,7 @@ impl Database {
     }
 
     /// Registers a session's statements, so that they can be freed when tables are dropped.
-    pub(crate) fn register(&self, statements: &Arc<Mutex<Statements>>) {
+    pub(crate) fn register(&self, statements: &Arc<Mutex<SessionSearches>>) {
         let mut all = locked(&self.statements);
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(statements));
@@ -109,7 +109,7 @@ impl Database {
     ///
     /// # Errors
     /// Another session is at work.
-    pub(crate) fn free_statements(&self, but: &Arc<Mutex<Statements>>) -> Result<(), EngineError> {
+    pub(crate) fn free_statements(&self, but: &Arc<Mutex<SessionSearches>>) -> Result<(), EngineError> {
         for other in locked(&self.statements).iter().filter_map(Weak::upgrade) {
             if Arc::ptr_eq(&other, but) {
                 continue;
@@ -126,7 +126,7 @@ impl Database {
     }
 }
 
-impl Drop for Database {
+impl Drop for FastDbDatabase {
     fn drop(&mut self) {
         leave(self);
         // SAFETY: every session held this database and is gone, with its statements and its context; this thread has a
@@ -153,25 +153,25 @@ thread_local! {
 }
 
 /// Makes this thread leave the context it has joined.
-fn leave(database: &Database) {
+fn leave(database: &FastDbDatabase) {
     JOINED.set(0);
     // SAFETY: the session is open; a null context is none.
     unsafe { (database.api.join_context)(database.session, ptr::null_mut()) };
 }
 
 /// Transaction context of a session.
-pub(crate) struct Context {
-    pub(crate) database: Arc<Database>,
+pub(crate) struct TransactionContext {
+    pub(crate) database: Arc<FastDbDatabase>,
     /// Unique number, never reused, so that a thread cannot take another context for this one.
     number: u64,
     raw: *mut c_void,
 }
 
 // SAFETY: a context is used by the thread that has joined it, and a session is with one thread at a time.
-unsafe impl Send for Context {}
+unsafe impl Send for TransactionContext {}
 
-impl Context {
-    pub(crate) fn new(database: Arc<Database>) -> Self {
+impl TransactionContext {
+    pub(crate) fn new(database: Arc<FastDbDatabase>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         // SAFETY: the library is loaded; the context is removed in `drop`.
         let raw = unsafe { (database.api.create_context)() };
@@ -197,7 +197,7 @@ impl Context {
     }
 }
 
-impl Drop for Context {
+impl Drop for TransactionContext {
     fn drop(&mut self) {
         leave(&self.database);
         // SAFETY: made by `new`, and no thread uses it any more: each joins its own before it calls.

@@ -1,8 +1,8 @@
 //! The engine: what FastDB's database is to the seam.
 
-use crate::database::{Context, Database};
+use crate::database::{FastDbDatabase, TransactionContext};
 use crate::library::load;
-use crate::options::{Commit, GRAMMAR, Options, parse};
+use crate::options::{Commit, FastDbOptions, GRAMMAR, parse};
 use crate::session::FastDbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
@@ -12,7 +12,7 @@ use bourse_engine::{
 use std::sync::Arc;
 
 /// FastDB database under test.
-pub type FastDbEngine = KeyedEngine<Database>;
+pub type FastDbEngine = KeyedEngine<FastDbDatabase>;
 
 /// Parses a target; neither the library nor the disk is touched yet.
 ///
@@ -29,14 +29,14 @@ pub fn open(target: &str) -> Result<FastDbEngine, TargetError> {
     parse(target).map(KeyedEngine::of)
 }
 
-impl KeyDatabase for Database {
-    type Options = Options;
+impl KeyDatabase for FastDbDatabase {
+    type Options = FastDbOptions;
     const NAME: &'static str = "fastdb";
     const FORMAT: &'static FileFormat = &FileFormat { name: "FastDB", ..FileFormat::FILE };
-    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+    const GRAMMAR: &'static Grammar<FastDbOptions> = &GRAMMAR;
     const LISTS_TABLES: bool = false;
 
-    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<FastDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.ok_or_else(|| EngineError::unsupported("FastDB has no database `:memory:`"))?;
         files.exists()?;
         // Nothing is made where there is no library.
@@ -57,7 +57,7 @@ impl KeyDatabase for Database {
         self.is_diskless.then_some("the library is a diskless build: the database is in memory")
     }
 
-    fn durability(&self, options: &Options) -> (Durability, String) {
+    fn durability(&self, options: &FastDbOptions) -> (Durability, String) {
         let (class, why) = match options.commit {
             Commit::Full => (
                 Durability::Durable,
@@ -71,7 +71,7 @@ impl KeyDatabase for Database {
         (class, why.to_owned())
     }
 
-    fn settings(&self, options: &Options) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &FastDbOptions) -> Result<Vec<Setting>, EngineError> {
         let mut settings = settings(&GRAMMAR, options);
         settings.retain(|setting| setting.name != "library");
         let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
@@ -81,7 +81,7 @@ impl KeyDatabase for Database {
         Ok(settings)
     }
 
-    fn warnings(&self, options: &Options) -> Vec<String> {
+    fn warnings(&self, options: &FastDbOptions) -> Vec<String> {
         let mut warnings = Vec::new();
         if options.commit == Commit::Precommit {
             warnings.push(
@@ -99,7 +99,7 @@ impl KeyDatabase for Database {
         warnings
     }
 
-    fn capabilities(options: &Options) -> Capabilities {
+    fn capabilities(options: &FastDbOptions) -> Capabilities {
         Capabilities {
             // One lock for the whole database: readers share it, a writer has it alone.
             snapshots: false,
@@ -115,8 +115,8 @@ impl KeyDatabase for Database {
         }
     }
 
-    fn records(self: Arc<Self>, options: &Options) -> Box<dyn Records> {
-        Box::new(FastDbSession::new(Context::new(self), options))
+    fn records(self: Arc<Self>, options: &FastDbOptions) -> Box<dyn Records> {
+        Box::new(FastDbSession::new(TransactionContext::new(self), options))
     }
 
     fn tables(&self) -> Result<Vec<String>, EngineError> {

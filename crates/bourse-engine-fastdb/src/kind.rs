@@ -1,14 +1,19 @@
 //! Registers FastDB as an engine.
 
-use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{FastDbOptions, GRAMMAR, info, open};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("fastdb"), memory: false, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("fastdb"),
+        memory: false,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     prepares_ms: 500,
     available: |target| {
-        let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
+        let named = GRAMMAR.parse(target, FastDbOptions::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
     stays_loaded: true,
@@ -22,7 +27,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("library {}", found.display()))
         },
-        || GRAMMAR.help("fastdb", &Options::DEFAULT),
+        || GRAMMAR.help("fastdb", &FastDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -23,4 +23,4 @@ mod statement;
 pub use engine::{FastDbEngine, open};
 pub use kind::KINDS;
 pub use library::{LIBRARY_VARIABLE, info};
-pub use options::{Commit, GRAMMAR, Index, Options};
+pub use options::{Commit, FastDbIndex, FastDbOptions, GRAMMAR};

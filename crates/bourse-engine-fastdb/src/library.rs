@@ -8,7 +8,7 @@ use std::sync::Mutex;
 /// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_FASTDB";
 
-static LIBRARY: EngineLibrary<Api> = EngineLibrary {
+static LIBRARY: EngineLibrary<FastDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: "libfastdb_r.so.2",
     folders: &[],
@@ -16,7 +16,7 @@ static LIBRARY: EngineLibrary<Api> = EngineLibrary {
     open: |path| {
         // SAFETY: a person who names a library says that it is FastDB, whose initialisers set up its own static objects and a
         // handler of SIGALRM, a signal that nothing here uses.
-        let api = unsafe { Api::open(path) }?;
+        let api = unsafe { FastDbApi::open(path) }?;
         // SAFETY: the function has the signature of `cli_trace_function_t` and is there for good.
         unsafe { (api.set_trace_function)(silent) };
         Ok(api)
@@ -28,7 +28,7 @@ static LIBRARY: EngineLibrary<Api> = EngineLibrary {
 ///
 /// # Errors
 /// [`LibraryAbsent`]: the reason, and where to get the library.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<Api>, LibraryAbsent> {
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<FastDbApi>, LibraryAbsent> {
     LIBRARY.load(library)
 }
 
@@ -73,7 +73,7 @@ type TraceFunction = unsafe extern "C" fn(*mut c_char);
 
 c_interface! {
     /// Functions of `cli.h` that are used.
-    struct Api;
+    struct FastDbApi;
     create = b"cli_create\0": (*const c_char, *const c_char, c_uint, c_int, usize, usize, usize, usize) -> c_int;
     close = b"cli_close\0": (c_int) -> c_int;
     statement = b"cli_statement\0": (c_int, *const c_char) -> c_int;

@@ -6,7 +6,7 @@ use bourse_engine::{IndexKind, option_words, options};
 use std::path::PathBuf;
 
 /// Kind of index of a key.
-pub type Index = IndexKind;
+pub type FastDbIndex = IndexKind;
 
 option_words! {
     /// Function that ends a transaction with changes.
@@ -21,27 +21,27 @@ option_words! {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct FastDbOptions;
 
     /// `library`.
     library: Option<PathBuf> = None => ["library": path,
         "FastDB's shared library: libfastdb_r.so.2 or a diskless build [without it: $BOURSE_FASTDB, then the system's library path]"];
 
     /// `index`.
-    index: Index = Index::Tree =>
+    index: FastDbIndex = FastDbIndex::Tree =>
         [OptionSpec {
             name: "index",
             values: "ttree, hash",
             meaning: "index on keys; a hash index cannot scan keys in order",
             set: |options, text| {
                 options.index = match text {
-                    "ttree" => Index::Tree,
-                    "hash" => Index::Hash,
+                    "ttree" => FastDbIndex::Tree,
+                    "hash" => FastDbIndex::Hash,
                     _ => return Err(ExpectedValue::Listed),
                 };
                 Ok(())
             },
-            show: |options| if options.index == Index::Hash { "hash" } else { "ttree" }.to_owned(),
+            show: |options| if options.index == FastDbIndex::Hash { "hash" } else { "ttree" }.to_owned(),
         }];
 
     /// `commit`.
@@ -58,12 +58,12 @@ options! {
 }
 
 /// Grammar of FastDB targets.
-pub static GRAMMAR: Grammar<Options> =
+pub static GRAMMAR: Grammar<FastDbOptions> =
     Grammar { engine: "FastDB", schemes: &[Scheme::plain("fastdb")], forms: "fastdb:PATH", options: OPTIONS };
 
 /// Parses a target.
-pub(crate) fn parse(text: &str) -> Result<ParsedTarget<Options>, TargetError> {
-    let parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
+pub(crate) fn parse(text: &str) -> Result<ParsedTarget<FastDbOptions>, TargetError> {
+    let parsed = GRAMMAR.parse(text, FastDbOptions::DEFAULT)?;
     if parsed.place.contains('%') {
         return Err(TargetError::Impossible {
             what: parsed.place,

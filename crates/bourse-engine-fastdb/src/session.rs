@@ -1,13 +1,14 @@
 //! Records by key on FastDB.
 
-use crate::database::Context;
+use crate::database::TransactionContext;
 use crate::error::check;
 use crate::library::FieldDescriptor;
-use crate::options::{Commit, Options};
-use crate::statement::{BoundStatement, StatementKind, Statements};
+use crate::options::{Commit, FastDbOptions};
+use crate::statement::{BoundSearch, SessionSearches, StatementKind};
 use bourse_engine::records::refusals::{key_exists, only_reads};
 use bourse_engine::{
-    Access, Change, EachRow, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value, locked,
+    Access, EachRow, EngineError, FieldChange, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value,
+    locked,
 };
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -19,8 +20,8 @@ const INDEXED: c_int = 2;
 
 /// Session of one user.
 pub(crate) struct FastDbSession {
-    context: Context,
-    statements: Arc<Mutex<Statements>>,
+    context: TransactionContext,
+    statements: Arc<Mutex<SessionSearches>>,
     index: IndexKind,
     commit: Commit,
     is_unique: bool,
@@ -32,8 +33,8 @@ pub(crate) struct FastDbSession {
 }
 
 impl FastDbSession {
-    pub(crate) fn new(context: Context, options: &Options) -> Self {
-        let statements = Arc::<Mutex<Statements>>::default();
+    pub(crate) fn new(context: TransactionContext, options: &FastDbOptions) -> Self {
+        let statements = Arc::<Mutex<SessionSearches>>::default();
         context.database.register(&statements);
         Self {
             context,
@@ -93,7 +94,7 @@ impl FastDbSession {
         &mut self,
         table: &'static RecordTable,
         which: StatementKind,
-        body: impl FnOnce(&crate::library::Api, &mut BoundStatement) -> Result<T, EngineError>,
+        body: impl FnOnce(&crate::library::FastDbApi, &mut BoundSearch) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         self.context.join();
         let database = &self.context.database;
@@ -111,7 +112,7 @@ impl FastDbSession {
     #[inline]
     fn writing<T>(
         &mut self,
-        body: impl FnOnce(&Self, &mut Statements) -> Result<(T, bool), EngineError>,
+        body: impl FnOnce(&Self, &mut SessionSearches) -> Result<(T, bool), EngineError>,
     ) -> Result<T, EngineError> {
         match self.open {
             Some(Access::Read) => return Err(only_reads()),
@@ -148,7 +149,7 @@ impl FastDbSession {
         &mut self,
         table: &'static RecordTable,
         key: Key<'_>,
-        change: impl FnOnce(&crate::library::Api, &mut BoundStatement) -> Result<(), EngineError>,
+        change: impl FnOnce(&crate::library::FastDbApi, &mut BoundSearch) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
         self.writing(|session, statements| {
             let database = &session.context.database;
@@ -176,7 +177,7 @@ impl FastDbSession {
         let fields: Vec<_> = std::iter::once(&key).chain(table.fields()).collect();
         let names = fields.iter().map(|field| c_name(field.name)).collect::<Result<Vec<_>, _>>()?;
         let describe = |(field, name): (&&RecordField, &CString)| FieldDescriptor {
-            var_type: crate::slot::Slot::new(field.record_type).var_type(),
+            var_type: crate::slot::ValueSlot::new(field.record_type).var_type(),
             flags: match field.index {
                 None => 0,
                 Some(IndexKind::Hash) => HASHED,
@@ -314,7 +315,12 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         self.changing(table, key, |api, bound| {
             bound.step(api, true)?;
             bound.change(change, table.name())?;
@@ -384,8 +390,8 @@ impl Records for FastDbSession {
 
 /// Passes every record found to `each`.
 fn hand_over(
-    api: &crate::library::Api,
-    bound: &mut BoundStatement,
+    api: &crate::library::FastDbApi,
+    bound: &mut BoundSearch,
     each: &mut EachRow<'_>,
 ) -> Result<u64, EngineError> {
     let count = bound.fetch(api, false)?;

@@ -13,7 +13,7 @@ pub(crate) const INT4: c_int = 4;
 
 /// Memory of one value. FastDB gets its address and uses it while a statement of it runs, which is only while the session that
 /// owns it is in a call.
-pub(crate) struct Slot {
+pub(crate) struct ValueSlot {
     record_type: RecordType,
     /// The length that FastDB reads and writes, followed by the value.
     words: NonNull<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Slot {
 }
 
 // SAFETY: the memory is this slot's alone, and FastDB touches it only in calls that the owner makes.
-unsafe impl Send for Slot {}
+unsafe impl Send for ValueSlot {}
 
 /// Reason that a value does not fit in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Misfit {
     }
 }
 
-impl Slot {
+impl ValueSlot {
     pub(crate) fn new(record_type: RecordType) -> Self {
         let bytes = match record_type {
             RecordType::Int | RecordType::Real => 8,
@@ -171,7 +171,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for ValueSlot {
     fn drop(&mut self) {
         let words = std::ptr::slice_from_raw_parts_mut(self.words.as_ptr(), self.count);
         // SAFETY: made from a box of as many words in `new`, and only here given back.

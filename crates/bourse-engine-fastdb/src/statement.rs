@@ -1,22 +1,22 @@
 //! Statements of a table, with the memory they are bound to.
 
 use crate::error::{check, error};
-use crate::library::Api;
-use crate::slot::{INT4, Misfit, Slot};
-use bourse_engine::{Change, EngineError, Key, RecordField, RecordTable, RecordType, Row, Value};
+use crate::library::FastDbApi;
+use crate::slot::{INT4, Misfit, ValueSlot};
+use bourse_engine::{EngineError, FieldChange, Key, RecordField, RecordTable, RecordType, Row, Value};
 use std::borrow::Cow;
 use std::ffi::{CString, c_int};
 use std::ptr;
 
 /// Statement in the library.
-struct Statement {
+struct FastDbStatement {
     id: c_int,
     /// Text of the statement, for errors.
     text: String,
 }
 
-impl Statement {
-    fn new(api: &Api, session: c_int, text: String) -> Result<Self, EngineError> {
+impl FastDbStatement {
+    fn new(api: &FastDbApi, session: c_int, text: String) -> Result<Self, EngineError> {
         let c_text = c_text(&text)?;
         // SAFETY: the session is open and the text ends with a zero; FastDB copies it.
         let id = unsafe { (api.statement)(session, c_text.as_ptr()) };
@@ -28,7 +28,13 @@ impl Statement {
         error(code, doing).with_statement(&self.text)
     }
 
-    fn bind_parameter(&self, api: &Api, name: &str, var_type: c_int, slot: &Slot) -> Result<(), EngineError> {
+    fn bind_parameter(
+        &self,
+        api: &FastDbApi,
+        name: &str,
+        var_type: c_int,
+        slot: &ValueSlot,
+    ) -> Result<(), EngineError> {
         let name = c_text(name)?;
         // SAFETY: FastDB copies the name and stores the address, which is valid as long as the slot; the statement is freed
         // before it.
@@ -36,7 +42,7 @@ impl Statement {
         if bound < 0 { Err(self.failed(bound, "bind a parameter")) } else { Ok(()) }
     }
 
-    fn bind_column(&self, api: &Api, name: &str, slot: &Slot) -> Result<(), EngineError> {
+    fn bind_column(&self, api: &FastDbApi, name: &str, slot: &ValueSlot) -> Result<(), EngineError> {
         let name = c_text(name)?;
         // SAFETY: as for a parameter; the type is that of the slot's memory, and its length is where FastDB expects it.
         let bound = unsafe { (api.column)(self.id, name.as_ptr(), slot.var_type(), slot.length(), slot.data()) };
@@ -49,31 +55,31 @@ fn c_text(text: &str) -> Result<CString, EngineError> {
 }
 
 /// Statement on a table, bound to its columns and to the value it searches for.
-pub(crate) struct BoundStatement {
-    statement: Statement,
+pub(crate) struct BoundSearch {
+    statement: FastDbStatement,
     /// Key and fields.
-    columns: Vec<Slot>,
-    sought: Option<Slot>,
-    limit: Option<Slot>,
+    columns: Vec<ValueSlot>,
+    sought: Option<ValueSlot>,
+    limit: Option<ValueSlot>,
 }
 
-impl BoundStatement {
+impl BoundSearch {
     fn new(
-        api: &Api,
+        api: &FastDbApi,
         session: c_int,
         table: &RecordTable,
         text: String,
         sought: Option<RecordType>,
         has_limit: bool,
     ) -> Result<Self, EngineError> {
-        let statement = Statement::new(api, session, text)?;
+        let statement = FastDbStatement::new(api, session, text)?;
         let columns =
-            std::iter::once(table.key()).chain(table.fields()).map(|field| Slot::new(field.record_type)).collect();
+            std::iter::once(table.key()).chain(table.fields()).map(|field| ValueSlot::new(field.record_type)).collect();
         let bound = Self {
             statement,
             columns,
-            sought: sought.map(Slot::new),
-            limit: has_limit.then(|| Slot::new(RecordType::Int)),
+            sought: sought.map(ValueSlot::new),
+            limit: has_limit.then(|| ValueSlot::new(RecordType::Int)),
         };
         let result = bound.bind(api, table);
         if result.is_err() {
@@ -82,7 +88,7 @@ impl BoundStatement {
         result.map(|()| bound)
     }
 
-    fn bind(&self, api: &Api, table: &RecordTable) -> Result<(), EngineError> {
+    fn bind(&self, api: &FastDbApi, table: &RecordTable) -> Result<(), EngineError> {
         for (field, slot) in std::iter::once(table.key()).chain(table.fields()).zip(&self.columns) {
             self.statement.bind_column(api, field.name, slot)?;
         }
@@ -96,7 +102,7 @@ impl BoundStatement {
         Ok(())
     }
 
-    fn free(&self, api: &Api) {
+    fn free(&self, api: &FastDbApi) {
         // SAFETY: the statement is FastDB's and not yet freed.
         unsafe { (api.free)(self.statement.id) };
     }
@@ -143,18 +149,18 @@ impl BoundStatement {
     }
 
     /// Changes a field that was fetched.
-    pub(crate) fn change(&mut self, change: Change<'_>, name: &str) -> Result<(), EngineError> {
+    pub(crate) fn change(&mut self, change: FieldChange<'_>, name: &str) -> Result<(), EngineError> {
         let slot = self.columns.get_mut(change.field() + 1).ok_or_else(|| Misfit::Type.of(name))?;
         match change {
-            Change::Add(_, by) => slot.add(by),
-            Change::Set(_, value) => slot.set(value),
+            FieldChange::Add(_, by) => slot.add(by),
+            FieldChange::Set(_, value) => slot.set(value),
         }
         .map_err(|misfit| misfit.of(name))
     }
 
     /// Searches for records; returns how many were found.
     #[inline]
-    pub(crate) fn fetch(&mut self, api: &Api, for_update: bool) -> Result<u64, EngineError> {
+    pub(crate) fn fetch(&mut self, api: &FastDbApi, for_update: bool) -> Result<u64, EngineError> {
         // SAFETY: what the statement is bound to lives as long as it; this thread has joined its session's context.
         let found = unsafe { (api.fetch)(self.statement.id, c_int::from(for_update)) };
         u64::try_from(found).map_err(|_| self.statement.failed(found, "search"))
@@ -162,8 +168,8 @@ impl BoundStatement {
 
     /// Fetches the first record, or the next one, into the columns.
     #[inline]
-    pub(crate) fn step(&mut self, api: &Api, is_first: bool) -> Result<(), EngineError> {
-        self.columns.iter_mut().for_each(Slot::arm);
+    pub(crate) fn step(&mut self, api: &FastDbApi, is_first: bool) -> Result<(), EngineError> {
+        self.columns.iter_mut().for_each(ValueSlot::arm);
         let step = if is_first { api.get_first } else { api.get_next };
         // SAFETY: as in `fetch`; the columns have their capacity set.
         let code = unsafe { step(self.statement.id) };
@@ -172,7 +178,7 @@ impl BoundStatement {
 
     /// Writes the columns as a new record.
     #[inline]
-    pub(crate) fn insert(&mut self, api: &Api) -> Result<(), EngineError> {
+    pub(crate) fn insert(&mut self, api: &FastDbApi) -> Result<(), EngineError> {
         // SAFETY: as in `fetch`; the new record's number is not requested.
         let code = unsafe { (api.insert)(self.statement.id, ptr::null_mut()) };
         if code < 0 { Err(self.statement.failed(code, "insert")) } else { Ok(()) }
@@ -180,7 +186,7 @@ impl BoundStatement {
 
     /// Writes the columns over the record that was fetched last.
     #[inline]
-    pub(crate) fn update(&mut self, api: &Api) -> Result<(), EngineError> {
+    pub(crate) fn update(&mut self, api: &FastDbApi) -> Result<(), EngineError> {
         // SAFETY: as in `fetch`.
         let code = unsafe { (api.update)(self.statement.id) };
         if code < 0 { Err(self.statement.failed(code, "update")) } else { Ok(()) }
@@ -188,14 +194,14 @@ impl BoundStatement {
 
     /// Deletes all records that were found; there must be one.
     #[inline]
-    pub(crate) fn remove(&mut self, api: &Api) -> Result<(), EngineError> {
+    pub(crate) fn remove(&mut self, api: &FastDbApi) -> Result<(), EngineError> {
         // SAFETY: as in `fetch`.
         let code = unsafe { (api.remove)(self.statement.id) };
         if code < 0 { Err(self.statement.failed(code, "delete")) } else { Ok(()) }
     }
 }
 
-impl Row for BoundStatement {
+impl Row for BoundSearch {
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
         self.columns[index].value()
@@ -209,16 +215,16 @@ impl Row for BoundStatement {
 
 /// Statements of a table, each made at first use.
 #[derive(Default)]
-pub(crate) struct TableStatements {
-    insert: Option<BoundStatement>,
-    get: Option<BoundStatement>,
-    scan: Option<BoundStatement>,
-    all: Option<BoundStatement>,
-    find: Vec<Option<BoundStatement>>,
+pub(crate) struct TableSearches {
+    insert: Option<BoundSearch>,
+    get: Option<BoundSearch>,
+    scan: Option<BoundSearch>,
+    all: Option<BoundSearch>,
+    find: Vec<Option<BoundSearch>>,
 }
 
-impl TableStatements {
-    fn free(&mut self, api: &Api) {
+impl TableSearches {
+    fn free(&mut self, api: &FastDbApi) {
         let all = [&mut self.insert, &mut self.get, &mut self.scan, &mut self.all];
         for bound in all.into_iter().chain(&mut self.find).filter_map(Option::take) {
             bound.free(api);
@@ -228,8 +234,8 @@ impl TableStatements {
 
 /// Statements of a session, by their tables' slots.
 #[derive(Default)]
-pub(crate) struct Statements {
-    tables: Vec<TableStatements>,
+pub(crate) struct SessionSearches {
+    tables: Vec<TableSearches>,
     /// Whether the session has a transaction open.
     pub(crate) in_transaction: bool,
 }
@@ -244,19 +250,19 @@ pub(crate) enum StatementKind {
     Find(usize),
 }
 
-impl Statements {
+impl SessionSearches {
     /// Statement of a kind, made at first use.
     #[inline]
     pub(crate) fn get(
         &mut self,
-        api: &Api,
+        api: &FastDbApi,
         session: c_int,
         table: &'static RecordTable,
         which: StatementKind,
-    ) -> Result<&mut BoundStatement, EngineError> {
+    ) -> Result<&mut BoundSearch, EngineError> {
         let slot = table.slot();
         if self.tables.len() <= slot {
-            self.tables.resize_with(slot + 1, TableStatements::default);
+            self.tables.resize_with(slot + 1, TableSearches::default);
         }
         let of_table = &mut self.tables[slot];
         let place = match which {
@@ -278,7 +284,7 @@ impl Statements {
     }
 
     /// Frees all statements.
-    pub(crate) fn free(&mut self, api: &Api) {
+    pub(crate) fn free(&mut self, api: &FastDbApi) {
         self.tables.iter_mut().for_each(|table| table.free(api));
     }
 }
@@ -288,10 +294,15 @@ impl Statements {
 const NO_LIMIT: &str = "limit 2147483647";
 
 #[cold]
-fn make(api: &Api, session: c_int, table: &RecordTable, which: StatementKind) -> Result<BoundStatement, EngineError> {
+fn make(
+    api: &FastDbApi,
+    session: c_int,
+    table: &RecordTable,
+    which: StatementKind,
+) -> Result<BoundSearch, EngineError> {
     let (name, key) = (table.name(), table.key());
     let new = |text: String, sought: Option<&RecordField>, has_limit| {
-        BoundStatement::new(api, session, table, text, sought.map(|field| field.record_type), has_limit)
+        BoundSearch::new(api, session, table, text, sought.map(|field| field.record_type), has_limit)
     };
     match which {
         StatementKind::Insert => new(format!("insert into {name}"), None, false),

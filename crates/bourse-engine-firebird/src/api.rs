@@ -6,12 +6,12 @@ use std::ffi::{c_char, c_int, c_void};
 
 /// Object of the library, opaque to this crate.
 #[repr(C)]
-pub(crate) struct Object<T> {
+pub(crate) struct LibraryObject<T> {
     _dummy: *mut c_void,
     table: *const T,
 }
 
-impl<T> Object<T> {
+impl<T> LibraryObject<T> {
     /// Table of the object's functions.
     ///
     /// # Safety
@@ -35,7 +35,7 @@ pub(crate) struct TableHeader {
 pub(crate) struct CountedTable<T> {
     _begin: TableHeader,
     _add_ref: UnusedFunction,
-    pub(crate) release: unsafe extern "C" fn(*mut Object<T>) -> c_int,
+    pub(crate) release: unsafe extern "C" fn(*mut LibraryObject<T>) -> c_int,
 }
 
 /// Placeholder for a function that is not used.
@@ -49,18 +49,18 @@ pub(crate) struct LobId {
     pub(crate) low: u32,
 }
 
-pub(crate) type RawStatus = Object<StatusTable>;
-pub(crate) type RawMaster = Object<MasterTable>;
-pub(crate) type RawProvider = Object<ProviderTable>;
-pub(crate) type RawAttachment = Object<AttachmentTable>;
-pub(crate) type RawTransaction = Object<TransactionTable>;
-pub(crate) type RawStatement = Object<StatementTable>;
-pub(crate) type RawCursor = Object<CursorTable>;
-pub(crate) type RawMetadata = Object<MetadataTable>;
-pub(crate) type RawBuilder = Object<BuilderTable>;
-pub(crate) type RawLob = Object<LobTable>;
-pub(crate) type RawUtil = Object<UtilTable>;
-pub(crate) type RawConfig = Object<ConfigTable>;
+pub(crate) type RawStatus = LibraryObject<StatusTable>;
+pub(crate) type RawMaster = LibraryObject<MasterTable>;
+pub(crate) type RawProvider = LibraryObject<ProviderTable>;
+pub(crate) type RawAttachment = LibraryObject<AttachmentTable>;
+pub(crate) type RawTransaction = LibraryObject<TransactionTable>;
+pub(crate) type RawStatement = LibraryObject<StatementTable>;
+pub(crate) type RawCursor = LibraryObject<CursorTable>;
+pub(crate) type RawMetadata = LibraryObject<MetadataTable>;
+pub(crate) type RawBuilder = LibraryObject<BuilderTable>;
+pub(crate) type RawLob = LibraryObject<LobTable>;
+pub(crate) type RawUtil = LibraryObject<UtilTable>;
+pub(crate) type RawConfig = LibraryObject<ConfigTable>;
 
 /// `IStatus`.
 #[repr(C)]

@@ -1,9 +1,9 @@
 //! Connections to a database, and their transactions.
 
-use crate::api::{Object, RawAttachment, RawTransaction};
-use crate::library::Library;
-use crate::statement::Statement;
-use crate::status::Status;
+use crate::api::{LibraryObject, RawAttachment, RawTransaction};
+use crate::library::FirebirdLibrary;
+use crate::statement::FirebirdStatement;
+use crate::status::StatusObject;
 use bourse_engine::{EachRow, EngineError, Params, RowExt as _};
 use std::ffi::CString;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) struct Parameters(Vec<u8>);
 
 impl Parameters {
     /// Parameters of every database: only the engine in this process, and no names of other machines in the path.
-    pub(crate) fn new(library: &Library) -> Self {
+    pub(crate) fn new(library: &FirebirdLibrary) -> Self {
         const VERSION_1: u8 = 1;
         const USER_NAME: u8 = 28;
         const CONFIG: u8 = 87;
@@ -117,7 +117,7 @@ impl TransactionParameters {
 
 /// Connection to a database.
 pub(crate) struct Attachment {
-    status: Status,
+    status: StatusObject,
     raw: *mut RawAttachment,
 }
 
@@ -129,7 +129,11 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn open(library: &'static Library, path: &Path, parameters: &Parameters) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        library: &'static FirebirdLibrary,
+        path: &Path,
+        parameters: &Parameters,
+    ) -> Result<Self, EngineError> {
         Self::made(library, path, parameters, false)
     }
 
@@ -137,12 +141,16 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn create(library: &'static Library, path: &Path, parameters: &Parameters) -> Result<Self, EngineError> {
+    pub(crate) fn create(
+        library: &'static FirebirdLibrary,
+        path: &Path,
+        parameters: &Parameters,
+    ) -> Result<Self, EngineError> {
         Self::made(library, path, parameters, true)
     }
 
     fn made(
-        library: &'static Library,
+        library: &'static FirebirdLibrary,
         path: &Path,
         Parameters(list): &Parameters,
         is_new: bool,
@@ -159,21 +167,21 @@ impl Attachment {
         let name = whole.to_str().filter(|name| name.is_ascii()).and_then(|name| CString::new(name).ok());
         let name =
             name.ok_or_else(|| refused("Firebird takes only ASCII characters in paths: name a path of those"))?;
-        let status = Status::new(library);
+        let status = StatusObject::new(library);
         // SAFETY: the provider lives as long as the library; name and list live until this returns.
         let raw = unsafe {
-            let table = Object::table(library.api.provider);
+            let table = LibraryObject::table(library.api.provider);
             let open = if is_new { table.create } else { table.attach };
             status.check(|status| open(library.api.provider, status, name.as_ptr(), list.len() as u32, list.as_ptr()))
         }?;
         Ok(Self { status, raw })
     }
 
-    pub(crate) fn library(&self) -> &'static Library {
+    pub(crate) fn library(&self) -> &'static FirebirdLibrary {
         self.status.library()
     }
 
-    pub(crate) fn status(&self) -> &Status {
+    pub(crate) fn status(&self) -> &StatusObject {
         &self.status
     }
 
@@ -189,13 +197,13 @@ impl Attachment {
     pub(crate) fn begin(
         &self,
         TransactionParameters(list): &TransactionParameters,
-    ) -> Result<Transaction, EngineError> {
+    ) -> Result<FirebirdTransaction, EngineError> {
         // SAFETY: the connection is open; the list lives until this returns.
         let raw = unsafe {
-            let start = Object::table(self.raw).start;
+            let start = LibraryObject::table(self.raw).start;
             self.status.check(|status| start(self.raw, status, list.len() as u32, list.as_ptr()))
         }?;
-        Ok(Transaction { raw })
+        Ok(FirebirdTransaction { raw })
     }
 
     /// Commits a transaction; one that cannot be committed is undone.
@@ -203,10 +211,10 @@ impl Attachment {
     /// # Errors
     /// The library's.
     #[inline]
-    pub(crate) fn commit(&self, transaction: Transaction) -> Result<(), EngineError> {
+    pub(crate) fn commit(&self, transaction: FirebirdTransaction) -> Result<(), EngineError> {
         // SAFETY: the transaction is one of this connection, and is gone once it is committed.
         let done = unsafe {
-            let commit = Object::table(transaction.raw).commit;
+            let commit = LibraryObject::table(transaction.raw).commit;
             self.status.check(|status| commit(transaction.raw, status))
         };
         if done.is_err() {
@@ -220,10 +228,10 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn roll_back(&self, transaction: Transaction) -> Result<(), EngineError> {
+    pub(crate) fn roll_back(&self, transaction: FirebirdTransaction) -> Result<(), EngineError> {
         // SAFETY: as above; one that cannot be undone is left to the end of the connection, and given back here.
         unsafe {
-            let table = Object::table(transaction.raw);
+            let table = LibraryObject::table(transaction.raw);
             let done = self.status.check(|status| (table.rollback)(transaction.raw, status));
             if done.is_err() {
                 (table.counted.release)(transaction.raw);
@@ -239,7 +247,7 @@ impl Attachment {
     pub(crate) fn run(&self, sql: &str, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let transaction =
             self.begin(&TransactionParameters::new(Visibility::Committed, true, Duration::from_secs(10)))?;
-        let ran = Statement::prepare(self, &transaction, sql)
+        let ran = FirebirdStatement::prepare(self, &transaction, sql)
             .and_then(|mut statement| statement.run(self, &transaction, Params::NONE, None, each));
         match ran {
             Ok(changed) => self.commit(transaction).map(|()| changed),
@@ -274,7 +282,7 @@ impl Attachment {
         let mut answer = [0u8; 512];
         // SAFETY: the connection is open; items and the place for the answer live until this returns.
         unsafe {
-            let get_info = Object::table(self.raw).get_info;
+            let get_info = LibraryObject::table(self.raw).get_info;
             self.status.check(|status| {
                 get_info(
                     self.raw,
@@ -294,7 +302,7 @@ impl Drop for Attachment {
     fn drop(&mut self) {
         // SAFETY: the connection is this one's alone; it is gone once it is closed, and given back if it cannot be.
         unsafe {
-            let table = Object::table(self.raw);
+            let table = LibraryObject::table(self.raw);
             if self.status.check(|status| (table.detach)(self.raw, status)).is_err() {
                 (table.counted.release)(self.raw);
             }
@@ -324,14 +332,14 @@ fn numbers_of_answer(answer: &[u8]) -> Vec<(u8, i64)> {
 }
 
 /// Open transaction, to be committed or rolled back by its connection.
-pub(crate) struct Transaction {
+pub(crate) struct FirebirdTransaction {
     raw: *mut RawTransaction,
 }
 
-// SAFETY: the library lets any thread use a transaction, one at a time, and a `Transaction` is not shared between threads.
-unsafe impl Send for Transaction {}
+// SAFETY: the library lets any thread use a transaction, one at a time, and a `FirebirdTransaction` is not shared between threads.
+unsafe impl Send for FirebirdTransaction {}
 
-impl Transaction {
+impl FirebirdTransaction {
     pub(crate) fn raw(&self) -> *mut RawTransaction {
         self.raw
     }

@@ -4,29 +4,29 @@
 //! preserves it as long as there are sessions, and answers questions about the database.
 
 use crate::attachment::{Attachment, Parameters};
-use crate::library::Library;
-use crate::options::{Options, Sync};
-use crate::statement::Statement;
+use crate::library::FirebirdLibrary;
+use crate::options::{FirebirdOptions, FirebirdSync};
+use crate::statement::FirebirdStatement;
 use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Slots, locked};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Statements that a session has prepared, by their slots.
 #[derive(Default)]
-pub(crate) struct PreparedStatements(Mutex<Slots<Statement>>);
+pub(crate) struct PreparedStatements(Mutex<Slots<FirebirdStatement>>);
 
 impl PreparedStatements {
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Slots<Statement>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Slots<FirebirdStatement>> {
         locked(&self.0)
     }
 }
 
 /// Open database; closed when its last user drops it.
-pub(crate) struct Database {
-    library: &'static Library,
+pub(crate) struct FirebirdDatabase {
+    library: &'static FirebirdLibrary,
     path: PathBuf,
-    options: Options,
+    options: FirebirdOptions,
     /// Commits of writing transactions.
     pub(crate) commits: Commits,
     /// Prepared statements of all sessions.
@@ -37,14 +37,18 @@ pub(crate) struct Database {
 }
 
 /// Databases that this process has open.
-static OPEN: OpenFiles<Options, Database> = OpenFiles::new();
+static OPEN: OpenFiles<FirebirdOptions, FirebirdDatabase> = OpenFiles::new();
 
-impl Database {
+impl FirebirdDatabase {
     /// Opens the database in an existing file.
     ///
     /// # Errors
     /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
-    pub(crate) fn in_file(library: &'static Library, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_file(
+        library: &'static FirebirdLibrary,
+        path: &Path,
+        options: &FirebirdOptions,
+    ) -> Result<Arc<Self>, EngineError> {
         OPEN.get(path, options, || Self::alone(library, path, options, options.sync).map(Arc::new))
     }
 
@@ -53,13 +57,13 @@ impl Database {
     /// # Errors
     /// The library's.
     pub(crate) fn alone(
-        library: &'static Library,
+        library: &'static FirebirdLibrary,
         path: &Path,
-        options: &Options,
-        sync: Sync,
+        options: &FirebirdOptions,
+        sync: FirebirdSync,
     ) -> Result<Self, EngineError> {
         let used = FileUse::begin(path, "firebird")?;
-        let parameters = |pages| Parameters::new(library).forced_writes(sync == Sync::Full).cache_pages(pages);
+        let parameters = |pages| Parameters::new(library).forced_writes(sync == FirebirdSync::Full).cache_pages(pages);
         let mut keeper = Attachment::open(library, path, &parameters(None)).map_err(|e| open_error(path, e))?;
         if let Some(bytes) = options.cache_bytes {
             // The number of pages depends on the page size, which the file has and which is known only once it is open.
@@ -79,7 +83,7 @@ impl Database {
         })
     }
 
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &FirebirdOptions {
         &self.options
     }
 

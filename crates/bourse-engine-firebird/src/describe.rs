@@ -1,7 +1,7 @@
 //! The description of the system under test, read back from Firebird, and the guarantee of its settings.
 
 use crate::attachment::Attachment;
-use crate::options::{GRAMMAR, Options};
+use crate::options::{FirebirdOptions, GRAMMAR};
 use bourse_engine::target::ParsedTarget;
 use bourse_engine::{Description, Durability, EngineError, RowExt as _, Setting, WriterWait, durability_at};
 use std::path::Path;
@@ -16,7 +16,7 @@ const SETTINGS: &str = "SELECT mon$page_size AS page_size, mon$page_buffers AS p
 const VERSION: &str = "SELECT rdb$get_context('SYSTEM', 'ENGINE_VERSION') FROM rdb$database";
 
 pub(crate) fn describe(
-    target: &ParsedTarget<Options>,
+    target: &ParsedTarget<FirebirdOptions>,
     path: &Path,
     attachment: &Attachment,
 ) -> Result<Description, EngineError> {

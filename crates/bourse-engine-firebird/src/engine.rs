@@ -1,12 +1,12 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::attachment::{Attachment, Parameters};
-use crate::database::Database;
+use crate::database::FirebirdDatabase;
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::library::{Library, load};
+use crate::library::{FirebirdLibrary, load};
 use crate::loader::{file_loader, template};
-use crate::options::{GRAMMAR, Options, Serializable};
+use crate::options::{FirebirdOptions, GRAMMAR, Serializable};
 use crate::session::FirebirdSession;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
@@ -22,12 +22,12 @@ static FORMAT: FileFormat = FileFormat { name: "Firebird", takes_the_lock: true,
 
 /// Firebird database under test.
 pub struct FirebirdEngine {
-    target: ParsedTarget<Options>,
+    target: ParsedTarget<FirebirdOptions>,
     path: PathBuf,
     /// Copy that is read in place of the database, if the target is opened for reading only.
     copy: Option<ReadCopy>,
     /// Open database; closed with its last session, so that another process can open it between rounds.
-    opened: SharedDatabase<Database>,
+    opened: SharedDatabase<FirebirdDatabase>,
 }
 
 impl std::fmt::Debug for FirebirdEngine {
@@ -49,7 +49,7 @@ impl std::fmt::Debug for FirebirdEngine {
 /// assert!(refused.contains("expected full, off"), "{refused}");
 /// ```
 pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let target = GRAMMAR.parse(target, FirebirdOptions::DEFAULT)?;
     let path = PathBuf::from(&target.place);
     Ok(FirebirdEngine { target, path, copy: None, opened: SharedDatabase::default() })
 }
@@ -70,7 +70,7 @@ const FAULTS: [(u8, &str); 7] = [
 ];
 
 impl FirebirdEngine {
-    fn library(&self) -> Result<&'static Library, EngineError> {
+    fn library(&self) -> Result<&'static FirebirdLibrary, EngineError> {
         load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
     }
 
@@ -79,14 +79,14 @@ impl FirebirdEngine {
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<Database>, EngineError> {
+    fn database(&self) -> Result<Arc<FirebirdDatabase>, EngineError> {
         let options = &self.target.options;
         self.opened.get_or_open(false, || {
             let files = self.files();
             files.exists()?;
             let library = self.library()?;
             let path = files.open_or_make_with(template(library, options))?;
-            Database::in_file(library, &path, options)
+            FirebirdDatabase::in_file(library, &path, options)
         })
     }
 }

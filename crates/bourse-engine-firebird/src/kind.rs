@@ -1,15 +1,20 @@
 //! Registers Firebird embedded as an engine.
 
-use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{FirebirdOptions, GRAMMAR, info, open};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("fdb"), memory: false, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("fdb"),
+        memory: false,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     loads_rows_s: Some(85_000),
     prepares_ms: 1_300,
     available: |target| {
-        let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
+        let named = GRAMMAR.parse(target, FirebirdOptions::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
     crash_sweeps: Some(&["sync=full,off"]),
@@ -24,7 +29,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("{}, library {}", found.version, found.path.display()))
         },
-        || GRAMMAR.help("firebird", &Options::DEFAULT),
+        || GRAMMAR.help("firebird", &FirebirdOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -34,5 +34,5 @@ mod status;
 
 pub use engine::{FirebirdEngine, open};
 pub use kind::KINDS;
-pub use library::{Info, LIBRARY_VARIABLE, info};
-pub use options::{GRAMMAR, Options, PageSize, Serializable, Sync};
+pub use library::{FirebirdInfo, LIBRARY_VARIABLE, info};
+pub use options::{FirebirdOptions, FirebirdSync, GRAMMAR, PageSize, Serializable};

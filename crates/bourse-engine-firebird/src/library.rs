@@ -1,6 +1,6 @@
 //! The client's library: found and loaded once, with the engine that it will load.
 
-use crate::api::{Object, RawMaster, RawProvider, RawUtil, value};
+use crate::api::{LibraryObject, RawMaster, RawProvider, RawUtil, value};
 use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libfbclient.so.2"
 };
 
-static LIBRARY: EngineLibrary<Client> = EngineLibrary {
+static LIBRARY: EngineLibrary<FirebirdClient> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: FILE_NAME,
     folders: &[
@@ -28,13 +28,13 @@ static LIBRARY: EngineLibrary<Client> = EngineLibrary {
         "/Library/Frameworks/Firebird.framework/Resources/lib",
     ],
     advice: "Debian and Ubuntu have the client's library in the package libfbclient2 and the engine in firebird3.0-server-core, of which no server is started; Firebird's own archives have both; name the client's library in $BOURSE_FIREBIRD or with `library=`",
-    open: Client::open,
+    open: FirebirdClient::open,
     loaded: Mutex::new(None),
 };
 
 /// Version and path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
+pub struct FirebirdInfo {
     /// Version, such as `3.0.11`.
     pub version: String,
     /// Path of its file.
@@ -46,27 +46,27 @@ pub struct Info {
 ///
 /// # Errors
 /// [`LibraryAbsent`]: the reason, and where to get them.
-pub fn info(library: Option<&Path>) -> Result<Info, LibraryAbsent> {
-    load(library).map(|library| Info { version: library.api.version.clone(), path: library.path.clone() })
+pub fn info(library: Option<&Path>) -> Result<FirebirdInfo, LibraryAbsent> {
+    load(library).map(|library| FirebirdInfo { version: library.api.version.clone(), path: library.path.clone() })
 }
 
 /// Loads the library, once per process.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, LibraryAbsent> {
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static FirebirdLibrary, LibraryAbsent> {
     LIBRARY.load(library)
 }
 
 /// Loaded library.
-pub(crate) type Library = LoadedLibrary<Client>;
+pub(crate) type FirebirdLibrary = LoadedLibrary<FirebirdClient>;
 
 c_interface! {
     /// Functions of the library that give its objects; all others are methods of these.
-    struct Functions;
+    struct FirebirdFunctions;
     get_master = b"fb_get_master_interface\0": () -> *mut RawMaster;
     get_version = b"isc_get_client_version\0": (*mut c_char);
 }
 
 /// Client's side of the library.
-pub(crate) struct Client {
+pub(crate) struct FirebirdClient {
     pub(crate) version: String,
     /// Name of the engine that works in this process, such as `Engine12`.
     pub(crate) engine: String,
@@ -76,15 +76,15 @@ pub(crate) struct Client {
 }
 
 // SAFETY: these objects of the library live as long as the process, and any thread may use them.
-unsafe impl Send for Client {}
+unsafe impl Send for FirebirdClient {}
 // SAFETY: as above.
-unsafe impl Sync for Client {}
+unsafe impl Sync for FirebirdClient {}
 
-impl Client {
+impl FirebirdClient {
     /// Loads the library at a path, and looks for the engine of its version.
     fn open(path: &Path) -> Result<Self, String> {
         // SAFETY: a user who names a library asserts that it is Firebird's, whose initializers do not touch this program's data.
-        let found = unsafe { Functions::open(path) }?;
+        let found = unsafe { FirebirdFunctions::open(path) }?;
         // SAFETY: the functions belong to the library, which stays loaded; the version's text has room in 128 bytes, and the
         // objects obtained live as long as the library.
         unsafe {
@@ -92,13 +92,13 @@ impl Client {
             (found.get_version)(text.as_mut_ptr());
             let text = CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned();
             let master = (found.get_master)();
-            let table = Object::table(master);
+            let table = LibraryObject::table(master);
             let util = (table.get_util)(master);
-            let number = (Object::table(util).client_version)(util);
+            let number = (LibraryObject::table(util).client_version)(util);
             let engine = engine_of(number >> 8)
                 .ok_or_else(|| format!("it is a version of Firebird that is not known here: {text}"))?;
             let config = (table.get_config_manager)(master);
-            let plugins = (Object::table(config).directory)(config, value::PLUGINS);
+            let plugins = (LibraryObject::table(config).directory)(config, value::PLUGINS);
             if !plugins.is_null() {
                 let file = Path::new(CStr::from_ptr(plugins).to_string_lossy().as_ref()).join(plugin_file(engine));
                 if !file.is_file() {

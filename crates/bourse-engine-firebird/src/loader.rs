@@ -1,11 +1,11 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
-use crate::attachment::{Attachment, Parameters, Transaction, TransactionParameters, Visibility};
-use crate::database::Database;
+use crate::attachment::{Attachment, FirebirdTransaction, Parameters, TransactionParameters, Visibility};
+use crate::database::FirebirdDatabase;
 use crate::dialect::DIALECT;
-use crate::library::Library;
-use crate::options::{Options, Sync};
-use crate::statement::Statement;
+use crate::library::FirebirdLibrary;
+use crate::options::{FirebirdOptions, FirebirdSync};
+use crate::statement::FirebirdStatement;
 use bourse_engine::{
     Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Params, RowExt as _, rows_loader, unless_in_use,
 };
@@ -14,24 +14,27 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Makes an empty database for [`DatabaseFiles`], since Firebird refuses an empty file.
-pub(crate) fn template(library: &'static Library, options: &Options) -> impl FnOnce(&Path) -> Result<(), EngineError> {
+pub(crate) fn template(
+    library: &'static FirebirdLibrary,
+    options: &FirebirdOptions,
+) -> impl FnOnce(&Path) -> Result<(), EngineError> {
     let parameters = Parameters::new(library).page_size(options.page_size.bytes()).forced_writes(false);
     move |path| Attachment::create(library, path, &parameters).map(drop)
 }
 
 /// Rows being loaded: those between two statements are one transaction.
-struct Rows {
+struct FirebirdRows {
     /// INSERT statements, by their tables' names; dropped before the connection.
-    inserts: HashMap<&'static str, Statement>,
-    transaction: Option<Transaction>,
+    inserts: HashMap<&'static str, FirebirdStatement>,
+    transaction: Option<FirebirdTransaction>,
     /// Statements that add the foreign keys of the new tables; run at the end, so that rows may come in any order.
     foreign_keys: Vec<String>,
     attachment: Attachment,
     /// Dropped last: it closes the file.
-    _database: Database,
+    _database: FirebirdDatabase,
 }
 
-impl Rows {
+impl FirebirdRows {
     /// Commits the inserted rows, so that statements see them.
     fn settle(&mut self) -> Result<&Attachment, EngineError> {
         self.inserts.clear();
@@ -59,7 +62,7 @@ impl Rows {
     }
 }
 
-impl IncomingRows for Rows {
+impl IncomingRows for FirebirdRows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
@@ -79,7 +82,7 @@ impl IncomingRows for Rows {
         let insert = match self.inserts.entry(table.name) {
             std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::hash_map::Entry::Vacant(unknown) => {
-                let made = Statement::prepare(&self.attachment, transaction, &sql);
+                let made = FirebirdStatement::prepare(&self.attachment, transaction, &sql);
                 unknown.insert(made.map_err(|e| e.with_statement(&sql))?)
             }
         };
@@ -102,14 +105,14 @@ impl IncomingRows for Rows {
 
 /// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
 pub(crate) fn file_loader(
-    library: &'static Library,
+    library: &'static FirebirdLibrary,
     files: &DatabaseFiles,
-    options: Options,
+    options: FirebirdOptions,
 ) -> Result<Box<dyn Loader>, EngineError> {
     let load = files.begin_load_with(template(library, &options))?;
     // The disk is waited for once, at the end.
-    let database = Database::alone(library, load.path(), &options, Sync::Off)?;
-    let rows = Rows {
+    let database = FirebirdDatabase::alone(library, load.path(), &options, FirebirdSync::Off)?;
+    let rows = FirebirdRows {
         inserts: HashMap::new(),
         transaction: None,
         foreign_keys: Vec::new(),
@@ -120,6 +123,6 @@ pub(crate) fn file_loader(
         // With the last connection all pages are written.
         rows.complete()?;
         // Opened for its lock.
-        load.publish(|old| unless_in_use(Database::in_file(library, old, &options)))
+        load.publish(|old| unless_in_use(FirebirdDatabase::in_file(library, old, &options)))
     }))
 }

@@ -1,8 +1,8 @@
 //! Large objects, written and read as a whole.
 
-use crate::api::{LobId, Object, RawLob, value};
-use crate::attachment::{Attachment, Transaction};
-use crate::status::Status;
+use crate::api::{LibraryObject, LobId, RawLob, value};
+use crate::attachment::{Attachment, FirebirdTransaction};
+use crate::status::StatusObject;
 use bourse_engine::EngineError;
 
 /// Largest number of bytes per call of the library.
@@ -12,13 +12,17 @@ const SEGMENT: usize = 65_535;
 ///
 /// # Errors
 /// The library's.
-pub(crate) fn make(attachment: &Attachment, transaction: &Transaction, bytes: &[u8]) -> Result<LobId, EngineError> {
+pub(crate) fn make(
+    attachment: &Attachment,
+    transaction: &FirebirdTransaction,
+    bytes: &[u8],
+) -> Result<LobId, EngineError> {
     /// `isc_bpb_version1`, `isc_bpb_type`, a length of 1, `isc_bpb_type_stream`: bytes, not segments of them.
     const STREAM: [u8; 4] = [1, 3, 1, 1];
     let (status, mut id) = (attachment.status(), LobId::default());
     // SAFETY: connection and transaction are open; the number has a place, and the parameters live until this returns.
     let raw = unsafe {
-        let create = Object::table(attachment.raw()).create_lob;
+        let create = LibraryObject::table(attachment.raw()).create_lob;
         status.check(|status| {
             create(attachment.raw(), status, transaction.raw(), &mut id, STREAM.len() as u32, STREAM.as_ptr())
         })
@@ -27,7 +31,7 @@ pub(crate) fn make(attachment: &Attachment, transaction: &Transaction, bytes: &[
     for part in bytes.chunks(SEGMENT) {
         // SAFETY: the object is open; the bytes live until this returns.
         unsafe {
-            let put = Object::table(raw).put;
+            let put = LibraryObject::table(raw).put;
             status.check(|status| put(raw, status, part.len() as u32, part.as_ptr().cast()))?;
         }
     }
@@ -41,7 +45,7 @@ pub(crate) fn make(attachment: &Attachment, transaction: &Transaction, bytes: &[
 /// The library's.
 pub(crate) fn read(
     attachment: &Attachment,
-    transaction: &Transaction,
+    transaction: &FirebirdTransaction,
     mut id: LobId,
     bytes: &mut Vec<u8>,
 ) -> Result<(), EngineError> {
@@ -49,7 +53,7 @@ pub(crate) fn read(
     let status = attachment.status();
     // SAFETY: connection and transaction are open; the number lives until this returns.
     let raw = unsafe {
-        let open = Object::table(attachment.raw()).open_lob;
+        let open = LibraryObject::table(attachment.raw()).open_lob;
         status.check(|status| open(attachment.raw(), status, transaction.raw(), &mut id, 0, std::ptr::null()))
     }?;
     let lob = Lob { status, raw };
@@ -59,7 +63,7 @@ pub(crate) fn read(
         let place = bytes[before..].as_mut_ptr();
         // SAFETY: the object is open, and there is a place of that size.
         let told = unsafe {
-            let get = Object::table(raw).get;
+            let get = LibraryObject::table(raw).get;
             status.check(|status| get(raw, status, SEGMENT as u32, place.cast(), &mut length))
         };
         bytes.truncate(before + length as usize);
@@ -71,7 +75,7 @@ pub(crate) fn read(
 
 /// Open large object.
 struct Lob<'s> {
-    status: &'s Status,
+    status: &'s StatusObject,
     raw: *mut RawLob,
 }
 
@@ -79,7 +83,7 @@ impl Lob<'_> {
     fn close(self) -> Result<(), EngineError> {
         // SAFETY: the object is this one's alone, and is gone once it is closed.
         let closed = unsafe {
-            let close = Object::table(self.raw).close;
+            let close = LibraryObject::table(self.raw).close;
             self.status.check(|status| close(self.raw, status))
         };
         if closed.is_ok() {
@@ -93,7 +97,7 @@ impl Drop for Lob<'_> {
     fn drop(&mut self) {
         // SAFETY: the object is this one's alone, and was not closed.
         unsafe {
-            (Object::table(self.raw).counted.release)(self.raw);
+            (LibraryObject::table(self.raw).counted.release)(self.raw);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Values of parameters: a block of memory whose layout follows from the values themselves, so that none is converted on this
 //! side. The engine converts them to the types of their parameters.
 
-use crate::api::{LobId, Object, RawMetadata, sql_type};
-use crate::attachment::{Attachment, Transaction};
+use crate::api::{LibraryObject, LobId, RawMetadata, sql_type};
+use crate::attachment::{Attachment, FirebirdTransaction};
 use crate::lob;
 use bourse_engine::{EngineError, ErrorKind, Params, Value};
 use std::ffi::c_void;
 
 /// Largest length in bytes of a text or bytes that are not a large object.
-const LONGEST: usize = 32_765;
+const MAX_TEXT_BYTES: usize = 32_765;
 
 /// Days from Firebird's first day, 17 November 1858, to 1 January 1970.
 pub(crate) const DAYS_TO_1970: i32 = 40_587;
@@ -46,7 +46,7 @@ struct ParameterPlace {
 }
 
 /// Parameters of a statement.
-pub(crate) struct Message {
+pub(crate) struct ParameterMessage {
     metadata: *mut RawMetadata,
     places: Vec<ParameterPlace>,
     /// Number of the caller's value for each place, counted from 0.
@@ -59,9 +59,9 @@ pub(crate) struct Message {
 }
 
 /// Smallest integer. Firebird 3.0 sorts it behind 0 in an index, so a search from it on misses rows.
-const LEAST: i64 = i64::MIN;
+const MIN_INTEGER: i64 = i64::MIN;
 
-impl Message {
+impl ParameterMessage {
     /// Reads the descriptions of a statement's parameters, and releases `described`.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl Message {
         };
         // SAFETY: as the caller promises.
         unsafe {
-            let table = Object::table(described);
+            let table = LibraryObject::table(described);
             let count = status.check(|status| (table.count)(described, status))?;
             for at in 0..count {
                 let (data_type, length) = status.check(|status| {
@@ -128,7 +128,7 @@ impl Message {
     pub(crate) fn fill(
         &mut self,
         attachment: &Attachment,
-        transaction: &Transaction,
+        transaction: &FirebirdTransaction,
         params: Params<'_>,
     ) -> Result<(), EngineError> {
         if params.len() != self.values {
@@ -148,7 +148,7 @@ impl Message {
     #[inline]
     fn value<'v>(&self, params: Params<'v>, at: usize) -> Result<Value<'v>, EngineError> {
         match value_at(params, self.order[at]) {
-            Value::Int(LEAST) => self.least(),
+            Value::Int(MIN_INTEGER) => self.least(),
             value => Ok(value),
         }
     }
@@ -157,9 +157,9 @@ impl Message {
     #[cold]
     fn least(&self) -> Result<Value<'static>, EngineError> {
         if self.is_query {
-            return Ok(Value::Int(LEAST + 1));
+            return Ok(Value::Int(MIN_INTEGER + 1));
         }
-        let words = format!("Firebird finds the number {LEAST} in no index, so that it is not stored");
+        let words = format!("Firebird finds the number {MIN_INTEGER} in no index, so that it is not stored");
         Err(EngineError::unsupported(words))
     }
 
@@ -225,7 +225,7 @@ impl Message {
     fn put_other(
         &mut self,
         attachment: &Attachment,
-        transaction: &Transaction,
+        transaction: &FirebirdTransaction,
         params: Params<'_>,
         at: usize,
     ) -> Result<(), EngineError> {
@@ -249,7 +249,7 @@ impl Message {
     fn put_lob(
         &mut self,
         attachment: &Attachment,
-        transaction: &Transaction,
+        transaction: &FirebirdTransaction,
         at: usize,
         value: Value<'_>,
     ) -> Result<(), EngineError> {
@@ -276,8 +276,9 @@ impl Message {
         // SAFETY: the master lives as long as the library; the builder is given back here, and so is the description that was there
         // before the new one.
         unsafe {
-            let builder = status.check(|status| (Object::table(master).get_metadata_builder)(master, status, count))?;
-            let table = Object::table(builder);
+            let builder =
+                status.check(|status| (LibraryObject::table(master).get_metadata_builder)(master, status, count))?;
+            let table = LibraryObject::table(builder);
             let built = status.check(|status| {
                 for (at, place) in (0..).zip(&self.places) {
                     let (data_type, length, scale, char_set) = place.described();
@@ -292,9 +293,9 @@ impl Message {
             let built = built.and_then(|()| status.check(|status| (table.metadata)(builder, status)));
             (table.counted.release)(builder);
             let metadata = built?;
-            (Object::table(self.metadata).counted.release)(self.metadata);
+            (LibraryObject::table(self.metadata).counted.release)(self.metadata);
             self.metadata = metadata;
-            let table = Object::table(metadata);
+            let table = LibraryObject::table(metadata);
             for (at, place) in (0..).zip(&mut self.places) {
                 place.offset = status.check(|status| (table.offset)(metadata, status, at))? as usize;
                 place.null_offset = status.check(|status| (table.null_offset)(metadata, status, at))? as usize;
@@ -306,11 +307,11 @@ impl Message {
     }
 }
 
-impl Drop for Message {
+impl Drop for ParameterMessage {
     fn drop(&mut self) {
         // SAFETY: the description is this one's.
         unsafe {
-            (Object::table(self.metadata).counted.release)(self.metadata);
+            (LibraryObject::table(self.metadata).counted.release)(self.metadata);
         }
     }
 }
@@ -338,14 +339,14 @@ impl ParameterPlace {
     }
 
     fn with_room(&mut self, length: usize, form: ParameterForm) -> Result<ParameterForm, EngineError> {
-        if length > LONGEST {
+        if length > MAX_TEXT_BYTES {
             let words = format!(
-                "a value of {length} bytes is too long for Firebird, which takes {LONGEST} where it wants no large object"
+                "a value of {length} bytes is too long for Firebird, which takes {MAX_TEXT_BYTES} where it wants no large object"
             );
             return Err(EngineError::unsupported(words));
         }
         if length > self.capacity {
-            self.capacity = length.next_power_of_two().min(LONGEST);
+            self.capacity = length.next_power_of_two().min(MAX_TEXT_BYTES);
         }
         Ok(form)
     }
@@ -355,7 +356,7 @@ impl ParameterPlace {
         /// Character sets: none, which takes bytes unchanged, and that of binary data.
         const NONE: u32 = 0;
         const OCTETS: u32 = 1;
-        let capacity = self.capacity.clamp(1, LONGEST) as u32;
+        let capacity = self.capacity.clamp(1, MAX_TEXT_BYTES) as u32;
         match self.form {
             ParameterForm::Unknown | ParameterForm::Text => (sql_type::VARYING, capacity, 0, NONE),
             ParameterForm::Bytes => (sql_type::VARYING, capacity, 0, OCTETS),

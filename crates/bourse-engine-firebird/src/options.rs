@@ -8,7 +8,7 @@ use std::time::Duration;
 
 option_words! {
     /// Durability of page writes.
-    pub enum Sync {
+    pub enum FirebirdSync {
         /// Each write of a page waits for the disk.
         Full = "full",
         /// No write waits for the disk.
@@ -52,14 +52,14 @@ option_words! {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct FirebirdOptions;
 
     /// `library`.
     library: Option<PathBuf> = None => ["library": path,
         "Firebird's client library [without it: $BOURSE_FIREBIRD, then libfbclient.so.2 in the system's library path and the usual folders]"];
 
     /// `sync`.
-    sync: Sync = Sync::Full => ["sync": word(Sync), "full, off",
+    sync: FirebirdSync = FirebirdSync::Full => ["sync": word(FirebirdSync), "full, off",
         "full: each write of a page waits for the disk (forced writes); off: none does, and power loss can leave a database that is broken"];
 
     /// `page_size` of a database that is made.
@@ -82,5 +82,5 @@ options! {
 }
 
 /// Grammar of Firebird targets.
-pub static GRAMMAR: Grammar<Options> =
+pub static GRAMMAR: Grammar<FirebirdOptions> =
     Grammar { engine: "Firebird", schemes: &[Scheme::plain("firebird")], forms: "firebird:PATH", options: OPTIONS };

@@ -1,7 +1,7 @@
 //! Rows of a result, read in place from the library's memory: one row in a block.
 
-use crate::api::{LobId, Object, RawMetadata, sql_type};
-use crate::attachment::{Attachment, Transaction};
+use crate::api::{LibraryObject, LobId, RawMetadata, sql_type};
+use crate::attachment::{Attachment, FirebirdTransaction};
 use crate::lob;
 use crate::message::{DAYS_TO_1970, UNITS_PER_DAY, UNITS_PER_MILLI};
 use bourse_engine::{EngineError, Row, Value};
@@ -34,7 +34,7 @@ enum ColumnForm {
 }
 
 #[derive(Debug)]
-struct Column {
+struct MessageColumn {
     form: ColumnForm,
     /// Digits behind the point, for a decimal.
     scale: Option<u8>,
@@ -49,15 +49,15 @@ struct Column {
 }
 
 /// Columns of a statement's rows, and the row that was read last.
-pub(crate) struct Output {
+pub(crate) struct StatementOutput {
     metadata: *mut RawMetadata,
-    columns: Vec<Column>,
+    columns: Vec<MessageColumn>,
     block: Vec<u64>,
     /// Bytes of the row's large objects.
     lobs: Vec<Vec<u8>>,
 }
 
-impl Output {
+impl StatementOutput {
     /// Reads the descriptions of the columns, and releases `metadata`.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Output {
         let mut this = Self { metadata, columns: Vec::new(), block: Vec::new(), lobs: Vec::new() };
         // SAFETY: as the caller promises; names end in zero and live as long as the description.
         unsafe {
-            let table = Object::table(metadata);
+            let table = LibraryObject::table(metadata);
             let number = |get: unsafe extern "C" fn(*mut RawMetadata, _, u32) -> u32, at| {
                 status.check(|status| get(metadata, status, at))
             };
@@ -85,7 +85,7 @@ impl Output {
                         "column {at} of the result has a type that is not read here (number {data_type} of Firebird's types): cast it to another, as VARCHAR(100)"
                     )));
                 };
-                this.columns.push(Column {
+                this.columns.push(MessageColumn {
                     form,
                     scale: u8::try_from(-scale).ok().filter(|scale| *scale > 0),
                     is_bytes: match form {
@@ -130,7 +130,7 @@ impl Output {
     pub(crate) fn row(
         &mut self,
         attachment: &Attachment,
-        transaction: &Transaction,
+        transaction: &FirebirdTransaction,
     ) -> Result<FirebirdRow<'_>, EngineError> {
         if !self.lobs.is_empty() {
             self.read_lobs(attachment, transaction)?;
@@ -139,7 +139,7 @@ impl Output {
     }
 
     #[cold]
-    fn read_lobs(&mut self, attachment: &Attachment, transaction: &Transaction) -> Result<(), EngineError> {
+    fn read_lobs(&mut self, attachment: &Attachment, transaction: &FirebirdTransaction) -> Result<(), EngineError> {
         for column in self.columns.iter().filter(|column| column.form == ColumnForm::Lob) {
             if !is_null(&self.block, column) {
                 let id = LobId { high: read(&self.block, column.offset), low: read(&self.block, column.offset + 4) };
@@ -150,11 +150,11 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for StatementOutput {
     fn drop(&mut self) {
         // SAFETY: the description is this one's.
         unsafe {
-            (Object::table(self.metadata).counted.release)(self.metadata);
+            (LibraryObject::table(self.metadata).counted.release)(self.metadata);
         }
     }
 }
@@ -193,22 +193,22 @@ fn read<T: Copy>(block: &[u64], offset: usize) -> T {
 }
 
 #[inline]
-fn is_null(block: &[u64], column: &Column) -> bool {
+fn is_null(block: &[u64], column: &MessageColumn) -> bool {
     read::<i16>(block, column.null_offset) != 0
 }
 
 /// Row, valid until the next one is read.
-pub(crate) struct FirebirdRow<'o>(&'o Output);
+pub(crate) struct FirebirdRow<'o>(&'o StatementOutput);
 
 impl FirebirdRow<'_> {
     #[inline]
-    fn read<T: Copy>(&self, column: &Column) -> T {
+    fn read<T: Copy>(&self, column: &MessageColumn) -> T {
         read(&self.0.block, column.offset)
     }
 
     /// Bytes of a text.
     #[inline]
-    fn bytes(&self, column: &Column) -> &[u8] {
+    fn bytes(&self, column: &MessageColumn) -> &[u8] {
         let (offset, length) = match column.form {
             ColumnForm::Lob => return &self.0.lobs[column.lob],
             ColumnForm::Varying => (column.offset + 2, usize::from(self.read::<u16>(column))),

@@ -1,10 +1,10 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::attachment::{Attachment, Transaction, TransactionParameters, Visibility};
-use crate::database::{Database, PreparedStatements};
+use crate::attachment::{Attachment, FirebirdTransaction, TransactionParameters, Visibility};
+use crate::database::{FirebirdDatabase, PreparedStatements};
 use crate::dialect::DIALECT;
-use crate::options::{Options, Serializable};
-use crate::statement::{Kind, Statement};
+use crate::options::{FirebirdOptions, Serializable};
+use crate::statement::{FirebirdStatement, StatementClass};
 use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ struct BeginParameters {
 }
 
 impl BeginParameters {
-    fn new(options: &Options) -> Self {
+    fn new(options: &FirebirdOptions) -> Self {
         let both = |sees| [false, true].map(|writes| TransactionParameters::new(sees, writes, options.lock_timeout));
         Self {
             committed: both(Visibility::Committed),
@@ -29,7 +29,7 @@ impl BeginParameters {
 pub(crate) struct FirebirdSession {
     /// Prepared statements; dropped before the connection.
     prepared: Arc<PreparedStatements>,
-    transaction: Option<Transaction>,
+    transaction: Option<FirebirdTransaction>,
     /// Whether the open transaction may write, and the number of commits that it sees.
     writes: bool,
     seen: u64,
@@ -40,11 +40,11 @@ pub(crate) struct FirebirdSession {
     serializable: Serializable,
     /// Connection; dropped before the database.
     attachment: Attachment,
-    database: Arc<Database>,
+    database: Arc<FirebirdDatabase>,
 }
 
 impl FirebirdSession {
-    pub(crate) fn new(database: Arc<Database>) -> Result<Self, EngineError> {
+    pub(crate) fn new(database: Arc<FirebirdDatabase>) -> Result<Self, EngineError> {
         let options = database.options();
         Ok(Self {
             prepared: database.new_prepared(),
@@ -69,7 +69,7 @@ impl FirebirdSession {
     fn within<T>(
         &mut self,
         only_reads: bool,
-        work: impl FnOnce(&mut Self, &Transaction) -> Result<T, EngineError>,
+        work: impl FnOnce(&mut Self, &FirebirdTransaction) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         self.refuse_failed()?;
         if let Some(transaction) = self.transaction.take() {
@@ -103,7 +103,7 @@ impl FirebirdSession {
         error
     }
 
-    fn commit_it(&self, transaction: Transaction, writes: bool) -> Result<(), EngineError> {
+    fn commit_it(&self, transaction: FirebirdTransaction, writes: bool) -> Result<(), EngineError> {
         if writes {
             self.database.commits.run(|| self.attachment.commit(transaction))
         } else {
@@ -122,10 +122,11 @@ impl FirebirdSession {
         let slot = sql.slot();
         let prepared = Arc::clone(&self.prepared);
         let mut statements = prepared.lock();
-        let is_query = statements.get(slot).is_some_and(|statement| statement.kind() == Kind::Query);
+        let is_query = statements.get(slot).is_some_and(|statement| statement.kind() == StatementClass::Query);
         let ran = self.within(is_query, |session, transaction| {
-            let statement = statements
-                .get_or_make(slot, || Statement::prepare(&session.attachment, transaction, &sql.render(&DIALECT)))?;
+            let statement = statements.get_or_make(slot, || {
+                FirebirdStatement::prepare(&session.attachment, transaction, &sql.render(&DIALECT))
+            })?;
             statement.run(&session.attachment, transaction, params, limit, each)
         });
         ran.map_err(|e| e.with_statement(sql.text()))
@@ -136,8 +137,8 @@ impl FirebirdSession {
         let ran = self.within(false, |session, transaction| {
             // Texts of the workloads say `LIMIT`, which Firebird calls otherwise.
             let text = DIALECT.fill(sql);
-            let mut statement = Statement::prepare(&session.attachment, transaction, &text)?;
-            if statement.kind() == Kind::Schema {
+            let mut statement = FirebirdStatement::prepare(&session.attachment, transaction, &text)?;
+            if statement.kind() == StatementClass::Schema {
                 // A table that a prepared statement knows is in use, and is neither changed nor dropped.
                 session.database.forget_prepared();
             }
@@ -223,7 +224,7 @@ impl Session for FirebirdSession {
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         let text = DIALECT.fill(sql);
         let planned = self.within(true, |session, transaction| {
-            Statement::prepare(&session.attachment, transaction, &text)?.plan(&session.attachment)
+            FirebirdStatement::prepare(&session.attachment, transaction, &text)?.plan(&session.attachment)
         });
         planned.map_err(|e| e.with_statement(sql))
     }

@@ -1,16 +1,16 @@
 //! Prepared statements.
 
-use crate::api::{Object, RawCursor, RawStatement, value};
-use crate::attachment::{Attachment, Transaction};
-use crate::message::Message;
-use crate::row::Output;
-use crate::status::Status;
+use crate::api::{LibraryObject, RawCursor, RawStatement, value};
+use crate::attachment::{Attachment, FirebirdTransaction};
+use crate::message::ParameterMessage;
+use crate::row::StatementOutput;
+use crate::status::StatusObject;
 use bourse_engine::{EachRow, EngineError, ErrorKind, Params, split_parameters};
 use std::ffi::{CStr, CString};
 
 /// Kind of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StatementClass {
     /// Query whose rows are read by a cursor.
     Query,
     /// Change of rows, which may return one.
@@ -20,15 +20,15 @@ pub(crate) enum Kind {
 }
 
 /// Prepared statement. It must be dropped before its connection.
-pub(crate) struct Statement {
+pub(crate) struct FirebirdStatement {
     raw: Raw,
-    kind: Kind,
-    input: Message,
-    output: Output,
+    kind: StatementClass,
+    input: ParameterMessage,
+    output: StatementOutput,
 }
 
-// SAFETY: the library lets any thread use a statement, one at a time, and a `Statement` is used through `&mut`.
-unsafe impl Send for Statement {}
+// SAFETY: the library lets any thread use a statement, one at a time, and a `FirebirdStatement` is used through `&mut`.
+unsafe impl Send for FirebirdStatement {}
 
 /// The library's statement.
 struct Raw(*mut RawStatement);
@@ -37,17 +37,21 @@ impl Drop for Raw {
     fn drop(&mut self) {
         // SAFETY: the statement is this one's alone, and its connection is still open.
         unsafe {
-            (Object::table(self.0).counted.release)(self.0);
+            (LibraryObject::table(self.0).counted.release)(self.0);
         }
     }
 }
 
-impl Statement {
+impl FirebirdStatement {
     /// Prepares a statement whose parameters are `?1`, `?2`, …; Firebird knows only a plain `?`.
     ///
     /// # Errors
     /// The library's; [`ErrorKind::Unsupported`] for a statement that would begin or end a transaction.
-    pub(crate) fn prepare(attachment: &Attachment, transaction: &Transaction, sql: &str) -> Result<Self, EngineError> {
+    pub(crate) fn prepare(
+        attachment: &Attachment,
+        transaction: &FirebirdTransaction,
+        sql: &str,
+    ) -> Result<Self, EngineError> {
         let (pieces, order) = split_parameters(sql);
         let text = CString::new(pieces.join("?"));
         let text = text.map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))?;
@@ -57,11 +61,11 @@ impl Statement {
         // SAFETY: connection and transaction are open, the text ends in zero; statement and descriptions are given back by those
         // that take them.
         unsafe {
-            let prepare = Object::table(attachment.raw()).prepare;
+            let prepare = LibraryObject::table(attachment.raw()).prepare;
             let raw = status.check(|status| {
                 prepare(attachment.raw(), status, transaction.raw(), 0, text.as_ptr(), value::DIALECT, WITH_METADATA)
             })?;
-            let (table, owned) = (Object::table(raw), Raw(raw));
+            let (table, owned) = (LibraryObject::table(raw), Raw(raw));
             let flags = status.check(|status| (table.get_flags)(raw, status))?;
             let kind = match status.check(|status| (table.get_type)(raw, status))? {
                 // Beginning, ending and marking a transaction.
@@ -69,18 +73,18 @@ impl Statement {
                     let words = "transactions are begun and ended by the session, not by statements";
                     return Err(EngineError::unsupported(words));
                 }
-                5 => Kind::Schema,
-                _ if flags & value::HAS_CURSOR != 0 => Kind::Query,
-                _ => Kind::Change,
+                5 => StatementClass::Schema,
+                _ if flags & value::HAS_CURSOR != 0 => StatementClass::Query,
+                _ => StatementClass::Change,
             };
             let described = status.check(|status| (table.get_input)(raw, status))?;
-            let input = Message::new(attachment, described, order, kind == Kind::Query)?;
-            let output = Output::new(attachment, status.check(|status| (table.get_output)(raw, status))?)?;
+            let input = ParameterMessage::new(attachment, described, order, kind == StatementClass::Query)?;
+            let output = StatementOutput::new(attachment, status.check(|status| (table.get_output)(raw, status))?)?;
             Ok(Self { raw: owned, kind, input, output })
         }
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> StatementClass {
         self.kind
     }
 
@@ -92,7 +96,7 @@ impl Statement {
     pub(crate) fn run(
         &mut self,
         attachment: &Attachment,
-        transaction: &Transaction,
+        transaction: &FirebirdTransaction,
         params: Params<'_>,
         limit: Option<u64>,
         each: &mut EachRow<'_>,
@@ -101,14 +105,14 @@ impl Statement {
         self.input.fill(attachment, transaction, params)?;
         let (raw, metadata, block) = (self.raw.0, self.input.metadata(), self.input.block());
         // SAFETY: the statement lives, and so does the transaction.
-        let table = unsafe { Object::table(raw) };
-        if self.kind == Kind::Query {
+        let table = unsafe { LibraryObject::table(raw) };
+        if self.kind == StatementClass::Query {
             let output = self.output.metadata();
             // SAFETY: as above; the block is laid out as its description says, and the cursor is given back when it is dropped.
             let cursor = unsafe {
                 status.check(|status| (table.open_cursor)(raw, status, transaction.raw(), metadata, block, output, 0))
             }?;
-            let cursor = Cursor { status, raw: cursor };
+            let cursor = OpenCursor { status, raw: cursor };
             let mut rows = 0;
             while limit.is_none_or(|limit| rows < limit) && cursor.next(&mut self.output)? {
                 each(&self.output.row(attachment, transaction)?)?;
@@ -131,9 +135,9 @@ impl Statement {
             each(&self.output.row(attachment, transaction)?)?;
         }
         match self.kind {
-            Kind::Schema | Kind::Query => Ok(0),
+            StatementClass::Schema | StatementClass::Query => Ok(0),
             // SAFETY: the statement lives.
-            Kind::Change => unsafe { status.check(|status| (table.get_affected)(raw, status)) },
+            StatementClass::Change => unsafe { status.check(|status| (table.get_affected)(raw, status)) },
         }
     }
 
@@ -145,7 +149,7 @@ impl Statement {
         let raw = self.raw.0;
         // SAFETY: the statement lives, and the text that it gives lives as long; it ends in zero.
         let text = unsafe {
-            let plan = attachment.status().check(|status| (Object::table(raw).get_plan)(raw, status, 1))?;
+            let plan = attachment.status().check(|status| (LibraryObject::table(raw).get_plan)(raw, status, 1))?;
             if plan.is_null() {
                 return Err(EngineError::unsupported("Firebird has no plan of this statement"));
             }
@@ -156,19 +160,19 @@ impl Statement {
 }
 
 /// Open cursor.
-struct Cursor<'s> {
-    status: &'s Status,
+struct OpenCursor<'s> {
+    status: &'s StatusObject,
     raw: *mut RawCursor,
 }
 
-impl Cursor<'_> {
+impl OpenCursor<'_> {
     /// Reads the next row into its block; returns whether there was one.
     #[inline]
-    fn next(&self, output: &mut Output) -> Result<bool, EngineError> {
+    fn next(&self, output: &mut StatementOutput) -> Result<bool, EngineError> {
         let place = output.block();
         // SAFETY: the cursor is open, and the place is as long as its description says, by which the cursor was opened.
         let told = unsafe {
-            let fetch_next = Object::table(self.raw).fetch_next;
+            let fetch_next = LibraryObject::table(self.raw).fetch_next;
             self.status.check(|status| fetch_next(self.raw, status, place))
         };
         told.map(|told| told == value::FOUND)
@@ -177,7 +181,7 @@ impl Cursor<'_> {
     fn close(self) -> Result<(), EngineError> {
         // SAFETY: the cursor is this one's alone, and is gone once it is closed.
         let closed = unsafe {
-            let close = Object::table(self.raw).close;
+            let close = LibraryObject::table(self.raw).close;
             self.status.check(|status| close(self.raw, status))
         };
         if closed.is_ok() {
@@ -187,11 +191,11 @@ impl Cursor<'_> {
     }
 }
 
-impl Drop for Cursor<'_> {
+impl Drop for OpenCursor<'_> {
     fn drop(&mut self) {
         // SAFETY: the cursor is this one's alone, and was not closed.
         unsafe {
-            (Object::table(self.raw).counted.release)(self.raw);
+            (LibraryObject::table(self.raw).counted.release)(self.raw);
         }
     }
 }

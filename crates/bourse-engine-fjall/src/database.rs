@@ -1,7 +1,7 @@
 //! An open database, shared by its sessions.
 
 use crate::error::{conflict, error};
-use crate::options::{Options, Persist};
+use crate::options::{FjallOptions, Persist};
 use bourse_engine::{
     EngineError, RecordTable, RecordType, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on,
 };
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 /// Database in an open folder.
-pub struct Database {
+pub struct FjallDatabase {
     inner: OptimisticTxDatabase,
     persist: Persist,
     /// Whether commits wait for a disk.
@@ -20,8 +20,8 @@ pub struct Database {
     commits: Mutex<()>,
 }
 
-impl Database {
-    pub(crate) fn at(folder: &Path, options: &Options) -> Result<Self, EngineError> {
+impl FjallDatabase {
+    pub(crate) fn at(folder: &Path, options: &FjallOptions) -> Result<Self, EngineError> {
         let mut builder = OptimisticTxDatabase::builder(folder)
             .cache_size(options.cache_bytes)
             .max_journaling_size(options.journal_bytes);

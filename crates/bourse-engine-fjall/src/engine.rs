@@ -1,7 +1,7 @@
 //! The engine: what fjall's database is to the seam.
 
-use crate::database::Database;
-use crate::options::{GRAMMAR, Options, Persist};
+use crate::database::FjallDatabase;
+use crate::options::{FjallOptions, GRAMMAR, Persist};
 use crate::session::FjallSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
@@ -11,7 +11,7 @@ use bourse_engine::{
 use std::sync::Arc;
 
 /// The fjall database under test.
-pub type FjallEngine = KeyedEngine<Database>;
+pub type FjallEngine = KeyedEngine<FjallDatabase>;
 
 /// Parses a target; nothing on disk is touched yet.
 ///
@@ -26,7 +26,7 @@ pub type FjallEngine = KeyedEngine<Database>;
 /// assert!(refused.to_string().contains("no database in memory"));
 /// ```
 pub fn open(target: &str) -> Result<FjallEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let target = GRAMMAR.parse(target, FjallOptions::DEFAULT)?;
     if target.place == ":memory:" {
         return Err(TargetError::Place {
             engine: "fjall",
@@ -42,8 +42,8 @@ pub fn version() -> &'static str {
     env!("ENGINE_VERSION")
 }
 
-impl KeyDatabase for Database {
-    type Options = Options;
+impl KeyDatabase for FjallDatabase {
+    type Options = FjallOptions;
     const NAME: &'static str = "fjall";
     const FORMAT: &'static FileFormat = &FileFormat {
         name: "fjall",
@@ -58,9 +58,9 @@ impl KeyDatabase for Database {
         ],
         ..FileFormat::FOLDER
     };
-    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+    const GRAMMAR: &'static Grammar<FjallOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<FjallOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.expect("a database in memory was refused");
         Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
     }
@@ -69,7 +69,7 @@ impl KeyDatabase for Database {
         version().to_owned()
     }
 
-    fn durability(&self, options: &Options) -> (Durability, String) {
+    fn durability(&self, options: &FjallOptions) -> (Durability, String) {
         match options.persist {
             Persist::SyncAll | Persist::SyncData => (
                 Durability::Durable,
@@ -87,18 +87,18 @@ impl KeyDatabase for Database {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &Options) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &FjallOptions) -> Result<Vec<Setting>, EngineError> {
         let mut settings = settings(&GRAMMAR, options);
         settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
         Ok(settings)
     }
 
-    fn capabilities(_: &Options) -> Capabilities {
+    fn capabilities(_: &FjallOptions) -> Capabilities {
         // Writers work on snapshots; of two that got in each other's way, the second to commit fails.
         Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
     }
 
-    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+    fn records(self: Arc<Self>, _: &FjallOptions) -> Box<dyn Records> {
         Box::new(FjallSession::new(self))
     }
 

@@ -1,11 +1,16 @@
 //! Registers fjall as an engine.
 
-use crate::{GRAMMAR, Options, open, version};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{FjallOptions, GRAMMAR, open, version};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("fjall"), memory: false, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("fjall"),
+        memory: false,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     prepares_ms: 1_400,
     ..EngineKind::new(
         [
@@ -14,7 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             "fjall:PATH?persist=sync_data",
         ],
         || Ok(version().to_owned()),
-        || GRAMMAR.help("fjall", &Options::DEFAULT),
+        || GRAMMAR.help("fjall", &FjallOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

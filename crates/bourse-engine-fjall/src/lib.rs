@@ -13,4 +13,4 @@ mod session;
 
 pub use engine::{FjallEngine, open, version};
 pub use kind::KINDS;
-pub use options::{GRAMMAR, Options, Persist};
+pub use options::{FjallOptions, GRAMMAR, Persist};

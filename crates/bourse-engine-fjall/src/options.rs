@@ -31,7 +31,7 @@ impl Persist {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct Options;
+    pub struct FjallOptions;
 
     /// `persist`.
     persist: Persist = Persist::SyncData => ["persist": word(Persist), "sync_all, sync_data, buffer",
@@ -60,5 +60,5 @@ options! {
 }
 
 /// Grammar of fjall targets.
-pub static GRAMMAR: Grammar<Options> =
+pub static GRAMMAR: Grammar<FjallOptions> =
     Grammar { engine: "fjall", schemes: &[Scheme::plain("fjall")], forms: "fjall:PATH, a folder", options: OPTIONS };

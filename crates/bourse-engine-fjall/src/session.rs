@@ -1,10 +1,10 @@
 //! Records by key on fjall.
 
-use crate::database::Database;
+use crate::database::FjallDatabase;
 use crate::error::error;
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
-use bourse_engine::{Access, Change, EachRow, EngineError, Key, RecordTable, Records, Slots, Value};
+use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Slots, Value};
 use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ enum TransactionState {
 
 /// Session of one user.
 pub(crate) struct FjallSession {
-    database: Arc<Database>,
+    database: Arc<FjallDatabase>,
     state: TransactionState,
     /// Keyspaces by their tables' slots.
     keyspaces: Slots<Keyspace>,
@@ -54,7 +54,7 @@ macro_rules! read {
 }
 
 impl FjallSession {
-    pub(crate) fn new(database: Arc<Database>) -> Self {
+    pub(crate) fn new(database: Arc<FjallDatabase>) -> Self {
         Self { database, state: TransactionState::Idle, keyspaces: Slots::default(), buffer: Vec::new() }
     }
 
@@ -155,7 +155,12 @@ impl Records for FjallSession {
         done
     }
 
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         let bytes = bytes_of(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |writing, keyspace| {

@@ -1,9 +1,9 @@
 //! A bridge: an object in the virtual machine with a JDBC connection, and two buffers that both sides use in turn.
 
 use crate::error::{FailureCategory, error, machine_failed};
-use crate::machine::{Machine, Method, Object};
-use crate::product::Product;
-use crate::wire::{Reader, put_bytes};
+use crate::machine::{BridgeMethod, BridgeRef, JavaMachine};
+use crate::product::JdbcProduct;
+use crate::wire::{BufferReader, put_bytes};
 use bourse_engine::EngineError;
 
 /// Initial lengths of the buffers in bytes: for parameters, for rows.
@@ -16,9 +16,9 @@ const ROWS: i64 = 1 << 35;
 
 /// Result of a call: a count and flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reply(i64);
+pub(crate) struct CallReply(i64);
 
-impl Reply {
+impl CallReply {
     /// Number of rows in the buffer, or of rows that were changed.
     #[inline]
     pub(crate) fn count(self) -> u32 {
@@ -47,9 +47,9 @@ struct Buffer {
 
 /// Bridge with its buffers.
 pub(crate) struct Bridge {
-    machine: &'static Machine,
-    product: &'static Product,
-    object: Object,
+    machine: &'static JavaMachine,
+    product: &'static JdbcProduct,
+    object: BridgeRef,
     input: Buffer,
     output: Buffer,
     /// Bytes to send with the next call.
@@ -64,7 +64,7 @@ impl Bridge {
     ///
     /// # Errors
     /// A failure of the machine.
-    pub(crate) fn new(machine: &'static Machine, product: &'static Product) -> Result<Self, EngineError> {
+    pub(crate) fn new(machine: &'static JavaMachine, product: &'static JdbcProduct) -> Result<Self, EngineError> {
         let object = machine.new_bridge(BUFFERS).ok_or_else(machine_failed)?;
         let none = Buffer { data: std::ptr::null_mut(), length: 0 };
         let mut this = Self { machine, product, object, input: none, output: none, message: Vec::new() };
@@ -73,7 +73,7 @@ impl Bridge {
         Ok(this)
     }
 
-    pub(crate) fn product(&self) -> &'static Product {
+    pub(crate) fn product(&self) -> &'static JdbcProduct {
         self.product
     }
 
@@ -95,10 +95,10 @@ impl Bridge {
     /// Those of [`Bridge::call`].
     pub(crate) fn call_with_texts(
         &mut self,
-        method: Method,
+        method: BridgeMethod,
         texts: &[&str],
         numbers: [i32; 2],
-    ) -> Result<Reply, EngineError> {
+    ) -> Result<CallReply, EngineError> {
         let message = self.message();
         texts.iter().for_each(|text| put_bytes(message, text.as_bytes()));
         self.send(method, numbers)
@@ -109,7 +109,7 @@ impl Bridge {
     /// # Errors
     /// Those of [`Bridge::call`].
     #[inline]
-    pub(crate) fn send(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
+    pub(crate) fn send(&mut self, method: BridgeMethod, numbers: [i32; 2]) -> Result<CallReply, EngineError> {
         if self.message.len() > self.input.length {
             self.grow()?;
         }
@@ -125,7 +125,7 @@ impl Bridge {
         let length = i32::try_from(length).map_err(|_| {
             EngineError::unsupported("parameters of more than 1 GiB cannot be handed to the Java virtual machine")
         })?;
-        self.call(Method::Grow, [length, 0])?;
+        self.call(BridgeMethod::Grow, [length, 0])?;
         self.input = self.buffer(0)?;
         Ok(())
     }
@@ -135,16 +135,16 @@ impl Bridge {
     /// # Errors
     /// The driver's; a failure of the machine.
     #[inline]
-    pub(crate) fn call(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
+    pub(crate) fn call(&mut self, method: BridgeMethod, numbers: [i32; 2]) -> Result<CallReply, EngineError> {
         let reply = self.machine.call(&self.object, method, numbers).ok_or_else(machine_failed)?;
         if reply & (MOVED | FAILED) != 0 {
             self.unusual(reply)?;
         }
-        Ok(Reply(reply))
+        Ok(CallReply(reply))
     }
 
     /// Calls a method that returns a plain number; `None` if the machine has failed.
-    pub(crate) fn number(&self, method: Method) -> Option<i64> {
+    pub(crate) fn number(&self, method: BridgeMethod) -> Option<i64> {
         self.machine.call(&self.object, method, [0; 2])
     }
 
@@ -165,17 +165,17 @@ impl Bridge {
 
     /// Reader of the bytes that the last call has written.
     #[inline]
-    pub(crate) fn reader(&self) -> Reader<'_> {
+    pub(crate) fn reader(&self) -> BufferReader<'_> {
         // SAFETY: the buffer is so long, was filled with zeros when it was made, and the machine writes to it in calls alone,
         // which need this bridge mutably.
-        Reader::new(unsafe { std::slice::from_raw_parts(self.output.data, self.output.length) })
+        BufferReader::new(unsafe { std::slice::from_raw_parts(self.output.data, self.output.length) })
     }
 }
 
 impl Drop for Bridge {
     fn drop(&mut self) {
         // An open transaction is rolled back; a connection that cannot be closed ends with the process.
-        let _ = self.call(Method::Close, [0; 2]);
+        let _ = self.call(BridgeMethod::Close, [0; 2]);
         self.machine.release(&self.object);
     }
 }

@@ -1,7 +1,7 @@
 //! A connection: its prepared statements, found by number, and their execution.
 
-use crate::bridge::{Bridge, Reply};
-use crate::machine::Method;
+use crate::bridge::{Bridge, CallReply};
+use crate::machine::BridgeMethod;
 use crate::wire::put_params;
 use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Slots, Value, split_parameters};
 
@@ -19,14 +19,14 @@ struct PreparedStatement {
 }
 
 /// Connection, closed when it is dropped.
-pub(crate) struct Connection {
+pub(crate) struct JdbcConnection {
     bridge: Bridge,
     statements: Slots<PreparedStatement>,
     /// Offsets of a row's values in the buffer.
     starts: Vec<usize>,
 }
 
-impl Connection {
+impl JdbcConnection {
     pub(crate) fn new(bridge: Bridge) -> Self {
         Self { bridge, statements: Slots::default(), starts: Vec::new() }
     }
@@ -54,7 +54,7 @@ impl Connection {
         *self.statements.place(number) = None;
         let (pieces, order) = split_parameters(text.trim());
         let slot = slot(number)?;
-        self.bridge.call_with_texts(Method::Prepare, &[&pieces.join("?")], [slot, 0])?;
+        self.bridge.call_with_texts(BridgeMethod::Prepare, &[&pieces.join("?")], [slot, 0])?;
         let mut told = self.bridge.reader();
         let (_, columns) = (told.number()?, told.number()?);
         let names = (0..columns).map(|_| told.text().map(|name| as_written(&name))).collect::<Result<_, _>>()?;
@@ -81,9 +81,14 @@ impl Connection {
     /// # Errors
     /// The driver's; missing values.
     #[inline]
-    pub(crate) fn run(&mut self, number: usize, params: Params<'_>, only_first: bool) -> Result<Reply, EngineError> {
+    pub(crate) fn run(
+        &mut self,
+        number: usize,
+        params: Params<'_>,
+        only_first: bool,
+    ) -> Result<CallReply, EngineError> {
         self.put(number, params)?;
-        self.bridge.send(Method::Run, [slot(number)?, i32::from(only_first)])
+        self.bridge.send(BridgeMethod::Run, [slot(number)?, i32::from(only_first)])
     }
 
     /// Passes the rows of the statement that was run last to `each`, and counts them; a change has none.
@@ -91,7 +96,12 @@ impl Connection {
     /// # Errors
     /// The driver's; that of `each`, which ends the query.
     #[inline]
-    pub(crate) fn each(&mut self, number: usize, mut reply: Reply, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    pub(crate) fn each(
+        &mut self,
+        number: usize,
+        mut reply: CallReply,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
         let mut found = 0;
         if !reply.is_query() {
             return Ok(found);
@@ -106,10 +116,10 @@ impl Connection {
                 return handed.map(|()| found);
             }
             if let Err(stopped) = handed {
-                self.bridge.call(Method::Cancel, [0; 2])?;
+                self.bridge.call(BridgeMethod::Cancel, [0; 2])?;
                 return Err(stopped);
             }
-            reply = self.bridge.call(Method::Fetch, [0; 2])?;
+            reply = self.bridge.call(BridgeMethod::Fetch, [0; 2])?;
         }
     }
 
@@ -134,7 +144,7 @@ impl Connection {
         for values in runs {
             put_params(message, prepared.order.len(), prepared.order.iter().map(|&at| values[at]));
         }
-        let reply = self.bridge.send(Method::Each, [slot(number)?, count])?;
+        let reply = self.bridge.send(BridgeMethod::Each, [slot(number)?, count])?;
         if let Some(each) = each {
             let Self { bridge, statements, starts, .. } = self;
             let Some(prepared) = statements.get(number) else { return Err(not_prepared()) };
@@ -172,7 +182,7 @@ impl Connection {
     /// Integer that a query returns.
     ///
     /// # Errors
-    /// Those of [`Connection::query_text`].
+    /// Those of [`JdbcConnection::query_text`].
     pub(crate) fn number(&mut self, sql: &str) -> Result<i64, EngineError> {
         let mut number = 0;
         self.query_text(sql, &mut |row| {

@@ -4,12 +4,12 @@
 //! snapshots. Engines of one process on one folder share the database.
 
 use crate::bridge::Bridge;
-use crate::connection::Connection;
+use crate::connection::JdbcConnection;
 use crate::error::machine_failed;
 use crate::jars::jars;
-use crate::machine::{Machine, Method, machine};
-use crate::options::Options;
-use crate::product::{End, Product};
+use crate::machine::{BridgeMethod, JavaMachine, machine};
+use crate::options::JdbcOptions;
+use crate::product::{CloseMethod, JdbcProduct};
 use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, locked};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,30 +17,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Files of a product's database at a path.
-pub(crate) fn files_at(path: &Path, product: &'static Product) -> DatabaseFiles {
+pub(crate) fn files_at(path: &Path, product: &'static JdbcProduct) -> DatabaseFiles {
     DatabaseFiles::at(path, &product.format)
 }
 
 /// Parts of a database's folder.
-pub(crate) fn parts(root: &Path, product: &'static Product) -> FolderParts {
+pub(crate) fn parts(root: &Path, product: &'static JdbcProduct) -> FolderParts {
     FolderParts::of(files_at(root, product), is_open)
 }
 
 /// Open database; closed when its last user drops it.
-pub(crate) struct Database {
-    product: &'static Product,
-    machine: &'static Machine,
-    options: Options,
+pub(crate) struct JdbcDatabase {
+    product: &'static JdbcProduct,
+    machine: &'static JavaMachine,
+    options: JdbcOptions,
     jars: Vec<PathBuf>,
     url: String,
     /// Folder of the database; `None` in memory.
     folder: Option<PathBuf>,
     /// Connection that holds the database open between sessions.
-    keeper: Mutex<Connection>,
+    keeper: Mutex<JdbcConnection>,
 }
 
 /// Databases in folders that this process has open.
-type OpenDatabases = Vec<(PathBuf, Weak<Database>)>;
+type OpenDatabases = Vec<(PathBuf, Weak<JdbcDatabase>)>;
 
 fn open_folders() -> MutexGuard<'static, OpenDatabases> {
     static OPEN: Mutex<OpenDatabases> = Mutex::new(Vec::new());
@@ -56,31 +56,31 @@ fn is_open(folder: &Path) -> bool {
 
 /// Everything needed to open a database.
 #[derive(Clone)]
-pub(crate) struct Driver {
-    pub(crate) product: &'static Product,
-    machine: &'static Machine,
-    options: Options,
+pub(crate) struct JdbcDriver {
+    pub(crate) product: &'static JdbcProduct,
+    machine: &'static JavaMachine,
+    options: JdbcOptions,
     jars: Vec<PathBuf>,
 }
 
-impl Driver {
+impl JdbcDriver {
     /// Finds jars and machine.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`]: what is missing, and where to get it.
-    pub(crate) fn find(product: &'static Product, options: &Options) -> Result<Self, EngineError> {
+    pub(crate) fn find(product: &'static JdbcProduct, options: &JdbcOptions) -> Result<Self, EngineError> {
         let jars = jars(product, options).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let machine = machine(options).map_err(|e| EngineError::unsupported(e.to_string()))?;
         Ok(Self { product, machine, options: options.clone(), jars })
     }
 }
 
-impl Database {
+impl JdbcDatabase {
     /// Opens a new database in memory.
     ///
     /// # Errors
     /// The driver's.
-    pub(crate) fn in_memory(driver: &Driver) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_memory(driver: &JdbcDriver) -> Result<Arc<Self>, EngineError> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let url = (driver.product.memory_url)(number, &driver.options);
@@ -91,7 +91,7 @@ impl Database {
     ///
     /// # Errors
     /// The driver's; [`ErrorKind::Conflict`] if it is open with other settings, or in another process.
-    pub(crate) fn in_folder(driver: &Driver, folder: &Path) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_folder(driver: &JdbcDriver, folder: &Path) -> Result<Arc<Self>, EngineError> {
         let mut open = open_folders();
         let known = open.iter().find(|(known, _)| known == folder).and_then(|(_, database)| database.upgrade());
         if let Some(database) = known {
@@ -110,8 +110,8 @@ impl Database {
         Ok(database)
     }
 
-    fn open(driver: &Driver, url: String, folder: Option<PathBuf>) -> Result<Self, EngineError> {
-        let Driver { product, machine, ref options, ref jars } = *driver;
+    fn open(driver: &JdbcDriver, url: String, folder: Option<PathBuf>) -> Result<Self, EngineError> {
+        let JdbcDriver { product, machine, ref options, ref jars } = *driver;
         let mut keeper = connect(product, machine, options, jars, &url)?;
         for statement in (product.on_open)(options, folder.is_none()) {
             keeper.execute_text(&statement)?;
@@ -120,11 +120,11 @@ impl Database {
         Ok(Self { product, machine, options, jars, url, folder, keeper: Mutex::new(keeper) })
     }
 
-    pub(crate) fn product(&self) -> &'static Product {
+    pub(crate) fn product(&self) -> &'static JdbcProduct {
         self.product
     }
 
-    pub(crate) fn machine(&self) -> &'static Machine {
+    pub(crate) fn machine(&self) -> &'static JavaMachine {
         self.machine
     }
 
@@ -136,38 +136,38 @@ impl Database {
     ///
     /// # Errors
     /// The driver's.
-    pub(crate) fn connect(&self) -> Result<Connection, EngineError> {
+    pub(crate) fn connect(&self) -> Result<JdbcConnection, EngineError> {
         connect(self.product, self.machine, &self.options, &self.jars, &self.url)
     }
 
     /// Connection that is open as long as the database is.
-    pub(crate) fn keeper(&self) -> MutexGuard<'_, Connection> {
+    pub(crate) fn keeper(&self) -> MutexGuard<'_, JdbcConnection> {
         locked(&self.keeper)
     }
 
     /// Bytes of the heap in use, by everything in the machine.
     pub(crate) fn heap_bytes(&self) -> Result<u64, EngineError> {
-        let bytes = self.keeper().bridge().number(Method::Heap).ok_or_else(machine_failed)?;
+        let bytes = self.keeper().bridge().number(BridgeMethod::Heap).ok_or_else(machine_failed)?;
         Ok(u64::try_from(bytes).unwrap_or(0))
     }
 
     /// Closes the database, unless it was opened again meanwhile.
     fn end(&self) -> Result<(), EngineError> {
         match if self.folder.is_some() { self.product.end } else { self.product.memory_end } {
-            End::LastConnection => Ok(()),
-            End::Statement(sql) => self.keeper().execute_text(sql).map(|_| ()),
-            End::Url(what, by) => {
+            CloseMethod::LastConnection => Ok(()),
+            CloseMethod::Statement(sql) => self.keeper().execute_text(sql).map(|_| ()),
+            CloseMethod::Url(what, by) => {
                 let url = self.url.replace(what, by);
                 let mut bridge = Bridge::new(self.machine, self.product)?;
                 put_connect(&mut bridge, &self.options, &self.jars, &url)?;
                 // The driver reports success by an error.
-                bridge.send(Method::ConnectToEnd, [0; 2]).map(|_| ())
+                bridge.send(BridgeMethod::ConnectToEnd, [0; 2]).map(|_| ())
             }
         }
     }
 }
 
-impl Drop for Database {
+impl Drop for JdbcDatabase {
     fn drop(&mut self) {
         // Locked until the database is closed, so that no session opens it meanwhile.
         let open = self.folder.as_ref().map(|folder| (folder, open_folders()));
@@ -177,12 +177,12 @@ impl Drop for Database {
             let _ = self.end();
         }
         // A database that ends with its last connection is closed before others may look at its files.
-        let _ = self.keeper().bridge().call(Method::Close, [0; 2]);
+        let _ = self.keeper().bridge().call(BridgeMethod::Close, [0; 2]);
     }
 }
 
 /// Writes the parameters of a connection to the bridge's message.
-fn put_connect(bridge: &mut Bridge, options: &Options, jars: &[PathBuf], url: &str) -> Result<(), EngineError> {
+fn put_connect(bridge: &mut Bridge, options: &JdbcOptions, jars: &[PathBuf], url: &str) -> Result<(), EngineError> {
     let product = bridge.product();
     let paths = jars.iter().map(|path| {
         let utf8 = path.to_str().ok_or_else(|| EngineError::unsupported(format!("{} is not UTF-8", path.display())));
@@ -199,14 +199,14 @@ fn put_connect(bridge: &mut Bridge, options: &Options, jars: &[PathBuf], url: &s
 }
 
 fn connect(
-    product: &'static Product,
-    machine: &'static Machine,
-    options: &Options,
+    product: &'static JdbcProduct,
+    machine: &'static JavaMachine,
+    options: &JdbcOptions,
     jars: &[PathBuf],
     url: &str,
-) -> Result<Connection, EngineError> {
+) -> Result<JdbcConnection, EngineError> {
     let mut bridge = Bridge::new(machine, product)?;
     put_connect(&mut bridge, options, jars, url)?;
-    bridge.send(Method::Connect, [0; 2])?;
-    Ok(Connection::new(bridge))
+    bridge.send(BridgeMethod::Connect, [0; 2])?;
+    Ok(JdbcConnection::new(bridge))
 }

@@ -1,12 +1,12 @@
 //! The description of the system under test, read back from the database and the virtual machine, and the guarantee of its
 //! settings.
 
-use crate::connection::Connection;
-use crate::database::Database;
+use crate::connection::JdbcConnection;
+use crate::database::JdbcDatabase;
 use crate::jars::sha256;
-use crate::machine::Method;
-use crate::options::{GRAMMAR, Options};
-use crate::product::Product;
+use crate::machine::BridgeMethod;
+use crate::options::{GRAMMAR, JdbcOptions};
+use crate::product::JdbcProduct;
 use bourse_engine::target::{ParsedTarget, show_bytes};
 use bourse_engine::{
     Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
@@ -14,7 +14,7 @@ use bourse_engine::{
 use std::path::Path;
 
 /// Settings in force on a connection, if the product lists them.
-pub(crate) fn settings_of(product: &Product, connection: &mut Connection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(product: &JdbcProduct, connection: &mut JdbcConnection) -> Result<Vec<Setting>, EngineError> {
     let mut settings = Vec::new();
     if let Some(sql) = product.settings {
         connection.query_text(sql, &mut |row| {
@@ -26,16 +26,16 @@ pub(crate) fn settings_of(product: &Product, connection: &mut Connection) -> Res
 }
 
 pub(crate) fn describe(
-    target: &ParsedTarget<Options>,
+    target: &ParsedTarget<JdbcOptions>,
     folder: Option<&Path>,
-    database: &Database,
+    database: &JdbcDatabase,
 ) -> Result<Description, EngineError> {
     let product = database.product();
     let machine = database.machine();
     let mut settings = Vec::new();
     let mut version = String::new();
     let mut keeper = database.keeper();
-    keeper.bridge().call(Method::Facts, [0; 2])?;
+    keeper.bridge().call(BridgeMethod::Facts, [0; 2])?;
     let facts = keeper.bridge().reader().text()?.into_owned();
     for (name, value) in facts.lines().filter_map(|line| line.split_once('=')) {
         match name {

@@ -1,10 +1,10 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Database, Driver, files_at, parts};
+use crate::database::{JdbcDatabase, JdbcDriver, files_at, parts};
 use crate::describe;
 use crate::loader::{folder_loader, memory_loader};
-use crate::options::{GRAMMAR, Options};
-use crate::product::{Product, of_scheme};
+use crate::options::{GRAMMAR, JdbcOptions};
+use crate::product::{JdbcProduct, of_scheme};
 use crate::session::JdbcSession;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 /// Database of the Java virtual machine under test.
 pub struct JdbcEngine {
-    product: &'static Product,
-    target: ParsedTarget<Options>,
+    product: &'static JdbcProduct,
+    target: ParsedTarget<JdbcOptions>,
     /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
-    opened: SharedDatabase<Database>,
+    opened: SharedDatabase<JdbcDatabase>,
 }
 
 impl std::fmt::Debug for JdbcEngine {
@@ -43,7 +43,7 @@ impl std::fmt::Debug for JdbcEngine {
 /// ```
 pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
     let split = GRAMMAR.split(target)?;
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let target = GRAMMAR.parse(target, JdbcOptions::DEFAULT)?;
     let product = of_scheme(split.scheme.name).expect("each scheme has its database");
     // In the URLs of drivers settings follow behind a semicolon, which no path can quote.
     if target.place.contains(';') {
@@ -58,19 +58,19 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
 }
 
 impl JdbcEngine {
-    fn driver(&self) -> Result<Driver, EngineError> {
-        Driver::find(self.product, &self.target.options)
+    fn driver(&self) -> Result<JdbcDriver, EngineError> {
+        JdbcDriver::find(self.product, &self.target.options)
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<Database>, EngineError> {
+    fn database(&self) -> Result<Arc<JdbcDatabase>, EngineError> {
         self.opened.get_or_open(self.path.is_none(), || {
-            let Some(path) = &self.path else { return Database::in_memory(&self.driver()?) };
+            let Some(path) = &self.path else { return JdbcDatabase::in_memory(&self.driver()?) };
             let files = files_at(path, self.product);
             files.exists()?;
             let driver = self.driver()?;
             files.open_or_make()?;
-            Database::in_folder(&driver, &parts(path, self.product).database())
+            JdbcDatabase::in_folder(&driver, &parts(path, self.product).database())
         })
     }
 

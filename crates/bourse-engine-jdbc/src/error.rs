@@ -1,6 +1,6 @@
 //! Failures in the virtual machine as errors of the seam.
 
-use crate::product::Product;
+use crate::product::JdbcProduct;
 use bourse_engine::{EngineError, ErrorKind};
 
 /// Category of a failure, as the bridge reports it.
@@ -30,7 +30,7 @@ const NO_SPACE: &str = "No space left on device";
 
 /// Error of a failure, from the driver's text, code and SQLSTATE.
 #[cold]
-pub(crate) fn error(product: &Product, what: FailureCategory, code: i32, state: &str, words: &str) -> EngineError {
+pub(crate) fn error(product: &JdbcProduct, what: FailureCategory, code: i32, state: &str, words: &str) -> EngineError {
     let line = words.lines().next().unwrap_or_default();
     // Behind the words H2 begins to quote the statement.
     let line = line.strip_suffix("; SQL statement:").unwrap_or(line);

@@ -1,8 +1,8 @@
 //! Class paths: the jars of a database, named by the target, by the environment, or found in the usual folders.
 
 use crate::machine;
-use crate::options::{GRAMMAR, Options};
-use crate::product::{Product, of_scheme};
+use crate::options::{GRAMMAR, JdbcOptions};
+use crate::product::{JdbcProduct, of_scheme};
 use sha2::{Digest as _, Sha256};
 use std::env;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ pub struct NotFound(String);
 
 /// Jars and virtual machine that were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
+pub struct JarsInfo {
     /// Jars of the database.
     pub jars: Vec<PathBuf>,
     /// Library of the virtual machine.
@@ -27,14 +27,14 @@ pub struct Info {
 ///
 /// # Errors
 /// [`NotFound`]: what is missing, and where to get it.
-pub fn info(target: &str) -> Result<Info, NotFound> {
+pub fn info(target: &str) -> Result<JarsInfo, NotFound> {
     let split = GRAMMAR.split(target).map_err(|error| NotFound(error.to_string()))?;
     let product = of_scheme(split.scheme.name).ok_or_else(|| NotFound(format!("unknown scheme in {target}")))?;
-    let options = GRAMMAR.read(target, split, String::new(), Options::DEFAULT);
+    let options = GRAMMAR.read(target, split, String::new(), JdbcOptions::DEFAULT);
     let options = options.map_err(|error| NotFound(error.to_string()))?.options;
     let machine = machine::library(options.java.as_deref()).map_err(|error| NotFound(error.to_string()));
     match (jars(product, &options), machine) {
-        (Ok(jars), Ok(machine)) => Ok(Info { jars, machine }),
+        (Ok(jars), Ok(machine)) => Ok(JarsInfo { jars, machine }),
         (Err(jars), Err(machine)) => Err(NotFound(format!("{jars}; {machine}"))),
         (Err(missing), _) | (_, Err(missing)) => Err(missing),
     }
@@ -44,7 +44,7 @@ pub fn info(target: &str) -> Result<Info, NotFound> {
 ///
 /// # Errors
 /// [`NotFound`]: what is missing, and where to get it.
-pub(crate) fn jars(product: &Product, options: &Options) -> Result<Vec<PathBuf>, NotFound> {
+pub(crate) fn jars(product: &JdbcProduct, options: &JdbcOptions) -> Result<Vec<PathBuf>, NotFound> {
     let where_to =
         format!("{} is {}; name its jar in ${} or with `jar=`", product.name, product.package, product.variable);
     if let Some(named) = &options.jar {

@@ -1,8 +1,8 @@
 //! Registers H2, HSQLDB, Derby and MonetDB: one engine for the databases of the Java virtual machine.
 
-use crate::{GRAMMAR, Options, info, open};
+use crate::{GRAMMAR, JdbcOptions, info, open};
 use bourse_engine::target::OptionHelp;
-use bourse_engine::{EngineKind, InProcess};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -71,7 +71,7 @@ const fn with_files(
     options: fn() -> Vec<OptionHelp>,
 ) -> EngineKind {
     EngineKind {
-        in_process: Some(InProcess {
+        in_process: Some(InProcessPlaces {
             file_ending: Some(file_ending),
             memory: true,
             variant_of: None,
@@ -92,5 +92,5 @@ fn version(scheme: &str) -> Result<String, String> {
 }
 
 fn options(scheme: &str) -> Vec<OptionHelp> {
-    GRAMMAR.help(scheme, &Options::DEFAULT)
+    GRAMMAR.help(scheme, &JdbcOptions::DEFAULT)
 }

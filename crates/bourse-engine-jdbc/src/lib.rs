@@ -31,6 +31,6 @@ mod threads;
 mod wire;
 
 pub use engine::{JdbcEngine, open};
-pub use jars::{Info, NotFound, info};
+pub use jars::{JarsInfo, NotFound, info};
 pub use kind::KINDS;
-pub use options::{GRAMMAR, Options};
+pub use options::{GRAMMAR, JdbcOptions};

@@ -1,8 +1,8 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
-use crate::connection::Connection;
-use crate::database::{Database, Driver, files_at, parts};
-use crate::machine::Method;
+use crate::connection::JdbcConnection;
+use crate::database::{JdbcDatabase, JdbcDriver, files_at, parts};
+use crate::machine::BridgeMethod;
 use crate::wire::put_params;
 use bourse_engine::{Batch, EachRow, EngineError, IncomingRows, Loader, SharedDatabase, rows_loader, unless_in_use};
 use std::collections::HashMap;
@@ -10,26 +10,26 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of parameters after which a batch of rows is sent.
-const ENOUGH: usize = 1 << 18;
+const BATCH_BYTES: usize = 1 << 18;
 
 /// Rows being loaded.
-struct Rows {
+struct JdbcRows {
     /// Numbers of the INSERT statements, by their tables' names.
     inserts: HashMap<&'static str, usize>,
     /// Statements that add the foreign keys of the new tables; run at the end, so that rows may come in any order.
     foreign_keys: Vec<String>,
-    connection: Connection,
+    connection: JdbcConnection,
     /// Closed last.
-    database: Arc<Database>,
+    database: Arc<JdbcDatabase>,
 }
 
-impl Rows {
-    fn new(database: Arc<Database>) -> Result<Self, EngineError> {
+impl JdbcRows {
+    fn new(database: Arc<JdbcDatabase>) -> Result<Self, EngineError> {
         Ok(Self { inserts: HashMap::new(), foreign_keys: Vec::new(), connection: database.connect()?, database })
     }
 
     /// Adds the foreign keys, which checks the rows, and gathers statistics; returns the complete database.
-    fn complete(self) -> Result<Arc<Database>, EngineError> {
+    fn complete(self) -> Result<Arc<JdbcDatabase>, EngineError> {
         let Self { inserts, foreign_keys, database, .. } = self;
         let statistics = inserts.keys().filter_map(|table| (database.product().statistics)(table));
         let mut statements = foreign_keys.into_iter().chain(statistics);
@@ -38,7 +38,7 @@ impl Rows {
     }
 }
 
-impl IncomingRows for Rows {
+impl IncomingRows for JdbcRows {
     /// Runs a statement on the connection that is open as long as the database is: H2 cannot evaluate a check once the session
     /// that made it is closed (2.4.240, `IN` with constants).
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
@@ -64,12 +64,12 @@ impl IncomingRows for Rows {
         let mut at = 0;
         while at < batch.len() {
             let (message, first) = (bridge.message(), at);
-            while at < batch.len() && message.len() < ENOUGH {
+            while at < batch.len() && message.len() < BATCH_BYTES {
                 batch.with_row(at, &mut |values| put_params(message, values.len(), values.iter().copied()));
                 at += 1;
             }
             let rows = i32::try_from(at - first).expect("a row has a byte at least");
-            bridge.send(Method::Batch, [slot, rows]).map_err(|e| e.with_statement(&sql))?;
+            bridge.send(BridgeMethod::Batch, [slot, rows]).map_err(|e| e.with_statement(&sql))?;
         }
         Ok(())
     }
@@ -80,20 +80,23 @@ impl IncomingRows for Rows {
 }
 
 /// Loader that builds a database in the folder `loading`, then renames it.
-pub(crate) fn folder_loader(driver: Driver, path: &Path) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn folder_loader(driver: JdbcDriver, path: &Path) -> Result<Box<dyn Loader>, EngineError> {
     files_at(path, driver.product).open_or_make()?;
     let load = parts(path, driver.product).begin_load()?;
-    let rows = Rows::new(Database::in_folder(&driver, load.path())?)?;
+    let rows = JdbcRows::new(JdbcDatabase::in_folder(&driver, load.path())?)?;
     Ok(rows_loader(rows, move |rows| {
         rows.complete()?;
         // Opened for its lock.
-        load.publish(|old| unless_in_use(Database::in_folder(&driver, old)))
+        load.publish(|old| unless_in_use(JdbcDatabase::in_folder(&driver, old)))
     }))
 }
 
 /// Loader that builds a database in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(driver: &Driver, opened: SharedDatabase<Database>) -> Result<Box<dyn Loader>, EngineError> {
-    let rows = Rows::new(Database::in_memory(driver)?)?;
+pub(crate) fn memory_loader(
+    driver: &JdbcDriver,
+    opened: SharedDatabase<JdbcDatabase>,
+) -> Result<Box<dyn Loader>, EngineError> {
+    let rows = JdbcRows::new(JdbcDatabase::in_memory(driver)?)?;
     Ok(rows_loader(rows, move |rows| {
         opened.replace(rows.complete()?);
         Ok(())

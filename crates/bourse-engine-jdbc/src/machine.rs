@@ -1,6 +1,6 @@
 //! The Java virtual machine: found, loaded and started once per process, with threads attached to it once each.
 
-use crate::options::Options;
+use crate::options::JdbcOptions;
 use bourse_engine::locked;
 use jni_sys::{
     JNI_OK, JNI_VERSION_1_6, JNIEnv, JavaVM, JavaVMInitArgs, JavaVMOption, jclass, jmethodID, jobject, jvalue,
@@ -42,7 +42,7 @@ fn no_machine(why: impl Into<String>) -> NoMachine {
     NoMachine { why: why.into() }
 }
 
-/// Methods of the bridge: name and signature, in the order of [`Method`].
+/// Methods of the bridge: name and signature, in the order of [`BridgeMethod`].
 const METHODS: [(&CStr, &CStr); 17] = [
     (c"connect", c"()J"),
     (c"connectToEnd", c"()J"),
@@ -65,7 +65,7 @@ const METHODS: [(&CStr, &CStr); 17] = [
 
 /// Method of the bridge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum BridgeMethod {
     Connect,
     ConnectToEnd,
     Prepare,
@@ -86,7 +86,7 @@ pub(crate) enum Method {
 }
 
 /// Running machine.
-pub(crate) struct Machine {
+pub(crate) struct JavaMachine {
     vm: *mut JavaVM,
     class: jclass,
     methods: [jmethodID; METHODS.len()],
@@ -97,9 +97,9 @@ pub(crate) struct Machine {
 }
 
 // SAFETY: any thread may use the machine once it is attached; class and methods live as long as the machine, which never ends.
-unsafe impl Send for Machine {}
+unsafe impl Send for JavaMachine {}
 // SAFETY: as above.
-unsafe impl Sync for Machine {}
+unsafe impl Sync for JavaMachine {}
 
 /// Library of the runtime that a target names.
 ///
@@ -134,8 +134,8 @@ pub(crate) fn library(java: Option<&Path>) -> Result<PathBuf, NoMachine> {
 ///
 /// # Errors
 /// [`NoMachine`]: it is unavailable, or does not start.
-pub(crate) fn machine(options: &Options) -> Result<&'static Machine, NoMachine> {
-    static MACHINE: Mutex<Option<Result<&'static Machine, NoMachine>>> = Mutex::new(None);
+pub(crate) fn machine(options: &JdbcOptions) -> Result<&'static JavaMachine, NoMachine> {
+    static MACHINE: Mutex<Option<Result<&'static JavaMachine, NoMachine>>> = Mutex::new(None);
     let mut machine = locked(&MACHINE);
     match &*machine {
         Some(Ok(running)) => return Ok(running),
@@ -195,7 +195,7 @@ fn arguments(heap_bytes: Option<u64>) -> Vec<String> {
 type CreateJavaVm = unsafe extern "system" fn(*mut *mut JavaVM, *mut *mut c_void, *mut c_void) -> i32;
 
 /// Loads the library and starts the machine, on a thread that ends afterwards.
-fn start(path: &Path, heap_bytes: Option<u64>) -> Result<Machine, NoMachine> {
+fn start(path: &Path, heap_bytes: Option<u64>) -> Result<JavaMachine, NoMachine> {
     // SAFETY: the library is the runtime's own, whose initialization loads no class of Bourse's.
     let library = unsafe { Library::new(path) }
         .map_err(|error| no_machine(format!("cannot load {}: {error}", path.display())))?;
@@ -241,7 +241,7 @@ unsafe fn define(
     env: *mut JNIEnv,
     path: &Path,
     heap_bytes: Option<u64>,
-) -> Result<Machine, NoMachine> {
+) -> Result<JavaMachine, NoMachine> {
     // SAFETY: as the caller promises; names and signatures end in zero, and nothing is used that is null.
     unsafe {
         let jni = &(**env).v1_6;
@@ -275,7 +275,7 @@ unsafe fn define(
             }
         }
         let class = (jni.NewGlobalRef)(env, class);
-        Ok(Machine { vm, class, methods, library: path.to_owned(), heap_bytes })
+        Ok(JavaMachine { vm, class, methods, library: path.to_owned(), heap_bytes })
     }
 }
 
@@ -296,7 +296,7 @@ thread_local! {
     static ATTACHED: AttachedThread = const { AttachedThread(Cell::new(null_mut()), Cell::new(null_mut())) };
 }
 
-impl Machine {
+impl JavaMachine {
     /// This thread's JNI environment; the thread is attached at first use, until it ends.
     #[inline]
     fn env(&self) -> Option<*mut JNIEnv> {
@@ -322,27 +322,27 @@ impl Machine {
     }
 
     /// Makes a bridge with buffers of these lengths.
-    pub(crate) fn new_bridge(&self, buffers: [i32; 2]) -> Option<Object> {
+    pub(crate) fn new_bridge(&self, buffers: [i32; 2]) -> Option<BridgeRef> {
         let env = self.env()?;
         let arguments = buffers.map(|bytes| jvalue { i: bytes });
         // SAFETY: this thread is attached; the constructor takes two integers.
         unsafe {
             let jni = &(**env).v1_6;
-            let made = (jni.NewObjectA)(env, self.class, self.methods[Method::New as usize], arguments.as_ptr());
+            let made = (jni.NewObjectA)(env, self.class, self.methods[BridgeMethod::New as usize], arguments.as_ptr());
             if (jni.ExceptionCheck)(env) {
                 (jni.ExceptionClear)(env);
                 return None;
             }
             let kept = (jni.NewGlobalRef)(env, made);
             (jni.DeleteLocalRef)(env, made);
-            (!kept.is_null()).then_some(Object(kept))
+            (!kept.is_null()).then_some(BridgeRef(kept))
         }
     }
 
     /// Calls a method that returns a number; `None` if the machine has failed. Methods use as many of the numbers as they need.
     #[inline]
-    pub(crate) fn call(&self, object: &Object, method: Method, numbers: [i32; 2]) -> Option<i64> {
-        debug_assert!(!matches!(method, Method::Buffer | Method::New), "they return no number");
+    pub(crate) fn call(&self, object: &BridgeRef, method: BridgeMethod, numbers: [i32; 2]) -> Option<i64> {
+        debug_assert!(!matches!(method, BridgeMethod::Buffer | BridgeMethod::New), "they return no number");
         let env = self.env()?;
         let arguments = numbers.map(|number| jvalue { i: number });
         // SAFETY: this thread is attached, the object is a bridge, and its methods take two integers at most.
@@ -358,14 +358,14 @@ impl Machine {
     }
 
     /// Address and length of a bridge's buffer: 0 for parameters, 1 for rows.
-    pub(crate) fn buffer(&self, object: &Object, which: i32) -> Option<(*mut u8, usize)> {
+    pub(crate) fn buffer(&self, object: &BridgeRef, which: i32) -> Option<(*mut u8, usize)> {
         let env = self.env()?;
         let arguments = [jvalue { i: which }];
         // SAFETY: as above; the result is a direct buffer, which the bridge holds.
         unsafe {
             let jni = &(**env).v1_6;
             let buffer =
-                (jni.CallObjectMethodA)(env, object.0, self.methods[Method::Buffer as usize], arguments.as_ptr());
+                (jni.CallObjectMethodA)(env, object.0, self.methods[BridgeMethod::Buffer as usize], arguments.as_ptr());
             if (jni.ExceptionCheck)(env) || buffer.is_null() {
                 (jni.ExceptionClear)(env);
                 return None;
@@ -378,7 +378,7 @@ impl Machine {
     }
 
     /// Releases this program's reference to an object in the machine.
-    pub(crate) fn release(&self, object: &Object) {
+    pub(crate) fn release(&self, object: &BridgeRef) {
         if let Some(env) = self.env() {
             // SAFETY: this thread is attached, and the object is not used again.
             unsafe { ((**env).v1_6.DeleteGlobalRef)(env, object.0) }
@@ -387,10 +387,10 @@ impl Machine {
 }
 
 /// Reference to a bridge in the machine.
-pub(crate) struct Object(jobject);
+pub(crate) struct BridgeRef(jobject);
 
 // SAFETY: a global reference may be used by any thread that is attached.
-unsafe impl Send for Object {}
+unsafe impl Send for BridgeRef {}
 
 #[cfg(test)]
 mod tests {

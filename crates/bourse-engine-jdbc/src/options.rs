@@ -9,7 +9,7 @@ use std::time::Duration;
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct JdbcOptions;
 
     /// `jar`: files and folders, as they are written.
     jar: Option<String> = None =>
@@ -56,7 +56,7 @@ options! {
 }
 
 /// Grammar of JDBC targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<JdbcOptions> = Grammar {
     engine: "JDBC",
     schemes: &[
         Scheme::plain("jdbc+h2"),

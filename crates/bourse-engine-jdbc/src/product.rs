@@ -1,11 +1,11 @@
 //! The databases, and their differences as data.
 
-use crate::options::Options;
+use crate::options::JdbcOptions;
 use bourse_engine::{Dialect, Durability, ErrorKind, FileFormat, Isolation, MayLose};
 use std::path::Path;
 
 /// Database that has a JDBC driver and works in this process.
-pub(crate) struct Product {
+pub(crate) struct JdbcProduct {
     /// Scheme of its targets.
     pub(crate) scheme: &'static str,
     /// Name, for people.
@@ -24,18 +24,18 @@ pub(crate) struct Product {
     /// Form of its databases, which are folders of parts.
     pub(crate) format: FileFormat,
     /// URL of a database in a folder.
-    pub(crate) file_url: fn(&Path, &Options) -> String,
+    pub(crate) file_url: fn(&Path, &JdbcOptions) -> String,
     /// URL of the database in memory with that number.
-    pub(crate) memory_url: fn(u64, &Options) -> String,
+    pub(crate) memory_url: fn(u64, &JdbcOptions) -> String,
     /// System properties that must be set before its driver is loaded: lines of name and value.
-    pub(crate) system: fn(&Options) -> String,
+    pub(crate) system: fn(&JdbcOptions) -> String,
     /// Properties of each connection: lines of name and value.
     pub(crate) properties: &'static str,
     /// Statements of the first connection to a database, once it is open.
-    pub(crate) on_open: fn(&Options, is_memory: bool) -> Vec<String>,
+    pub(crate) on_open: fn(&JdbcOptions, is_memory: bool) -> Vec<String>,
     /// Ways to close a database in a folder, and to remove one in memory.
-    pub(crate) end: End,
-    pub(crate) memory_end: End,
+    pub(crate) end: CloseMethod,
+    pub(crate) memory_end: CloseMethod,
     /// JDBC's numbers for read committed, repeatable read and serializable.
     pub(crate) levels: [i32; 3],
     /// Isolation levels that it really provides.
@@ -70,14 +70,14 @@ pub(crate) struct Product {
     /// Whether a file of that name is a log.
     pub(crate) is_log: fn(&str) -> bool,
     /// Durability class of a commit on a disk, with the data that may be lost and the reason.
-    pub(crate) durability: fn(&Options) -> (Durability, Option<MayLose>, &'static str),
+    pub(crate) durability: fn(&JdbcOptions) -> (Durability, Option<MayLose>, &'static str),
     /// Warning next to every figure.
     pub(crate) warning: Option<&'static str>,
 }
 
 /// Way to close a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum CloseMethod {
     /// Closing of its last connection.
     LastConnection,
     /// A statement.
@@ -105,7 +105,7 @@ const STATES: &[(&str, ErrorKind)] = &[
 ];
 
 /// Description of H2.
-const H2: Product = Product {
+const H2: JdbcProduct = JdbcProduct {
     scheme: "jdbc+h2",
     name: "H2",
     engine: "h2",
@@ -124,8 +124,8 @@ const H2: Product = Product {
     system: |_| String::new(),
     properties: "user=sa\npassword=",
     on_open: |_, _| Vec::new(),
-    end: End::LastConnection,
-    memory_end: End::Statement("SHUTDOWN IMMEDIATELY"),
+    end: CloseMethod::LastConnection,
+    memory_end: CloseMethod::Statement("SHUTDOWN IMMEDIATELY"),
     levels: LEVELS,
     // Its serializable level is a snapshot: two transactions may each miss what the other writes.
     isolation: SNAPSHOT_LEVELS,
@@ -172,7 +172,7 @@ const H2: Product = Product {
 };
 
 /// Description of HSQLDB.
-const HSQLDB: Product = Product {
+const HSQLDB: JdbcProduct = JdbcProduct {
     scheme: "jdbc+hsqldb",
     name: "HSQLDB",
     engine: "hsqldb",
@@ -219,7 +219,7 @@ const HSQLDB: Product = Product {
         }
         all
     },
-    end: End::Statement("SHUTDOWN"),
+    end: CloseMethod::Statement("SHUTDOWN"),
     states: &[("57014", ErrorKind::Interrupted)],
     first_of_key: None,
     settings: Some(
@@ -244,7 +244,7 @@ const HSQLDB: Product = Product {
 };
 
 /// Description of Derby.
-const DERBY: Product = Product {
+const DERBY: JdbcProduct = JdbcProduct {
     scheme: "jdbc+derby",
     name: "Derby",
     engine: "derby",
@@ -282,8 +282,8 @@ const DERBY: Product = Product {
         )
     },
     properties: "",
-    end: End::Url("create=true", "shutdown=true"),
-    memory_end: End::Url("create=true", "drop=true"),
+    end: CloseMethod::Url("create=true", "shutdown=true"),
+    memory_end: CloseMethod::Url("create=true", "drop=true"),
     isolation: ALL_LEVELS,
     snapshots: false,
     has_java_time: false,
@@ -305,7 +305,7 @@ const DERBY: Product = Product {
 };
 
 /// Description of MonetDB.
-const MONETDB: Product = Product {
+const MONETDB: JdbcProduct = JdbcProduct {
     scheme: "jdbc+monetdb",
     name: "MonetDB",
     engine: "monetdb",
@@ -319,7 +319,7 @@ const MONETDB: Product = Product {
     file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
     memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
     properties: "",
-    memory_end: End::LastConnection,
+    memory_end: CloseMethod::LastConnection,
     levels: [8, 8, 8],
     keeps_statements: false,
     checks: false,
@@ -341,16 +341,16 @@ const MONETDB: Product = Product {
 };
 
 /// All databases.
-pub(crate) static PRODUCTS: [Product; 4] = [H2, HSQLDB, DERBY, MONETDB];
+pub(crate) static PRODUCTS: [JdbcProduct; 4] = [H2, HSQLDB, DERBY, MONETDB];
 
 /// Database of a scheme.
-pub(crate) fn of_scheme(scheme: &str) -> Option<&'static Product> {
+pub(crate) fn of_scheme(scheme: &str) -> Option<&'static JdbcProduct> {
     PRODUCTS.iter().find(|product| product.scheme == scheme)
 }
 
 /// URL of an H2 database. H2 reuses the result of a query if nothing was changed since; after a transaction it would reuse an
 /// old snapshot's result, so this is switched off.
-fn h2_url(place: &str, options: &Options) -> String {
+fn h2_url(place: &str, options: &JdbcOptions) -> String {
     let mut url = format!(
         "jdbc:h2:{place};LOCK_TIMEOUT={};DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;NON_KEYWORDS=KEY,VALUE;OPTIMIZE_REUSE_RESULTS=FALSE",
         millis(options.lock_timeout)
@@ -372,7 +372,7 @@ fn h2_first_of_key(words: &str) -> Option<String> {
     Some(format!("SELECT count(*) FROM {table} WHERE _rowid_ = {key}"))
 }
 
-impl Product {
+impl JdbcProduct {
     /// JDBC's number of an isolation level.
     pub(crate) fn level(&self, isolation: Isolation) -> i32 {
         let [committed, repeatable, serializable] = self.levels;

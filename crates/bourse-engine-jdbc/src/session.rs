@@ -1,9 +1,9 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::connection::{Connection, TEXT};
-use crate::database::Database;
+use crate::connection::{JdbcConnection, TEXT};
+use crate::database::JdbcDatabase;
 use crate::describe;
-use crate::machine::Method;
+use crate::machine::BridgeMethod;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
     Setting, Sql, Value,
@@ -20,14 +20,14 @@ enum TransactionState {
 }
 
 pub(crate) struct JdbcSession {
-    connection: Connection,
+    connection: JdbcConnection,
     state: TransactionState,
     /// Database; dropped after the connection.
-    database: Arc<Database>,
+    database: Arc<JdbcDatabase>,
 }
 
 impl JdbcSession {
-    pub(crate) fn new(database: Arc<Database>) -> Result<Self, EngineError> {
+    pub(crate) fn new(database: Arc<JdbcDatabase>) -> Result<Self, EngineError> {
         Ok(Self { connection: database.connect()?, state: TransactionState::Idle, database })
     }
 
@@ -78,7 +78,7 @@ impl JdbcSession {
     }
 
     fn roll_back(&mut self) -> Result<(), EngineError> {
-        let rolled_back = self.connection.bridge().call(Method::Rollback, [0; 2]).map(|_| ());
+        let rolled_back = self.connection.bridge().call(BridgeMethod::Rollback, [0; 2]).map(|_| ());
         self.rolled_back();
         rolled_back
     }
@@ -90,7 +90,7 @@ impl JdbcSession {
         }
     }
 
-    fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::Reply, EngineError> {
+    fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::CallReply, EngineError> {
         self.refuse_failed()?;
         let ran = self
             .connection
@@ -110,7 +110,7 @@ impl Session for JdbcSession {
             return Err(EngineError::already_open());
         }
         let level = self.database.product().level(isolation);
-        self.connection.bridge().call(Method::Begin, [level, 0])?;
+        self.connection.bridge().call(BridgeMethod::Begin, [level, 0])?;
         self.state = TransactionState::Open;
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Session for JdbcSession {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle => Ok(()),
             TransactionState::Open => {
-                let committed = self.connection.bridge().call(Method::Commit, [0; 2]).map(|_| ());
+                let committed = self.connection.bridge().call(BridgeMethod::Commit, [0; 2]).map(|_| ());
                 if committed.is_err() {
                     self.rolled_back();
                 }

@@ -62,7 +62,7 @@ pub(crate) fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Reader of a buffer, from its start.
-pub(crate) struct Reader<'b> {
+pub(crate) struct BufferReader<'b> {
     bytes: &'b [u8],
     at: usize,
 }
@@ -73,7 +73,7 @@ fn short() -> EngineError {
     EngineError::new(ErrorKind::Other, "the Java virtual machine has answered with less than it announced")
 }
 
-impl<'b> Reader<'b> {
+impl<'b> BufferReader<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -180,8 +180,8 @@ pub(crate) struct JdbcRow<'r> {
 
 impl JdbcRow<'_> {
     #[inline]
-    fn at(&self, index: usize) -> Reader<'_> {
-        Reader { bytes: self.bytes, at: self.starts[index] }
+    fn at(&self, index: usize) -> BufferReader<'_> {
+        BufferReader { bytes: self.bytes, at: self.starts[index] }
     }
 }
 
@@ -235,7 +235,7 @@ mod tests {
         put_params(&mut bytes, values.len(), values.into_iter());
         let names: Vec<String> = (0..values.len()).map(|at| format!("c{at}")).collect();
         let mut starts = Vec::new();
-        let mut reader = Reader::new(&bytes);
+        let mut reader = BufferReader::new(&bytes);
         assert_eq!(reader.number().unwrap() as usize, values.len());
         let row = reader.row(&names, &mut starts).unwrap();
         for (at, value) in values.iter().enumerate() {
@@ -243,6 +243,6 @@ mod tests {
         }
         assert_eq!((row.int(1), row.int(2), row.text_bytes(7)), (Some(-5), None, Some("é".as_bytes())));
         assert_eq!((row.column_name(1).as_deref(), row.column_name(9)), (Some("c1"), None));
-        assert!(Reader::new(&bytes[..20]).row(&names, &mut Vec::new()).is_err());
+        assert!(BufferReader::new(&bytes[..20]).row(&names, &mut Vec::new()).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The engine: what LMDB's environment is to the seam.
 
-use crate::environment::{Environment, version};
-use crate::options::{GRAMMAR, Options, Sync};
+use crate::environment::{LmdbEnvironment, version};
+use crate::options::{GRAMMAR, LmdbOptions, LmdbSync};
 use crate::session::LmdbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
@@ -11,7 +11,7 @@ use bourse_engine::{
 use std::sync::Arc;
 
 /// LMDB database under test.
-pub type LmdbEngine = KeyedEngine<Environment>;
+pub type LmdbEngine = KeyedEngine<LmdbEnvironment>;
 
 /// Parses a target; nothing on disk is touched yet.
 ///
@@ -25,7 +25,7 @@ pub type LmdbEngine = KeyedEngine<Environment>;
 /// assert!(bourse_engine_lmdb::open("lmdb:x.mdb?sink=off").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<LmdbEngine, TargetError> {
-    GRAMMAR.parse(target, Options::DEFAULT).map(KeyedEngine::of)
+    GRAMMAR.parse(target, LmdbOptions::DEFAULT).map(KeyedEngine::of)
 }
 
 /// Suffix of LMDB's lock file.
@@ -33,13 +33,13 @@ const LOCK: &str = "-lock";
 /// First bytes of a lock file (`mdb.c`, `MDB_MAGIC`).
 const MAGIC: u32 = 0xBEEF_C0DE;
 
-impl KeyDatabase for Environment {
-    type Options = Options;
+impl KeyDatabase for LmdbEnvironment {
+    type Options = LmdbOptions;
     const NAME: &'static str = "lmdb";
     const FORMAT: &'static FileFormat = &FileFormat { name: "LMDB", companions: &[LOCK], ..FileFormat::FILE };
-    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+    const GRAMMAR: &'static Grammar<LmdbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<LmdbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.ok_or_else(|| EngineError::unsupported("LMDB has no database in memory"))?;
         Self::at(&files.open_or_make()?, &target.options)
     }
@@ -48,14 +48,14 @@ impl KeyDatabase for Environment {
         version()
     }
 
-    fn durability(&self, options: &Options) -> (Durability, String) {
+    fn durability(&self, options: &LmdbOptions) -> (Durability, String) {
         let (class, why) = match options.sync {
-            Sync::Full => (Durability::Durable, "sync=full: changes and root are made durable at each commit"),
-            Sync::Meta => (
+            LmdbSync::Full => (Durability::Durable, "sync=full: changes and root are made durable at each commit"),
+            LmdbSync::Meta => (
                 Durability::Consistent,
                 "sync=meta: the root is not waited for, so that power loss may undo the last commit",
             ),
-            Sync::Off => (
+            LmdbSync::Off => (
                 Durability::Process,
                 "sync=off: the disk is never waited for, and power loss may leave a corrupted file",
             ),
@@ -63,7 +63,7 @@ impl KeyDatabase for Environment {
         (class, why.to_owned())
     }
 
-    fn capabilities(_: &Options) -> Capabilities {
+    fn capabilities(_: &LmdbOptions) -> Capabilities {
         Capabilities { processes: true, ..Capabilities::OF_KEYS }
     }
 
@@ -80,7 +80,7 @@ impl KeyDatabase for Environment {
         )))
     }
 
-    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+    fn records(self: Arc<Self>, _: &LmdbOptions) -> Box<dyn Records> {
         Box::new(LmdbSession::new(self))
     }
 

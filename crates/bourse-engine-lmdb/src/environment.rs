@@ -1,7 +1,7 @@
 //! An LMDB environment: the file, and the trees in it.
 
 use crate::error::check;
-use crate::options::{Options, Sync};
+use crate::options::{LmdbOptions, LmdbSync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, locked, memory_file_system};
 use lmdb_master_sys as ffi;
@@ -40,7 +40,7 @@ pub(crate) struct Tree {
 
 /// Open environment.
 #[derive(Debug)]
-pub struct Environment {
+pub struct LmdbEnvironment {
     raw: *mut ffi::MDB_env,
     file: (u64, u64),
     /// Whether commits wait for a disk.
@@ -50,9 +50,9 @@ pub struct Environment {
 }
 
 // SAFETY: LMDB's environments are made to be shared by threads; opening trees, which is not, happens under `trees`.
-unsafe impl Send for Environment {}
+unsafe impl Send for LmdbEnvironment {}
 // SAFETY: as above.
-unsafe impl std::marker::Sync for Environment {}
+unsafe impl std::marker::Sync for LmdbEnvironment {}
 
 /// Environment that is not completely open yet; closed when dropped.
 struct OpeningEnvironment(*mut ffi::MDB_env, (u64, u64));
@@ -79,9 +79,9 @@ fn io_error(path: &Path, e: &io::Error) -> EngineError {
     EngineError::new(ErrorKind::Other, format!("cannot open {}: {e}", path.display()))
 }
 
-impl Environment {
+impl LmdbEnvironment {
     /// Opens the environment in a file that exists.
-    pub(crate) fn at(path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn at(path: &Path, options: &LmdbOptions) -> Result<Arc<Self>, EngineError> {
         let c_path = CString::new(path.as_os_str().as_bytes()).map_err(|e| io_error(path, &e.into()))?;
         let found = std::fs::metadata(path).map_err(|e| io_error(path, &e))?;
         let file = (found.dev(), found.ino());
@@ -98,9 +98,9 @@ impl Environment {
         let opening = OpeningEnvironment(raw, file);
         let mut flags = ffi::MDB_NOSUBDIR | ffi::MDB_NOTLS;
         flags |= match options.sync {
-            Sync::Full => 0,
-            Sync::Meta => ffi::MDB_NOMETASYNC,
-            Sync::Off => ffi::MDB_NOSYNC,
+            LmdbSync::Full => 0,
+            LmdbSync::Meta => ffi::MDB_NOMETASYNC,
+            LmdbSync::Off => ffi::MDB_NOSYNC,
         };
         if options.writes_map {
             flags |= ffi::MDB_WRITEMAP;
@@ -115,7 +115,7 @@ impl Environment {
             check(ffi::mdb_env_open(raw, c_path.as_ptr(), flags, 0o644)).map_err(failed)?;
         }
         std::mem::forget(opening);
-        let syncs = options.sync != Sync::Off && memory_file_system(path).is_none();
+        let syncs = options.sync != LmdbSync::Off && memory_file_system(path).is_none();
         let environment = Arc::new(Self { raw, file, syncs, trees: Mutex::default() });
         environment.find_trees()?;
         Ok(environment)
@@ -206,7 +206,7 @@ impl Environment {
     }
 }
 
-impl Drop for Environment {
+impl Drop for LmdbEnvironment {
     fn drop(&mut self) {
         // SAFETY: every transaction held this environment and is over; no other reference is left.
         unsafe { ffi::mdb_env_close(self.raw) };

@@ -1,17 +1,22 @@
 //! Registers LMDB as an engine.
 
-use crate::{GRAMMAR, Options, open, version};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{GRAMMAR, LmdbOptions, open, version};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("lmdb"), memory: false, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("lmdb"),
+        memory: false,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     prepares_ms: 150,
     faults_by_preload: true,
     ..EngineKind::new(
         ["lmdb", "LMDB, built in; a key-value store in a memory-mapped file", "lmdb:PATH?sync=full"],
         || Ok(version()),
-        || GRAMMAR.help("lmdb", &Options::DEFAULT),
+        || GRAMMAR.help("lmdb", &LmdbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -16,4 +16,4 @@ mod transaction;
 pub use engine::{LmdbEngine, open};
 pub use environment::version;
 pub use kind::KINDS;
-pub use options::{GRAMMAR, Options, Sync};
+pub use options::{GRAMMAR, LmdbOptions, LmdbSync};

@@ -6,7 +6,7 @@ use bourse_engine::{option_words, options};
 
 option_words! {
     /// Part of a commit that is synced.
-    pub enum Sync {
+    pub enum LmdbSync {
         /// Changes and meta page.
         Full = "full",
         /// Changes only: `MDB_NOMETASYNC`.
@@ -19,10 +19,10 @@ option_words! {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct Options;
+    pub struct LmdbOptions;
 
     /// `sync`.
-    sync: Sync = Sync::Full => ["sync": word(Sync), "full, meta, off",
+    sync: LmdbSync = LmdbSync::Full => ["sync": word(LmdbSync), "full, meta, off",
         "what a commit syncs: data and meta page, data only (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)"];
 
     /// `writemap`.
@@ -35,5 +35,5 @@ options! {
 }
 
 /// Grammar of LMDB targets.
-pub static GRAMMAR: Grammar<Options> =
+pub static GRAMMAR: Grammar<LmdbOptions> =
     Grammar { engine: "LMDB", schemes: &[Scheme::plain("lmdb")], forms: "lmdb:PATH", options: OPTIONS };

@@ -1,16 +1,16 @@
 //! Records by key on LMDB.
 
-use crate::environment::{Environment, Tree};
+use crate::environment::{LmdbEnvironment, Tree};
 use crate::transaction::{ReadAccess, ReadTransaction, WriteTransaction};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
-use bourse_engine::{Access, Change, EachRow, EngineError, ErrorKind, Key, RecordTable, Records, Slots, Value};
+use bourse_engine::{Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Slots, Value};
 use lmdb_master_sys as ffi;
 use std::sync::Arc;
 
 /// Session of one user.
 pub(crate) struct LmdbSession {
-    environment: Arc<Environment>,
+    environment: Arc<LmdbEnvironment>,
     /// Transaction for reading; reused, and reset while no transaction is open.
     reader: Option<ReadTransaction>,
     writer: Option<WriteTransaction>,
@@ -23,12 +23,12 @@ pub(crate) struct LmdbSession {
 }
 
 /// Bytes of a key: LMDB compares integers fastest as unsigned numbers in the machine's byte order.
-enum KeyBytes<'k> {
+enum LmdbKey<'k> {
     Int([u8; 8]),
     Text(&'k [u8]),
 }
 
-impl<'k> KeyBytes<'k> {
+impl<'k> LmdbKey<'k> {
     #[inline]
     fn of(tree: Tree, table: &RecordTable, key: Key<'k>) -> Result<Self, EngineError> {
         match key {
@@ -40,7 +40,7 @@ impl<'k> KeyBytes<'k> {
     }
 }
 
-impl AsRef<[u8]> for KeyBytes<'_> {
+impl AsRef<[u8]> for LmdbKey<'_> {
     #[inline]
     fn as_ref(&self) -> &[u8] {
         match self {
@@ -61,7 +61,7 @@ fn key_of(tree: Tree, bytes: &[u8]) -> Result<Key<'_>, EngineError> {
 }
 
 impl LmdbSession {
-    pub(crate) fn new(environment: Arc<Environment>) -> Self {
+    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Self {
         Self { environment, reader: None, writer: None, is_reading: false, trees: Slots::default(), buffer: Vec::new() }
     }
 
@@ -166,7 +166,7 @@ impl Records for LmdbSession {
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         self.reading(table, |tree, at| {
-            let Some(bytes) = at.get(tree.raw, KeyBytes::of(tree, table, key)?.as_ref())? else { return Ok(false) };
+            let Some(bytes) = at.get(tree.raw, LmdbKey::of(tree, table, key)?.as_ref())? else { return Ok(false) };
             each(&EncodedRow::new(key, bytes))?;
             Ok(true)
         })
@@ -177,7 +177,7 @@ impl Records for LmdbSession {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |tree, writer| {
-                let bytes = KeyBytes::of(tree, table, key)?;
+                let bytes = LmdbKey::of(tree, table, key)?;
                 if writer.put(tree.raw, bytes.as_ref(), &buffer, ffi::MDB_NOOVERWRITE)? {
                     return Ok(());
                 }
@@ -193,7 +193,7 @@ impl Records for LmdbSession {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |tree, writer| {
-                let bytes = KeyBytes::of(tree, table, key)?;
+                let bytes = LmdbKey::of(tree, table, key)?;
                 let is_there = writer.at()?.get(tree.raw, bytes.as_ref())?.is_some();
                 Ok(is_there && writer.put(tree.raw, bytes.as_ref(), &buffer, 0)?)
             })
@@ -203,10 +203,15 @@ impl Records for LmdbSession {
     }
 
     #[inline]
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |tree, writer| {
-            let bytes = KeyBytes::of(tree, table, key)?;
+            let bytes = LmdbKey::of(tree, table, key)?;
             let Some(found) = writer.at()?.get(tree.raw, bytes.as_ref())? else { return Ok(false) };
             buffer.clear();
             buffer.extend_from_slice(found);
@@ -219,7 +224,7 @@ impl Records for LmdbSession {
 
     #[inline]
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
-        self.writing(table, |tree, writer| writer.delete(tree.raw, KeyBytes::of(tree, table, key)?.as_ref()))
+        self.writing(table, |tree, writer| writer.delete(tree.raw, LmdbKey::of(tree, table, key)?.as_ref()))
     }
 
     fn scan(
@@ -231,7 +236,7 @@ impl Records for LmdbSession {
     ) -> Result<u64, EngineError> {
         self.reading(table, |tree, at| {
             // An empty text comes before every key, and LMDB takes none.
-            let from = if from == Key::Text("") { None } else { Some(KeyBytes::of(tree, table, from)?) };
+            let from = if from == Key::Text("") { None } else { Some(LmdbKey::of(tree, table, from)?) };
             at.scan(tree.raw, from.as_ref().map(AsRef::as_ref), limit, &mut |key, bytes| {
                 each(&EncodedRow::new(key_of(tree, key)?, bytes))
             })

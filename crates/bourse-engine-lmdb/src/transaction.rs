@@ -1,6 +1,6 @@
 //! Transactions of LMDB, made safe.
 
-use crate::environment::{Environment, name_or_null};
+use crate::environment::{LmdbEnvironment, name_or_null};
 use crate::error::{check, error};
 use bourse_engine::{EngineError, Wait, writer_blocked_on};
 use lmdb_master_sys as ffi;
@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
-fn begin(environment: &Environment, flags: c_uint) -> Result<*mut ffi::MDB_txn, EngineError> {
+fn begin(environment: &LmdbEnvironment, flags: c_uint) -> Result<*mut ffi::MDB_txn, EngineError> {
     let mut raw = ptr::null_mut();
     // SAFETY: the environment is open; a place for the new transaction, which has no parent.
     check(unsafe { ffi::mdb_txn_begin(environment.raw(), ptr::null_mut(), flags, &raw mut raw) })?;
@@ -83,7 +83,7 @@ impl<'t> ReadAccess<'t> {
         let mut cursor = ptr::null_mut();
         // SAFETY: the transaction is open and the tree of its environment.
         check(unsafe { ffi::mdb_cursor_open(self.raw, tree, &raw mut cursor) })?;
-        let cursor = Cursor(cursor);
+        let cursor = LmdbCursor(cursor);
         let (mut key, mut found) = (from.map_or(EMPTY, value), EMPTY);
         let mut step = if from.is_some() { ffi::MDB_SET_RANGE } else { ffi::MDB_FIRST };
         for count in 0..limit {
@@ -100,9 +100,9 @@ impl<'t> ReadAccess<'t> {
     }
 }
 
-struct Cursor(*mut ffi::MDB_cursor);
+struct LmdbCursor(*mut ffi::MDB_cursor);
 
-impl Drop for Cursor {
+impl Drop for LmdbCursor {
     fn drop(&mut self) {
         // SAFETY: opened by `scan` within a transaction that is still open.
         unsafe { ffi::mdb_cursor_close(self.0) };
@@ -113,14 +113,14 @@ impl Drop for Cursor {
 pub(crate) struct ReadTransaction {
     raw: *mut ffi::MDB_txn,
     is_open: bool,
-    _environment: Arc<Environment>,
+    _environment: Arc<LmdbEnvironment>,
 }
 
 // SAFETY: with MDB_NOTLS a transaction that reads belongs to no thread; it is used by one at a time, being `&mut` to change.
 unsafe impl Send for ReadTransaction {}
 
 impl ReadTransaction {
-    pub(crate) fn new(environment: Arc<Environment>) -> Result<Self, EngineError> {
+    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Result<Self, EngineError> {
         let raw = begin(&environment, ffi::MDB_RDONLY)?;
         Ok(Self { raw, is_open: true, _environment: environment })
     }
@@ -185,7 +185,7 @@ impl Drop for ReadTransaction {
 pub(crate) struct WriteTransaction {
     raw: *mut ffi::MDB_txn,
     thread: ThreadId,
-    environment: Arc<Environment>,
+    environment: Arc<LmdbEnvironment>,
 }
 
 // SAFETY: another thread can hold it, but every call on it is refused there, and it is not even ended.
@@ -193,7 +193,7 @@ unsafe impl Send for WriteTransaction {}
 
 impl WriteTransaction {
     /// Begins when no other transaction writes.
-    pub(crate) fn new(environment: Arc<Environment>) -> Result<Self, EngineError> {
+    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Result<Self, EngineError> {
         let raw = writer_blocked_on(environment.syncs(), Wait::Lock, || begin(&environment, 0))?;
         Ok(Self { raw, thread: thread::current().id(), environment })
     }

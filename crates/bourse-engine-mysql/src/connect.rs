@@ -2,17 +2,17 @@
 
 use crate::error::error;
 use crate::link::Link;
-use crate::options::{Options, Storage};
-use crate::products::{Facts, OWN, PRODUCTS};
+use crate::options::{MysqlOptions, StorageEngine};
+use crate::products::{MysqlFacts, OWN, PRODUCTS};
 use crate::routines;
 use crate::session::MysqlSession;
-use crate::target::Place;
+use crate::target::ServerPlace;
 use bourse_engine::server_wait::{connect_limit, for_report, within_limit};
 use bourse_engine::{Dialect, EngineError, ErrorKind};
-use bourse_server::client::passwords::{Environment, Secret, first_line, of_my_cnf};
+use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SslMode;
-use bourse_server::client::{Address, Limits, NodeConnector, Product};
+use bourse_server::client::{ConnectionLimits, NodeConnector, Product, ServerAddress};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
 #[cfg(feature = "tls")]
@@ -24,20 +24,20 @@ const UNKNOWN_VARIABLE: u16 = 1193;
 
 /// Everything that a connection needs.
 #[derive(Clone)]
-pub struct Connector {
+pub struct MysqlConnector {
     /// Address of the server.
-    pub address: Address,
+    pub address: ServerAddress,
     /// The user to log in as.
     pub user: String,
     /// The user's password.
     pub secret: Secret,
     /// Options of the target.
-    pub options: Options,
+    pub options: MysqlOptions,
     /// Settings of its sessions in addition to the common ones, as `, SESSION x = 1`.
     pub settings: &'static str,
 }
 
-impl Connector {
+impl MysqlConnector {
     /// Opens a connection that uses `database`, or none.
     ///
     /// # Errors
@@ -55,8 +55,10 @@ impl Connector {
         let lock_seconds = self.options.lock_timeout.as_secs();
         // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
         let storage = match self.options.storage {
-            Storage::Innodb => ", SESSION default_storage_engine = InnoDB",
-            Storage::Memory => ", SESSION default_storage_engine = MEMORY, SESSION max_heap_table_size = 68719476736",
+            StorageEngine::Innodb => ", SESSION default_storage_engine = InnoDB",
+            StorageEngine::Memory => {
+                ", SESSION default_storage_engine = MEMORY, SESSION max_heap_table_size = 68719476736"
+            }
         };
         let settings = format!(
             "SET SESSION sql_mode = '{}', SESSION innodb_lock_wait_timeout = {lock_seconds},
@@ -81,8 +83,8 @@ impl Connector {
             .tcp_connect_timeout(Some(connect_limit()))
             .init(vec![settings]);
         let opts = match &self.address {
-            Address::Socket(path) => opts.socket(Some(path.display().to_string())),
-            Address::Tcp(host, port) => opts.ip_or_hostname(Some(host)).tcp_port(*port),
+            ServerAddress::Socket(path) => opts.socket(Some(path.display().to_string())),
+            ServerAddress::Tcp(host, port) => opts.ip_or_hostname(Some(host)).tcp_port(*port),
         };
         self.options.common.tls.check_files()?;
         let mut connection = self.open(opts).map_err(|e| self.explained(error(&e)))?;
@@ -111,7 +113,7 @@ impl Connector {
     #[cfg(feature = "tls")]
     fn open(&self, opts: OptsBuilder) -> Result<Conn, mysql::Error> {
         let tls = &self.options.common.tls;
-        if !tls.is_tried() || matches!(self.address, Address::Socket(_)) {
+        if !tls.is_tried() || matches!(self.address, ServerAddress::Socket(_)) {
             return Conn::new(opts);
         }
         let identity = match (&tls.certificate, &tls.key) {
@@ -154,18 +156,18 @@ pub(crate) fn version(connection: &mut Link) -> String {
 }
 
 /// Differences of a connection's server from MySQL.
-pub(crate) fn facts(connection: &mut Link) -> &'static Facts {
+pub(crate) fn facts(connection: &mut Link) -> &'static MysqlFacts {
     of_version(&version(connection))
 }
 
-fn of_version(version: &str) -> &'static Facts {
+fn of_version(version: &str) -> &'static MysqlFacts {
     Product::of(PRODUCTS, version).map_or(&OWN, |product| &product.facts)
 }
 
 /// Differences of a server from MySQL, and its SQL as it is configured.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownServer {
-    pub(crate) facts: &'static Facts,
+    pub(crate) facts: &'static MysqlFacts,
     pub(crate) dialect: &'static Dialect,
     /// Whether it enforces checks.
     pub(crate) checks: bool,
@@ -175,12 +177,12 @@ pub struct KnownServer {
 
 impl KnownServer {
     /// A server with its product's default configuration.
-    pub(crate) fn of(facts: &'static Facts, foreign_keys: bool) -> Self {
+    pub(crate) fn of(facts: &'static MysqlFacts, foreign_keys: bool) -> Self {
         Self { facts, dialect: (facts.dialect)(foreign_keys, true), checks: true, is_galera: false }
     }
 
     /// Reads the configuration from the server of a connection.
-    pub(crate) fn ask(connection: &mut Link, options: &Options) -> Self {
+    pub(crate) fn ask(connection: &mut Link, options: &MysqlOptions) -> Self {
         let version = version(connection);
         let facts = of_version(&version);
         // A version without the variable ignores checks too.
@@ -193,7 +195,7 @@ impl KnownServer {
     }
 }
 
-impl NodeConnector for Connector {
+impl NodeConnector for MysqlConnector {
     type Session = MysqlSession;
 
     fn session(&self, database: &str) -> Result<MysqlSession, EngineError> {
@@ -212,11 +214,11 @@ impl NodeConnector for Connector {
 /// # Errors
 /// A file with a password cannot be read.
 pub(crate) fn connectors(
-    options: &Options,
-    places: &[&Place],
+    options: &MysqlOptions,
+    places: &[&ServerPlace],
     settings: &'static str,
-    environment: Environment,
-) -> Result<Vec<(String, Connector)>, EngineError> {
+    environment: PasswordSources,
+) -> Result<Vec<(String, MysqlConnector)>, EngineError> {
     let client = of_my_cnf(environment.home.as_deref())?;
     let secret = match (&options.password_file, environment.password) {
         (Some(path), _) => first_line(path)?,
@@ -226,12 +228,12 @@ pub(crate) fn connectors(
     let is_alone = places.len() == 1;
     let mut connectors = Vec::with_capacity(places.len());
     for place in places {
-        let Place::Running { host, port, user, named, .. } = place else { continue };
+        let ServerPlace::Running { host, port, user, named, .. } = place else { continue };
         let socket = options.socket.clone().or_else(|| client.socket.clone().filter(|_| is_alone && !named.host));
         let host = client.host.as_ref().filter(|_| is_alone && !named.host).unwrap_or(host);
         let port = client.port.filter(|_| is_alone && !named.port).unwrap_or(*port);
-        let connector = Connector {
-            address: socket.map_or_else(|| Address::Tcp(host.clone(), port), Address::Socket),
+        let connector = MysqlConnector {
+            address: socket.map_or_else(|| ServerAddress::Tcp(host.clone(), port), ServerAddress::Socket),
             user: client.user.as_ref().filter(|_| !named.user).unwrap_or(user).clone(),
             secret: secret.clone(),
             options: options.clone(),
@@ -252,7 +254,7 @@ pub(crate) fn tls(connection: &mut Link) -> Option<String> {
 }
 
 /// Limits of connections that a server reports; `None` if it has none, or does not report them as MySQL does.
-pub(crate) fn limits(connection: &mut Link) -> Option<Limits> {
+pub(crate) fn limits(connection: &mut Link) -> Option<ConnectionLimits> {
     let ask = |connection: &mut Link, sql: &str| connection.query_first::<u64, _>(sql).ok().flatten();
     let of_all = ask(connection, "SELECT @@global.max_connections").filter(|most| *most > 0);
     let of_user = ask(connection, "SELECT @@session.max_user_connections").filter(|most| *most > 0);
@@ -260,30 +262,31 @@ pub(crate) fn limits(connection: &mut Link) -> Option<Limits> {
         connection.query_first::<(String, u64), _>("SHOW GLOBAL STATUS LIKE 'Threads_connected'").ok().flatten()
     };
     let all = match (of_all, open(connection)) {
-        (Some(most), Some((_, open))) => Some(Limits { name: "max_connections", most, reserved: 0, open }),
+        (Some(most), Some((_, open))) => Some(ConnectionLimits { name: "max_connections", most, reserved: 0, open }),
         _ => None,
     };
     let ours = "SELECT count(*) FROM information_schema.processlist WHERE user = substring_index(user(), '@', 1)";
     let user = of_user.and_then(|most| {
-        Some(Limits { name: "max_user_connections", most, reserved: 0, open: ask(connection, ours)? })
+        Some(ConnectionLimits { name: "max_user_connections", most, reserved: 0, open: ask(connection, ours)? })
     });
-    let free = |limits: &Limits| limits.most.saturating_sub(limits.open);
+    let free = |limits: &ConnectionLimits| limits.most.saturating_sub(limits.open);
     all.into_iter().chain(user).min_by_key(free)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Target;
+    use crate::target::MysqlTarget;
 
     /// Address, user and password of a target's first server, with this option file in the home folder.
     fn reached(target: &str, cnf: &str, password: Option<&str>) -> (String, String, Option<String>) {
         let home = std::env::temp_dir().join(format!("bourse-my-cnf-{}-{:p}", std::process::id(), &password));
         std::fs::create_dir_all(&home).unwrap();
         std::fs::write(home.join(".my.cnf"), cnf).unwrap();
-        let target = Target::parse(target).unwrap();
-        let environment = Environment { password: password.map(str::to_owned), file: None, home: Some(home.clone()) };
-        let places: Vec<&Place> = std::iter::once(&target.place).chain(&target.others).collect();
+        let target = MysqlTarget::parse(target).unwrap();
+        let environment =
+            PasswordSources { password: password.map(str::to_owned), file: None, home: Some(home.clone()) };
+        let places: Vec<&ServerPlace> = std::iter::once(&target.place).chain(&target.others).collect();
         let mut found = connectors(&target.options, &places, "", environment).unwrap();
         std::fs::remove_dir_all(home).unwrap();
         let (_, connector) = found.swap_remove(0);

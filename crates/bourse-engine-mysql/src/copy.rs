@@ -1,8 +1,8 @@
 //! Copies of a private server's data, so that every round can begin with the same data without loading again.
 
-use crate::connect::Connector;
+use crate::connect::MysqlConnector;
 use crate::engine::Watcher;
-use crate::target::Target;
+use crate::target::MysqlTarget;
 use bourse_engine::{EngineError, Snapshot, locked};
 use bourse_server::private::{Launch, PrivateServer, ServerSlot};
 use bourse_server::{restart, stop};
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 
 /// A copy of the data directory, taken while the server was stopped.
 pub(crate) struct StoppedCopy {
-    pub(crate) server: Arc<ServerSlot<Connector>>,
+    pub(crate) server: Arc<ServerSlot<MysqlConnector>>,
     /// A connection that would end with the server.
     pub(crate) watcher: Arc<Mutex<Option<Watcher>>>,
-    pub(crate) target: Target,
+    pub(crate) target: MysqlTarget,
     pub(crate) launch: Launch,
 }
 

@@ -5,7 +5,7 @@ use crate::error::error;
 use crate::link::Link;
 use crate::options::Flavour;
 use crate::products::PRODUCTS;
-use crate::target::{Place, Target};
+use crate::target::{MysqlTarget, ServerPlace};
 use bourse_engine::{
     Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
 };
@@ -80,7 +80,7 @@ pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>, EngineE
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn describe(target: &Target, connection: &mut Link) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<Description, EngineError> {
     let all = variables(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let listed = |names: &[&str]| -> Vec<Setting> {
@@ -157,10 +157,10 @@ pub(crate) fn lower_by_tables(
 }
 
 /// Whether the server's files are on this machine.
-fn is_here(target: &Target, hostname: &str) -> bool {
+fn is_here(target: &MysqlTarget, hostname: &str) -> bool {
     match &target.place {
-        Place::Private { .. } => true,
-        Place::Running { .. } => {
+        ServerPlace::Private { .. } => true,
+        ServerPlace::Running { .. } => {
             target.options.socket.is_some()
                 || fs::read_to_string("/proc/sys/kernel/hostname").is_ok_and(|ours| ours.trim() == hostname)
         }
@@ -231,7 +231,7 @@ fn may_lose(class: Durability, facts: &DurabilityFacts<'_>) -> Option<MayLose> {
 }
 
 fn warnings(
-    target: &Target,
+    target: &MysqlTarget,
     flavour: Flavour,
     facts: &DurabilityFacts<'_>,
     variables: &BTreeMap<String, String>,

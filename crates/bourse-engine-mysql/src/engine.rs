@@ -1,26 +1,26 @@
 //! MariaDB and MySQL as a system of servers.
 
-use crate::connect::{Connector, KnownServer, connectors, facts, limits, tls, version};
+use crate::connect::{KnownServer, MysqlConnector, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::error::error;
 use crate::link::Link;
-use crate::loader::DatabaseLoader;
-use crate::options::{Flavour, GRAMMAR, Options};
+use crate::loader::MysqlLoader;
+use crate::options::{Flavour, GRAMMAR, MysqlOptions};
 use crate::products::{PRODUCTS, of_flavour};
-use crate::server::{self, InstalledServer, SOCKET, installed};
-use crate::status::{Status, counters, process_in_pid_file};
-use crate::target::{FORMS, Place};
+use crate::server::{self, InstalledMysql, SOCKET, installed};
+use crate::status::{ServerStatus, counters, process_in_pid_file};
+use crate::target::{FORMS, ServerPlace};
 use crate::{describe, hold, ownership};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Description, EngineError, Footprint, Isolation, ServerProcess, SideDatabase, Snapshot,
     SqlCapabilities,
 };
-use bourse_server::client::passwords::Environment;
+use bourse_server::client::passwords::PasswordSources;
 use bourse_server::client::tls::{SslMode, tls_setting};
 use bourse_server::client::{ConflictKinds, Nodes, Product};
 use bourse_server::private::processes;
-use bourse_server::{ServerEngine, System, SystemFacts};
+use bourse_server::{ServerEngine, ServerSystem, SystemFacts};
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, OnceLock};
 
@@ -35,13 +35,13 @@ pub type MysqlEngine = ServerEngine<Mysql>;
 pub struct Watcher {
     pub(crate) connection: Link,
     /// Counters of the server when the connection was opened.
-    pub(crate) before: Status,
+    pub(crate) before: ServerStatus,
 }
 
 impl Watcher {
-    pub(crate) fn of(connector: &Connector) -> Result<Self, EngineError> {
+    pub(crate) fn of(connector: &MysqlConnector) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
-        let before = Status::read(&mut connection)?;
+        let before = ServerStatus::read(&mut connection)?;
         Ok(Self { connection, before })
     }
 }
@@ -74,7 +74,7 @@ fn connection(engine: &MysqlEngine) -> Result<Link, EngineError> {
 }
 
 /// Adds product, encryption and warnings of a running server to a description.
-pub(crate) fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Link) {
+pub(crate) fn describe_way(description: &mut Description, connector: &MysqlConnector, connection: &mut Link) {
     description.settings.push(tls_setting(tls(connection)));
     if let Some(product) = Product::of(PRODUCTS, &version(connection)) {
         product.describe(description);
@@ -96,8 +96,8 @@ pub(crate) fn describe_way(description: &mut Description, connector: &Connector,
 }
 
 /// Places where this process finds passwords of such servers.
-pub(crate) fn environment() -> Environment {
-    Environment::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
+pub(crate) fn environment() -> PasswordSources {
+    PasswordSources::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
 }
 
 /// Resources of a server's process and its direct children.
@@ -132,11 +132,11 @@ pub(crate) fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> 
     Ok(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect())
 }
 
-impl System for Mysql {
+impl ServerSystem for Mysql {
     type Flavour = Flavour;
-    type Options = Options;
-    type Installed = InstalledServer;
-    type Connector = Connector;
+    type Options = MysqlOptions;
+    type Installed = InstalledMysql;
+    type Connector = MysqlConnector;
     type Watcher = Watcher;
     /// Differences of the servers from MySQL, once a running one was reached.
     type State = OnceLock<KnownServer>;
@@ -147,7 +147,7 @@ impl System for Mysql {
 static FACTS: SystemFacts<Mysql> = SystemFacts {
     grammar: &GRAMMAR,
     forms: &FORMS,
-    defaults: Options::DEFAULT,
+    defaults: MysqlOptions::DEFAULT,
     private: &server::KIND,
     conflicts: ConflictKinds {
         by_code: &[
@@ -175,7 +175,7 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     wait: server::wait_until_it_answers,
     shut_down: server::shut_down,
     connectors: |target| {
-        let places: Vec<&Place> = std::iter::once(&target.place).chain(&target.others).collect();
+        let places: Vec<&ServerPlace> = std::iter::once(&target.place).chain(&target.others).collect();
         connectors(&target.options, &places, "", environment())
     },
     examined,
@@ -197,11 +197,11 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     integrity_check,
     footprint,
     counters: |watcher, _| counters(&mut watcher.connection),
-    io_counts: |watcher| Ok(Some(Status::read(&mut watcher.connection)?.io)),
-    loader: |engine| Ok(Box::new(engine.reach(|connector| DatabaseLoader::new(connector, engine.database()))?)),
+    io_counts: |watcher| Ok(Some(ServerStatus::read(&mut watcher.connection)?.io)),
+    loader: |engine| Ok(Box::new(engine.reach(|connector| MysqlLoader::new(connector, engine.database()))?)),
 };
 
-fn examined(engine: &MysqlEngine, nodes: Nodes<Connector>) -> Result<Nodes<Connector>, EngineError> {
+fn examined(engine: &MysqlEngine, nodes: Nodes<MysqlConnector>) -> Result<Nodes<MysqlConnector>, EngineError> {
     let options = &engine.target().options;
     let (_, known) = nodes.reach(0, |connector| Ok(KnownServer::ask(&mut connector.connect(None)?, options)))?;
     let known = engine.state().get_or_init(|| known);
@@ -262,7 +262,7 @@ fn integrity_check(engine: &MysqlEngine) -> Result<Option<Vec<String>>, EngineEr
 }
 
 fn footprint(engine: &MysqlEngine) -> Result<Footprint, EngineError> {
-    let status = engine.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
+    let status = engine.watch(|watcher| Ok(ServerStatus::read(&mut watcher.connection)?.since(&watcher.before)))?;
     let mut footprint = match engine.has_several() {
         // One server of several: the sum is not known.
         true => Footprint::default(),

@@ -4,7 +4,7 @@
 //! The server reports which connection has such a lock, and only user and host of its client. The number of the
 //! client's process is encoded in further locks, one for each of its set bits, so that another client can read it.
 
-use crate::connect::{Connector, facts};
+use crate::connect::{MysqlConnector, facts};
 use crate::error::error;
 use crate::link::Link;
 use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, locked};
@@ -12,13 +12,13 @@ use mysql::prelude::Queryable as _;
 use std::sync::Mutex;
 
 /// Bits of a process's number.
-const BITS: u32 = 32;
+const PROCESS_NUMBER_BITS: u32 = 32;
 
 /// Length of a database's name in that of a lock, which can have 64 characters.
 const NAME_CHARS: usize = 48;
 
 /// Number of attempts to find a holder, which may have just ended.
-const LOOKS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// A connection of a server: the server's host and port, and its own number.
 type ServerConnection = (String, u64);
@@ -55,12 +55,12 @@ impl DatabaseLock for HoldingConnection {
 ///
 /// # Errors
 /// The client's or the server's.
-pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> {
+pub(crate) fn hold(connector: &MysqlConnector, database: &str) -> Result<Hold, EngineError> {
     let mut connection = connector.connect(None)?;
     // A server ends idle connections after a time that may be shorter than a run.
     connection.query_drop("SET SESSION wait_timeout = 31536000").map_err(|e| error(&e))?;
     let name = lock_name(database);
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_ATTEMPTS {
         match connection
             .query_first::<Option<i64>, _>(format!("SELECT GET_LOCK({name}, 0) FROM DUAL"))
             .map_err(|e| error(&e))
@@ -83,8 +83,9 @@ pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, Engine
 /// Encodes the number of this process in further locks.
 fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     let process = std::process::id();
-    let set =
-        (0..BITS).filter(|bit| process >> bit & 1 == 1).map(|bit| format!("GET_LOCK({}, 0)", bit_name(database, bit)));
+    let set = (0..PROCESS_NUMBER_BITS)
+        .filter(|bit| process >> bit & 1 == 1)
+        .map(|bit| format!("GET_LOCK({}, 0)", bit_name(database, bit)));
     connection.query_drop(format!("SELECT {} FROM DUAL", set.collect::<Vec<_>>().join(", ")))?;
     let name = lock_name(database);
     let Some(place) = holder(&mut connection, &name)? else { return Ok(Hold::InUse(Vec::new())) };
@@ -104,10 +105,12 @@ fn holder(connection: &mut Link, name: &str) -> Result<Option<ServerConnection>,
 /// Named details of the holder: from its locks, and from the server's list of connections.
 fn details(connection: &mut Link, database: &str, holder: u64) -> Result<Vec<(String, String)>, mysql::Error> {
     // Vitess takes functions of locks by themselves alone, in no expression.
-    let looks: Vec<String> = (0..BITS).map(|bit| format!("IS_USED_LOCK({})", bit_name(database, bit))).collect();
+    let looks: Vec<String> =
+        (0..PROCESS_NUMBER_BITS).map(|bit| format!("IS_USED_LOCK({})", bit_name(database, bit))).collect();
     let holders: Option<mysql::Row> = connection.query_first(format!("SELECT {} FROM DUAL", looks.join(", ")))?;
     let is_set = |bit: &u32| holders.as_ref()?.get::<Option<u64>, _>(*bit as usize)?.filter(|it| *it == holder);
-    let process = (0..BITS).filter(|bit| is_set(bit).is_some()).fold(0_u32, |process, bit| process | 1 << bit);
+    let process =
+        (0..PROCESS_NUMBER_BITS).filter(|bit| is_set(bit).is_some()).fold(0_u32, |process, bit| process | 1 << bit);
     let mut details = Vec::new();
     let mut detail = |name: &str, value: String| details.push((name.to_owned(), value));
     if process != 0 {

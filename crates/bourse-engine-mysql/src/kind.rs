@@ -1,7 +1,7 @@
 //! Registers MariaDB, MySQL and products with their protocol as engines: private servers, and running servers.
 
 use crate::engine::Mysql;
-use crate::{Flavour, GRAMMAR, Options, installed, open};
+use crate::{Flavour, GRAMMAR, MysqlOptions, installed, open};
 use bourse_engine::EngineKind;
 use bourse_server::{available, cleanup};
 
@@ -14,7 +14,7 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(2),
         version: || version(Flavour::Mariadb),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("mariadb+private", &Options::DEFAULT),
+        options: || GRAMMAR.help("mariadb+private", &MysqlOptions::DEFAULT),
         faults_by_preload: true,
         ..RUNNING
     },
@@ -25,7 +25,7 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(6),
         version: || version(Flavour::Mysql),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("mysql+private", &Options::DEFAULT),
+        options: || GRAMMAR.help("mysql+private", &MysqlOptions::DEFAULT),
         faults_by_preload: true,
         ..RUNNING
     },
@@ -36,7 +36,7 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(4),
         version: || version(Flavour::Tidb),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("tidb+private", &Options::DEFAULT),
+        options: || GRAMMAR.help("tidb+private", &MysqlOptions::DEFAULT),
         ..RUNNING
     },
     EngineKind {
@@ -46,14 +46,14 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(8),
         version: || version(Flavour::Vitess),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("vitess+private", &Options::DEFAULT),
+        options: || GRAMMAR.help("vitess+private", &MysqlOptions::DEFAULT),
         ..RUNNING
     },
     EngineKind {
         scheme: "mariadb",
         summary: "MariaDB, a running server",
         example: "mariadb://USER@HOST:PORT/DATABASE",
-        options: || GRAMMAR.help("mariadb", &Options::DEFAULT),
+        options: || GRAMMAR.help("mariadb", &MysqlOptions::DEFAULT),
         ..RUNNING
     },
     RUNNING,
@@ -66,7 +66,7 @@ const RUNNING: EngineKind = EngineKind {
     ..EngineKind::new(
         ["mysql", "MySQL, a running server", "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE"],
         || Ok("client".to_owned()),
-        || GRAMMAR.help("mysql", &Options::DEFAULT),
+        || GRAMMAR.help("mysql", &MysqlOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };

@@ -20,7 +20,7 @@
 //! # A private server
 //! A private server listens on a socket in its own folder alone, runs as user `mysql` if this process is root, and is
 //! ended and removed with its folder when the engine is dropped. If this process is killed the server stays; the next
-//! private server below the same folder ends and removes it first ([`Target::sweep`](bourse_server::Target::sweep)).
+//! private server below the same folder ends and removes it first ([`MysqlTarget::sweep`](bourse_server::ServerTarget::sweep)).
 //!
 //! # Loading
 //! A database `NAME` is loaded into `NAME_bourse_loading`. At the end its tables replace those in `NAME` by one statement,
@@ -65,6 +65,6 @@ pub use bourse_server::private::Launch;
 pub use dialect::DIALECT;
 pub use engine::{Mysql, MysqlEngine, open};
 pub use kind::KINDS;
-pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
-pub use server::{InstalledServer, SERVER_VARIABLE, installed};
-pub use target::{Place, Target};
+pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, MysqlOptions, StorageEngine};
+pub use server::{InstalledMysql, SERVER_VARIABLE, installed};
+pub use target::{MysqlTarget, ServerPlace};

@@ -1,12 +1,12 @@
 //! Loading: a side database, whose tables replace the visible ones when it is complete. If the account has rights on
 //! the one database alone, or the product moves no tables, the database is loaded in place.
 
-use crate::connect::{Connector, facts};
+use crate::connect::{MysqlConnector, facts};
 use crate::error::error;
 use crate::link::Link;
 use crate::local::LocalRows;
 use crate::ownership;
-use crate::products::Facts;
+use crate::products::MysqlFacts;
 use crate::session::through;
 use crate::value::write_literal;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
@@ -17,10 +17,10 @@ use std::borrow::Cow;
 const INSERT_BYTES: usize = 1 << 20;
 
 /// Loader through one server.
-pub(crate) struct DatabaseLoader {
+pub(crate) struct MysqlLoader {
     connection: Link,
     database: String,
-    facts: &'static Facts,
+    facts: &'static MysqlFacts,
     /// Database that is loaded into.
     loading: String,
     /// Database for the replaced tables.
@@ -35,12 +35,12 @@ pub(crate) fn side_databases(database: &str) -> [String; 2] {
     [format!("{database}_bourse_loading"), format!("{database}_bourse_old")]
 }
 
-impl DatabaseLoader {
+impl MysqlLoader {
     /// Begins a load of a database.
     ///
     /// # Errors
     /// The server's, or the refusal of a database that Bourse must not replace.
-    pub(crate) fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connector: &MysqlConnector, database: &str) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
         // From here on the lock is given back by whatever ends the loader; there is nothing else to undo yet.
@@ -208,7 +208,7 @@ fn take_lock(connection: &mut Link, database: &str) -> Result<(), EngineError> {
     }
 }
 
-impl Loader for DatabaseLoader {
+impl Loader for MysqlLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         let marked = ownership::with_mark(sql);
         let is_unmarked = matches!(marked, Cow::Borrowed(_)) && ownership::creates(sql);
@@ -275,7 +275,7 @@ impl Loader for DatabaseLoader {
     }
 }
 
-impl Drop for DatabaseLoader {
+impl Drop for MysqlLoader {
     fn drop(&mut self) {
         // Best effort: the next load removes what is left, and nobody takes it for a database.
         if !self.is_done {

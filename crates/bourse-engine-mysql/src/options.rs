@@ -3,7 +3,7 @@
 
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_words, options};
-use bourse_server::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
+use bourse_server::{CommonServerOptions, RUNNING_ONLY, SERVER_OPTIONS};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Flavour {
 
 option_words! {
     /// Storage engine of new tables: `default_storage_engine`.
-    pub enum Storage {
+    pub enum StorageEngine {
         /// Transactions, a redo log, indexes that are trees.
         Innodb = "innodb",
         /// Memory alone: no transactions, locks by table, rows of full width, indexes that are hashes.
@@ -67,7 +67,7 @@ option_words! {
 options! {
     /// Settings of a target, with defaults for those that were not given.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct MysqlOptions;
 
     /// Option `lock_timeout`, in whole seconds.
     lock_timeout: Duration = Duration::from_secs(10) =>
@@ -86,7 +86,7 @@ options! {
         "where a workload has procedures for several statements, keep these in the server and call them: one round trip for all; MariaDB alone"];
 
     /// Option `storage`.
-    storage: Storage = Storage::Innodb => ["storage": word(Storage), "innodb, memory",
+    storage: StorageEngine = StorageEngine::Innodb => ["storage": word(StorageEngine), "innodb, memory",
         "storage engine of new tables (`default_storage_engine`); memory has no transactions and cannot run TPC-E"];
 
     /// Option `socket`.
@@ -97,11 +97,11 @@ options! {
         "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD or MYSQL_PWD, then the group `client` of ~/.my.cnf]"];
 
     /// Options that all servers have.
-    common: ServerOptions = ServerOptions::DEFAULT =>
-        [nested ServerOptions: &SERVER_OPTIONS[0]] [nested ServerOptions: &SERVER_OPTIONS[1]]
-        [nested ServerOptions: &SERVER_OPTIONS[2]] [nested ServerOptions: &SERVER_OPTIONS[3]]
-        [nested ServerOptions: &SERVER_OPTIONS[4]] [nested ServerOptions: &SERVER_OPTIONS[5]]
-        [nested ServerOptions: &SERVER_OPTIONS[6]] [nested ServerOptions: &SERVER_OPTIONS[7]];
+    common: CommonServerOptions = CommonServerOptions::DEFAULT =>
+        [nested CommonServerOptions: &SERVER_OPTIONS[0]] [nested CommonServerOptions: &SERVER_OPTIONS[1]]
+        [nested CommonServerOptions: &SERVER_OPTIONS[2]] [nested CommonServerOptions: &SERVER_OPTIONS[3]]
+        [nested CommonServerOptions: &SERVER_OPTIONS[4]] [nested CommonServerOptions: &SERVER_OPTIONS[5]]
+        [nested CommonServerOptions: &SERVER_OPTIONS[6]] [nested CommonServerOptions: &SERVER_OPTIONS[7]];
 
     /// Option `server`.
     server: Option<PathBuf> = None => ["server": path,
@@ -153,7 +153,7 @@ const NOT_OF_PRODUCTS: &[&str] = &[
 ];
 
 /// Grammar of MariaDB and MySQL targets, with every option in the order of help and documents.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<MysqlOptions> = Grammar {
     engine: "MariaDB and MySQL",
     schemes: &[
         Scheme::running_server("mysql", PRIVATE_ONLY),

@@ -7,7 +7,7 @@ use bourse_server::client::Product;
 
 /// Differences of a product from MySQL.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct MysqlFacts {
     /// Whether it has `CHECK TABLE`.
     pub(crate) check_table: bool,
     /// Strictest isolation level that it accepts.
@@ -36,9 +36,9 @@ pub(crate) struct Facts {
 }
 
 /// MySQL and MariaDB themselves. Texts are those of standard SQL, and values are never silently adjusted.
-pub(crate) static OWN: Facts = MYSQL;
+pub(crate) static OWN: MysqlFacts = MYSQL;
 
-const MYSQL: Facts = Facts {
+const MYSQL: MysqlFacts = MysqlFacts {
     check_table: true,
     strictest: Isolation::Serializable,
     several_statements: true,
@@ -54,12 +54,12 @@ const MYSQL: Facts = Facts {
 };
 
 /// Differences of a flavour's server from MySQL.
-pub(crate) fn of_flavour(flavour: Flavour) -> &'static Facts {
-    let is_it = |product: &&Product<Facts>| product.name.eq_ignore_ascii_case(flavour.name());
+pub(crate) fn of_flavour(flavour: Flavour) -> &'static MysqlFacts {
+    let is_it = |product: &&Product<MysqlFacts>| product.name.eq_ignore_ascii_case(flavour.name());
     PRODUCTS.iter().find(is_it).map_or(&OWN, |product| &product.facts)
 }
 
-pub(crate) static PRODUCTS: &[Product<Facts>] = &[
+pub(crate) static PRODUCTS: &[Product<MysqlFacts>] = &[
     // As it is installed it has no `CHECK TABLE`, and refuses SERIALIZABLE (8048; `tidb_skip_isolation_level_check`), several
     // statements (8130; `tidb_multi_statement_mode`) and `START TRANSACTION READ ONLY` (1235; `tidb_enable_noop_functions`). A
     // foreign key goes on naming the table by the database that it was moved from.
@@ -67,7 +67,7 @@ pub(crate) static PRODUCTS: &[Product<Facts>] = &[
         name: "TiDB",
         mark: "TiDB",
         was_run: true,
-        facts: Facts {
+        facts: MysqlFacts {
             check_table: false,
             strictest: Isolation::RepeatableRead,
             several_statements: false,
@@ -85,7 +85,7 @@ pub(crate) static PRODUCTS: &[Product<Facts>] = &[
         name: "Vitess",
         mark: "Vitess",
         was_run: true,
-        facts: Facts {
+        facts: MysqlFacts {
             check_table: false,
             sql_mode: "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION",
             analyzes_several: false,

@@ -26,7 +26,7 @@ static PSM: Language = Language {
 const ALREADY_THERE: u16 = 1304;
 
 /// Number of attempts, since several sessions may create them concurrently.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Refuses a server that has no such procedures.
 pub(crate) fn refuse_without(connection: &mut Link) -> Result<(), EngineError> {
@@ -72,7 +72,7 @@ fn installed(connection: &mut Link) -> Result<Vec<(String, String)>, EngineError
 /// Creates the routines whose present version the server does not have.
 pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<(), EngineError> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let there = installed(connection)?;
         let version = |name: &str| there.iter().find(|(it, _)| it == name).map(|(_, version)| version);
         let mut is_alone = true;

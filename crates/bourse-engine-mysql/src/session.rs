@@ -5,10 +5,10 @@ use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::link::Link;
-use crate::products::{Facts, OWN};
+use crate::products::{MysqlFacts, OWN};
 use crate::routines;
 use crate::statement::{RenderedStatement, Scales};
-use crate::value::ServerRow;
+use crate::value::MysqlRow;
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
     Sql, Value,
@@ -61,7 +61,7 @@ pub struct MysqlSession {
     /// Whether routines are called.
     procedures: bool,
     /// Differences of the server from MySQL.
-    facts: &'static Facts,
+    facts: &'static MysqlFacts,
     dialect: &'static Dialect,
     /// Whether the server is a node of Galera.
     is_galera: bool,
@@ -241,7 +241,7 @@ fn each_set<P: Protocol>(result: &mut QueryResult<'_, '_, '_, P>, each: &mut Eac
     let mut number = 0;
     while let Some(mut rows) = result.iter() {
         for row in rows.by_ref() {
-            each(number, &ServerRow(row.map_err(|e| error(&e))?))?;
+            each(number, &MysqlRow(row.map_err(|e| error(&e))?))?;
         }
         drop(rows);
         number += 1;

@@ -42,7 +42,7 @@ const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb
 
 /// Interpreted counters of the server.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Status {
+pub(crate) struct ServerStatus {
     /// Waits for row locks.
     pub locks: Option<LockStats>,
     /// Memory that the server counts, in bytes.
@@ -51,7 +51,7 @@ pub(crate) struct Status {
     pub io: IoCounts,
 }
 
-impl Status {
+impl ServerStatus {
     /// Reads the counters from the server.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ mod tests {
 
     fn told(variables: &[(&str, u64)]) -> IoCounts {
         let rows: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
-        Status::of(&rows).io
+        ServerStatus::of(&rows).io
     }
 
     #[test]

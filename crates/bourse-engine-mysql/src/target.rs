@@ -3,7 +3,7 @@
 use crate::engine::Mysql;
 use bourse_engine::target::ServerForms;
 
-pub use bourse_engine::target::ServerPlace as Place;
+pub use bourse_engine::target::ServerPlace;
 
 /// Forms of the place in targets of these servers.
 pub(crate) static FORMS: ServerForms = ServerForms {
@@ -18,10 +18,10 @@ pub(crate) static FORMS: ServerForms = ServerForms {
 /// A parsed target.
 ///
 /// ```
-/// use bourse_engine_mysql::{Flavour, Place, Target};
-/// let target = Target::parse("mariadb+private:?ram=on&flush_log=2").unwrap();
+/// use bourse_engine_mysql::{Flavour, ServerPlace, MysqlTarget};
+/// let target = MysqlTarget::parse("mariadb+private:?ram=on&flush_log=2").unwrap();
 /// assert_eq!(target.flavour, Flavour::Mariadb);
-/// assert_eq!(target.place, Place::Private { directory: None });
+/// assert_eq!(target.place, ServerPlace::Private { directory: None });
 /// assert!(target.options.common.ram);
 /// ```
-pub type Target = bourse_server::Target<Mysql>;
+pub type MysqlTarget = bourse_server::ServerTarget<Mysql>;

@@ -146,9 +146,9 @@ fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Row of the client.
-pub(crate) struct ServerRow(pub(crate) mysql::Row);
+pub(crate) struct MysqlRow(pub(crate) mysql::Row);
 
-impl Row for ServerRow {
+impl Row for MysqlRow {
     fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
         self.0.columns_ref().get(index).map(|column| column.name_str())
     }

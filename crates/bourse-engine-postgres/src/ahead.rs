@@ -1,7 +1,7 @@
 //! Statements sent together with a later one whose answer is awaited, and their answers.
 
 use crate::session::rows;
-use crate::wire::{Connection, Message};
+use crate::wire::{WireConnection, WireMessage};
 use bourse_engine::{EngineError, ErrorKind, Sql};
 
 /// Statements to be sent with the next one whose answer is awaited.
@@ -36,7 +36,7 @@ pub(crate) struct AnswersAhead {
 impl AnswersAhead {
     /// Processes a message if it answers a statement sent ahead; returns whether it does.
     #[inline]
-    pub(crate) fn take(&mut self, connection: &Connection, message: &Message) -> Result<bool, EngineError> {
+    pub(crate) fn take(&mut self, connection: &WireConnection, message: &WireMessage) -> Result<bool, EngineError> {
         if self.at == self.ahead.answers() {
             return Ok(false);
         }

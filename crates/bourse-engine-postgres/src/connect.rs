@@ -2,17 +2,17 @@
 
 #[cfg(feature = "tls")]
 use crate::message;
-use crate::options::Options;
+use crate::options::PostgresOptions;
 use crate::routines;
 use crate::session::PostgresSession;
-use crate::target::{Place, Target};
-use crate::wire::{Connection, Stream};
+use crate::target::{PostgresTarget, ServerPlace};
+use crate::wire::{WireConnection, WireStream};
 use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_server::client::passwords::{Environment, Secret, first_line, of_pgpass};
+use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SecuredStream;
-use bourse_server::client::{Address, Limits, NodeConnector};
+use bourse_server::client::{ConnectionLimits, NodeConnector, ServerAddress};
 use std::io;
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
@@ -32,16 +32,16 @@ pub(crate) fn is_closed(e: &EngineError) -> bool {
 
 /// Everything that a connection needs.
 #[derive(Clone)]
-pub struct Connector {
-    pub(crate) address: Address,
+pub struct PostgresConnector {
+    pub(crate) address: ServerAddress,
     pub(crate) user: String,
     pub(crate) secret: Secret,
-    pub(crate) options: Options,
+    pub(crate) options: PostgresOptions,
 }
 
-impl Connector {
+impl PostgresConnector {
     /// Opens a connection that uses `database`.
-    pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
+    pub(crate) fn connect(&self, database: &str) -> Result<WireConnection, EngineError> {
         let (this, name) = (self.clone(), database.to_owned());
         within_limit(&self.server(), move || this.log_in(&name)).map_err(for_report)
     }
@@ -50,13 +50,18 @@ impl Connector {
         format!("the server at {}", self.address)
     }
 
-    fn log_in(&self, database: &str) -> Result<Connection, EngineError> {
+    fn log_in(&self, database: &str) -> Result<WireConnection, EngineError> {
         let opened = self.open().map_err(|e| self.unreachable(&e))?;
         let end = opened.end().map_err(|e| self.unreachable(&e))?;
         #[cfg(feature = "tls")]
         let opened = self.secured(opened)?;
-        let mut connection =
-            Connection::start(opened, AwaitedConnection::new(self.server(), end), &self.user, &self.secret, database)?;
+        let mut connection = WireConnection::start(
+            opened,
+            AwaitedConnection::new(self.server(), end),
+            &self.user,
+            &self.secret,
+            database,
+        )?;
         connection.run(&self.settings())?;
         Ok(connection)
     }
@@ -76,7 +81,7 @@ impl Connector {
     }
 
     /// Opens a connection to the database; `None` if it does not exist.
-    pub(crate) fn connect_if_there(&self, database: &str) -> Result<Option<Connection>, EngineError> {
+    pub(crate) fn connect_if_there(&self, database: &str) -> Result<Option<WireConnection>, EngineError> {
         match self.connect(database) {
             Ok(connection) => Ok(Some(connection)),
             Err(e) if e.code() == Some(NO_DATABASE) => Ok(None),
@@ -86,7 +91,7 @@ impl Connector {
 
     /// Opens a connection for tasks of the whole server: to the database that every server has unless it was removed,
     /// or if that is inaccessible to another one, of which `own` is known to be accessible if it exists.
-    pub(crate) fn maintenance(&self, own: &str) -> Result<Connection, EngineError> {
+    pub(crate) fn maintenance(&self, own: &str) -> Result<WireConnection, EngineError> {
         let mut closed = None;
         for database in ["postgres", own, "template1"] {
             match self.connect(database) {
@@ -97,13 +102,13 @@ impl Connector {
         Err(closed.expect("each was tried, and closed"))
     }
 
-    fn open(&self) -> io::Result<Stream> {
+    fn open(&self) -> io::Result<WireStream> {
         let stream = match &self.address {
             #[cfg(unix)]
-            Address::Socket(path) => Stream::Unix(std::os::unix::net::UnixStream::connect(path)?),
+            ServerAddress::Socket(path) => WireStream::Unix(std::os::unix::net::UnixStream::connect(path)?),
             #[cfg(not(unix))]
-            Address::Socket(..) => return Err(io::ErrorKind::Unsupported.into()),
-            Address::Tcp(host, port) => {
+            ServerAddress::Socket(..) => return Err(io::ErrorKind::Unsupported.into()),
+            ServerAddress::Tcp(host, port) => {
                 let mut tried = Err(io::Error::other("the name has no address"));
                 for address in (host.as_str(), *port).to_socket_addrs()? {
                     tried = TcpStream::connect_timeout(&address, connect_limit());
@@ -114,7 +119,7 @@ impl Connector {
                 let stream = tried?;
                 // A statement is one message, which is to leave at once.
                 stream.set_nodelay(true)?;
-                Stream::Tcp(stream)
+                WireStream::Tcp(stream)
             }
         };
         stream.set_timeout(self.options.common.answer_timeout)?;
@@ -123,10 +128,10 @@ impl Connector {
 
     /// Encrypts the stream, if the target requires it.
     #[cfg(feature = "tls")]
-    fn secured(&self, stream: Stream) -> Result<Stream, EngineError> {
+    fn secured(&self, stream: WireStream) -> Result<WireStream, EngineError> {
         let tls = &self.options.common.tls;
         let (mut plain, host) = match (stream, &self.address) {
-            (Stream::Tcp(plain), Address::Tcp(host, _)) if tls.is_tried() => (plain, host),
+            (WireStream::Tcp(plain), ServerAddress::Tcp(host, _)) if tls.is_tried() => (plain, host),
             (other, _) => return Ok(other),
         };
         let mut answer = [0];
@@ -134,8 +139,8 @@ impl Connector {
         let asked = plain.write_all(&message::ENCRYPTION).and_then(|()| plain.read_exact(&mut answer));
         asked.map_err(|e| crate::error::io(&e))?;
         match (answer[0], tls.is_required()) {
-            (b'S', _) => Ok(Stream::Tls(SecuredStream::start(plain, host, tls)?)),
-            (_, false) => Ok(Stream::Tcp(plain)),
+            (b'S', _) => Ok(WireStream::Tls(SecuredStream::start(plain, host, tls)?)),
+            (_, false) => Ok(WireStream::Tcp(plain)),
             (_, true) => Err(EngineError::unsupported(format!(
                 "the server does not offer TLS, which sslmode={} asks for: set ssl = on there, or use sslmode=prefer",
                 tls.mode.word()
@@ -148,7 +153,7 @@ impl Connector {
     }
 }
 
-impl NodeConnector for Connector {
+impl NodeConnector for PostgresConnector {
     type Session = PostgresSession;
 
     fn session(&self, database: &str) -> Result<PostgresSession, EngineError> {
@@ -161,20 +166,23 @@ impl NodeConnector for Connector {
 }
 
 /// Places where this process finds passwords of such servers.
-pub(crate) fn environment() -> Environment {
-    Environment::of_process(&["PGPASSWORD"], Some("PGPASSFILE"))
+pub(crate) fn environment() -> PasswordSources {
+    PasswordSources::of_process(&["PGPASSWORD"], Some("PGPASSFILE"))
 }
 
 /// Connectors to a target's running servers, each with its name.
-pub(crate) fn connectors(target: &Target, environment: &Environment) -> Result<Vec<(String, Connector)>, EngineError> {
+pub(crate) fn connectors(
+    target: &PostgresTarget,
+    environment: &PasswordSources,
+) -> Result<Vec<(String, PostgresConnector)>, EngineError> {
     let options = &target.options;
     let mut connectors = Vec::new();
     for place in std::iter::once(&target.place).chain(&target.others) {
-        let Place::Running { host, port, user, database, .. } = place else { continue };
-        let connector = Connector {
+        let ServerPlace::Running { host, port, user, database, .. } = place else { continue };
+        let connector = PostgresConnector {
             address: match &options.socket {
-                Some(folder) => Address::Socket(folder.join(format!(".s.PGSQL.{port}"))),
-                None => Address::Tcp(host.clone(), *port),
+                Some(folder) => ServerAddress::Socket(folder.join(format!(".s.PGSQL.{port}"))),
+                None => ServerAddress::Tcp(host.clone(), *port),
             },
             user: user.clone(),
             secret: secret(options, [host, &port.to_string(), database, user], environment)?,
@@ -187,9 +195,9 @@ pub(crate) fn connectors(target: &Target, environment: &Environment) -> Result<V
 
 /// Password for host, port, database and user: from the file that is named, the environment, or the password file.
 fn secret(
-    options: &Options,
+    options: &PostgresOptions,
     [host, port, database, user]: [&str; 4],
-    from: &Environment,
+    from: &PasswordSources,
 ) -> Result<Secret, EngineError> {
     if let Some(path) = &options.password_file {
         return first_line(path);
@@ -205,7 +213,7 @@ fn secret(
 
 /// Limit of connections that a server reports, the one with the fewest free; `None` if it does not report them as
 /// PostgreSQL does.
-pub(crate) fn limits(connection: &mut Connection) -> Result<Option<Limits>, EngineError> {
+pub(crate) fn limits(connection: &mut WireConnection) -> Result<Option<ConnectionLimits>, EngineError> {
     let asked = connection.ask(
         "SELECT 'max_connections', current_setting('max_connections')::int,
                 current_setting('superuser_reserved_connections')::int
@@ -225,7 +233,7 @@ pub(crate) fn limits(connection: &mut Connection) -> Result<Option<Limits>, Engi
         let number = |at: usize| row.get(at)?.as_ref()?.parse::<u64>().ok();
         let is_of_all = row.first()?.as_deref() == Some("max_connections");
         let name = if is_of_all { "max_connections" } else { "CONNECTION LIMIT of the user" };
-        Some(Limits { name, most: number(1)?, reserved: number(2)?, open: number(3)? })
+        Some(ConnectionLimits { name, most: number(1)?, reserved: number(2)?, open: number(3)? })
     });
     Ok(limits.min_by_key(|limits| limits.most.saturating_sub(limits.reserved).saturating_sub(limits.open)))
 }
@@ -249,9 +257,12 @@ mod tests {
         write(".pgpass", "localhost:7:d:ann:of the socket\na:7:*:ann:of a\nb:*:*:*:of b\n");
         let (other, own) = (write("other", "*:*:*:*:of the other file\n"), write("own", "of the target\n"));
         let found = |target: &str, password: Option<&str>, file: Option<&PathBuf>| {
-            let target = Target::parse(target).unwrap();
-            let from =
-                Environment { password: password.map(str::to_owned), file: file.cloned(), home: Some(home.clone()) };
+            let target = PostgresTarget::parse(target).unwrap();
+            let from = PasswordSources {
+                password: password.map(str::to_owned),
+                file: file.cloned(),
+                home: Some(home.clone()),
+            };
             let found = connectors(&target, &from).unwrap();
             found.into_iter().map(|(_, it)| it.secret.password.unwrap_or_default()).collect::<Vec<_>>()
         };

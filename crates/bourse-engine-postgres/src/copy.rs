@@ -1,8 +1,8 @@
 //! Copies of a database, made by the server: `CREATE DATABASE … TEMPLATE`.
 
-use crate::connect::Connector;
+use crate::connect::PostgresConnector;
 use crate::ownership::{self, quoted};
-use crate::wire::Connection;
+use crate::wire::WireConnection;
 use bourse_engine::{EngineError, Snapshot, locked};
 use std::sync::{Arc, Mutex};
 
@@ -11,11 +11,11 @@ const STRATEGIES_SINCE: i32 = 150_000;
 
 /// A copy of a database on the same server.
 pub(crate) struct DatabaseCopy {
-    connector: Connector,
+    connector: PostgresConnector,
     database: String,
     copy: String,
     /// A connection that may use the database.
-    watcher: Arc<Mutex<Option<Connection>>>,
+    watcher: Arc<Mutex<Option<WireConnection>>>,
 }
 
 /// Name of the database that holds the copy of another.
@@ -26,9 +26,9 @@ pub(crate) fn copy_of(database: &str) -> String {
 impl DatabaseCopy {
     /// Copies a database that Bourse made.
     pub(crate) fn take(
-        connector: Connector,
+        connector: PostgresConnector,
         database: &str,
-        watcher: Arc<Mutex<Option<Connection>>>,
+        watcher: Arc<Mutex<Option<WireConnection>>>,
     ) -> Result<Self, EngineError> {
         *locked(&watcher) = None;
         let mut connection = connector.maintenance(database)?;
@@ -44,7 +44,7 @@ impl DatabaseCopy {
     }
 }
 
-fn create(connection: &mut Connection, new: &str, from: &str) -> Result<(), EngineError> {
+fn create(connection: &mut WireConnection, new: &str, from: &str) -> Result<(), EngineError> {
     let version = connection.names("SHOW server_version_num")?;
     let version: i32 = version.first().and_then(|number| number.parse().ok()).unwrap_or(0);
     let strategy = if version >= STRATEGIES_SINCE { " STRATEGY file_copy" } else { "" };

@@ -1,7 +1,7 @@
 //! Description of the server that was run on, read back from it, and the durability that its settings promise.
 
-use crate::target::{Place, Target};
-use crate::wire::Connection;
+use crate::target::{PostgresTarget, ServerPlace};
+use crate::wire::WireConnection;
 use bourse_engine::{
     Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, listed, lost_with_machine,
     memory_file_system,
@@ -56,7 +56,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Settings in force in a session, by name.
-pub(crate) fn settings_of(connection: &mut Connection) -> Result<BTreeMap<String, String>, EngineError> {
+pub(crate) fn settings_of(connection: &mut WireConnection) -> Result<BTreeMap<String, String>, EngineError> {
     let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let rows = connection.ask(&format!(
         "SELECT name, current_setting(name), boot_val FROM pg_settings WHERE name IN ({names}) ORDER BY name"
@@ -69,15 +69,15 @@ pub(crate) fn settings_of(connection: &mut Connection) -> Result<BTreeMap<String
     Ok(rows.into_iter().filter_map(setting).collect())
 }
 
-pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &PostgresTarget, connection: &mut WireConnection) -> Result<Description, EngineError> {
     let all = settings_of(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let version = connection.names("SHOW server_version")?.concat();
     let build = connection.names("SELECT version()")?;
     let is_here = target.options.socket.is_some()
         || match &target.place {
-            Place::Private { .. } => true,
-            Place::Running { host, .. } => {
+            ServerPlace::Private { .. } => true,
+            ServerPlace::Running { host, .. } => {
                 host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
             }
         };
@@ -111,7 +111,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
 /// Lowers the class to that of the tables that are not in the log, if the connection is to that database.
 pub(crate) fn lower_by_tables(
     description: &mut Description,
-    connection: &mut Connection,
+    connection: &mut WireConnection,
     database: &str,
 ) -> Result<(), EngineError> {
     if description.durability == Durability::Unknown {
@@ -129,7 +129,7 @@ pub(crate) fn lower_by_tables(
 }
 
 /// Damage that the server finds in the database's tables and indexes, in the server's words.
-pub(crate) fn damages(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
+pub(crate) fn damages(connection: &mut WireConnection) -> Result<Vec<String>, EngineError> {
     let checks = [
         // Each index's order, and that it has every row of its table.
         "SELECT 'SELECT bt_index_check(' || c.oid || ', true)', c.relname

@@ -1,20 +1,20 @@
 //! PostgreSQL as a system of servers.
 
-use crate::connect::{Connector, connectors, environment, limits};
+use crate::connect::{PostgresConnector, connectors, environment, limits};
 use crate::copy::{DatabaseCopy, copy_of};
 use crate::dialect::DIALECT;
-use crate::loader::DatabaseLoader;
-use crate::options::{GRAMMAR, Options};
+use crate::loader::PostgresLoader;
+use crate::options::{GRAMMAR, PostgresOptions};
 use crate::products::PRODUCTS;
-use crate::server::{self, InstalledServer, installed};
+use crate::server::{self, InstalledPostgres, installed};
 use crate::target::FORMS;
-use crate::wire::Connection;
+use crate::wire::WireConnection;
 use crate::{describe, hold, ownership, status};
 use bourse_engine::target::TargetError;
 use bourse_engine::{Capabilities, Description, EngineError, Footprint, SideDatabase};
 use bourse_server::client::tls::tls_setting;
 use bourse_server::client::{ConflictKinds, Product};
-use bourse_server::{DATABASE, ServerEngine, System, SystemFacts};
+use bourse_server::{DATABASE, ServerEngine, ServerSystem, SystemFacts};
 use std::sync::Arc;
 
 /// PostgreSQL.
@@ -45,16 +45,16 @@ fn accessible_database(engine: &PostgresEngine) -> &str {
 }
 
 /// Opens a connection to the database; `None` if it does not exist.
-fn if_there(engine: &PostgresEngine) -> Result<Option<Connection>, EngineError> {
+fn if_there(engine: &PostgresEngine) -> Result<Option<WireConnection>, EngineError> {
     engine.reach(|connector| connector.connect_if_there(engine.database()))
 }
 
-impl System for Postgres {
+impl ServerSystem for Postgres {
     type Flavour = ();
-    type Options = Options;
-    type Installed = InstalledServer;
-    type Connector = Connector;
-    type Watcher = Connection;
+    type Options = PostgresOptions;
+    type Installed = InstalledPostgres;
+    type Connector = PostgresConnector;
+    type Watcher = WireConnection;
     /// Database that is accessible even if the target's does not exist; the target's if `None`.
     type State = Option<String>;
 
@@ -64,7 +64,7 @@ impl System for Postgres {
 static FACTS: SystemFacts<Postgres> = SystemFacts {
     grammar: &GRAMMAR,
     forms: &FORMS,
-    defaults: Options::DEFAULT,
+    defaults: PostgresOptions::DEFAULT,
     private: &server::KIND,
     conflicts: ConflictKinds {
         by_code: &[
@@ -100,7 +100,8 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     leftovers,
     hold: hold::hold,
     snapshot: |engine| {
-        let take = |it: &Connector| DatabaseCopy::take(it.clone(), engine.database(), Arc::clone(engine.watcher()));
+        let take =
+            |it: &PostgresConnector| DatabaseCopy::take(it.clone(), engine.database(), Arc::clone(engine.watcher()));
         Ok(Box::new(engine.reach(take)?))
     },
     side_database,
@@ -109,7 +110,7 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     counters: status::counters,
     io_counts: status::io_counts,
     loader: |engine| {
-        let load = |it: &Connector| DatabaseLoader::new(it, engine.database(), accessible_database(engine));
+        let load = |it: &PostgresConnector| PostgresLoader::new(it, engine.database(), accessible_database(engine));
         Ok(Box::new(engine.reach(load)?))
     },
 };

@@ -4,8 +4,8 @@
 //! An account may be shut out of the database in which the sessions of other accounts have the lock. So a holder also looks
 //! for the lock in every other database, once it has its own.
 
-use crate::connect::{Connector, is_closed};
-use crate::wire::Connection;
+use crate::connect::{PostgresConnector, is_closed};
+use crate::wire::WireConnection;
 use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, locked};
 use std::sync::Mutex;
 
@@ -19,7 +19,7 @@ const MAKES_DATABASES: &str = "SELECT 1 FROM pg_roles WHERE rolname = current_us
 const NAME_BYTES: usize = 63;
 
 /// Number of attempts to find a holder, which may have just ended.
-const LOOKS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// Identity of a connection's session: the number of its process at the server, and the server's start.
 const SESSION: &str = "pg_backend_pid() || ' ' || extract(epoch FROM pg_postmaster_start_time())";
@@ -29,7 +29,7 @@ static OURS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// A connection that holds a database.
 struct HoldingConnection {
-    connection: Connection,
+    connection: WireConnection,
     session: String,
 }
 
@@ -48,7 +48,7 @@ impl DatabaseLock for HoldingConnection {
 /// Takes the lock of a database at the server of a connector. The connection is to another database, since this one can
 /// be copied and replaced only while no session is connected to it. If the other one is inaccessible to an account that
 /// cannot create databases, and so makes no copies, the connection is to this one.
-pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Result<Hold, EngineError> {
+pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) -> Result<Hold, EngineError> {
     let mut connection = match alone(connector, ELSEWHERE) {
         Err(closed) if is_closed(&closed) => {
             let cannot = || Ok(Hold::Cannot(format!("database \"{ELSEWHERE}\" is closed to the account")));
@@ -67,7 +67,7 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
     // Servers before version 14 end no idle session, and do not know the setting.
     let _ = connection.run("SET idle_session_timeout = 0");
     let key = format!("('x' || left(md5({}), 16))::bit(64)::bigint", text(&format!("bourse {database}")));
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_ATTEMPTS {
         match connection.names(&format!("SELECT pg_try_advisory_lock({key})")) {
             Ok(taken) if taken == ["t"] => {
                 return match lock_holder(&mut connection, &key) {
@@ -93,7 +93,7 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
     Ok(Hold::InUse(Vec::new()))
 }
 
-fn held(mut connection: Connection) -> Hold {
+fn held(mut connection: WireConnection) -> Hold {
     // A product without the functions has a session that is no other's.
     let session = connection.names(&format!("SELECT {SESSION}")).unwrap_or_default().concat();
     locked(&OURS).push(session.clone());
@@ -106,7 +106,7 @@ fn held_by((session, details): (String, Details)) -> Hold {
 
 /// A connection whose session no other client shares. A pooler in transaction mode gives each transaction any session of the
 /// server: locks, settings and prepared statements would be another client's, and the lock would outlive the command.
-fn alone(connector: &Connector, database: &str) -> Result<Connection, EngineError> {
+fn alone(connector: &PostgresConnector, database: &str) -> Result<WireConnection, EngineError> {
     let (mut connection, mut other) = (connector.connect(database)?, connector.connect(database)?);
     // Products without such settings refuse the statements.
     let is_set = connection.run("SET bourse.session = 'one'").is_ok();
@@ -125,7 +125,7 @@ type Details = Vec<(String, String)>;
 
 /// Identity of another session that has the lock in any database, and details of it. Address and time are visible only to the
 /// same user, and to users who may read all statistics.
-fn lock_holder(connection: &mut Connection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
+fn lock_holder(connection: &mut WireConnection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
     let rows = connection.ask(&format!(
         "SELECT {}, a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
                 to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ')

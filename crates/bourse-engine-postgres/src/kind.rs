@@ -1,7 +1,7 @@
 //! Registers PostgreSQL as an engine: private servers, and running servers.
 
 use crate::engine::Postgres;
-use crate::{GRAMMAR, Options, installed, open};
+use crate::{GRAMMAR, PostgresOptions, installed, open};
 use bourse_engine::EngineKind;
 use bourse_server::{available, cleanup};
 
@@ -14,7 +14,7 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(2),
         version: || installed(None).map(|installed| installed.version).map_err(|error| error.to_string()),
         available: available::<Postgres>,
-        options: || GRAMMAR.help("postgres+private", &Options::DEFAULT),
+        options: || GRAMMAR.help("postgres+private", &PostgresOptions::DEFAULT),
         faults_by_preload: true,
         ..RUNNING
     },
@@ -33,7 +33,7 @@ const RUNNING: EngineKind = EngineKind {
             "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
         ],
         || Ok("client".to_owned()),
-        || GRAMMAR.help("postgres", &Options::DEFAULT),
+        || GRAMMAR.help("postgres", &PostgresOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };

@@ -20,7 +20,7 @@
 //! # A private server
 //! A private server listens on a socket in its own folder alone, runs as user `postgres` if this process is root, and
 //! is ended and removed with its folder when the engine is dropped. If this process is killed the server stays; the
-//! next private server below the same folder ends and removes it first ([`Target::sweep`](bourse_server::Target::sweep)).
+//! next private server below the same folder ends and removes it first ([`PostgresTarget::sweep`](bourse_server::ServerTarget::sweep)).
 //!
 //! # Client
 //! One blocking connection for each session. A statement is prepared at first use, with the types that the server
@@ -63,6 +63,6 @@ mod wire;
 pub use bourse_server::private::Launch;
 pub use engine::{Postgres, PostgresEngine, open};
 pub use kind::KINDS;
-pub use options::{GRAMMAR, Options, PlanCache, SynchronousCommit, WalSyncMethod};
-pub use server::{InstalledServer, installed};
-pub use target::{Place, Target};
+pub use options::{GRAMMAR, PlanCache, PostgresOptions, SynchronousCommit, WalSyncMethod};
+pub use server::{InstalledPostgres, installed};
+pub use target::{PostgresTarget, ServerPlace};

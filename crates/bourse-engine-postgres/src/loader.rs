@@ -3,12 +3,12 @@
 //! Rows are copied in binary form, marked as visible to every later transaction, so that no later one must write that.
 //! Foreign keys are added after all rows, each by one join instead of a search for each row.
 
-use crate::connect::Connector;
+use crate::connect::PostgresConnector;
 use crate::message;
 use crate::ownership::{self, mark, quoted};
 use crate::products::{COPY, PRODUCTS};
-use crate::value::{Column, Oid, ServerRow, fits, stored};
-use crate::wire::{Connection, TransactionState};
+use crate::value::{Oid, PostgresRow, ResultColumn, fits, stored};
+use crate::wire::{TransactionState, WireConnection};
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
 use bourse_server::client::Product;
 use bytes::{BufMut as _, BytesMut};
@@ -22,8 +22,8 @@ const SENT_BYTES: usize = 256 << 10;
 /// Header of copied rows in binary form: a signature, no flags, no extension.
 const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-pub(crate) struct DatabaseLoader {
-    connection: Connection,
+pub(crate) struct PostgresLoader {
+    connection: WireConnection,
     database: String,
     /// Name of the account, quoted.
     user: String,
@@ -33,8 +33,8 @@ pub(crate) struct DatabaseLoader {
     foreign_keys: Vec<String>,
 }
 
-impl DatabaseLoader {
-    pub(crate) fn new(connector: &Connector, database: &str, home: &str) -> Result<Self, EngineError> {
+impl PostgresLoader {
+    pub(crate) fn new(connector: &PostgresConnector, database: &str, home: &str) -> Result<Self, EngineError> {
         let mut connection = match connector.connect_if_there(database)? {
             Some(connection) => connection,
             None => {
@@ -110,7 +110,7 @@ impl DatabaseLoader {
     }
 }
 
-impl Loader for DatabaseLoader {
+impl Loader for PostgresLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
@@ -170,13 +170,13 @@ impl Loader for DatabaseLoader {
         message::execute(out);
         message::sync(out);
         self.connection.send()?;
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns: Vec<ResultColumn> = Vec::new();
         let done = self.connection.finish(&mut |connection, message| {
             match message.kind {
                 b'T' => columns = connection.columns(message)?,
                 b'D' => {
                     let (body, fields) = connection.row(message)?;
-                    return each(&ServerRow { columns: &columns, body, fields });
+                    return each(&PostgresRow { columns: &columns, body, fields });
                 }
                 _ => {}
             }
@@ -206,7 +206,7 @@ impl Loader for DatabaseLoader {
     }
 }
 
-impl DatabaseLoader {
+impl PostgresLoader {
     /// Adds rows by one statement, run with the values of each.
     fn insert_each(&mut self, batch: &dyn Batch, names: &str, types: &[Oid]) -> Result<(), EngineError> {
         let parameters: Vec<_> = (1..=types.len()).map(|number| format!("${number}")).collect();
@@ -247,7 +247,7 @@ impl DatabaseLoader {
     }
 }
 
-impl Drop for DatabaseLoader {
+impl Drop for PostgresLoader {
     fn drop(&mut self) {
         // Best effort, since the server does both when the connection is closed; the next load may come sooner.
         if self.connection.state != TransactionState::Idle {

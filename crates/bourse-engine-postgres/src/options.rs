@@ -3,7 +3,7 @@
 
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_words, options};
-use bourse_server::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
+use bourse_server::{CommonServerOptions, RUNNING_ONLY, SERVER_OPTIONS};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ option_words! {
 options! {
     /// Settings of a target, with defaults for those that were not given.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct PostgresOptions;
 
     /// Option `lock_timeout`, in whole seconds.
     lock_timeout: Duration = Duration::from_secs(10) =>
@@ -85,11 +85,11 @@ options! {
         "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]"];
 
     /// Options that all servers have.
-    common: ServerOptions = ServerOptions::DEFAULT =>
-        [nested ServerOptions: &SERVER_OPTIONS[0]] [nested ServerOptions: &SERVER_OPTIONS[1]]
-        [nested ServerOptions: &SERVER_OPTIONS[2]] [nested ServerOptions: &SERVER_OPTIONS[3]]
-        [nested ServerOptions: &SERVER_OPTIONS[4]] [nested ServerOptions: &SERVER_OPTIONS[5]]
-        [nested ServerOptions: &SERVER_OPTIONS[6]] [nested ServerOptions: &SERVER_OPTIONS[7]];
+    common: CommonServerOptions = CommonServerOptions::DEFAULT =>
+        [nested CommonServerOptions: &SERVER_OPTIONS[0]] [nested CommonServerOptions: &SERVER_OPTIONS[1]]
+        [nested CommonServerOptions: &SERVER_OPTIONS[2]] [nested CommonServerOptions: &SERVER_OPTIONS[3]]
+        [nested CommonServerOptions: &SERVER_OPTIONS[4]] [nested CommonServerOptions: &SERVER_OPTIONS[5]]
+        [nested CommonServerOptions: &SERVER_OPTIONS[6]] [nested CommonServerOptions: &SERVER_OPTIONS[7]];
 
     /// Option `server`.
     server: Option<PathBuf> = None => ["server": path,
@@ -147,7 +147,7 @@ const PRIVATE_ONLY: &[&str] = &[
 ];
 
 /// Grammar of PostgreSQL targets, with every option in the order of help and documents.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<PostgresOptions> = Grammar {
     engine: "PostgreSQL",
     schemes: &[
         Scheme::running_server("postgres", PRIVATE_ONLY),

@@ -4,7 +4,7 @@ use bourse_server::client::Product;
 
 /// Features that a product may lack.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct PostgresFacts {
     /// Options of `COPY` for rows in binary form; `None` if it accepts no rows by `COPY`.
     pub(crate) copy: Option<&'static str>,
     /// Whether its PL/pgSQL is complete.
@@ -14,19 +14,24 @@ pub(crate) struct Facts {
 /// Options of `COPY` for PostgreSQL itself: rows are written as visible to every later transaction.
 pub(crate) const COPY: &str = "(FORMAT binary, FREEZE)";
 
-pub(crate) static PRODUCTS: &[Product<Facts>] = &[
+pub(crate) static PRODUCTS: &[Product<PostgresFacts>] = &[
     // Its page on COPY: `BINARY` is an option, `COPY … WITH FREEZE` is not supported. That on PL/pgSQL: no `RETURN QUERY`, no
     // `FOR` over a query's rows.
     Product {
         name: "CockroachDB",
         mark: "CockroachDB",
         was_run: false,
-        facts: Facts { copy: Some("WITH BINARY"), plpgsql: false },
+        facts: PostgresFacts { copy: Some("WITH BINARY"), plpgsql: false },
     },
     // Its version is that of the PostgreSQL it was made of, with `-YB-` and its own behind.
-    Product { name: "YugabyteDB", mark: "-YB-", was_run: false, facts: Facts { copy: Some(COPY), plpgsql: true } },
+    Product {
+        name: "YugabyteDB",
+        mark: "-YB-",
+        was_run: false,
+        facts: PostgresFacts { copy: Some(COPY), plpgsql: true },
+    },
     // Its server for sockets ends a connection in `COPY … FROM STDIN`.
-    Product { name: "PGlite", mark: "PGlite", was_run: true, facts: Facts { copy: None, plpgsql: true } },
+    Product { name: "PGlite", mark: "PGlite", was_run: true, facts: PostgresFacts { copy: None, plpgsql: true } },
 ];
 
 #[cfg(test)]

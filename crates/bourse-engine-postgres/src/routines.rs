@@ -6,7 +6,7 @@
 use crate::dialect::DIALECT;
 use crate::ownership::{MARK, quoted};
 use crate::products::PRODUCTS;
-use crate::wire::Connection;
+use crate::wire::WireConnection;
 use bourse_engine::{EngineError, Language, Routine, version_of};
 use bourse_schema::ColumnType;
 use bourse_server::client::Product;
@@ -30,7 +30,7 @@ static PLPGSQL: Language = Language {
 };
 
 /// Refuses a server that is known to lack such functions.
-pub(crate) fn refuse_without(connection: &mut Connection) -> Result<(), EngineError> {
+pub(crate) fn refuse_without(connection: &mut WireConnection) -> Result<(), EngineError> {
     refuse_version(&connection.names("SELECT version()")?.concat())
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn call(routine: &Routine) -> String {
 }
 
 /// Functions with Bourse's mark: name with types, name, version.
-fn installed(connection: &mut Connection) -> Result<Vec<[String; 3]>, EngineError> {
+fn installed(connection: &mut WireConnection) -> Result<Vec<[String; 3]>, EngineError> {
     let rows = connection.ask(&format!(
         "SELECT p.oid::regprocedure, p.proname, substr(obj_description(p.oid, 'pg_proc'), {})
            FROM pg_proc p
@@ -77,7 +77,7 @@ fn installed(connection: &mut Connection) -> Result<Vec<[String; 3]>, EngineErro
 }
 
 /// Creates the routines whose present version the server does not have.
-pub(crate) fn install(connection: &mut Connection, routines: &[&Routine]) -> Result<(), EngineError> {
+pub(crate) fn install(connection: &mut WireConnection, routines: &[&Routine]) -> Result<(), EngineError> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
     let has =
         |there: &[[String; 3]], name: &str, version: &str| there.iter().any(|it| it[1] == name && it[2] == version);

@@ -6,8 +6,8 @@ use crate::dialect::DIALECT;
 use crate::error::broken;
 use crate::message;
 use crate::routines;
-use crate::value::{Column, Oid, RecordRow, ServerRow, exact_type, fits};
-use crate::wire::{Connection, Field, TransactionState};
+use crate::value::{Oid, PostgresRow, RecordRow, ResultColumn, exact_type, fits};
+use crate::wire::{FieldRange, TransactionState, WireConnection};
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
     Sql, Value, run_one_by_one,
@@ -25,7 +25,7 @@ struct PreparedStatement {
     name: String,
     /// Type of each parameter: the server's choice, or that of the first values.
     types: Vec<Oid>,
-    columns: Vec<Column>,
+    columns: Vec<ResultColumn>,
 }
 
 impl PreparedStatement {
@@ -37,7 +37,7 @@ impl PreparedStatement {
 
 /// A session of one server.
 pub struct PostgresSession {
-    connection: Connection,
+    connection: WireConnection,
     statements: Slots<PreparedStatement>,
     /// Whether the caller began a transaction that it has not ended.
     is_begun: bool,
@@ -50,11 +50,11 @@ pub struct PostgresSession {
     /// Routines known to be installed at the server.
     routines: Option<&'static [&'static Routine]>,
     /// Fields of a routine's row.
-    record: Vec<(Oid, Field)>,
+    record: Vec<(Oid, FieldRange)>,
 }
 
 impl PostgresSession {
-    pub(crate) fn new(connection: Connection, pipeline: bool, procedures: bool) -> Self {
+    pub(crate) fn new(connection: WireConnection, pipeline: bool, procedures: bool) -> Self {
         Self {
             connection,
             statements: Slots::default(),
@@ -212,7 +212,7 @@ impl PostgresSession {
             match message.kind {
                 b'D' => {
                     let (body, fields) = connection.row(message)?;
-                    return each(&ServerRow { columns: &prepared.columns, body, fields });
+                    return each(&PostgresRow { columns: &prepared.columns, body, fields });
                 }
                 b'C' => changed = rows(connection.body(message)),
                 _ => {}
@@ -289,7 +289,7 @@ impl PostgresSession {
                         is_first_row = false;
                         let Some(each) = &mut each else { return Ok(()) };
                         let (body, fields) = connection.row(message)?;
-                        return each(at, &ServerRow { columns: &prepared.columns, body, fields });
+                        return each(at, &PostgresRow { columns: &prepared.columns, body, fields });
                     }
                     b'C' => (at, is_first_row) = (at + 1, true),
                     _ => {}
@@ -318,7 +318,7 @@ impl PostgresSession {
                 b'T' => columns = connection.columns(message)?,
                 b'D' => {
                     let (body, fields) = connection.row(message)?;
-                    return each(&ServerRow { columns: &columns, body, fields });
+                    return each(&PostgresRow { columns: &columns, body, fields });
                 }
                 b'C' => changed = rows(connection.body(message)),
                 _ => {}

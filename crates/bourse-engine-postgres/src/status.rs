@@ -1,8 +1,8 @@
 //! Counters of the server, from its statistics, and resources of its processes, from the operating system.
 
-use crate::wire::Connection;
+use crate::wire::WireConnection;
 use bourse_engine::{Counter, EngineError, FileIo, IoCounts, ServerProcess};
-use bourse_server::private::processes::{ProcessUse, children, process_use};
+use bourse_server::private::processes::{ChildProcessUse, children, process_use};
 use std::fs;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ const COUNTERS: [&str; 11] = [
 ];
 
 /// Counters of a database, under the server's own names (pg_stat_database).
-pub(crate) fn counters(connection: &mut Connection, database: &str) -> Result<Vec<Counter>, EngineError> {
+pub(crate) fn counters(connection: &mut WireConnection, database: &str) -> Result<Vec<Counter>, EngineError> {
     let sql = format!("SELECT {} FROM pg_stat_database WHERE datname = '{database}'", COUNTERS.join(", "));
     let row = connection.ask(&sql)?.into_iter().next().unwrap_or_default();
     let counter = |(name, value): (&&str, Option<String>)| {
@@ -66,7 +66,7 @@ pub(crate) fn counters(connection: &mut Connection, database: &str) -> Result<Ve
 const PAGE_BYTES: u64 = 8_192;
 
 /// File operations that the server has counted since it started; `None` for a version that does not count its log's.
-pub(crate) fn io_counts(connection: &mut Connection) -> Result<Option<IoCounts>, EngineError> {
+pub(crate) fn io_counts(connection: &mut WireConnection) -> Result<Option<IoCounts>, EngineError> {
     let version = connection.names("SHOW server_version_num")?;
     let version: i32 = version.first().and_then(|number| number.parse().ok()).unwrap_or(0);
     let Some((_, source, sql)) = QUERIES.iter().find(|(since, _, _)| version >= *since) else { return Ok(None) };
@@ -94,7 +94,7 @@ fn counts(source: &'static str, row: &[Option<String>]) -> IoCounts {
 }
 
 /// Bytes of a database as the server counts them.
-pub(crate) fn database_bytes(connection: &mut Connection, database: &str) -> Result<u64, EngineError> {
+pub(crate) fn database_bytes(connection: &mut WireConnection, database: &str) -> Result<u64, EngineError> {
     // A database that is not there has no size.
     let sql = format!("SELECT pg_database_size(oid) FROM pg_database WHERE datname = '{database}'");
     Ok(connection.names(&sql)?.first().and_then(|bytes| bytes.parse().ok()).unwrap_or(0))
@@ -111,9 +111,9 @@ pub(crate) fn log_bytes(data: &Path) -> u64 {
 ///
 /// A process that the first one waits for meanwhile would count twice or not at all; all are then read again.
 pub(crate) fn server_use(first: u32) -> Option<ServerProcess> {
-    const TRIES: u32 = 5;
+    const MAX_ATTEMPTS: u32 = 5;
     let mut one = process_use(first, true)?;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let used = with_children(first, one);
         let now = process_use(first, true)?;
         // Its own time goes on; what it has of others grows by an end.
@@ -125,7 +125,7 @@ pub(crate) fn server_use(first: u32) -> Option<ServerProcess> {
     Some(with_children(first, one))
 }
 
-fn with_children(first: u32, one: ProcessUse) -> ServerProcess {
+fn with_children(first: u32, one: ChildProcessUse) -> ServerProcess {
     let mut used = ServerProcess { resident_bytes: one.own_bytes, ..one.process };
     let mut shared_bytes = one.shared_bytes;
     for process in children(first) {

@@ -3,7 +3,7 @@
 use crate::engine::Postgres;
 use bourse_engine::target::ServerForms;
 
-pub use bourse_engine::target::ServerPlace as Place;
+pub use bourse_engine::target::ServerPlace;
 
 /// Forms of the place in targets of these servers.
 pub(crate) static FORMS: ServerForms = ServerForms {
@@ -18,9 +18,9 @@ pub(crate) static FORMS: ServerForms = ServerForms {
 /// A parsed target.
 ///
 /// ```
-/// use bourse_engine_postgres::{Place, Target};
-/// let target = Target::parse("postgres+private:?ram=on&fsync=off").unwrap();
-/// assert_eq!(target.place, Place::Private { directory: None });
+/// use bourse_engine_postgres::{ServerPlace, PostgresTarget};
+/// let target = PostgresTarget::parse("postgres+private:?ram=on&fsync=off").unwrap();
+/// assert_eq!(target.place, ServerPlace::Private { directory: None });
 /// assert!(target.options.common.ram && !target.options.fsync);
 /// ```
-pub type Target = bourse_server::Target<Postgres>;
+pub type PostgresTarget = bourse_server::ServerTarget<Postgres>;

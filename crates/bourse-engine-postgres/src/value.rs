@@ -1,6 +1,6 @@
 //! Conversion of values to and from the server's binary form.
 
-use crate::wire::Field;
+use crate::wire::FieldRange;
 use bourse_engine::{Row, Value};
 use bourse_schema::{ColumnType, Date, Timestamp};
 use bytes::{BufMut as _, BytesMut};
@@ -180,12 +180,12 @@ fn numeric(bytes: &[u8]) -> Option<Value<'static>> {
 
 /// A column of a result.
 #[derive(Debug, Clone)]
-pub(crate) struct Column {
+pub(crate) struct ResultColumn {
     name: String,
     oid: Oid,
 }
 
-impl Column {
+impl ResultColumn {
     /// Parses the columns of a description; `None` if it is truncated.
     pub(crate) fn read_all(body: &[u8]) -> Option<Vec<Self>> {
         let (count, mut rest) = body.split_first_chunk::<2>()?;
@@ -204,13 +204,13 @@ impl Column {
 }
 
 /// A row in the server's binary form.
-pub(crate) struct ServerRow<'r> {
-    pub(crate) columns: &'r [Column],
+pub(crate) struct PostgresRow<'r> {
+    pub(crate) columns: &'r [ResultColumn],
     pub(crate) body: &'r [u8],
-    pub(crate) fields: &'r [Field],
+    pub(crate) fields: &'r [FieldRange],
 }
 
-impl ServerRow<'_> {
+impl PostgresRow<'_> {
     /// Type and bytes of a field; `None` for NULL.
     #[inline]
     fn field(&self, index: usize) -> (Oid, Option<&[u8]>) {
@@ -250,7 +250,7 @@ macro_rules! row_of_fields {
     };
 }
 
-impl Row for ServerRow<'_> {
+impl Row for PostgresRow<'_> {
     row_of_fields!();
 
     fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
@@ -261,13 +261,13 @@ impl Row for ServerRow<'_> {
 /// A row in the form of `record_send`: each field after its type and length, without a name.
 pub(crate) struct RecordRow<'r> {
     pub(crate) body: &'r [u8],
-    pub(crate) fields: &'r [(Oid, Field)],
+    pub(crate) fields: &'r [(Oid, FieldRange)],
 }
 
 impl<'r> RecordRow<'r> {
     /// Finds the fields; `None` if the row is truncated.
     #[inline]
-    pub(crate) fn read(body: &'r [u8], fields: &'r mut Vec<(Oid, Field)>) -> Option<Self> {
+    pub(crate) fn read(body: &'r [u8], fields: &'r mut Vec<(Oid, FieldRange)>) -> Option<Self> {
         let number = |at: usize| Some(u32::from_be_bytes(*body.get(at..)?.first_chunk()?));
         fields.clear();
         let mut at = 4;

@@ -2,7 +2,7 @@
 
 use crate::error::{broken, lost, server_error};
 use crate::message;
-use crate::value::Column;
+use crate::value::ResultColumn;
 use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::client::passwords::Secret;
@@ -24,7 +24,7 @@ const READ_BYTES: usize = 32 << 10;
 const LONGEST_MESSAGE: usize = (1 << 30) + (1 << 20);
 
 /// Stream to a server.
-pub(crate) enum Stream {
+pub(crate) enum WireStream {
     /// A socket of this machine.
     #[cfg(unix)]
     Unix(UnixStream),
@@ -35,7 +35,7 @@ pub(crate) enum Stream {
     Tls(bourse_server::client::tls::SecuredStream),
 }
 
-impl Stream {
+impl WireStream {
     /// Protocol and cipher, if the stream is encrypted.
     #[cfg_attr(not(feature = "tls"), expect(clippy::unused_self, reason = "none is encrypted"))]
     pub(crate) fn tls(&self) -> Option<String> {
@@ -61,11 +61,11 @@ impl Stream {
     }
 }
 
-type End = Box<dyn Fn() + Send + Sync>;
+type MessageEnd = Box<dyn Fn() + Send + Sync>;
 
-impl Stream {
+impl WireStream {
     /// Function that closes the stream for its reader; not available once it is encrypted.
-    pub(crate) fn end(&self) -> io::Result<End> {
+    pub(crate) fn end(&self) -> io::Result<MessageEnd> {
         // One that has ended already needs no ending.
         Ok(match self {
             #[cfg(unix)]
@@ -83,7 +83,7 @@ impl Stream {
     }
 }
 
-impl Read for Stream {
+impl Read for WireStream {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self {
             #[cfg(unix)]
@@ -95,7 +95,7 @@ impl Read for Stream {
     }
 }
 
-impl Write for Stream {
+impl Write for WireStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             #[cfg(unix)]
@@ -124,17 +124,17 @@ pub(crate) enum TransactionState {
 }
 
 /// A message of the server: its kind, and the range of its body in the bytes read.
-pub(crate) struct Message {
+pub(crate) struct WireMessage {
     pub(crate) kind: u8,
     pub(crate) body: Range<usize>,
 }
 
 /// Offset and length of a field of a row; a negative length is NULL.
-pub(crate) type Field = (usize, i32);
+pub(crate) type FieldRange = (usize, i32);
 
 /// A connection to a server.
-pub struct Connection {
-    stream: Stream,
+pub struct WireConnection {
+    stream: WireStream,
     awaited: AwaitedConnection,
     /// Whether it waits for answers even during an interruption.
     is_patient: bool,
@@ -147,15 +147,15 @@ pub struct Connection {
     /// Whether the connection is unusable.
     is_broken: bool,
     /// Fields of the current row.
-    fields: Vec<Field>,
+    fields: Vec<FieldRange>,
     /// Number of round trips.
     pub(crate) round_trips: u64,
 }
 
-impl Connection {
+impl WireConnection {
     /// Logs in over an open stream.
     pub(crate) fn start(
-        stream: Stream,
+        stream: WireStream,
         awaited: AwaitedConnection,
         user: &str,
         secret: &Secret,
@@ -171,7 +171,7 @@ impl Connection {
         Ok(this)
     }
 
-    fn over(stream: Stream, awaited: AwaitedConnection) -> Self {
+    fn over(stream: WireStream, awaited: AwaitedConnection) -> Self {
         Self {
             stream,
             awaited,
@@ -277,7 +277,7 @@ impl Connection {
 
     /// Reads the next message of the protocol's dialogue, skipping notices.
     #[inline]
-    pub(crate) fn read(&mut self) -> Result<Message, EngineError> {
+    pub(crate) fn read(&mut self) -> Result<WireMessage, EngineError> {
         loop {
             let message = self.read_any()?;
             // Notices, settings and notifications come at any time.
@@ -288,7 +288,7 @@ impl Connection {
     }
 
     #[inline]
-    fn read_any(&mut self) -> Result<Message, EngineError> {
+    fn read_any(&mut self) -> Result<WireMessage, EngineError> {
         const HEAD: usize = 5;
         self.have(HEAD)?;
         let at = self.unread.start;
@@ -300,7 +300,7 @@ impl Connection {
         self.have(1 + length)?;
         let at = self.unread.start;
         self.unread.start = at + 1 + length;
-        Ok(Message { kind, body: at + HEAD..at + 1 + length })
+        Ok(WireMessage { kind, body: at + HEAD..at + 1 + length })
     }
 
     /// Reads until `bytes` unread bytes are available.
@@ -346,13 +346,13 @@ impl Connection {
         self.stream.tls()
     }
 
-    pub(crate) fn body(&self, message: &Message) -> &[u8] {
+    pub(crate) fn body(&self, message: &WireMessage) -> &[u8] {
         &self.input[message.body.clone()]
     }
 
     /// The bytes of a row, and its fields.
     #[inline]
-    pub(crate) fn row(&mut self, message: &Message) -> Result<(&[u8], &[Field]), EngineError> {
+    pub(crate) fn row(&mut self, message: &WireMessage) -> Result<(&[u8], &[FieldRange]), EngineError> {
         let body = &self.input[message.body.clone()];
         self.fields.clear();
         let (Some(count), mut at) = (body.first_chunk::<2>(), 2) else { return Err(broken("a row that is cut off")) };
@@ -374,7 +374,7 @@ impl Connection {
     /// Reads answers until the server is ready; passes each to `each`, and returns the first error.
     pub(crate) fn finish(
         &mut self,
-        each: &mut dyn FnMut(&mut Self, &Message) -> Result<(), EngineError>,
+        each: &mut dyn FnMut(&mut Self, &WireMessage) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut outcome = Ok(());
         loop {
@@ -440,7 +440,7 @@ impl Connection {
         let done = self.finish(&mut |this, message| {
             if message.kind == b'D' {
                 let (body, fields) = this.row(message)?;
-                let text = |&(at, length): &Field| {
+                let text = |&(at, length): &FieldRange| {
                     let length = usize::try_from(length).ok()?;
                     Some(String::from_utf8_lossy(&body[at..at + length]).into_owned())
                 };
@@ -457,12 +457,12 @@ impl Connection {
     }
 
     /// Parses the columns of a result from their description.
-    pub(crate) fn columns(&self, message: &Message) -> Result<Vec<Column>, EngineError> {
-        Column::read_all(self.body(message)).ok_or_else(|| broken("a description that is cut off"))
+    pub(crate) fn columns(&self, message: &WireMessage) -> Result<Vec<ResultColumn>, EngineError> {
+        ResultColumn::read_all(self.body(message)).ok_or_else(|| broken("a description that is cut off"))
     }
 }
 
-impl Drop for Connection {
+impl Drop for WireConnection {
     fn drop(&mut self) {
         // Best effort: the server sees the end of the stream anyway.
         if !self.is_broken {
@@ -499,10 +499,10 @@ mod tests {
     use super::*;
 
     /// A connection whose server has sent this and closed it.
-    fn having_sent(bytes: Vec<u8>) -> Connection {
+    fn having_sent(bytes: Vec<u8>) -> WireConnection {
         let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
         std::thread::spawn(move || there.write_all(&bytes));
-        Connection::over(Stream::Unix(here), AwaitedConnection::new("the server".to_owned(), || {}))
+        WireConnection::over(WireStream::Unix(here), AwaitedConnection::new("the server".to_owned(), || {}))
     }
 
     fn announced(length: usize, sent: usize) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! The engine: what redb's database is to the seam.
 
 use crate::error::error;
-use crate::options::{Durable, GRAMMAR, Options};
+use crate::options::{Durable, GRAMMAR, RedbOptions};
 use crate::session::RedbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The redb database under test.
-pub type RedbEngine = KeyedEngine<Database>;
+pub type RedbEngine = KeyedEngine<RedbDatabase>;
 
 /// Parses a target; nothing on disk is touched yet.
 ///
@@ -29,7 +29,7 @@ pub type RedbEngine = KeyedEngine<Database>;
 /// assert!(bourse_engine_redb::open("redb:x?cash=1MiB").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let target = GRAMMAR.parse(target, RedbOptions::DEFAULT)?;
     if let (":memory:", Some(name)) = (&*target.place, target.given.iter().find(|name| **name != "cache")) {
         let what = GRAMMAR.written(name, &target.options);
         return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
@@ -44,7 +44,7 @@ pub fn version() -> &'static str {
 
 /// Open database.
 #[derive(Debug)]
-pub struct Database {
+pub struct RedbDatabase {
     inner: Arc<redb::Database>,
     /// Whether it is on a disk, which commits wait for.
     has_disk: bool,
@@ -54,12 +54,12 @@ pub struct Database {
 
 /// redb's storage in memory, with its size visible.
 #[derive(Debug)]
-struct Memory {
+struct MemoryBackend {
     inner: InMemoryBackend,
     bytes: Arc<AtomicU64>,
 }
 
-impl StorageBackend for Memory {
+impl StorageBackend for MemoryBackend {
     fn len(&self) -> io::Result<u64> {
         self.inner.len()
     }
@@ -78,13 +78,13 @@ impl StorageBackend for Memory {
     }
 }
 
-impl KeyDatabase for Database {
-    type Options = Options;
+impl KeyDatabase for RedbDatabase {
+    type Options = RedbOptions;
     const NAME: &'static str = "redb";
     const FORMAT: &'static FileFormat = &FileFormat { name: "redb", ..FileFormat::FILE };
-    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+    const GRAMMAR: &'static Grammar<RedbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<RedbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let path = files.map(DatabaseFiles::open_or_make).transpose()?;
         let bytes = Arc::<AtomicU64>::default();
         let mut builder = Builder::new();
@@ -92,7 +92,7 @@ impl KeyDatabase for Database {
         let made = match &path {
             Some(path) => builder.create(path),
             None => {
-                let backend = Memory { inner: InMemoryBackend::new(), bytes: Arc::clone(&bytes) };
+                let backend = MemoryBackend { inner: InMemoryBackend::new(), bytes: Arc::clone(&bytes) };
                 builder.create_with_backend(backend)
             }
         };
@@ -105,7 +105,7 @@ impl KeyDatabase for Database {
         version().to_owned()
     }
 
-    fn durability(&self, options: &Options) -> (Durability, String) {
+    fn durability(&self, options: &RedbOptions) -> (Durability, String) {
         match options.durability {
             Durable::Immediate => {
                 (Durability::Durable, "durability=immediate: the file is made durable at each commit".to_owned())
@@ -118,11 +118,11 @@ impl KeyDatabase for Database {
         }
     }
 
-    fn capabilities(_: &Options) -> Capabilities {
+    fn capabilities(_: &RedbOptions) -> Capabilities {
         Capabilities::OF_KEYS
     }
 
-    fn records(self: Arc<Self>, options: &Options) -> Box<dyn Records> {
+    fn records(self: Arc<Self>, options: &RedbOptions) -> Box<dyn Records> {
         Box::new(RedbSession::new(Arc::clone(&self.inner), *options, self.has_disk))
     }
 

@@ -1,11 +1,16 @@
 //! Registers redb as an engine.
 
-use crate::{GRAMMAR, Options, open, version};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{GRAMMAR, RedbOptions, open, version};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("redb"), memory: true, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("redb"),
+        memory: true,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     prepares_ms: 250,
     faults_by_preload: true,
     ..EngineKind::new(
@@ -15,7 +20,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             "redb:PATH?durability=immediate, redb::memory:",
         ],
         || Ok(version().to_owned()),
-        || GRAMMAR.help("redb", &Options::DEFAULT),
+        || GRAMMAR.help("redb", &RedbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

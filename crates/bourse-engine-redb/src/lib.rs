@@ -13,4 +13,4 @@ mod transaction;
 
 pub use engine::{RedbEngine, open, version};
 pub use kind::KINDS;
-pub use options::{Durable, GRAMMAR, Options};
+pub use options::{Durable, GRAMMAR, RedbOptions};

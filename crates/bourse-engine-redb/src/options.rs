@@ -17,7 +17,7 @@ option_words! {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct Options;
+    pub struct RedbOptions;
 
     /// `durability`.
     durability: Durable = Durable::Immediate => ["durability": word(Durable), "immediate, none",
@@ -33,7 +33,7 @@ options! {
 }
 
 /// Grammar of redb targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<RedbOptions> = Grammar {
     engine: "redb",
     schemes: &[Scheme::plain("redb")],
     forms: "redb:PATH or redb::memory:",

@@ -1,12 +1,12 @@
 //! Records by key on redb.
 
 use crate::error::error;
-use crate::options::{Durable, Options};
+use crate::options::{Durable, RedbOptions};
 use crate::transaction::{Bytes, OpenTable, ReadingTransaction, WriteTables, WritingTransaction, opened, remade};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::records::refusals::{only_reads, refuse_indexes, wrong_key};
 use bourse_engine::{
-    Access, Change, EachRow, EngineError, ErrorKind, Key, RecordTable, RecordType, Records, Value, Wait,
+    Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, RecordType, Records, Value, Wait,
     writer_blocked_on,
 };
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
@@ -22,7 +22,7 @@ enum TransactionState {
 /// Session of one user.
 pub(crate) struct RedbSession {
     database: Arc<Database>,
-    options: Options,
+    options: RedbOptions,
     /// Whether commits wait for a disk.
     syncs: bool,
     state: TransactionState,
@@ -91,7 +91,7 @@ fn some_key(table: &RecordTable) -> Key<'static> {
 }
 
 impl RedbSession {
-    pub(crate) fn new(database: Arc<Database>, options: Options, has_disk: bool) -> Self {
+    pub(crate) fn new(database: Arc<Database>, options: RedbOptions, has_disk: bool) -> Self {
         let syncs = has_disk && options.durability == Durable::Immediate;
         Self { database, options, syncs, state: TransactionState::Idle, buffer: Vec::new() }
     }
@@ -173,7 +173,7 @@ fn change_record<K: RedbKey>(
     table: &mut Table<'_, K, Bytes>,
     own: K::SelfType<'_>,
     buffer: &mut Vec<u8>,
-    change: Change<'_>,
+    change: FieldChange<'_>,
 ) -> Result<bool, EngineError> {
     let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
     buffer.clear();
@@ -264,7 +264,12 @@ impl Records for RedbSession {
     }
 
     #[inline]
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = write!(self, table, key, |found, own| change_record(found, own, &mut buffer, change));
         self.buffer = buffer;

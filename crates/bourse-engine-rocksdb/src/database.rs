@@ -1,7 +1,7 @@
 //! An open database, and its tables, each of which is a column family.
 
-use crate::library::{self, Api, Cache, Db, DbOptions, Family, TransactionDb, TransactionOptions, WriteOptions};
-use crate::options::Options;
+use crate::library::{self, Cache, Db, DbOptions, Family, RocksDbApi, TransactionDb, TransactionOptions, WriteOptions};
+use crate::options::RocksDbOptions;
 use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, locked, memory_file_system};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -16,7 +16,7 @@ const DEFAULT_FAMILY: &str = "default";
 
 /// Objects of the library that are released when the last user of a database is gone.
 pub(crate) struct Handles {
-    pub(crate) api: &'static Api,
+    pub(crate) api: &'static RocksDbApi,
     pub(crate) base: *mut Db,
     pub(crate) transactions: *mut TransactionDb,
     pub(crate) write_options: *mut WriteOptions,
@@ -51,17 +51,17 @@ impl Drop for Handles {
 }
 
 /// Table: its column family. A dropped one can still be read by its users.
-pub(crate) struct Table {
+pub(crate) struct ColumnFamily {
     pub(crate) raw: *mut Family,
     handles: Arc<Handles>,
 }
 
 // SAFETY: a handle of a column family is made to be shared by threads.
-unsafe impl Send for Table {}
+unsafe impl Send for ColumnFamily {}
 // SAFETY: as above.
-unsafe impl Sync for Table {}
+unsafe impl Sync for ColumnFamily {}
 
-impl Drop for Table {
+impl Drop for ColumnFamily {
     fn drop(&mut self) {
         // SAFETY: the database that it belongs to is still open.
         unsafe { (self.handles.api.family_destroy)(self.raw) };
@@ -69,9 +69,9 @@ impl Drop for Table {
 }
 
 /// Database in an open folder.
-pub struct Database {
+pub struct RocksDbDatabase {
     // Tables go before what they belong to.
-    tables: Mutex<HashMap<String, Arc<Table>>>,
+    tables: Mutex<HashMap<String, Arc<ColumnFamily>>>,
     /// Number that changes when a table is made anew.
     generation: AtomicU64,
     pub(crate) handles: Arc<Handles>,
@@ -85,8 +85,8 @@ fn c_string(text: &[u8]) -> Result<CString, EngineError> {
     CString::new(text).map_err(|_| EngineError::unsupported("a name with a zero byte"))
 }
 
-impl Database {
-    pub(crate) fn at(folder: &Path, options: &Options) -> Result<Self, EngineError> {
+impl RocksDbDatabase {
+    pub(crate) fn at(folder: &Path, options: &RocksDbOptions) -> Result<Self, EngineError> {
         let library = library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let (library, api) = (library.path.clone(), &library.api);
         let path = c_string(folder.as_os_str().as_bytes())?;
@@ -113,14 +113,14 @@ impl Database {
         handles.base = unsafe { (api.base_db)(handles.transactions) };
         let handles = Arc::new(handles);
         let table = |(name, raw): (CString, *mut Family)| {
-            (name.to_string_lossy().into_owned(), Arc::new(Table { raw, handles: Arc::clone(&handles) }))
+            (name.to_string_lossy().into_owned(), Arc::new(ColumnFamily { raw, handles: Arc::clone(&handles) }))
         };
         let tables = Mutex::new(names.into_iter().zip(raws).map(table).collect());
         let syncs = options.sync && memory_file_system(folder).is_none();
         Ok(Self { tables, generation: AtomicU64::new(0), handles, library, folder: folder.to_owned(), syncs })
     }
 
-    fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<Table>>> {
+    fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<ColumnFamily>>> {
         locked(&self.tables)
     }
 
@@ -141,7 +141,7 @@ impl Database {
     ///
     /// # Errors
     /// A table that does not exist; keys that are neither integers nor texts.
-    pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<Table>, EngineError> {
+    pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<ColumnFamily>, EngineError> {
         let name = name_of(table)?;
         let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
         self.tables().get(&name).cloned().ok_or_else(none)
@@ -160,7 +160,7 @@ impl Database {
         // SAFETY: the database is open and the options are good.
         let raw =
             api.checked(|status| unsafe { (api.create_family)(base, self.handles.options, c_name.as_ptr(), status) })?;
-        tables.insert(name, Arc::new(Table { raw, handles: Arc::clone(&self.handles) }));
+        tables.insert(name, Arc::new(ColumnFamily { raw, handles: Arc::clone(&self.handles) }));
         self.generation.fetch_add(1, Ordering::Release);
         Ok(())
     }
@@ -169,7 +169,7 @@ impl Database {
     pub(crate) fn property(&self, name: &CStr) -> u64 {
         let (api, base) = (self.handles.api, self.handles.base);
         let tables = self.tables();
-        let of = |table: &Arc<Table>| {
+        let of = |table: &Arc<ColumnFamily>| {
             let mut value = 0;
             // SAFETY: both are open; a place for a number. One that is not known stays 0.
             unsafe { (api.property_int)(base, table.raw, name.as_ptr(), &raw mut value) };
@@ -208,7 +208,7 @@ fn name_of(table: &RecordTable) -> Result<String, EngineError> {
 }
 
 /// Objects that are needed to open a database.
-fn made(api: &'static Api, asked: &Options) -> Handles {
+fn made(api: &'static RocksDbApi, asked: &RocksDbOptions) -> Handles {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     // SAFETY: each is given what was made for it just now; the options of tables have the cache for themselves too, and take
     // the filter.

@@ -1,7 +1,7 @@
 //! The engine: what RocksDB's database is to the seam.
 
-use crate::database::Database;
-use crate::options::{Compression, GRAMMAR, Options, parse};
+use crate::database::RocksDbDatabase;
+use crate::options::{Compression, GRAMMAR, RocksDbOptions, parse};
 use crate::session::RocksDbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// RocksDB database under test.
-pub type RocksDbEngine = KeyedEngine<Database>;
+pub type RocksDbEngine = KeyedEngine<RocksDbDatabase>;
 
 /// Parses a target; neither the library nor the disk is touched yet.
 ///
@@ -51,8 +51,8 @@ fn version(folder: &Path) -> Option<String> {
     Some(version.to_owned())
 }
 
-impl KeyDatabase for Database {
-    type Options = Options;
+impl KeyDatabase for RocksDbDatabase {
+    type Options = RocksDbOptions;
     const NAME: &'static str = "rocksdb";
     const FORMAT: &'static FileFormat = &FileFormat {
         name: "RocksDB",
@@ -72,9 +72,9 @@ impl KeyDatabase for Database {
         ],
         ..FileFormat::FOLDER
     };
-    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+    const GRAMMAR: &'static Grammar<RocksDbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<RocksDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         let files = files.expect("a database in memory was refused");
         files.exists()?;
         // Nothing is made where there is no library.
@@ -86,7 +86,7 @@ impl KeyDatabase for Database {
         version(&self.folder).unwrap_or_else(|| "unknown: its library does not report it".to_owned())
     }
 
-    fn durability(&self, Options { sync, wal, .. }: &Options) -> (Durability, String) {
+    fn durability(&self, RocksDbOptions { sync, wal, .. }: &RocksDbOptions) -> (Durability, String) {
         let (class, why) = match (wal, sync) {
             (false, _) => {
                 (Durability::Volatile, "wal=off: a commit is in this process's memory until a table is written")
@@ -104,7 +104,7 @@ impl KeyDatabase for Database {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &Options) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &RocksDbOptions) -> Result<Vec<Setting>, EngineError> {
         let mut settings = Vec::new();
         let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
         add("library", self.library.display().to_string());
@@ -129,12 +129,12 @@ impl KeyDatabase for Database {
         Ok(settings)
     }
 
-    fn capabilities(_: &Options) -> Capabilities {
+    fn capabilities(_: &RocksDbOptions) -> Capabilities {
         // Writers work on snapshots; of two that change one record, the second to commit fails.
         Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
     }
 
-    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+    fn records(self: Arc<Self>, _: &RocksDbOptions) -> Box<dyn Records> {
         Box::new(RocksDbSession::new(self))
     }
 

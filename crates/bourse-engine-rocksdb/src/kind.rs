@@ -1,14 +1,19 @@
 //! Registers RocksDB as an engine.
 
-use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{GRAMMAR, RocksDbOptions, info, open};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("rocksdb"), memory: false, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("rocksdb"),
+        memory: false,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     prepares_ms: 900,
     available: |target| {
-        let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
+        let named = GRAMMAR.parse(target, RocksDbOptions::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
     faults_by_preload: true,
@@ -23,7 +28,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("library {}", found.display()))
         },
-        || GRAMMAR.help("rocksdb", &Options::DEFAULT),
+        || GRAMMAR.help("rocksdb", &RocksDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -21,4 +21,4 @@ mod transaction;
 pub use engine::{RocksDbEngine, open};
 pub use kind::KINDS;
 pub use library::{LIBRARY_VARIABLE, info};
-pub use options::{Compression, GRAMMAR, Options};
+pub use options::{Compression, GRAMMAR, RocksDbOptions};

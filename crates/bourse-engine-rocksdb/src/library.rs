@@ -15,13 +15,13 @@ pub const LIBRARY_VARIABLE: &str = "BOURSE_ROCKSDB";
 /// Name that the system's loader looks for if no library is named, and prefix of other versions' names.
 const NAME: &str = if cfg!(target_os = "macos") { "librocksdb.dylib" } else { "librocksdb.so" };
 
-static LIBRARY: EngineLibrary<Api> = EngineLibrary {
+static LIBRARY: EngineLibrary<RocksDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: NAME,
     folders: &[],
     advice: "install RocksDB's shared library (librocksdb7.8 on Debian 12, librocksdb in other systems' packages) or name it in $BOURSE_ROCKSDB or with `library=`",
     // SAFETY: a person who names a library says that it is RocksDB, whose initialisers set up its own static objects.
-    open: |path| unsafe { Api::open(path) },
+    open: |path| unsafe { RocksDbApi::open(path) },
     loaded: Mutex::new(None),
 };
 
@@ -29,7 +29,7 @@ static LIBRARY: EngineLibrary<Api> = EngineLibrary {
 ///
 /// # Errors
 /// [`LibraryAbsent`]: the reason, and how to get the library.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<Api>, LibraryAbsent> {
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<RocksDbApi>, LibraryAbsent> {
     let is_named = library.is_some() || env::var_os(LIBRARY_VARIABLE).is_some();
     LIBRARY.load(library.or(installed().filter(|_| !is_named).as_deref()))
 }
@@ -80,11 +80,11 @@ opaque! {
 }
 
 /// Address at which a function stores the text of an error status.
-pub(crate) type Status = *mut *mut c_char;
+pub(crate) type StatusText = *mut *mut c_char;
 
 c_interface! {
     /// Functions of `rocksdb/c.h` that are used.
-    struct Api;
+    struct RocksDbApi;
     free = b"rocksdb_free\0": (*mut c_void);
     options_create = b"rocksdb_options_create\0": () -> *mut DbOptions;
     options_destroy = b"rocksdb_options_destroy\0": (*mut DbOptions);
@@ -113,21 +113,21 @@ c_interface! {
     read_options_create = b"rocksdb_readoptions_create\0": () -> *mut ReadOptions;
     read_options_destroy = b"rocksdb_readoptions_destroy\0": (*mut ReadOptions);
     set_snapshot = b"rocksdb_readoptions_set_snapshot\0": (*mut ReadOptions, *const Snapshot);
-    list_families = b"rocksdb_list_column_families\0": (*const DbOptions, *const c_char, *mut usize, Status) -> *mut *mut c_char;
+    list_families = b"rocksdb_list_column_families\0": (*const DbOptions, *const c_char, *mut usize, StatusText) -> *mut *mut c_char;
     list_families_destroy = b"rocksdb_list_column_families_destroy\0": (*mut *mut c_char, usize);
     open = b"rocksdb_optimistictransactiondb_open_column_families\0": (
-        *const DbOptions, *const c_char, c_int, *const *const c_char, *const *const DbOptions, *mut *mut Family, Status,
+        *const DbOptions, *const c_char, c_int, *const *const c_char, *const *const DbOptions, *mut *mut Family, StatusText,
     ) -> *mut TransactionDb;
     close = b"rocksdb_optimistictransactiondb_close\0": (*mut TransactionDb);
     base_db = b"rocksdb_optimistictransactiondb_get_base_db\0": (*mut TransactionDb) -> *mut Db;
     close_base_db = b"rocksdb_optimistictransactiondb_close_base_db\0": (*mut Db);
-    create_family = b"rocksdb_create_column_family\0": (*mut Db, *const DbOptions, *const c_char, Status) -> *mut Family;
-    drop_family = b"rocksdb_drop_column_family\0": (*mut Db, *mut Family, Status);
+    create_family = b"rocksdb_create_column_family\0": (*mut Db, *const DbOptions, *const c_char, StatusText) -> *mut Family;
+    drop_family = b"rocksdb_drop_column_family\0": (*mut Db, *mut Family, StatusText);
     family_destroy = b"rocksdb_column_family_handle_destroy\0": (*mut Family);
     property_int = b"rocksdb_property_int_cf\0": (*mut Db, *mut Family, *const c_char, *mut u64) -> c_int;
     snapshot_create = b"rocksdb_create_snapshot\0": (*mut Db) -> *const Snapshot;
     snapshot_release = b"rocksdb_release_snapshot\0": (*mut Db, *const Snapshot);
-    get = b"rocksdb_get_pinned_cf\0": (*mut Db, *const ReadOptions, *mut Family, *const c_char, usize, Status) -> *mut Pinned;
+    get = b"rocksdb_get_pinned_cf\0": (*mut Db, *const ReadOptions, *mut Family, *const c_char, usize, StatusText) -> *mut Pinned;
     pinned_value = b"rocksdb_pinnableslice_value\0": (*const Pinned, *mut usize) -> *const c_char;
     pinned_destroy = b"rocksdb_pinnableslice_destroy\0": (*mut Pinned);
     iterate = b"rocksdb_create_iterator_cf\0": (*mut Db, *const ReadOptions, *mut Family) -> *mut Iter;
@@ -137,7 +137,7 @@ c_interface! {
     iter_next = b"rocksdb_iter_next\0": (*mut Iter);
     iter_key = b"rocksdb_iter_key\0": (*const Iter, *mut usize) -> *const c_char;
     iter_value = b"rocksdb_iter_value\0": (*const Iter, *mut usize) -> *const c_char;
-    iter_error = b"rocksdb_iter_get_error\0": (*const Iter, Status);
+    iter_error = b"rocksdb_iter_get_error\0": (*const Iter, StatusText);
     transaction_options_create = b"rocksdb_optimistictransaction_options_create\0": () -> *mut TransactionOptions;
     transaction_options_destroy = b"rocksdb_optimistictransaction_options_destroy\0": (*mut TransactionOptions);
     transaction_options_set_snapshot = b"rocksdb_optimistictransaction_options_set_set_snapshot\0": (*mut TransactionOptions, c_uchar);
@@ -146,30 +146,30 @@ c_interface! {
     ) -> *mut Transaction;
     transaction_snapshot = b"rocksdb_transaction_get_snapshot\0": (*mut Transaction) -> *const Snapshot;
     transaction_get = b"rocksdb_transaction_get_pinned_cf\0": (
-        *mut Transaction, *const ReadOptions, *mut Family, *const c_char, usize, Status,
+        *mut Transaction, *const ReadOptions, *mut Family, *const c_char, usize, StatusText,
     ) -> *mut Pinned;
     transaction_get_for_update = b"rocksdb_transaction_get_pinned_for_update_cf\0": (
-        *mut Transaction, *const ReadOptions, *mut Family, *const c_char, usize, c_uchar, Status,
+        *mut Transaction, *const ReadOptions, *mut Family, *const c_char, usize, c_uchar, StatusText,
     ) -> *mut Pinned;
     transaction_put = b"rocksdb_transaction_put_cf\0": (
-        *mut Transaction, *mut Family, *const c_char, usize, *const c_char, usize, Status,
+        *mut Transaction, *mut Family, *const c_char, usize, *const c_char, usize, StatusText,
     );
-    transaction_delete = b"rocksdb_transaction_delete_cf\0": (*mut Transaction, *mut Family, *const c_char, usize, Status);
+    transaction_delete = b"rocksdb_transaction_delete_cf\0": (*mut Transaction, *mut Family, *const c_char, usize, StatusText);
     transaction_iterate = b"rocksdb_transaction_create_iterator_cf\0": (
         *mut Transaction, *const ReadOptions, *mut Family,
     ) -> *mut Iter;
-    transaction_commit = b"rocksdb_transaction_commit\0": (*mut Transaction, Status);
-    transaction_rollback = b"rocksdb_transaction_rollback\0": (*mut Transaction, Status);
+    transaction_commit = b"rocksdb_transaction_commit\0": (*mut Transaction, StatusText);
+    transaction_rollback = b"rocksdb_transaction_rollback\0": (*mut Transaction, StatusText);
     transaction_destroy = b"rocksdb_transaction_destroy\0": (*mut Transaction);
 }
 
-impl Api {
+impl RocksDbApi {
     /// Makes a call that stores the text of its status.
     ///
     /// # Errors
     /// The status, if it is an error.
     #[inline]
-    pub(crate) fn checked<T>(&self, call: impl FnOnce(Status) -> T) -> Result<T, EngineError> {
+    pub(crate) fn checked<T>(&self, call: impl FnOnce(StatusText) -> T) -> Result<T, EngineError> {
         let mut status = ptr::null_mut();
         let value = call(&raw mut status);
         if status.is_null() { Ok(value) } else { Err(self.failed(status)) }

@@ -35,7 +35,7 @@ impl Compression {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct RocksDbOptions;
 
     /// `library`.
     library: Option<PathBuf> = None => ["library": path,
@@ -81,7 +81,7 @@ options! {
 }
 
 /// Grammar of RocksDB targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<RocksDbOptions> = Grammar {
     engine: "RocksDB",
     schemes: &[Scheme::plain("rocksdb")],
     forms: "rocksdb:PATH, a folder",
@@ -89,8 +89,8 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
 };
 
 /// Parses a target.
-pub(crate) fn parse(text: &str) -> Result<ParsedTarget<Options>, TargetError> {
-    let mut parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
+pub(crate) fn parse(text: &str) -> Result<ParsedTarget<RocksDbOptions>, TargetError> {
+    let mut parsed = GRAMMAR.parse(text, RocksDbOptions::DEFAULT)?;
     if parsed.place == ":memory:" {
         return Err(TargetError::Place {
             engine: "RocksDB",

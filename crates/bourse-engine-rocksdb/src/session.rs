@@ -1,30 +1,30 @@
 //! Records by key on RocksDB.
 
-use crate::database::{Database, Table};
-use crate::transaction::{TransactionState, View};
+use crate::database::{ColumnFamily, RocksDbDatabase};
+use crate::transaction::{TransactionState, TransactionView};
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
-use bourse_engine::{Access, Change, EachRow, EngineError, Key, RecordTable, Records, Slots, Value};
+use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Slots, Value};
 use std::sync::Arc;
 
 /// Session of one user.
 pub(crate) struct RocksDbSession {
-    view: View,
-    tables: Tables,
+    view: TransactionView,
+    tables: SessionTables,
     /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
 
 /// Tables of a session by their slots, valid for a generation.
-struct Tables {
-    found: Slots<Arc<Table>>,
+struct SessionTables {
+    found: Slots<Arc<ColumnFamily>>,
     generation: u64,
 }
 
-impl Tables {
+impl SessionTables {
     /// Table, looked up again if tables were made anew since.
     #[inline]
-    fn of(&mut self, database: &Database, table: &RecordTable) -> Result<&Table, EngineError> {
+    fn of(&mut self, database: &RocksDbDatabase, table: &RecordTable) -> Result<&ColumnFamily, EngineError> {
         let generation = database.generation();
         if generation != self.generation {
             self.found.clear();
@@ -35,9 +35,9 @@ impl Tables {
 }
 
 impl RocksDbSession {
-    pub(crate) fn new(database: Arc<Database>) -> Self {
-        let tables = Tables { found: Slots::default(), generation: database.generation() };
-        Self { view: View::new(database), tables, buffer: Vec::new() }
+    pub(crate) fn new(database: Arc<RocksDbDatabase>) -> Self {
+        let tables = SessionTables { found: Slots::default(), generation: database.generation() };
+        Self { view: TransactionView::new(database), tables, buffer: Vec::new() }
     }
 
     /// Runs a change in the open transaction or in one of its own.
@@ -45,7 +45,7 @@ impl RocksDbSession {
     fn writing<T>(
         &mut self,
         table: &RecordTable,
-        body: impl FnOnce(&View, &Table) -> Result<T, EngineError>,
+        body: impl FnOnce(&TransactionView, &ColumnFamily) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         let found = self.tables.of(self.view.database(), table)?;
         match self.view.state() {
@@ -131,7 +131,12 @@ impl Records for RocksDbSession {
         done
     }
 
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |view, found| {

@@ -1,6 +1,6 @@
 //! A session's view of the data: the database as it is, a snapshot of it, or a transaction.
 
-use crate::database::{Database, Table};
+use crate::database::{ColumnFamily, RocksDbDatabase};
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
 use bourse_engine::{EngineError, Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::c_char;
@@ -16,8 +16,8 @@ pub(crate) enum TransactionState {
 }
 
 /// A session's view of the database.
-pub(crate) struct View {
-    database: Arc<Database>,
+pub(crate) struct TransactionView {
+    database: Arc<RocksDbDatabase>,
     state: TransactionState,
     /// Read options that pin the snapshot of the open transaction.
     options: *mut ReadOptions,
@@ -26,11 +26,11 @@ pub(crate) struct View {
 }
 
 // SAFETY: a transaction, a snapshot and options may go to another thread, where they are used by that one alone.
-unsafe impl Send for View {}
+unsafe impl Send for TransactionView {}
 
 /// Record that was read; released when dropped.
 pub(crate) struct FoundRecord<'v> {
-    view: &'v View,
+    view: &'v TransactionView,
     raw: *mut Pinned,
 }
 
@@ -72,7 +72,7 @@ fn raw(bytes: &[u8]) -> *const c_char {
 }
 
 /// Iterator; released when dropped.
-struct Scan<'v>(&'v View, *mut Iter);
+struct Scan<'v>(&'v TransactionView, *mut Iter);
 
 impl Drop for Scan<'_> {
     fn drop(&mut self) {
@@ -81,14 +81,14 @@ impl Drop for Scan<'_> {
     }
 }
 
-impl View {
-    pub(crate) fn new(database: Arc<Database>) -> Self {
+impl TransactionView {
+    pub(crate) fn new(database: Arc<RocksDbDatabase>) -> Self {
         // SAFETY: takes no argument.
         let options = unsafe { (database.handles.api.read_options_create)() };
         Self { database, state: TransactionState::Idle, options, transaction: ptr::null_mut() }
     }
 
-    pub(crate) fn database(&self) -> &Database {
+    pub(crate) fn database(&self) -> &RocksDbDatabase {
         &self.database
     }
 
@@ -177,7 +177,7 @@ impl View {
     }
 
     #[inline]
-    pub(crate) fn get(&self, table: &Table, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
+    pub(crate) fn get(&self, table: &ColumnFamily, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
         let handles = &self.database.handles;
         let (api, options, table) = (handles.api, self.options, table.raw);
         // SAFETY: database, transaction and table are open; the key is there for the call.
@@ -195,7 +195,11 @@ impl View {
     /// Reads a record that the open transaction is about to change: if another transaction changes it before this one commits,
     /// this one fails.
     #[inline]
-    pub(crate) fn get_for_update(&self, table: &Table, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
+    pub(crate) fn get_for_update(
+        &self,
+        table: &ColumnFamily,
+        key: &[u8],
+    ) -> Result<Option<FoundRecord<'_>>, EngineError> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is there for the call.
@@ -208,7 +212,7 @@ impl View {
 
     /// Writes a record in the open transaction.
     #[inline]
-    pub(crate) fn put(&self, table: &Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    pub(crate) fn put(&self, table: &ColumnFamily, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; key and value are copied by the call.
@@ -220,7 +224,7 @@ impl View {
 
     /// Deletes a record in the open transaction.
     #[inline]
-    pub(crate) fn delete(&self, table: &Table, key: &[u8]) -> Result<(), EngineError> {
+    pub(crate) fn delete(&self, table: &ColumnFamily, key: &[u8]) -> Result<(), EngineError> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is copied by the call.
@@ -232,7 +236,7 @@ impl View {
     /// Passes at most `limit` records from a key on to `each`, and returns how many.
     pub(crate) fn scan(
         &self,
-        table: &Table,
+        table: &ColumnFamily,
         from: &[u8],
         limit: u64,
         mut each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
@@ -271,7 +275,7 @@ impl View {
     }
 }
 
-impl Drop for View {
+impl Drop for TransactionView {
     fn drop(&mut self) {
         self.rollback();
         let api = self.database.handles.api;

@@ -4,12 +4,12 @@
 //! Both are in a folder, like databases of other engines that are folders, so that they are marked and removed together: `PATH/db/database` and `PATH/db/database-journal`. The log names the database by its name in
 //! the folder, which stays the same when the folder is renamed.
 
-use crate::connection::Connection;
-use crate::ffi::Library;
-use crate::loader::{CACHE_BYTES, Rows};
-use crate::options::{Options, Sync};
-use crate::session::Shared;
-use crate::source::Source;
+use crate::connection::SqliteConnection;
+use crate::ffi::SqliteLibrary;
+use crate::loader::{CACHE_BYTES, RowInsertion};
+use crate::options::{SqliteOptions, SqliteSync};
+use crate::session::SharedEngine;
+use crate::source::SqliteSource;
 use bourse_engine::{
     Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, IncomingRows, Loader,
     MayLose, rows_loader,
@@ -23,7 +23,7 @@ const COMPILED_WITH: &CStr = c"BERKELEY_DB";
 /// The database's file in its folder.
 const FILE: &str = "database";
 /// Number of rows after which a load commits: all locks of a transaction must fit into memory.
-const ROWS: usize = 20_000;
+const ROWS_PER_COMMIT: usize = 20_000;
 
 /// Settings that a database of Berkeley DB in a file accepts.
 pub(crate) const SETTINGS: [&str; 11] = [
@@ -40,7 +40,7 @@ pub(crate) const SETTINGS: [&str; 11] = [
     "library",
 ];
 
-impl Library {
+impl SqliteLibrary {
     /// Whether the library is Berkeley DB's.
     pub(crate) fn is_berkeley_db(self) -> bool {
         self.is_compiled_with(COMPILED_WITH)
@@ -76,7 +76,7 @@ pub(crate) fn is_log(name: &str) -> bool {
 }
 
 /// Creates and marks the folder, with the subfolders for a database.
-pub(crate) fn make(parts: &FolderParts, options: &Options) -> Result<(), EngineError> {
+pub(crate) fn make(parts: &FolderParts, options: &SqliteOptions) -> Result<(), EngineError> {
     parts.files().open_or_make()?;
     make_room(&parts.database(), options.cache_bytes)
 }
@@ -98,7 +98,7 @@ fn journal_in(folder: &Path) -> PathBuf {
 
 /// Lets a new connection read what was committed when its transaction began: it waits for no writer, and no writer for
 /// it.
-pub(crate) fn enable_snapshot_reads(connection: &Connection) -> Result<(), EngineError> {
+pub(crate) fn enable_snapshot_reads(connection: &SqliteConnection) -> Result<(), EngineError> {
     // All connections of a process have one environment, in which versions of pages are kept or not.
     if connection.text_of("PRAGMA multiversion")? != "1" {
         connection.run("PRAGMA multiversion = ON")?;
@@ -120,18 +120,20 @@ fn forget_memory(folder: &Path) -> Result<(), EngineError> {
 
 /// Durability class of acknowledged commits, the reason, and the commits that power loss may take in the class
 /// `consistent`.
-pub(crate) fn durability(sync: Sync) -> (Durability, String, MayLose) {
+pub(crate) fn durability(sync: SqliteSync) -> (Durability, String, MayLose) {
     let (class, why) = match sync {
-        Sync::Off => (Durability::Volatile, "the log stays in the memory of the process until that is full"),
-        Sync::Normal => (Durability::Consistent, "the log is written at each commit, and made durable at checkpoints"),
-        Sync::Full | Sync::Extra => (Durability::Durable, "the log is made durable at each commit"),
+        SqliteSync::Off => (Durability::Volatile, "the log stays in the memory of the process until that is full"),
+        SqliteSync::Normal => {
+            (Durability::Consistent, "the log is written at each commit, and made durable at checkpoints")
+        }
+        SqliteSync::Full | SqliteSync::Extra => (Durability::Durable, "the log is made durable at each commit"),
     };
     (class, format!("sync={}: {why}", sync.word()), MayLose::SinceCheckpoint)
 }
 
 /// Rows of a load, in transactions of some thousand each.
 struct Portions {
-    rows: Rows,
+    rows: RowInsertion,
     /// Number of rows since the last commit.
     uncommitted: usize,
 }
@@ -153,7 +155,7 @@ impl IncomingRows for Portions {
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         self.rows.insert(batch)?;
         self.uncommitted += batch.len();
-        if self.uncommitted < ROWS { Ok(()) } else { self.commit() }
+        if self.uncommitted < ROWS_PER_COMMIT { Ok(()) } else { self.commit() }
     }
 
     fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
@@ -164,13 +166,14 @@ impl IncomingRows for Portions {
 /// Loader that builds a database in the folder `loading`, then renames it.
 pub(crate) fn folder_loader(
     parts: &FolderParts,
-    options: Options,
-    shared: &Shared,
+    options: SqliteOptions,
+    shared: &SharedEngine,
 ) -> Result<Box<dyn Loader>, EngineError> {
     parts.files().open_or_make()?;
     let load = parts.begin_load()?;
     make_room(load.path(), options.cache_bytes.max(CACHE_BYTES))?;
-    let rows = Rows::alone(&Source::file(shared.library, &file_in(load.path()), true)?, &options, shared)?;
+    let rows =
+        RowInsertion::alone(&SqliteSource::file(shared.library, &file_in(load.path()), true)?, &options, shared)?;
     Ok(rows_loader(Portions { rows, uncommitted: 0 }, move |portions| {
         // Closing writes everything back.
         portions.rows.finish()?;

@@ -42,7 +42,7 @@ struct Relocation {
 }
 
 #[repr(C)]
-struct Symbol {
+struct ElfSymbol {
     name: u32,
     /// Its type in the lower half.
     info: u8,
@@ -80,7 +80,7 @@ pub(crate) unsafe fn foreign(library: *mut c_void) -> Option<*const c_void> {
             let value = (*entry).value;
             match (*entry).tag {
                 TEXTS => texts = Some(address(value) as *const c_char),
-                SYMBOLS => symbols = Some(address(value) as *const Symbol),
+                SYMBOLS => symbols = Some(address(value) as *const ElfSymbol),
                 ADDRESSES => tables[0] = Some(address(value) as *const Relocation),
                 CALLS => tables[1] = Some(address(value) as *const Relocation),
                 ADDRESSES_BYTES => bytes[0] = value as usize,

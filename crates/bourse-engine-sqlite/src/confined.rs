@@ -1,14 +1,14 @@
 //! Connections that run statements from a user's file: they reach no other file than the database's own, and those of sessions
 //! change no setting that the target makes.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use crate::describe::PRAGMAS;
 use crate::ffi;
 use bourse_engine::EngineError;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-impl Connection {
+impl SqliteConnection {
     /// Refuses, in statements prepared from now on, to attach a file, as `VACUUM INTO` does too, and to change the target's
     /// settings unless `makes_settings`.
     pub(crate) fn confine(&self, makes_settings: bool) -> Result<(), EngineError> {

@@ -2,11 +2,11 @@
 
 use crate::counting::{self, CountingFiles};
 use crate::error::{error, words};
-use crate::ffi::{self, Library};
-use crate::options::{Defaults, Locking, MemoryKind, Options, Threading};
-use crate::source::Source;
-use crate::statement::{Columns, Statement};
-use crate::target::Place;
+use crate::ffi::{self, SqliteLibrary};
+use crate::options::{Defaults, Locking, MemoryKind, SqliteOptions, Threading};
+use crate::source::SqliteSource;
+use crate::statement::{CurrentRow, SqliteStatement};
+use crate::target::SqlitePlace;
 use crate::waits::{LockWaits, Patience, on_busy};
 use bourse_engine::{EngineError, ErrorKind, FileUse, Row as _, Value};
 use std::ffi::{CStr, c_int};
@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// An open connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    library: Library,
+pub(crate) struct SqliteConnection {
+    library: SqliteLibrary,
     db: NonNull<ffi::sqlite3>,
     patience: Box<Patience>,
     /// Whether the target names a key.
@@ -31,11 +31,15 @@ pub(crate) struct Connection {
 
 // SAFETY: the library is compiled thread-safe, or has one session at a time, so a connection may be used by any thread as long as it is one at a time;
 // it is not Sync, and its methods and its statements' are reached through one owner.
-unsafe impl Send for Connection {}
+unsafe impl Send for SqliteConnection {}
 
-impl Connection {
+impl SqliteConnection {
     /// Opens a connection with no settings but locks and patience.
-    pub(crate) fn open(source: &Source, options: &Options, waits: &Arc<LockWaits>) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        source: &SqliteSource,
+        options: &SqliteOptions,
+        waits: &Arc<LockWaits>,
+    ) -> Result<Self, EngineError> {
         let library = source.library;
         let code = library.start();
         if code != ffi::SQLITE_OK {
@@ -77,7 +81,8 @@ impl Connection {
         }
         #[cfg(loaded)]
         {
-            let key = options.key.filter(|_| source.path.is_some()).map(crate::encrypted::Key::read).transpose()?;
+            let key =
+                options.key.filter(|_| source.path.is_some()).map(crate::encrypted::KeySource::read).transpose()?;
             // SAFETY: the connection was just opened by this library.
             this.check(unsafe { library.prepare(this.raw(), key.as_deref()) })?;
             if library.is_berkeley_db() && source.path.is_some() {
@@ -101,9 +106,9 @@ impl Connection {
 
     /// Opens a connection with all settings of a target.
     pub(crate) fn open_with(
-        place: &Place,
-        source: &Source,
-        options: &Options,
+        place: &SqlitePlace,
+        source: &SqliteSource,
+        options: &SqliteOptions,
         waits: &Arc<LockWaits>,
         is_new: bool,
     ) -> Result<Self, EngineError> {
@@ -121,8 +126,8 @@ impl Connection {
 
     /// Opens a read-only connection, with those settings that write nothing.
     pub(crate) fn open_to_read(
-        source: &Source,
-        options: &Options,
+        source: &SqliteSource,
+        options: &SqliteOptions,
         waits: &Arc<LockWaits>,
     ) -> Result<Self, EngineError> {
         let this = Self::open(source, options, waits)?;
@@ -133,7 +138,7 @@ impl Connection {
     }
 
     /// Sets the page size of a database that is still empty.
-    pub(crate) fn set_page_size(&self, options: &Options) -> Result<(), EngineError> {
+    pub(crate) fn set_page_size(&self, options: &SqliteOptions) -> Result<(), EngineError> {
         match options.sets.has("page_size") {
             true => self.run(&format!("PRAGMA page_size = {}", options.page_size)),
             false => Ok(()),
@@ -141,7 +146,7 @@ impl Connection {
     }
 
     /// Sets the size of the page cache.
-    pub(crate) fn set_cache(&self, bytes: u64, options: &Options) -> Result<(), EngineError> {
+    pub(crate) fn set_cache(&self, bytes: u64, options: &SqliteOptions) -> Result<(), EngineError> {
         #[cfg(loaded)]
         if self.library.counts_caches_in_pages() {
             return self.run(&format!("PRAGMA cache_size = {}", bytes / u64::from(options.page_size)));
@@ -151,12 +156,12 @@ impl Connection {
     }
 
     /// Applies all settings that the target sets.
-    fn set_up(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
+    fn set_up(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<(), EngineError> {
         let on = |flag| if flag { "ON" } else { "OFF" };
         let sets = |name| options.sets.has(name);
         // Only an empty database takes the page size, and only before its journal mode is set.
         self.set_page_size(options)?;
-        if *place != Place::Memory {
+        if *place != SqlitePlace::Memory {
             if options.locking == Locking::Exclusive {
                 self.run("PRAGMA locking_mode = EXCLUSIVE")?;
             }
@@ -173,7 +178,7 @@ impl Connection {
         }
         if sets("journal") {
             let is_kept_by_library = cfg!(loaded)
-                && *place == Place::Memory
+                && *place == SqlitePlace::Memory
                 && options.memory == MemoryKind::Private
                 && !options.shared_cache;
             match self.set_journal(options.journal.word()) {
@@ -182,7 +187,7 @@ impl Connection {
                 set => set?,
             }
         }
-        if sets("autocheckpoint") && (*place != Place::Memory || options.has_ram_files()) {
+        if sets("autocheckpoint") && (*place != SqlitePlace::Memory || options.has_ram_files()) {
             self.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }
         if sets("sync") {
@@ -207,7 +212,7 @@ impl Connection {
     }
 
     /// Applies all settings of a target again, after a session that may have changed them.
-    pub(crate) fn set_up_again(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
+    pub(crate) fn set_up_again(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<(), EngineError> {
         self.run("PRAGMA threads = 0")?;
         self.set_up(place, options)
     }
@@ -249,7 +254,7 @@ impl Connection {
     }
 
     /// Copy of SQLite that the connection belongs to.
-    pub(crate) fn library(&self) -> Library {
+    pub(crate) fn library(&self) -> SqliteLibrary {
         self.library
     }
 
@@ -305,7 +310,7 @@ impl Connection {
     pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
         let mut rest = sql;
         loop {
-            let (statement, tail) = Statement::prepare(self, rest, false).map_err(|e| e.with_statement(sql))?;
+            let (statement, tail) = SqliteStatement::prepare(self, rest, false).map_err(|e| e.with_statement(sql))?;
             if let Some(statement) = statement {
                 statement.run_through(self, |_| Ok(())).map_err(|e| e.with_statement(sql))?;
             }
@@ -320,9 +325,9 @@ impl Connection {
     pub(crate) fn query(
         &self,
         sql: &str,
-        each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+        each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
+        let (statement, _) = SqliteStatement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
         let Some(statement) = statement else { return Ok(()) };
         statement.run_through(self, each).map_err(|e| e.with_statement(sql))
     }
@@ -389,7 +394,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for SqliteConnection {
     fn drop(&mut self) {
         // SAFETY: the connection is open and closed once. Owners drop its statements first; should one be left, the close
         // is refused and the connection leaks, without a busy handler whose data is about to go away.

@@ -1,10 +1,10 @@
 //! Description of the database that was run on, read back from SQLite, and the durability that its settings promise.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use crate::engine::threading;
 use crate::library::SCHEME;
-use crate::options::{Journal, Locking, MemoryKind, Sync, Writers};
-use crate::target::{Place, Target};
+use crate::options::{Locking, MemoryKind, SqliteJournal, SqliteSync, SqliteWriters};
+use crate::target::{SqlitePlace, SqliteTarget};
 use bourse_engine::{
     Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, lost_with_machine,
     memory_file_system,
@@ -25,12 +25,12 @@ pub(crate) const PRAGMAS: [&str; 11] = [
     "encoding",
 ];
 
-pub(crate) fn compile_options(connection: &Connection) -> Result<Vec<String>, EngineError> {
+pub(crate) fn compile_options(connection: &SqliteConnection) -> Result<Vec<String>, EngineError> {
     connection.lines_of("PRAGMA compile_options")
 }
 
 /// Settings in force on a connection.
-pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &SqliteConnection) -> Result<Vec<Setting>, EngineError> {
     let read = |name: &&str| {
         let value = connection.text_of(&format!("PRAGMA {name}"))?;
         let value = name_of_value(name, &value).map_or(value, str::to_owned);
@@ -39,7 +39,7 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
     PRAGMAS.iter().map(read).collect()
 }
 
-pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> Result<Description, EngineError> {
     let mut settings = settings_of(connection)?;
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
     // These are ours or the connection's, and no pragma tells them.
@@ -69,14 +69,14 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
     let in_force =
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
     let memory_file_system = match &target.place {
-        Place::File(path) => memory_file_system(path),
-        Place::Memory => None,
+        SqlitePlace::File(path) => memory_file_system(path),
+        SqlitePlace::Memory => None,
     };
     let facts = DurabilityFacts {
-        is_in_memory: target.place == Place::Memory,
+        is_in_memory: target.place == SqlitePlace::Memory,
         memory_file_system,
-        journal: Journal::parse(in_force("journal_mode")).unwrap_or(target.options.journal),
-        sync: Sync::parse(in_force("synchronous")).unwrap_or(target.options.sync),
+        journal: SqliteJournal::parse(in_force("journal_mode")).unwrap_or(target.options.journal),
+        sync: SqliteSync::parse(in_force("synchronous")).unwrap_or(target.options.sync),
     };
     let (durability, reason) = durability(&facts);
     let may_lose = may_lose(facts.journal);
@@ -103,18 +103,18 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
 }
 
 /// Mechanism by which sessions wait for the writer lock.
-const fn writer_wait(writers: Writers) -> WriterWait {
+const fn writer_wait(writers: SqliteWriters) -> WriterWait {
     match writers {
-        Writers::Queue => WriterWait::BourseQueue,
-        Writers::Busy => WriterWait::BourseBusyHandler,
-        Writers::Sqlite => WriterWait::EngineBusyTimeout,
-        Writers::One => WriterWait::OneConnection,
+        SqliteWriters::Queue => WriterWait::BourseQueue,
+        SqliteWriters::Busy => WriterWait::BourseBusyHandler,
+        SqliteWriters::Sqlite => WriterWait::EngineBusyTimeout,
+        SqliteWriters::One => WriterWait::OneConnection,
     }
 }
 
 /// Storage of a database in memory.
-fn memory_store(target: &Target) -> Option<MemoryStore> {
-    (target.place == Place::Memory).then(|| match target.memory_kind() {
+fn memory_store(target: &SqliteTarget) -> Option<MemoryStore> {
+    (target.place == SqlitePlace::Memory).then(|| match target.memory_kind() {
         MemoryKind::Ram => MemoryStore::Bourse,
         MemoryKind::MemDb | MemoryKind::SharedCache | MemoryKind::Private => MemoryStore::Engine,
     })
@@ -137,8 +137,8 @@ struct DurabilityFacts {
     is_in_memory: bool,
     /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
-    journal: Journal,
-    sync: Sync,
+    journal: SqliteJournal,
+    sync: SqliteSync,
 }
 
 /// Durability class of acknowledged commits, with the reason.
@@ -153,45 +153,49 @@ fn durability(facts: &DurabilityFacts) -> (Durability, String) {
     }
     let words = format!("journal={}, sync={}", facts.journal.word(), facts.sync.word());
     let (class, why) = match (facts.journal, facts.sync) {
-        (Journal::Memory | Journal::Off, _) => (Volatile, "a crash amid a commit leaves a corrupted file"),
-        (_, Sync::Off) => (Process, "the disk is never waited for"),
-        (Journal::Wal, Sync::Normal) => (Consistent, "the log is made durable at checkpoints, not at commits"),
-        (Journal::Wal, _) => (Durable, "the log is made durable at each commit"),
-        (_, Sync::Normal) => (
+        (SqliteJournal::Memory | SqliteJournal::Off, _) => (Volatile, "a crash amid a commit leaves a corrupted file"),
+        (_, SqliteSync::Off) => (Process, "the disk is never waited for"),
+        (SqliteJournal::Wal, SqliteSync::Normal) => {
+            (Consistent, "the log is made durable at checkpoints, not at commits")
+        }
+        (SqliteJournal::Wal, _) => (Durable, "the log is made durable at each commit"),
+        (_, SqliteSync::Normal) => (
             Process,
             "the journal is synced once, contents and header together: if only a part arrives, rolling it back may harm the database",
         ),
-        (Journal::Delete, Sync::Full) => (
+        (SqliteJournal::Delete, SqliteSync::Full) => (
             Consistent,
             "the directory is not made durable after the journal is deleted: it may return and undo the last commit",
         ),
-        (Journal::Delete, _) => (Durable, "database and directory are made durable at each commit"),
-        (Journal::Truncate | Journal::Persist, _) => (Durable, "database and journal are made durable at each commit"),
+        (SqliteJournal::Delete, _) => (Durable, "database and directory are made durable at each commit"),
+        (SqliteJournal::Truncate | SqliteJournal::Persist, _) => {
+            (Durable, "database and journal are made durable at each commit")
+        }
     };
     (class, format!("{words}: {why}"))
 }
 
 /// Commits that power loss may take in the class `consistent`.
-const fn may_lose(journal: Journal) -> MayLose {
+const fn may_lose(journal: SqliteJournal) -> MayLose {
     match journal {
-        Journal::Wal => MayLose::SinceCheckpoint,
+        SqliteJournal::Wal => MayLose::SinceCheckpoint,
         _ => MayLose::LastCommit,
     }
 }
 
 /// Durability class of acknowledged commits with these settings on a disk, with the reason.
-pub fn durability_on_disk(journal: Journal, sync: Sync) -> (Durability, String) {
+pub fn durability_on_disk(journal: SqliteJournal, sync: SqliteSync) -> (Durability, String) {
     durability(&DurabilityFacts { is_in_memory: false, memory_file_system: None, journal, sync })
 }
 
-fn warnings(target: &Target, facts: &DurabilityFacts, page_size: &str, mmap_size: &str) -> Vec<String> {
+fn warnings(target: &SqliteTarget, facts: &DurabilityFacts, page_size: &str, mmap_size: &str) -> Vec<String> {
     let options = &target.options;
     let mut warnings = Vec::new();
     let mut warn = |text: String| warnings.push(text);
     if let Some(name) = facts.memory_file_system {
         warn(lost_with_machine("the database", name));
     }
-    if facts.journal == Journal::Off {
+    if facts.journal == SqliteJournal::Off {
         warn("journal=off: a transaction cannot be rolled back".to_owned());
     }
     if options.sets.has("page_size") && page_size != options.page_size.to_string() {
@@ -203,7 +207,7 @@ fn warnings(target: &Target, facts: &DurabilityFacts, page_size: &str, mmap_size
             warn(format!("{granted} bytes are mapped at most, not {}", options.mmap_bytes));
         }
     }
-    if options.shared_cache && facts.journal == Journal::Wal {
+    if options.shared_cache && facts.journal == SqliteJournal::Wal {
         warn(
             "shared_cache with journal=wal: sessions share one snapshot, so readers wait for the writer after all"
                 .to_owned(),
@@ -227,19 +231,22 @@ mod tests {
         use Durability::{Consistent, Durable, Process, Volatile};
         let disk = |journal, sync| DurabilityFacts { is_in_memory: false, memory_file_system: None, journal, sync };
         for (facts, expected) in [
-            (disk(Journal::Wal, Sync::Full), Durable),
-            (disk(Journal::Wal, Sync::Extra), Durable),
-            (disk(Journal::Wal, Sync::Normal), Consistent),
-            (disk(Journal::Wal, Sync::Off), Process),
-            (disk(Journal::Delete, Sync::Extra), Durable),
-            (disk(Journal::Delete, Sync::Full), Consistent),
-            (disk(Journal::Truncate, Sync::Full), Durable),
-            (disk(Journal::Persist, Sync::Full), Durable),
-            (disk(Journal::Persist, Sync::Normal), Process),
-            (disk(Journal::Memory, Sync::Full), Volatile),
-            (disk(Journal::Off, Sync::Extra), Volatile),
-            (DurabilityFacts { is_in_memory: true, ..disk(Journal::Memory, Sync::Full) }, Volatile),
-            (DurabilityFacts { memory_file_system: Some("tmpfs"), ..disk(Journal::Wal, Sync::Full) }, Volatile),
+            (disk(SqliteJournal::Wal, SqliteSync::Full), Durable),
+            (disk(SqliteJournal::Wal, SqliteSync::Extra), Durable),
+            (disk(SqliteJournal::Wal, SqliteSync::Normal), Consistent),
+            (disk(SqliteJournal::Wal, SqliteSync::Off), Process),
+            (disk(SqliteJournal::Delete, SqliteSync::Extra), Durable),
+            (disk(SqliteJournal::Delete, SqliteSync::Full), Consistent),
+            (disk(SqliteJournal::Truncate, SqliteSync::Full), Durable),
+            (disk(SqliteJournal::Persist, SqliteSync::Full), Durable),
+            (disk(SqliteJournal::Persist, SqliteSync::Normal), Process),
+            (disk(SqliteJournal::Memory, SqliteSync::Full), Volatile),
+            (disk(SqliteJournal::Off, SqliteSync::Extra), Volatile),
+            (DurabilityFacts { is_in_memory: true, ..disk(SqliteJournal::Memory, SqliteSync::Full) }, Volatile),
+            (
+                DurabilityFacts { memory_file_system: Some("tmpfs"), ..disk(SqliteJournal::Wal, SqliteSync::Full) },
+                Volatile,
+            ),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
         }

@@ -5,14 +5,14 @@ use bourse_engine::{EngineError, ErrorKind};
 
 /// Source of the key. A target never contains the key itself, so that no run file, list of processes or message does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum KeySource {
     /// Environment variable of that name.
     Variable(&'static str),
     /// File at that path, whose last line break is ignored.
     File(&'static str),
 }
 
-impl Key {
+impl KeySource {
     /// Parses the source in a target: `env:NAME` or `file:PATH`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {

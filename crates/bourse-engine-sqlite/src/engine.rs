@@ -1,23 +1,23 @@
 //! SQLite's engine: a target, the connections to it, its sizes.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use crate::counting::CountingFiles;
 use crate::describe;
-use crate::ffi::Library;
+use crate::ffi::SqliteLibrary;
 use crate::format::files_at;
 use crate::library::SCHEME;
 use crate::loader::{file_loader, memory_loader, ram_loader};
 use crate::memvfs;
 use crate::one_writer::OneWriterPlace;
-use crate::options::{Journal, Locking, MemoryKind, Threading, Writers};
+use crate::options::{Locking, MemoryKind, SqliteJournal, SqliteWriters, Threading};
 use crate::prepared::PreparedConnection;
-use crate::queue::WriterQueue;
-use crate::reading::{self, Access};
-use crate::session::{Shared, SqliteSession};
+use crate::queue::SqliteWriterLock;
+use crate::reading::{self, DatabaseAccess};
+use crate::session::{SharedEngine, SqliteSession};
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::snapshot;
-use crate::source::Source;
-use crate::target::{Place, Target};
+use crate::source::SqliteSource;
+use crate::target::{SqlitePlace, SqliteTarget};
 use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
@@ -33,17 +33,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 /// A SQLite database under test.
 #[derive(Debug)]
 pub struct SqliteEngine {
-    target: Target,
+    target: SqliteTarget,
     /// Number that distinguishes this engine's database in memory from others of the process.
     number: u64,
-    shared: Shared,
+    shared: SharedEngine,
     /// Connection that makes all changes, with `writers=one`.
     one_writer: OneWriterPlace,
     /// Counters of the disk operations on a database in a file.
     files: Option<Arc<CountingFiles>>,
     /// Connection that keeps a database in memory alive. Connections are opened under this lock, since two that set the
     /// journal mode of a new file concurrently get in each other's way.
-    opened: Mutex<Option<Connection>>,
+    opened: Mutex<Option<SqliteConnection>>,
     /// Connection that contains a private database in memory, used by one session at a time.
     shared_connection: Arc<SharedConnection>,
     /// Last known size of a shared cache, in bytes.
@@ -56,7 +56,7 @@ pub struct SqliteEngine {
     enforces: OnceLock<bool>,
     /// Subfolders, for a database of Berkeley DB in files.
     parts: Option<FolderParts>,
-    access: Access,
+    access: DatabaseAccess,
 }
 
 /// Opens a target: parses it, and registers a database in memory. Touches nothing on disk.
@@ -72,7 +72,7 @@ pub struct SqliteEngine {
 /// ```
 #[cfg(not(loaded))]
 pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
-    Target::parse(target).map(SqliteEngine::new)
+    SqliteTarget::parse(target).map(SqliteEngine::new)
 }
 
 /// Opens a target: parses it, loads the library that it names, and compares its settings with the library's abilities.
@@ -82,15 +82,15 @@ pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
 /// [`TargetError`]: what in the target is wrong, and what is known; what is wrong with the library.
 #[cfg(loaded)]
 pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
-    let (mut target, given) = Target::read(target)?;
+    let (mut target, given) = SqliteTarget::read(target)?;
     let library = crate::loaded::load(target.options.library)?;
     library.fit(&mut target, &given)?;
-    Ok(SqliteEngine::with_access(library, target, Access::Full))
+    Ok(SqliteEngine::with_access(library, target, DatabaseAccess::Full))
 }
 
 /// Description of the library, for a list of engines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
+pub struct SqliteInfo {
     /// Scheme in a target.
     pub name: &'static str,
     /// The library's version.
@@ -108,8 +108,8 @@ pub struct Info {
 /// # Errors
 /// An error if it cannot open a database in memory.
 #[cfg(not(loaded))]
-pub fn info() -> Result<Info, EngineError> {
-    info_of(Library)
+pub fn info() -> Result<SqliteInfo, EngineError> {
+    info_of(SqliteLibrary)
 }
 
 /// Description of the library that a target names; the system's if it names none.
@@ -117,17 +117,17 @@ pub fn info() -> Result<Info, EngineError> {
 /// # Errors
 /// An error if it cannot be loaded, is not SQLite, or cannot open a database in memory.
 #[cfg(loaded)]
-pub fn info(library: Option<&str>) -> Result<Info, EngineError> {
+pub fn info(library: Option<&str>) -> Result<SqliteInfo, EngineError> {
     let loaded = crate::loaded::load(library.map(crate::loaded::interned));
     info_of(loaded.map_err(|error| EngineError::unsupported(error.to_string()))?)
 }
 
-fn info_of(library: Library) -> Result<Info, EngineError> {
-    let source = Source::memory(library, "bourse-info", false);
+fn info_of(library: SqliteLibrary) -> Result<SqliteInfo, EngineError> {
+    let source = SqliteSource::memory(library, "bourse-info", false);
     // Not every version has a switch for plans.
-    let options = crate::Options { stable_plans: false, ..crate::Options::MEMORY };
-    let connection = Connection::open(&source, &options, &Arc::default())?;
-    Ok(Info {
+    let options = crate::SqliteOptions { stable_plans: false, ..crate::SqliteOptions::MEMORY };
+    let connection = SqliteConnection::open(&source, &options, &Arc::default())?;
+    Ok(SqliteInfo {
         name: SCHEME,
         version: library.version(),
         source_id: library.source_id(),
@@ -139,18 +139,19 @@ fn info_of(library: Library) -> Result<Info, EngineError> {
 impl SqliteEngine {
     /// Engine of a parsed target.
     #[cfg(not(loaded))]
-    pub fn new(target: Target) -> Self {
-        Self::with_access(Library, target, Access::Full)
+    pub fn new(target: SqliteTarget) -> Self {
+        Self::with_access(SqliteLibrary, target, DatabaseAccess::Full)
     }
 
-    pub(crate) fn with_access(library: Library, target: Target, access: Access) -> Self {
+    pub(crate) fn with_access(library: SqliteLibrary, target: SqliteTarget, access: DatabaseAccess) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let shared = Shared {
+        let shared = SharedEngine {
             library,
             waits: Arc::new(LockWaits::default()),
-            queue: matches!(target.options.writers, Writers::Queue | Writers::One).then(Arc::<WriterQueue>::default),
+            queue: matches!(target.options.writers, SqliteWriters::Queue | SqliteWriters::One)
+                .then(Arc::<SqliteWriterLock>::default),
             busy_timeout: target.options.busy_timeout,
-            waits_by_itself: target.options.writers == Writers::Sqlite,
+            waits_by_itself: target.options.writers == SqliteWriters::Sqlite,
             begin: target.options.begin,
             keeps_statements: target.options.statement_cache,
             confined: Arc::default(),
@@ -158,12 +159,12 @@ impl SqliteEngine {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         #[cfg(loaded)]
         let parts = match &target.place {
-            Place::File(path) if library.is_berkeley_db() => Some(crate::berkeley::parts(path)),
+            SqlitePlace::File(path) if library.is_berkeley_db() => Some(crate::berkeley::parts(path)),
             _ => None,
         };
         #[cfg(not(loaded))]
         let parts = None;
-        let is_real = target.place != Place::Memory && parts.is_none();
+        let is_real = target.place != SqlitePlace::Memory && parts.is_none();
         let files = if is_real { CountingFiles::register(library) } else { None };
         Self {
             target,
@@ -183,51 +184,56 @@ impl SqliteEngine {
     }
 
     /// Parsed target.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &SqliteTarget {
         &self.target
     }
 
-    fn opened(&self) -> MutexGuard<'_, Option<Connection>> {
+    fn opened(&self) -> MutexGuard<'_, Option<SqliteConnection>> {
         locked(&self.opened)
     }
 
     /// Database that a connection opens.
-    fn source(&self) -> Result<Source, EngineError> {
+    fn source(&self) -> Result<SqliteSource, EngineError> {
         let (number, library) = (self.number, self.library());
         let path = self.path().unwrap_or(Path::new(""));
         Ok(match (&self.target.place, self.target.memory_kind()) {
-            (Place::File(_), _) => {
-                if let Access::ReadOnly { is_immutable } = self.access {
-                    return Source::read_only(library, path, is_immutable);
+            (SqlitePlace::File(_), _) => {
+                if let DatabaseAccess::ReadOnly { is_immutable } = self.access {
+                    return SqliteSource::read_only(library, path, is_immutable);
                 }
-                let source = Source::file(library, path, true)?.with_shared_cache(self.target.options.shared_cache);
+                let source =
+                    SqliteSource::file(library, path, true)?.with_shared_cache(self.target.options.shared_cache);
                 source.with_files(self.files.clone())
             }
-            (Place::Memory, MemoryKind::Ram) => {
-                Source::uri(library, &format!("file:{}?vfs=bourse-ram", self.ram_name()), false)
+            (SqlitePlace::Memory, MemoryKind::Ram) => {
+                SqliteSource::uri(library, &format!("file:{}?vfs=bourse-ram", self.ram_name()), false)
             }
             // A name that begins with a slash is one image for the whole process.
-            (Place::Memory, MemoryKind::MemDb) => {
-                Source::uri(library, &format!("file:/bourse-{number}?vfs=memdb"), false)
+            (SqlitePlace::Memory, MemoryKind::MemDb) => {
+                SqliteSource::uri(library, &format!("file:/bourse-{number}?vfs=memdb"), false)
             }
-            (Place::Memory, MemoryKind::SharedCache) => Source::memory(library, &format!("bourse-{number}"), true),
-            (Place::Memory, MemoryKind::Private) => Source::memory(library, &format!("bourse-{number}"), false),
+            (SqlitePlace::Memory, MemoryKind::SharedCache) => {
+                SqliteSource::memory(library, &format!("bourse-{number}"), true)
+            }
+            (SqlitePlace::Memory, MemoryKind::Private) => {
+                SqliteSource::memory(library, &format!("bourse-{number}"), false)
+            }
         })
     }
 
     /// Whether sessions use the database with its own settings, neither read-only nor as a copy.
     pub(crate) fn is_full(&self) -> bool {
-        matches!(self.access, Access::Full)
+        matches!(self.access, DatabaseAccess::Full)
     }
 
     /// Copy of SQLite that it calls.
-    pub(crate) fn library(&self) -> Library {
+    pub(crate) fn library(&self) -> SqliteLibrary {
         self.shared.library
     }
 
     /// Parts that sessions share.
     #[cfg(test)]
-    pub(crate) fn shared(&self) -> Shared {
+    pub(crate) fn shared(&self) -> SharedEngine {
         self.shared.clone()
     }
 
@@ -237,7 +243,7 @@ impl SqliteEngine {
     /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if Bourse did not make the file at the path.
     pub(crate) fn connection(&self) -> Result<LentConnection, EngineError> {
         let source = self.source()?;
-        let Target { place, options, .. } = &self.target;
+        let SqliteTarget { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
         let is_new = self.path().is_some() && !self.is_there()?;
         if is_new {
@@ -252,10 +258,10 @@ impl SqliteEngine {
                 _ => {}
             }
         }
-        if matches!(self.access, Access::ReadOnly { .. }) {
-            return Connection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);
+        if matches!(self.access, DatabaseAccess::ReadOnly { .. }) {
+            return SqliteConnection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);
         }
-        let open = || Connection::open_with(place, &source, options, &self.shared.waits, is_new);
+        let open = || SqliteConnection::open_with(place, &source, options, &self.shared.waits, is_new);
         if self.is_private() {
             let connection = self.shared_connection.lend(open)?;
             // Before it is set up, which its last session may not do.
@@ -266,7 +272,7 @@ impl SqliteEngine {
         let mut opened = self.opened();
         if self.is_ram() {
             memvfs::register(self.library());
-        } else if self.target.place == Place::Memory && opened.is_none() {
+        } else if self.target.place == SqlitePlace::Memory && opened.is_none() {
             let first = open()?;
             if self.target.memory_kind() == MemoryKind::MemDb {
                 first.limit_memory_image(MemoryKind::IMAGE_LIMIT)?;
@@ -287,13 +293,13 @@ impl SqliteEngine {
     fn memory_image_bytes(&self) -> u64 {
         // A cache has no file to ask. While a writer has a shared one's page count locked, or a session has the private
         // one, the last answer stands.
-        let pages = |connection: &Connection| {
+        let pages = |connection: &SqliteConnection| {
             let number = |pragma| connection.text_of(pragma).ok()?.parse::<u64>().ok();
             Some(number("PRAGMA page_count")? * number("PRAGMA page_size")?)
         };
         let bytes = match self.target.memory_kind() {
             MemoryKind::Private => self.shared_connection.look(pages).flatten(),
-            MemoryKind::MemDb => self.opened().as_ref().map(Connection::file_bytes),
+            MemoryKind::MemDb => self.opened().as_ref().map(SqliteConnection::file_bytes),
             MemoryKind::SharedCache | MemoryKind::Ram => self.opened().as_ref().and_then(pages),
         };
         if let Some(bytes) = bytes {
@@ -304,7 +310,7 @@ impl SqliteEngine {
 
     /// Whether the database is in Bourse's file system in memory.
     fn is_ram(&self) -> bool {
-        self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Ram
+        self.target.place == SqlitePlace::Memory && self.target.memory_kind() == MemoryKind::Ram
     }
 
     /// Name of the database in Bourse's file system in memory.
@@ -328,7 +334,7 @@ impl SqliteEngine {
 
     /// Whether the database in memory is private to one session.
     fn is_private(&self) -> bool {
-        self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Private
+        self.target.place == SqlitePlace::Memory && self.target.memory_kind() == MemoryKind::Private
     }
 
     /// Whether declared foreign keys are enforced: by the target's setting, or by the library's default.
@@ -337,15 +343,15 @@ impl SqliteEngine {
             return self.target.options.foreign_keys;
         }
         *self.enforces.get_or_init(|| {
-            let source = Source::memory(self.library(), "bourse-defaults", false);
-            let connection = Connection::open(&source, &self.target.options, &self.shared.waits);
+            let source = SqliteSource::memory(self.library(), "bourse-defaults", false);
+            let connection = SqliteConnection::open(&source, &self.target.options, &self.shared.waits);
             connection.and_then(|it| it.text_of("PRAGMA foreign_keys")).is_ok_and(|value| value == "1")
         })
     }
 
     /// Whether commits go to a write-ahead log.
     fn has_log(&self) -> bool {
-        self.target.options.journal == Journal::Wal && (self.path().is_some() || self.is_ram())
+        self.target.options.journal == SqliteJournal::Wal && (self.path().is_some() || self.is_ram())
     }
 
     /// Files of the database; `None` in memory.
@@ -367,7 +373,7 @@ impl SqliteEngine {
 
     /// Path of the file, with links followed.
     pub(crate) fn path(&self) -> Option<&Path> {
-        let Place::File(path) = &self.target.place else { return None };
+        let SqlitePlace::File(path) = &self.target.place else { return None };
         #[cfg(loaded)]
         if let Some(parts) = &self.parts {
             return Some(self.resolved.get_or_init(|| crate::berkeley::file_in(&parts.database())));
@@ -405,7 +411,7 @@ impl Engine for SqliteEngine {
                  `cache=` sets it",
                 divided.cache_bytes >> 10,
                 whole.cache_bytes >> 10,
-                crate::Options::CACHES_BYTES >> 30
+                crate::SqliteOptions::CACHES_BYTES >> 30
             )
         })
     }
@@ -451,10 +457,10 @@ impl Engine for SqliteEngine {
         }
         // No setting is needed to look, and none must be changed by looking.
         let connection = match &self.target.place {
-            Place::File(_) => {
-                LentConnection::from(Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?)
+            SqlitePlace::File(_) => {
+                LentConnection::from(SqliteConnection::open(&self.source()?, &self.target.options, &self.shared.waits)?)
             }
-            Place::Memory => self.connection()?,
+            SqlitePlace::Memory => self.connection()?,
         };
         Ok(connection.text_of("SELECT count(*) FROM sqlite_master WHERE type = 'table'")? != "0")
     }
@@ -545,12 +551,12 @@ impl SqlEngine for SqliteEngine {
             Ok::<_, EngineError>(connection)
         };
         let connection = confined()?;
-        if options.writers == Writers::Sqlite {
+        if options.writers == SqliteWriters::Sqlite {
             connection.wait_by_itself(options.busy_timeout)?;
         }
         let one_writer = match options.writers {
-            Writers::One => Some(self.one_writer.get(|| PreparedConnection::new(confined()?, options.begin))?),
-            Writers::Queue | Writers::Busy | Writers::Sqlite => None,
+            SqliteWriters::One => Some(self.one_writer.get(|| PreparedConnection::new(confined()?, options.begin))?),
+            SqliteWriters::Queue | SqliteWriters::Busy | SqliteWriters::Sqlite => None,
         };
         Ok(Box::new(SqliteSession::new(connection, self.shared.clone(), one_writer)?))
     }
@@ -573,7 +579,7 @@ impl SqlEngine for SqliteEngine {
 }
 
 /// Whether a connection's calls take its mutex.
-pub(crate) fn threading(connection: &Connection) -> Threading {
+pub(crate) fn threading(connection: &SqliteConnection) -> Threading {
     // SAFETY: the connection is open; the mutex is only compared with null.
     let mutex = unsafe { connection.library().sqlite3_db_mutex(connection.raw()) };
     if mutex.is_null() { Threading::NoMutex } else { Threading::FullMutex }

@@ -1,6 +1,6 @@
 //! Conversion of SQLite's result codes to engine errors.
 
-use crate::ffi::{self, Library};
+use crate::ffi::{self, SqliteLibrary};
 use bourse_engine::{EngineError, ErrorKind};
 use std::ffi::{CStr, c_int};
 
@@ -108,7 +108,7 @@ pub(crate) fn error(code: c_int, message: impl Into<String>) -> EngineError {
 }
 
 /// SQLite's general message for a code, for errors without a connection's message.
-pub(crate) fn words(library: Library, code: c_int) -> String {
+pub(crate) fn words(library: SqliteLibrary, code: c_int) -> String {
     // SAFETY: sqlite3_errstr takes any number and returns a static text.
     let text = unsafe { CStr::from_ptr(library.sqlite3_errstr(code)) };
     text.to_string_lossy().into_owned()

@@ -1,9 +1,9 @@
 //! C interface of SQLite: all functions that this crate uses, and the only place that selects the copy of the library.
 //!
-//! The functions are methods of [`Library`], a copy of SQLite, which connections and statements carry. This source is
+//! The functions are methods of [`SqliteLibrary`], a copy of SQLite, which connections and statements carry. This source is
 //! built three times:
 //!
-//! | as | `cfg` | calls | what a [`Library`] is |
+//! | as | `cfg` | calls | what a [`SqliteLibrary`] is |
 //! |---|---|---|---|
 //! | `bourse-engine-sqlite` | | the library that `libsqlite3-sys` compiles | nothing: it takes no room, and its methods are the functions |
 //! | `bourse-engine-sqlite-lean` | `lean` | the same source compiled with other options, whose functions have names of their own so that both fit into one program | likewise |
@@ -87,7 +87,7 @@ macro_rules! functions {
         /// SAFETY of all of them: as the function of that name in C, by its documentation.
         #[cfg(not(loaded))]
         #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
-        impl Library {
+        impl SqliteLibrary {
             $(
                 $(#[$attribute])*
                 #[inline(always)]
@@ -107,13 +107,13 @@ macro_rules! functions {
 
         /// Functions of a loaded library.
         #[cfg(loaded)]
-        pub(crate) struct Functions {
+        pub(crate) struct SqliteFunctions {
             $($(#[$attribute])* $name: unsafe extern "C" fn($($type),*) $(-> $result)?,)+
             $(pub(crate) $newer: Option<unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)?>,)+
         }
 
         #[cfg(loaded)]
-        impl Functions {
+        impl SqliteFunctions {
             /// Finds the functions.
             ///
             /// # Errors
@@ -156,7 +156,7 @@ macro_rules! functions {
         /// SAFETY of all of them: as the function of that name in C, by its documentation.
         #[cfg(loaded)]
         #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
-        impl Library {
+        impl SqliteLibrary {
             $(
                 $(#[$attribute])*
                 #[inline(always)]
@@ -172,13 +172,13 @@ macro_rules! functions {
 /// A copy of SQLite: the one that is compiled in.
 #[cfg(not(loaded))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Library;
+pub(crate) struct SqliteLibrary;
 
 #[cfg(loaded)]
-pub(crate) use crate::loaded::Library;
+pub(crate) use crate::loaded::SqliteLibrary;
 
 #[cfg(not(loaded))]
-impl Library {
+impl SqliteLibrary {
     /// Switches an option of a connection on or off: the form of `sqlite3_db_config` whose operations take an int and
     /// the address of an int, which may be null.
     pub(crate) unsafe fn sqlite3_db_config(

@@ -1,11 +1,11 @@
 //! Settings of a target that the loaded library may lack.
 
 use crate::berkeley;
-use crate::connection::Connection;
-use crate::ffi::Library;
+use crate::connection::SqliteConnection;
+use crate::ffi::SqliteLibrary;
 use crate::loaded::shown;
-use crate::options::{GRAMMAR, Journal, MemoryKind, Options};
-use crate::target::{Place, Target};
+use crate::options::{GRAMMAR, MemoryKind, SqliteJournal, SqliteOptions};
+use crate::target::{SqlitePlace, SqliteTarget};
 use bourse_engine::EngineError;
 use bourse_engine::target::TargetError;
 use std::collections::BTreeMap;
@@ -15,37 +15,37 @@ use std::ffi::{CStr, c_int};
 struct Need {
     option: &'static str,
     /// Whether a target has the setting.
-    is_wanted: fn(&Target) -> bool,
+    is_wanted: fn(&SqliteTarget) -> bool,
     /// First version that has it.
     since: c_int,
     /// Compile option that omits it; empty if there is none.
     left_out_by: &'static CStr,
     /// Sets a substitute if the setting was not given; `None` if the setting is only ever given explicitly.
-    otherwise: Option<fn(&mut Options)>,
+    otherwise: Option<fn(&mut SqliteOptions)>,
 }
 
 /// Requirements, in this order: a substitute may have requirements too.
 static NEEDS: &[Need] = &[
     Need {
         option: "memory",
-        is_wanted: |target| target.place == Place::Memory && target.memory_kind() == MemoryKind::Ram,
+        is_wanted: |target| target.place == SqlitePlace::Memory && target.memory_kind() == MemoryKind::Ram,
         since: 3_007_007,
         left_out_by: c"",
         otherwise: Some(|options| {
             options.memory = MemoryKind::Private;
-            options.journal = Journal::Memory;
+            options.journal = SqliteJournal::Memory;
         }),
     },
     Need {
         option: "memory",
-        is_wanted: |target| target.place == Place::Memory && target.memory_kind() == MemoryKind::MemDb,
+        is_wanted: |target| target.place == SqlitePlace::Memory && target.memory_kind() == MemoryKind::MemDb,
         since: 3_036_000,
         left_out_by: c"OMIT_DESERIALIZE",
         otherwise: None,
     },
     Need {
         option: "memory",
-        is_wanted: |target| target.place == Place::Memory && target.memory_kind() == MemoryKind::SharedCache,
+        is_wanted: |target| target.place == SqlitePlace::Memory && target.memory_kind() == MemoryKind::SharedCache,
         since: 3_007_013,
         left_out_by: c"OMIT_SHARED_CACHE",
         otherwise: None,
@@ -59,17 +59,17 @@ static NEEDS: &[Need] = &[
     },
     Need {
         option: "journal",
-        is_wanted: |target| target.options.journal == Journal::Wal && target.place != Place::Memory,
+        is_wanted: |target| target.options.journal == SqliteJournal::Wal && target.place != SqlitePlace::Memory,
         since: 3_007_000,
         left_out_by: c"OMIT_WAL",
-        otherwise: Some(|options| options.journal = Journal::Delete),
+        otherwise: Some(|options| options.journal = SqliteJournal::Delete),
     },
     Need {
         option: "journal",
-        is_wanted: |target| target.options.journal == Journal::Wal && target.options.has_ram_files(),
+        is_wanted: |target| target.options.journal == SqliteJournal::Wal && target.options.has_ram_files(),
         since: 3_007_000,
         left_out_by: c"OMIT_WAL",
-        otherwise: Some(|options| options.journal = Journal::Memory),
+        otherwise: Some(|options| options.journal = SqliteJournal::Memory),
     },
     Need {
         option: "stable_plans",
@@ -87,24 +87,24 @@ static NEEDS: &[Need] = &[
     },
 ];
 
-impl Library {
+impl SqliteLibrary {
     /// Compares a target's settings with the abilities of this library: refuses given settings that it lacks, and
     /// replaces defaults that it lacks.
     ///
     /// # Errors
     /// [`TargetError::Library`].
-    pub(crate) fn fit(self, target: &mut Target, given: &[&'static str]) -> Result<(), TargetError> {
+    pub(crate) fn fit(self, target: &mut SqliteTarget, given: &[&'static str]) -> Result<(), TargetError> {
         let refused = |what: &str, why: &str| {
             Err(TargetError::Library(format!("{what} cannot be used with {}: {why}", self.description())))
         };
-        let is_berkeley_db = self.is_berkeley_db() && target.place != Place::Memory;
+        let is_berkeley_db = self.is_berkeley_db() && target.place != SqlitePlace::Memory;
         if is_berkeley_db {
             if let Some(option) = given.iter().find(|option| !berkeley::SETTINGS.contains(option)) {
                 let why = "Berkeley DB keeps its databases in files its own way";
                 return refused(&format!("'{}'", GRAMMAR.written(option, &target.options)), why);
             }
             // What it says of all its databases.
-            target.options.journal = Journal::Delete;
+            target.options.journal = SqliteJournal::Delete;
         }
         for need in NEEDS {
             let is_left_out = !need.left_out_by.is_empty() && self.is_compiled_with(need.left_out_by);
@@ -134,12 +134,12 @@ impl Library {
     }
 }
 
-impl Library {
+impl SqliteLibrary {
     /// First rows of SQLite's integrity check.
     ///
     /// Version 3.40 reports `NULL value in TABLE.COLUMN` for every row of an intact table without rowid whose key is
     /// not its first columns. Such a row is omitted if the column contains no NULL.
-    pub(crate) fn integrity_check(self, connection: &Connection) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn integrity_check(self, connection: &SqliteConnection) -> Result<Vec<String>, EngineError> {
         const ROWS: usize = 20;
         if !(3_040_000..3_041_000).contains(&self.number()) {
             return connection.lines_of(&format!("PRAGMA integrity_check({ROWS})"));

@@ -1,6 +1,6 @@
 //! The files of a database.
 
-use crate::options::Options;
+use crate::options::SqliteOptions;
 use bourse_engine::{DatabaseFiles, EngineError, FileFormat, FileUse, TargetFile};
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) fn files_at(path: &Path) -> DatabaseFiles {
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn has_log(path: &Path, options: &Options) -> Result<bool, EngineError> {
+pub(crate) fn has_log(path: &Path, options: &SqliteOptions) -> Result<bool, EngineError> {
     /// First bytes of a database, and the offset of the version needed for reading, which is 2 with a write-ahead log
     /// (`https://sqlite.org/fileformat2.html`, section 1.3).
     const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -46,7 +46,7 @@ mod tests {
         let header = |version: u8| [b"SQLite format 3\0\x10\0\x02".as_slice(), &[version, 0, 0]].concat();
         for (content, expected) in [(header(2), true), (header(1), false), (b"dear diary".to_vec(), false)] {
             std::fs::write(&path, content).unwrap();
-            assert_eq!(has_log(&path, &Options::FILE).unwrap(), expected);
+            assert_eq!(has_log(&path, &SqliteOptions::FILE).unwrap(), expected);
         }
         std::fs::remove_file(&path).unwrap();
     }

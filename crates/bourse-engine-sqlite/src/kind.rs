@@ -1,12 +1,12 @@
 //! Registers this build of SQLite as an engine.
 
 use crate::library::SCHEME;
-use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{GRAMMAR, SqliteOptions, info, open};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess {
+    in_process: Some(InProcessPlaces {
         file_ending: Some(if cfg!(loaded) { "lib.db" } else { "db" }),
         memory: true,
         variant_of: if cfg!(lean) { Some("sqlite") } else { None },
@@ -22,7 +22,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     ..EngineKind::new(
         [SCHEME, SUMMARY, EXAMPLE],
         version,
-        || GRAMMAR.help(SCHEME, &Options::FILE),
+        || GRAMMAR.help(SCHEME, &SqliteOptions::FILE),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

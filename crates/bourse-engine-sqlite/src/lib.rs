@@ -56,8 +56,11 @@ mod waits;
 pub use counting::declare_device;
 pub use describe::durability_on_disk;
 #[cfg(loaded)]
-pub use encrypted::Key;
-pub use engine::{Info, SqliteEngine, info, open};
+pub use encrypted::KeySource;
+pub use engine::{SqliteEngine, SqliteInfo, info, open};
 pub use kind::KINDS;
-pub use options::{GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Sync, TempStore, Threading, Writers};
-pub use target::{Place, Target};
+pub use options::{
+    GRAMMAR, Locking, MemoryKind, Sets, SqliteJournal, SqliteOptions, SqliteSync, SqliteTempStore, SqliteWriters,
+    Threading,
+};
+pub use target::{SqlitePlace, SqliteTarget};

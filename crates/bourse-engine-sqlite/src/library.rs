@@ -2,7 +2,7 @@
 
 #[cfg(not(loaded))]
 use crate::ffi;
-use crate::ffi::Library;
+use crate::ffi::SqliteLibrary;
 #[cfg(not(loaded))]
 use bourse_engine::Dialect;
 use std::ffi::{CStr, c_int};
@@ -44,7 +44,7 @@ pub(crate) const ENGINE: &str = if cfg!(lean) {
 /// Whether several sessions can share one cache.
 pub(crate) const HAS_SHARED_CACHE: bool = cfg!(not(lean));
 
-impl Library {
+impl SqliteLibrary {
     /// Initialises the library; does nothing the second time. The stock build would do it by itself.
     ///
     /// Returns SQLite's code.
@@ -74,7 +74,7 @@ impl Library {
 }
 
 #[cfg(not(loaded))]
-impl Library {
+impl SqliteLibrary {
     /// SQL dialect of the library.
     pub(crate) fn dialect(self) -> &'static Dialect {
         &bourse_schema::SQLITE

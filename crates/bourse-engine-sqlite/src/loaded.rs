@@ -5,7 +5,7 @@
 //! names are global in this process after all, as after `LD_PRELOAD`, may it bind to those. Such a library is loaded
 //! anew with its own names first (`RTLD_DEEPBIND`).
 
-use crate::ffi::{self, Functions};
+use crate::ffi::{self, SqliteFunctions};
 use crate::library::{ENGINE, SCHEME};
 use bourse_engine::target::TargetError;
 use bourse_engine::{Dialect, locked};
@@ -35,10 +35,10 @@ const OLDEST: c_int = 3_007_006;
 
 /// A loaded library.
 #[derive(Clone, Copy)]
-pub(crate) struct Library(&'static LoadedSqlite);
+pub(crate) struct SqliteLibrary(&'static LoadedSqlite);
 
 struct LoadedSqlite {
-    functions: Functions,
+    functions: SqliteFunctions,
     more: OptionalFunctions,
     /// Name that distinguishes it from others in this process.
     name: &'static str,
@@ -82,7 +82,7 @@ impl OptionalFunctions {
     /// The name of the missing function.
     ///
     /// # Safety
-    /// That of [`Functions::of`].
+    /// That of [`SqliteFunctions::of`].
     unsafe fn of(library: &libloading::Library) -> Result<Self, Vec<&'static str>> {
         macro_rules! get {
             ($name:literal) => {
@@ -110,7 +110,7 @@ impl OptionalFunctions {
     }
 }
 
-impl fmt::Debug for Library {
+impl fmt::Debug for SqliteLibrary {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(self.0.name)
     }
@@ -136,9 +136,9 @@ const PACKAGE: &str = "`apt-get install libsqlite3-0` (Debian, Ubuntu) or `dnf i
 ///
 /// # Errors
 /// [`TargetError::Library`]: it cannot be loaded, or is not SQLite.
-pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> {
+pub(crate) fn load(named: Option<&'static str>) -> Result<SqliteLibrary, TargetError> {
     /// Loaded libraries, each under the given name and under its path.
-    static LOADED: Mutex<Vec<(&'static str, Library)>> = Mutex::new(Vec::new());
+    static LOADED: Mutex<Vec<(&'static str, SqliteLibrary)>> = Mutex::new(Vec::new());
     let named = named.unwrap_or(SYSTEMS);
     let mut loaded = locked(&LOADED);
     if let Some((_, library)) = loaded.iter().find(|(name, _)| *name == named) {
@@ -159,7 +159,7 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
         unsafe { opened(named) }.map_err(|cause| refused(format!("cannot load {named}: {cause}")))?;
     // SAFETY: as above; it is never unloaded.
     let functions =
-        unsafe { Functions::of(&found).and_then(|functions| Ok((functions, OptionalFunctions::of(&found)?))) };
+        unsafe { SqliteFunctions::of(&found).and_then(|functions| Ok((functions, OptionalFunctions::of(&found)?))) };
     let (functions, more) = functions.map_err(|missing| {
         refused(format!("{named} does not have SQLite's C interface: it lacks {}", missing.join(", ")))
     })?;
@@ -175,7 +175,7 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     // Two names of one file are one library.
     let library = match loaded.iter().find(|(_, known)| known.0.path == path) {
         Some((_, known)) => *known,
-        None => Library(Box::leak(Box::new(LoadedSqlite {
+        None => SqliteLibrary(Box::leak(Box::new(LoadedSqlite {
             functions,
             more,
             name: interned(&format!("{SCHEME} with {}", path.display())),
@@ -295,9 +295,9 @@ pub(crate) fn shown(number: c_int) -> String {
     format!("{}.{}.{}", number / 1_000_000, number / 1_000 % 1_000, number % 1_000)
 }
 
-impl Library {
+impl SqliteLibrary {
     #[inline(always)]
-    pub(crate) fn functions(self) -> &'static Functions {
+    pub(crate) fn functions(self) -> &'static SqliteFunctions {
         &self.0.functions
     }
 
@@ -388,7 +388,7 @@ impl Library {
 
 /// A session of a library, for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct InSession(Library);
+pub(crate) struct InSession(SqliteLibrary);
 
 impl Drop for InSession {
     fn drop(&mut self) {
@@ -400,7 +400,7 @@ impl Drop for InSession {
 ///
 /// SAFETY of each: the documentation of the function of that name in C.
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
-impl Library {
+impl SqliteLibrary {
     pub(crate) unsafe fn sqlite3_db_config(
         self,
         db: *mut ffi::sqlite3,

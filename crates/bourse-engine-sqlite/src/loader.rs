@@ -1,15 +1,15 @@
 //! Loading: a new database next to the old one, visible only when it is complete.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use crate::error::error;
 use crate::ffi;
 use crate::memvfs;
-use crate::options::{Journal, MemoryKind, Options};
+use crate::options::{MemoryKind, SqliteJournal, SqliteOptions};
 use crate::queue::WriterLock;
-use crate::session::Shared;
+use crate::session::SharedEngine;
 use crate::shared_connection::LentConnection;
-use crate::source::Source;
-use crate::statement::Statement;
+use crate::source::SqliteSource;
+use crate::statement::SqliteStatement;
 use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, IncomingRows, Loader, Params, rows_loader};
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,18 +19,22 @@ use std::time::Duration;
 pub(crate) const CACHE_BYTES: u64 = 256 << 20;
 
 /// Insertion of rows through one connection, in one transaction.
-pub(crate) struct Rows {
+pub(crate) struct RowInsertion {
     /// Prepared inserts; dropped before the connection.
-    inserts: HashMap<&'static str, (Statement, String)>,
+    inserts: HashMap<&'static str, (SqliteStatement, String)>,
     connection: LentConnection,
     /// Previous value of the pragma `foreign_keys`: a session may get this connection.
     foreign_keys: String,
 }
 
-impl Rows {
+impl RowInsertion {
     /// Opens a new database that is invisible to others, with the fastest settings for filling it.
-    pub(crate) fn alone(source: &Source, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
-        let connection = Connection::open(source, options, &shared.waits)?;
+    pub(crate) fn alone(
+        source: &SqliteSource,
+        options: &SqliteOptions,
+        shared: &SharedEngine,
+    ) -> Result<Self, EngineError> {
+        let connection = SqliteConnection::open(source, options, &shared.waits)?;
         // A load that fails starts anew, so nothing is kept for undoing it and the disk is
         // waited for once, at the end.
         for pragma in ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"] {
@@ -65,7 +69,7 @@ impl Rows {
     }
 }
 
-impl IncomingRows for Rows {
+impl IncomingRows for RowInsertion {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.connection.run(sql)
     }
@@ -75,7 +79,7 @@ impl IncomingRows for Rows {
         if !self.inserts.contains_key(table.name) {
             let sql = bourse_schema::insert(table, &bourse_schema::SQLITE);
             let (statement, _) =
-                Statement::prepare(&self.connection, &sql, true).map_err(|e| e.with_statement(&sql))?;
+                SqliteStatement::prepare(&self.connection, &sql, true).map_err(|e| e.with_statement(&sql))?;
             self.inserts.insert(table.name, (statement.expect("an INSERT is not blank"), sql));
         }
         let (statement, sql) = &self.inserts[table.name];
@@ -100,17 +104,17 @@ impl IncomingRows for Rows {
 /// Loader that builds `PATH.bourse-loading`, then renames it over PATH.
 pub(crate) fn file_loader(
     files: &DatabaseFiles,
-    options: Options,
-    shared: Shared,
+    options: SqliteOptions,
+    shared: SharedEngine,
 ) -> Result<Box<dyn Loader>, EngineError> {
     let load = files.begin_load()?;
-    let rows = Rows::alone(&Source::file(shared.library, load.path(), true)?, &options, &shared)?;
+    let rows = RowInsertion::alone(&SqliteSource::file(shared.library, load.path(), true)?, &options, &shared)?;
     Ok(rows_loader(rows, move |rows| {
         rows.finish()?;
-        if options.journal == Journal::Wal {
+        if options.journal == SqliteJournal::Wal {
             // The one mode that is kept in the file; closing checkpoints the log and removes it.
-            let source = Source::file(shared.library, load.path(), false)?;
-            let connection = Connection::open(&source, &options, &shared.waits)?;
+            let source = SqliteSource::file(shared.library, load.path(), false)?;
+            let connection = SqliteConnection::open(&source, &options, &shared.waits)?;
             connection.run("PRAGMA synchronous = OFF")?;
             connection.set_journal(options.journal.word())?;
         }
@@ -120,10 +124,10 @@ pub(crate) fn file_loader(
 
 /// Reduces a database that is replaced to one file, so that none of its logs or journals can be mistaken for the new one's;
 /// fails if it is in use.
-fn retire(path: &Path, options: &Options, shared: &Shared) -> Result<(), EngineError> {
-    let options = Options { busy_timeout: options.busy_timeout.min(Duration::from_secs(1)), ..*options };
-    let source = Source::file(shared.library, path, false)?;
-    let retired = Connection::open(&source, &options, &shared.waits).and_then(|old| {
+fn retire(path: &Path, options: &SqliteOptions, shared: &SharedEngine) -> Result<(), EngineError> {
+    let options = SqliteOptions { busy_timeout: options.busy_timeout.min(Duration::from_secs(1)), ..*options };
+    let source = SqliteSource::file(shared.library, path, false)?;
+    let retired = SqliteConnection::open(&source, &options, &shared.waits).and_then(|old| {
         old.set_journal("delete")?;
         // Of a database whose journal is deleted already, this takes the locks that show its users.
         old.run("BEGIN EXCLUSIVE; ROLLBACK")
@@ -140,7 +144,7 @@ fn retire(path: &Path, options: &Options, shared: &Shared) -> Result<(), EngineE
 /// Rows that are loaded directly into the database that sessions see, in one transaction, of which they see nothing before its
 /// end.
 struct VisibleLoad {
-    rows: Rows,
+    rows: RowInsertion,
     kind: MemoryKind,
     /// Writer lock, released after the connection is closed; writing sessions wait for it.
     _place: Option<WriterLock>,
@@ -175,7 +179,7 @@ impl IncomingRows for VisibleLoad {
 pub(crate) fn memory_loader(
     connection: LentConnection,
     kind: MemoryKind,
-    shared: &Shared,
+    shared: &SharedEngine,
 ) -> Result<Box<dyn Loader>, EngineError> {
     let place = match &shared.queue {
         None => None,
@@ -183,7 +187,7 @@ pub(crate) fn memory_loader(
             error(ffi::SQLITE_BUSY, format!("a session has been writing for {:?}", shared.busy_timeout))
         })?),
     };
-    let mut rows = Rows::begin(connection)?;
+    let mut rows = RowInsertion::begin(connection)?;
     let mut tables = Vec::new();
     rows.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", &mut |row| {
         if let bourse_engine::Value::Text(name) = row.value(0) {
@@ -207,15 +211,19 @@ impl Drop for BuildingDatabase {
 }
 
 /// Loader that builds a separate database in Bourse's file system in memory, then gives it the other's name.
-pub(crate) fn ram_loader(name: String, options: Options, shared: Shared) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn ram_loader(
+    name: String,
+    options: SqliteOptions,
+    shared: SharedEngine,
+) -> Result<Box<dyn Loader>, EngineError> {
     memvfs::register(shared.library);
     let building = BuildingDatabase(format!("{name}-loading"));
     memvfs::forget(&building.0);
-    let source = Source::uri(shared.library, &format!("file:{}?vfs=bourse-ram", building.0), false);
-    let rows = Rows::alone(&source, &options, &shared)?;
+    let source = SqliteSource::uri(shared.library, &format!("file:{}?vfs=bourse-ram", building.0), false);
+    let rows = RowInsertion::alone(&source, &options, &shared)?;
     Ok(rows_loader(rows, move |rows| {
         rows.finish()?;
-        Connection::open(&source, &options, &shared.waits)?.set_journal(options.journal.word())?;
+        SqliteConnection::open(&source, &options, &shared.waits)?.set_journal(options.journal.word())?;
         memvfs::rename(&building.0, &name);
         Ok(())
     }))

@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 #[cfg(loaded)]
-use crate::encrypted::Key;
+use crate::encrypted::KeySource;
 use crate::library::{ENGINE, FORMS, SCHEME};
 #[cfg(loaded)]
 use crate::loaded::interned;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 option_words! {
     /// Journal, which allows rollback and isolates readers: `PRAGMA journal_mode`.
-    pub enum Journal {
+    pub enum SqliteJournal {
         /// Rollback journal, deleted at commit.
         Delete = "delete",
         /// Rollback journal, truncated at commit.
@@ -33,7 +33,7 @@ option_words! {
 option_words! {
     /// Syncs by which SQLite waits for the disk: `PRAGMA synchronous`.
     #[derive(PartialOrd, Ord)]
-    pub enum Sync {
+    pub enum SqliteSync {
         /// Never.
         Off = "off",
         /// Syncs at the most critical moments; with a write-ahead log at checkpoints only.
@@ -57,7 +57,7 @@ option_words! {
 
 option_words! {
     /// Storage of temporary tables and sorts: `PRAGMA temp_store`.
-    pub enum TempStore {
+    pub enum SqliteTempStore {
         /// Default that is compiled in.
         Default = "default",
         /// Files.
@@ -79,7 +79,7 @@ option_words! {
 
 option_words! {
     /// Mechanism by which sessions of this process wait for the writer lock.
-    pub enum Writers {
+    pub enum SqliteWriters {
         /// Bourse's queue in front of SQLite, in which the next writer is woken.
         Queue = "queue",
         /// Bourse's busy handler: retries after tens of microseconds, 2 ms at most.
@@ -158,18 +158,18 @@ impl Sets {
 
 /// Settings of a target, with defaults for those that were not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct SqliteOptions {
     /// Option `journal`.
-    pub journal: Journal,
+    pub journal: SqliteJournal,
     /// Option `sync`.
-    pub sync: Sync,
+    pub sync: SqliteSync,
     /// Option `memory`.
     pub memory: MemoryKind,
     /// Option `page_size`, in bytes.
     pub page_size: u32,
     /// Option `cache`, in bytes, for each session.
     pub cache_bytes: u64,
-    /// Whether `cache` was given; otherwise it is [divided](Options::divided) among many sessions.
+    /// Whether `cache` was given; otherwise it is [divided](SqliteOptions::divided) among many sessions.
     pub is_cache_given: bool,
     /// Option `mmap`, in bytes; 0 maps nothing.
     pub mmap_bytes: u64,
@@ -188,11 +188,11 @@ pub struct Options {
     /// Option `checks`.
     pub checks: bool,
     /// Option `temp_store`.
-    pub temp_store: TempStore,
+    pub temp_store: SqliteTempStore,
     /// Option `threading`.
     pub threading: Threading,
     /// Option `writers`.
-    pub writers: Writers,
+    pub writers: SqliteWriters,
     /// Option `begin`.
     pub begin: Begin,
     /// Option `stable_plans`.
@@ -208,14 +208,14 @@ pub struct Options {
     pub library: Option<&'static str>,
     /// Option `key`.
     #[cfg(loaded)]
-    pub key: Option<Key>,
+    pub key: Option<KeySource>,
 }
 
-impl Options {
+impl SqliteOptions {
     /// Defaults of a database in a file.
     pub const FILE: Self = Self {
-        journal: Journal::Wal,
-        sync: Sync::Full,
+        journal: SqliteJournal::Wal,
+        sync: SqliteSync::Full,
         memory: MemoryKind::Ram,
         page_size: 4_096,
         cache_bytes: 64 << 20,
@@ -228,9 +228,9 @@ impl Options {
         busy_timeout: Duration::from_secs(10),
         foreign_keys: true,
         checks: true,
-        temp_store: TempStore::Default,
+        temp_store: SqliteTempStore::Default,
         threading: Threading::NoMutex,
-        writers: Writers::Queue,
+        writers: SqliteWriters::Queue,
         begin: Begin::Immediate,
         stable_plans: true,
         defaults: Defaults::Bourse,
@@ -246,14 +246,14 @@ impl Options {
     /// was compiled with others has those.
     pub const SQLITE_FILE: Self = Self {
         sets: Sets::NONE,
-        journal: Journal::Delete,
+        journal: SqliteJournal::Delete,
         memory: MemoryKind::Private,
         cache_bytes: 2_000 << 10,
         is_cache_given: true,
         busy_timeout: Duration::ZERO,
         foreign_keys: false,
         threading: Threading::FullMutex,
-        writers: Writers::Sqlite,
+        writers: SqliteWriters::Sqlite,
         begin: Begin::Deferred,
         stable_plans: false,
         defaults: Defaults::Sqlite,
@@ -261,7 +261,7 @@ impl Options {
     };
 
     /// SQLite's own defaults of a database in memory.
-    pub const SQLITE_MEMORY: Self = Self { sync: Sync::Off, ..Self::SQLITE_FILE };
+    pub const SQLITE_MEMORY: Self = Self { sync: SqliteSync::Off, ..Self::SQLITE_FILE };
 
     /// Total size of all sessions' default caches, in bytes.
     pub const CACHES_BYTES: u64 = 2 << 30;
@@ -284,24 +284,24 @@ impl Options {
     }
 
     /// Defaults of a database in memory.
-    pub const MEMORY: Self = Self { sync: Sync::Off, ..Self::FILE };
+    pub const MEMORY: Self = Self { sync: SqliteSync::Off, ..Self::FILE };
 }
 
 /// Settings that apply to files, so that a database in memory cannot have them.
 pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "key"];
 
 /// Grammar of SQLite targets: every setting in the order of help and documents.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<SqliteOptions> = Grammar {
     engine: ENGINE,
     schemes: &[Scheme::plain(SCHEME)],
     forms: FORMS,
     options: &[
         option_spec!(
-            "journal" => journal: word(Journal), "wal, delete, truncate, persist, memory, off",
+            "journal" => journal: word(SqliteJournal), "wal, delete, truncate, persist, memory, off",
             "journal mode (`PRAGMA journal_mode`); in memory: wal (with memory=ram only), memory or off",
         ),
         option_spec!(
-            "sync" => sync: word(Sync), "off, normal, full, extra",
+            "sync" => sync: word(SqliteSync), "off, normal, full, extra",
             "when SQLite syncs files to disk (`PRAGMA synchronous`)",
         ),
         option_spec!(
@@ -369,7 +369,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         option_spec!("foreign_keys" => foreign_keys: switch, "enforce declared foreign keys"),
         option_spec!("checks" => checks: switch, "enforce CHECK constraints"),
         option_spec!(
-            "temp_store" => temp_store: word(TempStore), "default, file, memory",
+            "temp_store" => temp_store: word(SqliteTempStore), "default, file, memory",
             "where temporary tables and sorts are kept (`PRAGMA temp_store`)",
         ),
         option_spec!(
@@ -377,7 +377,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "threading mode of connections: fullmutex takes a mutex at every call, which is not needed here since a connection is used by one thread at a time",
         ),
         option_spec!(
-            "writers" => writers: word(Writers), "queue, busy, sqlite, one",
+            "writers" => writers: word(SqliteWriters), "queue, busy, sqlite, one",
             "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each",
         ),
         option_spec!(
@@ -413,10 +413,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             values: "env:NAME or file:PATH",
             meaning: "where the key of an encrypted database is, with a library that has sqlite3_key, as SQLCipher: an environment variable or a file; the key itself stands in no target",
             set: |options, text| {
-                options.key = Some(Key::parse(text).ok_or(ExpectedValue::Listed)?);
+                options.key = Some(KeySource::parse(text).ok_or(ExpectedValue::Listed)?);
                 Ok(())
             },
-            show: |options| options.key.map(Key::written).unwrap_or_default(),
+            show: |options| options.key.map(KeySource::written).unwrap_or_default(),
         },
     ],
 };

@@ -22,7 +22,7 @@ const YIELDS: u32 = 4;
 
 /// The writer lock, and the writers that wait for it.
 #[derive(Debug, Default)]
-pub(crate) struct WriterQueue {
+pub(crate) struct SqliteWriterLock {
     state: Mutex<QueueState>,
 }
 
@@ -43,9 +43,9 @@ struct Waiter {
 
 /// The writer lock, released when dropped.
 #[derive(Debug)]
-pub(crate) struct WriterLock(Arc<WriterQueue>);
+pub(crate) struct WriterLock(Arc<SqliteWriterLock>);
 
-impl WriterQueue {
+impl SqliteWriterLock {
     fn lock(&self) -> MutexGuard<'_, QueueState> {
         // No code that can panic runs under the lock, so the state is whole even if a thread died.
         locked(&self.state)

@@ -8,7 +8,7 @@
 
 use crate::engine::SqliteEngine;
 use crate::format::has_log;
-use crate::target::Place;
+use crate::target::SqlitePlace;
 use bourse_engine::{
     EngineError, FileOwner, FileUse, ForReading, ReadCopy, TargetFile, is_changed, path_with_suffix, stamp,
 };
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Access of an engine to its database.
 #[derive(Debug)]
-pub(crate) enum Access {
+pub(crate) enum DatabaseAccess {
     /// Access with its own settings.
     Full,
     /// Read-only access.
@@ -47,13 +47,17 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
             left.display(),
             copy.path().display()
         );
-        target.place = Place::File(copy.path().to_owned());
-        let engine = Box::new(SqliteEngine::with_access(engine.library(), target, Access::Copy { _copy: copy }));
+        target.place = SqlitePlace::File(copy.path().to_owned());
+        let engine =
+            Box::new(SqliteEngine::with_access(engine.library(), target, DatabaseAccess::Copy { _copy: copy }));
         return Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }));
     }
     let (before, path) = (stamp(path)?, path.to_owned());
-    let engine =
-        Box::new(SqliteEngine::with_access(engine.library(), target, Access::ReadOnly { is_immutable: has_log }));
+    let engine = Box::new(SqliteEngine::with_access(
+        engine.library(),
+        target,
+        DatabaseAccess::ReadOnly { is_immutable: has_log },
+    ));
     let unchanged = move || {
         // With a rollback journal SQLite's own locks keep writers out while it reads.
         let is_same = !has_log || (log_of(&path)?.is_none() && stamp(&path)? == before);
@@ -74,7 +78,7 @@ pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForRea
     if !has_index || engine.files().is_none_or(|files| !matches!(files.owner(), Ok(FileOwner::Bourse))) {
         return open(engine);
     }
-    let access = Access::ReadOnly { is_immutable: false };
+    let access = DatabaseAccess::ReadOnly { is_immutable: false };
     let engine = Box::new(SqliteEngine::with_access(engine.library(), engine.target().clone(), access));
     // A log lets its readers see one state.
     Ok(Some(ForReading { engine, copied: None, unchanged: Box::new(|| Ok(())) }))

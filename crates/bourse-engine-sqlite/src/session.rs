@@ -1,15 +1,15 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use crate::describe;
 use crate::error::error;
-use crate::ffi::{self, Library};
+use crate::ffi::{self, SqliteLibrary};
 use crate::one_writer::OneWriter;
 use crate::options::Begin;
 use crate::prepared::PreparedConnection;
-use crate::queue::{WriterLock, WriterQueue};
+use crate::queue::{SqliteWriterLock, WriterLock};
 use crate::shared_connection::LentConnection;
-use crate::statement::{BoundStatement, Columns, Statement};
+use crate::statement::{BoundStatement, CurrentRow, SqliteStatement};
 use crate::waits::LockWaits;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Row as _, RowExt as _, Session,
@@ -25,11 +25,11 @@ const READER_GIVES_WAY: Duration = Duration::from_millis(10);
 
 /// Parts of its engine that a session uses.
 #[derive(Debug, Clone)]
-pub(crate) struct Shared {
-    pub(crate) library: Library,
+pub(crate) struct SharedEngine {
+    pub(crate) library: SqliteLibrary,
     pub(crate) waits: Arc<LockWaits>,
     /// Queue of writers; `None` if writers wait inside SQLite.
-    pub(crate) queue: Option<Arc<WriterQueue>>,
+    pub(crate) queue: Option<Arc<SqliteWriterLock>>,
     pub(crate) busy_timeout: Duration,
     /// Whether SQLite's own busy timeout is used.
     pub(crate) waits_by_itself: bool,
@@ -40,28 +40,28 @@ pub(crate) struct Shared {
     pub(crate) confined: Arc<AtomicBool>,
 }
 
-impl Shared {
+impl SharedEngine {
     /// Confines a connection, if connections are to be confined: of a loader, or of the engine itself.
-    pub(crate) fn confine(&self, connection: &Connection) -> Result<(), EngineError> {
+    pub(crate) fn confine(&self, connection: &SqliteConnection) -> Result<(), EngineError> {
         if self.confined.load(Ordering::Relaxed) { connection.confine(true) } else { Ok(()) }
     }
 
     /// Confines the connection of a session, which is set up, if connections are to be confined.
-    pub(crate) fn confine_session(&self, connection: &Connection) -> Result<(), EngineError> {
+    pub(crate) fn confine_session(&self, connection: &SqliteConnection) -> Result<(), EngineError> {
         if self.confined.load(Ordering::Relaxed) { connection.confine(false) } else { Ok(()) }
     }
 }
 
 /// Number of rows requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rows {
+enum RequestedRows {
     All,
     First,
 }
 
 /// Effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum StatementEffect {
     /// No change of the database.
     Read,
     /// Possibly changed rows; the active connection has their number.
@@ -81,7 +81,7 @@ pub(crate) struct SqliteSession {
     place: Option<WriterLock>,
     /// The one writer, with `writers=one`.
     one_writer: Option<Arc<OneWriter>>,
-    shared: Shared,
+    shared: SharedEngine,
     /// Released last.
     #[cfg(loaded)]
     _in_session: crate::loaded::InSession,
@@ -90,7 +90,7 @@ pub(crate) struct SqliteSession {
 impl SqliteSession {
     pub(crate) fn new(
         connection: LentConnection,
-        shared: Shared,
+        shared: SharedEngine,
         one_writer: Option<Arc<OneWriter>>,
     ) -> Result<Self, EngineError> {
         #[cfg(loaded)]
@@ -121,7 +121,7 @@ impl SqliteSession {
         let patience = self.patience();
         let mut attempt = 0;
         let (statement, tail) = loop {
-            match Statement::prepare(&self.active.connection, &text, true) {
+            match SqliteStatement::prepare(&self.active.connection, &text, true) {
                 // The schema's own table can be locked in a shared cache, where SQLite does not wait.
                 Err(e) if e.code() == Some("SQLITE_LOCKED_SHAREDCACHE") && self.wait(attempt, patience) => attempt += 1,
                 other => break other.map_err(|e| e.with_statement(&text))?,
@@ -138,7 +138,7 @@ impl SqliteSession {
 
     /// The prepared statement, if it exists.
     #[inline]
-    fn statement(&self, slot: usize) -> Option<&Statement> {
+    fn statement(&self, slot: usize) -> Option<&SqliteStatement> {
         self.active.statements.get(slot)
     }
 
@@ -148,13 +148,15 @@ impl SqliteSession {
         &mut self,
         sql: &'static Sql,
         params: Params<'_>,
-        rows: Rows,
-        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<Effect, EngineError> {
+        rows: RequestedRows,
+        mut each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
+    ) -> Result<StatementEffect, EngineError> {
         match self.statement(sql.slot()) {
             Some(statement) if statement.is_readonly() || self.has_place() => {
                 match self.run(statement, params, rows, each) {
-                    Ok(()) => Ok(if statement.is_readonly() { Effect::Read } else { Effect::Changed }),
+                    Ok(()) => {
+                        Ok(if statement.is_readonly() { StatementEffect::Read } else { StatementEffect::Changed })
+                    }
                     Err(e) => Err(e.with_statement(sql.text())),
                 }
             }
@@ -168,9 +170,9 @@ impl SqliteSession {
         &mut self,
         sql: &'static Sql,
         params: Params<'_>,
-        rows: Rows,
-        each: &mut dyn FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<Effect, EngineError> {
+        rows: RequestedRows,
+        each: &mut dyn FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
+    ) -> Result<StatementEffect, EngineError> {
         let slot = sql.slot();
         if self.statement(slot).is_none() {
             self.prepare_anew(sql)?;
@@ -200,10 +202,15 @@ impl SqliteSession {
     }
 
     /// Prepares and runs a text once, and returns its effect.
-    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<Effect, EngineError> {
+    fn run_text(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<StatementEffect, EngineError> {
         let (statement, tail) =
-            Statement::prepare(&self.active.connection, sql, false).map_err(|e| e.with_statement(sql))?;
-        let Some(statement) = statement else { return Ok(Effect::Read) };
+            SqliteStatement::prepare(&self.active.connection, sql, false).map_err(|e| e.with_statement(sql))?;
+        let Some(statement) = statement else { return Ok(StatementEffect::Read) };
         if !tail.trim().is_empty() {
             return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
         }
@@ -215,7 +222,7 @@ impl SqliteSession {
             drop(statement);
             self.run_on_active(sql, params, each)
         } else {
-            let done = self.run(&statement, Params::of(params), Rows::All, |row| each(row));
+            let done = self.run(&statement, Params::of(params), RequestedRows::All, |row| each(row));
             drop(statement);
             done
         };
@@ -225,28 +232,28 @@ impl SqliteSession {
     }
 
     /// Effect of the statement that was run just now, before the active connection may be returned.
-    fn ran(&self, is_change: bool) -> Effect {
+    fn ran(&self, is_change: bool) -> StatementEffect {
         match (is_change, &self.own) {
-            (false, _) => Effect::Read,
-            (true, None) => Effect::Changed,
-            (true, Some(_)) => Effect::ChangedElsewhere(self.active.connection.changes()),
+            (false, _) => StatementEffect::Read,
+            (true, None) => StatementEffect::Changed,
+            (true, Some(_)) => StatementEffect::ChangedElsewhere(self.active.connection.changes()),
         }
     }
 
     /// Number of rows that a statement changed.
     #[inline]
-    fn changes(&self, ran: Effect) -> u64 {
+    fn changes(&self, ran: StatementEffect) -> u64 {
         match ran {
-            Effect::Read => 0,
-            Effect::Changed => self.active.connection.changes(),
-            Effect::ChangedElsewhere(rows) => rows,
+            StatementEffect::Read => 0,
+            StatementEffect::Changed => self.active.connection.changes(),
+            StatementEffect::ChangedElsewhere(rows) => rows,
         }
     }
 
     /// Prepares and runs a text on the active connection, which is not the one that it was prepared on before.
     fn run_on_active(&self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        match Statement::prepare(&self.active.connection, sql, false)? {
-            (Some(statement), _) => self.run(&statement, Params::of(params), Rows::All, |row| each(row)),
+        match SqliteStatement::prepare(&self.active.connection, sql, false)? {
+            (Some(statement), _) => self.run(&statement, Params::of(params), RequestedRows::All, |row| each(row)),
             (None, _) => Ok(()),
         }
     }
@@ -296,10 +303,10 @@ impl SqliteSession {
     #[inline(always)]
     fn run(
         &self,
-        statement: &Statement,
+        statement: &SqliteStatement,
         params: Params<'_>,
-        rows: Rows,
-        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+        rows: RequestedRows,
+        mut each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut bound = statement.bind(&self.active.connection, params)?;
         let mut code = self.first_step(&mut bound);
@@ -309,7 +316,7 @@ impl SqliteSession {
                 ffi::SQLITE_DONE => return Ok(()),
                 code => return Err(self.active.connection.error(code)),
             }
-            if rows == Rows::First {
+            if rows == RequestedRows::First {
                 return Ok(());
             }
             code = bound.step();
@@ -323,19 +330,19 @@ impl SqliteSession {
         if first.is_empty() {
             return Ok(());
         }
-        self.run_prepared(sql, Params::of(first), Rows::All, |_| Ok(()))?;
+        self.run_prepared(sql, Params::of(first), RequestedRows::All, |_| Ok(()))?;
         match self.statement(sql.slot()) {
             Some(statement) if self.writes => statement
                 .run_with_each(&self.active.connection, rest, width)
                 .map_err(|error| error.with_statement(sql.text())),
-            _ => rest
-                .chunks(width)
-                .try_for_each(|row| self.run_prepared(sql, Params::of(row), Rows::All, |_| Ok(())).map(|_| ())),
+            _ => rest.chunks(width).try_for_each(|row| {
+                self.run_prepared(sql, Params::of(row), RequestedRows::All, |_| Ok(())).map(|_| ())
+            }),
         }
     }
 
-    fn run_bare(&self, statement: &Statement) -> Result<(), EngineError> {
-        self.run(statement, Params::NONE, Rows::All, |_| Ok(()))
+    fn run_bare(&self, statement: &SqliteStatement) -> Result<(), EngineError> {
+        self.run(statement, Params::NONE, RequestedRows::All, |_| Ok(()))
     }
 
     /// Takes Bourse's writer lock, if the session needs one and does not hold it yet.
@@ -430,12 +437,12 @@ impl Session for SqliteSession {
         }
         // For once, to know whether it can be.
         let text = sql.render(self.shared.library.dialect());
-        Statement::prepare(&self.active.connection, &text, false).map(|_| ()).map_err(|e| e.with_statement(&text))
+        SqliteStatement::prepare(&self.active.connection, &text, false).map(|_| ()).map_err(|e| e.with_statement(&text))
     }
 
     #[inline]
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.run_prepared(sql, params, Rows::All, |row| each(row)).map(|_| ())
+        self.run_prepared(sql, params, RequestedRows::All, |row| each(row)).map(|_| ())
     }
 
     #[inline]
@@ -446,7 +453,7 @@ impl Session for SqliteSession {
         each: &mut EachRow<'_>,
     ) -> Result<bool, EngineError> {
         let mut found = false;
-        self.run_prepared(sql, params, Rows::First, |row| {
+        self.run_prepared(sql, params, RequestedRows::First, |row| {
             found = true;
             each(row)
         })?;
@@ -455,7 +462,7 @@ impl Session for SqliteSession {
 
     #[inline]
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
-        let ran = self.run_prepared(sql, params, Rows::All, |_| Ok(()))?;
+        let ran = self.run_prepared(sql, params, RequestedRows::All, |_| Ok(()))?;
         Ok(self.changes(ran))
     }
 
@@ -513,7 +520,7 @@ impl Session for SqliteSession {
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         let explained = format!("EXPLAIN QUERY PLAN {sql}");
         let (statement, _) =
-            Statement::prepare(&self.active.connection, &explained, false).map_err(|e| e.with_statement(sql))?;
+            SqliteStatement::prepare(&self.active.connection, &explained, false).map_err(|e| e.with_statement(sql))?;
         let mut lines = Vec::new();
         if let Some(statement) = statement {
             const DETAIL: usize = 3;

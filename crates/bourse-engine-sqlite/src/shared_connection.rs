@@ -1,7 +1,7 @@
 //! Connections that are lent: a private database in memory belongs to its one connection, which must outlive the
 //! session that uses it.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use bourse_engine::{EngineError, locked};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ enum ConnectionPlace {
     /// The connection was not opened yet.
     #[default]
     Nowhere,
-    Here(Connection),
+    Here(SqliteConnection),
     Lent,
 }
 
@@ -33,7 +33,7 @@ impl SharedConnection {
     /// Those of `open`; an error if another session has the connection.
     pub(crate) fn lend(
         self: &Arc<Self>,
-        open: impl FnOnce() -> Result<Connection, EngineError>,
+        open: impl FnOnce() -> Result<SqliteConnection, EngineError>,
     ) -> Result<LentConnection, EngineError> {
         let mut place = self.place();
         let connection = match std::mem::replace(&mut *place, ConnectionPlace::Lent) {
@@ -49,7 +49,7 @@ impl SharedConnection {
     }
 
     /// Examines the connection if no session has it.
-    pub(crate) fn look<R>(&self, look: impl FnOnce(&Connection) -> R) -> Option<R> {
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&SqliteConnection) -> R) -> Option<R> {
         match &*self.place() {
             ConnectionPlace::Here(connection) => Some(look(connection)),
             ConnectionPlace::Nowhere | ConnectionPlace::Lent => None,
@@ -57,7 +57,7 @@ impl SharedConnection {
     }
 
     /// Takes the connection back, after rolling back its transaction as closing would.
-    fn take_back(&self, connection: Connection) {
+    fn take_back(&self, connection: SqliteConnection) {
         if !connection.is_autocommit() {
             // Should it fail, whoever comes next is told by the first statement.
             let _ = connection.run("ROLLBACK");
@@ -69,21 +69,21 @@ impl SharedConnection {
 /// A connection that is returned to its lender, or else closed, when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LentConnection {
-    connection: ManuallyDrop<Connection>,
+    connection: ManuallyDrop<SqliteConnection>,
     shared_connection: Option<Arc<SharedConnection>>,
 }
 
-impl From<Connection> for LentConnection {
-    fn from(connection: Connection) -> Self {
+impl From<SqliteConnection> for LentConnection {
+    fn from(connection: SqliteConnection) -> Self {
         Self { connection: ManuallyDrop::new(connection), shared_connection: None }
     }
 }
 
 impl Deref for LentConnection {
-    type Target = Connection;
+    type Target = SqliteConnection;
 
     #[inline]
-    fn deref(&self) -> &Connection {
+    fn deref(&self) -> &SqliteConnection {
         &self.connection
     }
 }

@@ -3,13 +3,13 @@
 //! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in
 //! memory is copied page by page into another one in memory.
 
-use crate::connection::Connection;
+use crate::connection::SqliteConnection;
 use crate::engine::SqliteEngine;
 use crate::ffi;
 use crate::memvfs;
 use crate::options::MemoryKind;
 use crate::shared_connection::{LentConnection, SharedConnection};
-use crate::source::Source;
+use crate::source::SqliteSource;
 use bourse_engine::{EngineError, ErrorKind, Snapshot};
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineErr
 struct MemoryCopy {
     /// Name of the copy in Bourse's file system.
     name: String,
-    copy: Connection,
+    copy: SqliteConnection,
     /// Database that it is restored to.
     to: Destination,
 }
@@ -44,7 +44,7 @@ enum Destination {
 }
 
 /// Opens a database of Bourse's file system in memory by name.
-type OpenMemoryDatabase = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
+type OpenMemoryDatabase = Box<dyn Fn(&str) -> Result<SqliteConnection, EngineError> + Send>;
 
 impl MemoryCopy {
     fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {
@@ -52,7 +52,11 @@ impl MemoryCopy {
         memvfs::register(library);
         let (options, waits) = (engine.target().options, Arc::default());
         let open = move |name: &str| {
-            Connection::open(&Source::uri(library, &format!("file:{name}?vfs=bourse-ram"), false), &options, &waits)
+            SqliteConnection::open(
+                &SqliteSource::uri(library, &format!("file:{name}?vfs=bourse-ram"), false),
+                &options,
+                &waits,
+            )
         };
         let name = format!("{}-snapshot", engine.ram_name());
         memvfs::forget(&name);
@@ -97,7 +101,7 @@ impl Drop for MemoryCopy {
 }
 
 /// Makes `to` equal to `from`, page by page.
-fn copy_pages(from: &Connection, to: &Connection) -> Result<(), EngineError> {
+fn copy_pages(from: &SqliteConnection, to: &SqliteConnection) -> Result<(), EngineError> {
     let library = to.library();
     // SAFETY: both connections are of one library, open and used by this thread alone; the backup is finished before either can close.
     let code = unsafe {

@@ -1,7 +1,7 @@
 //! Database that a connection opens: a file, or one in memory, with a copy of SQLite.
 
 use crate::counting::CountingFiles;
-use crate::ffi::Library;
+use crate::ffi::SqliteLibrary;
 use bourse_engine::{EngineError, ErrorKind};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 /// Database to open.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct SqliteSource {
     /// Library that opens it.
-    pub(crate) library: Library,
+    pub(crate) library: SqliteLibrary,
     /// A file name, or a URI for a database in memory.
     pub(crate) name: CString,
     pub(crate) is_uri: bool,
@@ -24,9 +24,9 @@ pub(crate) struct Source {
     pub(crate) files: Option<Arc<CountingFiles>>,
 }
 
-impl Source {
+impl SqliteSource {
     /// A file, which is created if it does not exist and `create` is true.
-    pub(crate) fn file(library: Library, path: &Path, create: bool) -> Result<Self, EngineError> {
+    pub(crate) fn file(library: SqliteLibrary, path: &Path, create: bool) -> Result<Self, EngineError> {
         let text = path.to_str().ok_or_else(|| {
             EngineError::new(
                 ErrorKind::Other,
@@ -51,14 +51,14 @@ impl Source {
     }
 
     /// A URI made by Bourse.
-    pub(crate) fn uri(library: Library, uri: &str, shared_cache: bool) -> Self {
+    pub(crate) fn uri(library: SqliteLibrary, uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
         Self { library, name, is_uri: true, path: None, shared_cache, create: true, read_only: false, files: None }
     }
 
     /// A database in memory that SQLite itself holds: private to the connection, or one of that name shared by
     /// connections with a common cache.
-    pub(crate) fn memory(library: Library, name: &str, is_shared: bool) -> Self {
+    pub(crate) fn memory(library: SqliteLibrary, name: &str, is_shared: bool) -> Self {
         #[cfg(loaded)]
         if !is_shared {
             // Known to every version.
@@ -69,7 +69,7 @@ impl Source {
     }
 
     /// A read-only file; an immutable one is read without locks and without its log.
-    pub(crate) fn read_only(library: Library, path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
+    pub(crate) fn read_only(library: SqliteLibrary, path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
         let this = Self { read_only: true, ..Self::file(library, path, false)? };
         if !is_immutable {
             return Ok(this);

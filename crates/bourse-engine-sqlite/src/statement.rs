@@ -1,7 +1,7 @@
 //! Prepared statements: bound without copying, stepped, read in place.
 
-use crate::connection::Connection;
-use crate::ffi::{self, Library};
+use crate::connection::SqliteConnection;
+use crate::ffi::{self, SqliteLibrary};
 use bourse_engine::{EngineError, ErrorKind, Params, Row, Value};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -10,22 +10,22 @@ use std::ptr::{self, NonNull};
 
 /// A prepared statement. Its owner drops it before the connection that prepared it.
 #[derive(Debug)]
-pub(crate) struct Statement {
-    library: Library,
+pub(crate) struct SqliteStatement {
+    library: SqliteLibrary,
     stmt: NonNull<ffi::sqlite3_stmt>,
     parameters: usize,
     is_readonly: bool,
 }
 
 // SAFETY: like its connection's, its calls may come from any thread, one at a time.
-unsafe impl Send for Statement {}
+unsafe impl Send for SqliteStatement {}
 
-impl Statement {
+impl SqliteStatement {
     /// Prepares the first statement of `sql` and returns it with the rest of the text; `None` for blank text.
     ///
     /// `keep` announces that it will be used many times.
     pub(crate) fn prepare<'s>(
-        connection: &Connection,
+        connection: &SqliteConnection,
         sql: &'s str,
         keep: bool,
     ) -> Result<(Option<Self>, &'s str), EngineError> {
@@ -72,7 +72,7 @@ impl Statement {
     #[inline(always)]
     pub(crate) fn bind<'b>(
         &'b self,
-        connection: &Connection,
+        connection: &SqliteConnection,
         params: Params<'b>,
     ) -> Result<BoundStatement<'b>, EngineError> {
         if params.len() != self.parameters {
@@ -90,7 +90,7 @@ impl Statement {
     /// An integer equal to the previous row's stays bound: comparing it costs a tenth of binding it.
     pub(crate) fn run_with_each(
         &self,
-        connection: &Connection,
+        connection: &SqliteConnection,
         rows: &[Value<'_>],
         width: usize,
     ) -> Result<(), EngineError> {
@@ -125,11 +125,11 @@ impl Statement {
     #[inline(always)]
     pub(crate) fn first_of_each(
         &self,
-        connection: &Connection,
+        connection: &SqliteConnection,
         params: &[Value<'_>],
         width: usize,
         first_step: impl Fn(&mut BoundStatement<'_>) -> c_int,
-        mut each: impl FnMut(usize, &Columns<'_>) -> Result<(), EngineError>,
+        mut each: impl FnMut(usize, &CurrentRow<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         if width != self.parameters {
             return Err(self.wrong_number(width));
@@ -158,7 +158,7 @@ impl Statement {
 
     /// Binds values to the parameters from number `from` on.
     #[inline(always)]
-    fn bind_from(&self, from: usize, connection: &Connection, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn bind_from(&self, from: usize, connection: &SqliteConnection, values: &[Value<'_>]) -> Result<(), EngineError> {
         (from as c_int..).zip(values).try_for_each(|(at, value)| self.bind_value(at, connection, *value, |_| false))
     }
 
@@ -167,7 +167,7 @@ impl Statement {
     fn bind_value(
         &self,
         at: c_int,
-        connection: &Connection,
+        connection: &SqliteConnection,
         value: Value<'_>,
         is_bound: impl FnOnce(i64) -> bool,
     ) -> Result<(), EngineError> {
@@ -242,8 +242,8 @@ impl Statement {
     /// Runs it to the end with NULL parameters, for statements that are used once.
     pub(crate) fn run_through(
         self,
-        connection: &Connection,
-        each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+        connection: &SqliteConnection,
+        each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         BoundStatement { statement: &self }.run_to_end(connection, each)
     }
@@ -254,7 +254,7 @@ fn address(bytes: &[u8]) -> *const u8 {
     if bytes.is_empty() { c"".as_ptr().cast() } else { bytes.as_ptr() }
 }
 
-impl Drop for Statement {
+impl Drop for SqliteStatement {
     fn drop(&mut self) {
         // SAFETY: prepared and finalized once. Its result is the latest step's, which was reported then.
         unsafe { self.library.sqlite3_finalize(self.stmt.as_ptr()) };
@@ -263,7 +263,7 @@ impl Drop for Statement {
 
 /// A statement with its parameters bound; reset when this is dropped.
 pub(crate) struct BoundStatement<'s> {
-    statement: &'s Statement,
+    statement: &'s SqliteStatement,
 }
 
 impl BoundStatement<'_> {
@@ -278,8 +278,8 @@ impl BoundStatement<'_> {
     #[inline]
     fn run_to_end(
         &mut self,
-        connection: &Connection,
-        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+        connection: &SqliteConnection,
+        mut each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         loop {
             match self.step() {
@@ -299,8 +299,8 @@ impl BoundStatement<'_> {
 
     /// The row that the latest step reached.
     #[inline]
-    pub(crate) fn columns(&self) -> Columns<'_> {
-        Columns { library: self.statement.library, stmt: self.statement.stmt, row: PhantomData }
+    pub(crate) fn columns(&self) -> CurrentRow<'_> {
+        CurrentRow { library: self.statement.library, stmt: self.statement.stmt, row: PhantomData }
     }
 }
 
@@ -311,13 +311,13 @@ impl Drop for BoundStatement<'_> {
 }
 
 /// The current row of a running statement.
-pub(crate) struct Columns<'s> {
-    library: Library,
+pub(crate) struct CurrentRow<'s> {
+    library: SqliteLibrary,
     stmt: NonNull<ffi::sqlite3_stmt>,
-    row: PhantomData<&'s Statement>,
+    row: PhantomData<&'s SqliteStatement>,
 }
 
-impl Columns<'_> {
+impl CurrentRow<'_> {
     /// The column in SQLite's own form; one that does not exist reads as NULL.
     #[inline]
     fn column(&self, index: usize) -> *mut ffi::sqlite3_value {
@@ -352,7 +352,7 @@ impl Columns<'_> {
     }
 }
 
-impl Row for Columns<'_> {
+impl Row for CurrentRow<'_> {
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
         let value = self.column(index);

@@ -2,13 +2,15 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
-use crate::options::{Begin, Defaults, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Writers};
+use crate::options::{
+    Begin, Defaults, FILE_ONLY, GRAMMAR, Locking, MemoryKind, Sets, SqliteJournal, SqliteOptions, SqliteWriters,
+};
 use bourse_engine::target::{ParsedTarget, TargetError};
 use std::path::PathBuf;
 
 /// Place of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum SqlitePlace {
     /// A file.
     File(PathBuf),
     /// The memory of this process, shared by all its sessions.
@@ -17,27 +19,27 @@ pub enum Place {
 
 /// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct SqliteTarget {
     /// Text of the target.
     pub text: String,
     /// Place of the database.
-    pub place: Place,
+    pub place: SqlitePlace,
     /// Settings, with defaults for those that were not given.
-    pub options: Options,
+    pub options: SqliteOptions,
 }
 
-impl Target {
+impl SqliteTarget {
     /// Parses a target.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what is known.
     ///
     /// ```
-    /// use bourse_engine_sqlite::{Journal, Options, Place, Target};
-    /// let target = Target::parse("sqlite:x.db?journal=delete&cache=16MiB").unwrap();
-    /// assert_eq!(target.place, Place::File("x.db".into()));
-    /// let cache = Options { cache_bytes: 16 << 20, is_cache_given: true, ..Options::FILE };
-    /// assert_eq!(target.options, Options { journal: Journal::Delete, ..cache });
+    /// use bourse_engine_sqlite::{SqliteJournal, SqliteOptions, SqlitePlace, SqliteTarget};
+    /// let target = SqliteTarget::parse("sqlite:x.db?journal=delete&cache=16MiB").unwrap();
+    /// assert_eq!(target.place, SqlitePlace::File("x.db".into()));
+    /// let cache = SqliteOptions { cache_bytes: 16 << 20, is_cache_given: true, ..SqliteOptions::FILE };
+    /// assert_eq!(target.options, SqliteOptions { journal: SqliteJournal::Delete, ..cache });
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         Self::read(text).map(|(target, _)| target)
@@ -51,18 +53,18 @@ impl Target {
         // What is not said depends on the place.
         let place = text.strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix(':')?.split('?').next());
         let is_memory = place == Some(MEMORY);
-        let defaults = if is_memory { Options::MEMORY } else { Options::FILE };
+        let defaults = if is_memory { SqliteOptions::MEMORY } else { SqliteOptions::FILE };
         let mut parsed = GRAMMAR.parse(text, defaults).map_err(setting_of_other_engine)?;
         if parsed.options.defaults == Defaults::Sqlite {
             // Wherever it stands in the target: what is said beside it holds.
-            let defaults = if is_memory { Options::SQLITE_MEMORY } else { Options::SQLITE_FILE };
+            let defaults = if is_memory { SqliteOptions::SQLITE_MEMORY } else { SqliteOptions::SQLITE_FILE };
             parsed = GRAMMAR.parse(text, defaults).map_err(setting_of_other_engine)?;
             parsed.options.sets = Sets::of(&parsed.given);
         }
-        let place = if is_memory { Place::Memory } else { Place::File(PathBuf::from(&parsed.place)) };
+        let place = if is_memory { SqlitePlace::Memory } else { SqlitePlace::File(PathBuf::from(&parsed.place)) };
         let mut target = Self { text: parsed.text.clone(), place, options: parsed.options };
         if is_memory && !target.options.has_ram_files() && !parsed.given.contains(&"journal") {
-            target.options.journal = Journal::Memory;
+            target.options.journal = SqliteJournal::Memory;
         }
         check_together(&target, &parsed)?;
         Ok((target, parsed.given))
@@ -100,17 +102,18 @@ fn setting_of_other_engine(error: TargetError) -> TargetError {
 }
 
 /// Refuses combinations that SQLite would silently ignore.
-fn check_together(target: &Target, parsed: &ParsedTarget<Options>) -> Result<(), TargetError> {
+fn check_together(target: &SqliteTarget, parsed: &ParsedTarget<SqliteOptions>) -> Result<(), TargetError> {
     let options = &target.options;
     let is_given = |name: &str| parsed.given.contains(&name);
     let refuse = |name: &str, with, why| {
         Err(TargetError::Impossible { what: GRAMMAR.written(name, &parsed.options), with, why })
     };
-    if target.place == Place::Memory {
+    if target.place == SqlitePlace::Memory {
         if let Some(name) = parsed.given.iter().find(|name| FILE_ONLY.contains(name)) {
             return refuse(name, "a database in memory", "it is about files");
         }
-        let is_possible = options.has_ram_files() || matches!(options.journal, Journal::Memory | Journal::Off);
+        let is_possible =
+            options.has_ram_files() || matches!(options.journal, SqliteJournal::Memory | SqliteJournal::Off);
         if is_given("journal") && !is_possible {
             return refuse("journal", "a database in memory", "only memory=ram has files to keep a journal beside");
         }
@@ -120,11 +123,11 @@ fn check_together(target: &Target, parsed: &ParsedTarget<Options>) -> Result<(),
     } else if is_given("memory") {
         return refuse("memory", "a database in a file", "it is about databases in memory");
     }
-    if is_given("autocheckpoint") && options.journal != Journal::Wal {
+    if is_given("autocheckpoint") && options.journal != SqliteJournal::Wal {
         return refuse("autocheckpoint", "a journal that is no write-ahead log", "there is nothing to checkpoint");
     }
     let is_shared =
-        options.shared_cache || (target.place == Place::Memory && options.memory == MemoryKind::SharedCache);
+        options.shared_cache || (target.place == SqlitePlace::Memory && options.memory == MemoryKind::SharedCache);
     if is_shared && !HAS_SHARED_CACHE {
         let name = if options.shared_cache { "shared_cache" } else { "memory" };
         return refuse(name, ENGINE, "it is compiled without shared caches; `sqlite` targets have them");
@@ -133,12 +136,12 @@ fn check_together(target: &Target, parsed: &ParsedTarget<Options>) -> Result<(),
         let why = "only sessions of a shared cache see each other's changes";
         return refuse("read_uncommitted", "a cache of each session's own", why);
     }
-    if options.begin == Begin::Deferred && options.writers == Writers::Queue {
+    if options.begin == Begin::Deferred && options.writers == SqliteWriters::Queue {
         let why = "queued writers never conflict, so it has no effect; use writers=sqlite, busy or one";
         return refuse("begin", "writers=queue", why);
     }
-    if options.writers == Writers::One {
-        let is_private = target.place == Place::Memory && options.memory == MemoryKind::Private;
+    if options.writers == SqliteWriters::One {
+        let is_private = target.place == SqlitePlace::Memory && options.memory == MemoryKind::Private;
         let with = match () {
             () if is_private => "memory=private",
             () if options.locking == Locking::Exclusive => "locking=exclusive",

@@ -1,9 +1,9 @@
 //! An open database, in a file or in memory, and connections to it.
 
 use crate::error::error;
-use crate::files::{CountedFiles, Counts};
-use crate::options::{Journal, Options};
-use crate::statement::{Rows, Statement};
+use crate::files::{CountedFiles, FileCounts};
+use crate::options::{TursoJournal, TursoOptions};
+use crate::statement::{TursoStatement, WantedRows};
 use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, RowExt as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
 pub(crate) const MEMORY: [&str; 2] = [":memory:", ":memory:-wal"];
 
 /// Open database. One in a file is closed with its last connection, which merges its log into it.
-pub(crate) struct Database {
+pub(crate) struct TursoDatabase {
     core: Arc<turso_core::Database>,
     io: Arc<dyn IO>,
-    options: Options,
+    options: TursoOptions,
     _use: Option<FileUse>,
 }
 
 /// Databases in files that this process has open.
-static OPEN: OpenFiles<Options, Database> = OpenFiles::new();
+static OPEN: OpenFiles<TursoOptions, TursoDatabase> = OpenFiles::new();
 
 /// A path as Turso takes it; of a relative one Turso spells its log's name in two ways.
 ///
@@ -33,12 +33,12 @@ pub(crate) fn as_text(path: &Path) -> Result<String, EngineError> {
     absolute.into_os_string().into_string().map_err(not_utf8)
 }
 
-impl Database {
+impl TursoDatabase {
     /// Opens the database in an existing file, in the journal mode of its settings.
     ///
     /// # Errors
     /// Turso's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
-    pub(crate) fn in_file(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_file(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>, EngineError> {
         OPEN.get(path, &options, || {
             let database = Self::alone(path, options, counts)?;
             database.set_journal()?;
@@ -50,7 +50,7 @@ impl Database {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn alone(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn alone(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>, EngineError> {
         Self::of_file(path, options, counts, OpenFlags::default())
     }
 
@@ -58,13 +58,22 @@ impl Database {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn for_reading(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn for_reading(
+        path: &Path,
+        options: TursoOptions,
+        counts: &FileCounts,
+    ) -> Result<Arc<Self>, EngineError> {
         // Nothing is written, and of a database that was only loaded, which has no log of rows, Turso accepts no limit for it.
-        let options = Options { checkpoint_bytes: None, ..options };
+        let options = TursoOptions { checkpoint_bytes: None, ..options };
         Self::of_file(path, options, counts, OpenFlags::ReadOnly)
     }
 
-    fn of_file(path: &Path, options: Options, counts: &Counts, flags: OpenFlags) -> Result<Arc<Self>, EngineError> {
+    fn of_file(
+        path: &Path,
+        options: TursoOptions,
+        counts: &FileCounts,
+        flags: OpenFlags,
+    ) -> Result<Arc<Self>, EngineError> {
         let text = as_text(path)?;
         let used = FileUse::begin(path, "turso")?;
         let files = CountedFiles::new(&text, counts.clone())?;
@@ -75,14 +84,14 @@ impl Database {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn in_memory(files: Arc<MemoryIO>, options: Options) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_memory(files: Arc<MemoryIO>, options: TursoOptions) -> Result<Arc<Self>, EngineError> {
         Self::open(files, MEMORY[0], options, OpenFlags::default(), None)
     }
 
     fn open(
         io: Arc<dyn IO>,
         path: &str,
-        options: Options,
+        options: TursoOptions,
         flags: OpenFlags,
         used: Option<FileUse>,
     ) -> Result<Arc<Self>, EngineError> {
@@ -97,7 +106,7 @@ impl Database {
     /// # Errors
     /// Turso's.
     pub(crate) fn set_journal(self: &Arc<Self>) -> Result<(), EngineError> {
-        let connection = Connection::plain(self)?;
+        let connection = TursoConnection::plain(self)?;
         let wanted = self.options.journal.word();
         if connection.text("PRAGMA journal_mode")? == wanted {
             return Ok(());
@@ -110,7 +119,7 @@ impl Database {
         Err(EngineError::unsupported(format!("Turso keeps the journal mode {has} instead of {wanted}")))
     }
 
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &TursoOptions {
         &self.options
     }
 
@@ -127,27 +136,35 @@ impl Database {
 }
 
 /// Connection, which holds its database open.
-pub(crate) struct Connection {
+pub(crate) struct TursoConnection {
     core: Arc<turso_core::Connection>,
-    database: Arc<Database>,
+    database: Arc<TursoDatabase>,
 }
 
-impl Connection {
+impl TursoConnection {
     /// Opens a connection with the settings of its database.
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn open(database: &Arc<Database>) -> Result<Self, EngineError> {
+    pub(crate) fn open(database: &Arc<TursoDatabase>) -> Result<Self, EngineError> {
         let this = Self::plain(database)?;
-        let Options { sync, cache_bytes, busy_timeout, foreign_keys, checks, temp_store, journal, checkpoint_bytes } =
-            database.options;
+        let TursoOptions {
+            sync,
+            cache_bytes,
+            busy_timeout,
+            foreign_keys,
+            checks,
+            temp_store,
+            journal,
+            checkpoint_bytes,
+        } = database.options;
         let switch = |on: bool| if on { "ON" } else { "OFF" };
         this.run(&format!("PRAGMA synchronous = {}", sync.word()))?;
         this.run(&format!("PRAGMA cache_size = -{}", cache_bytes / 1_024))?;
         this.run(&format!("PRAGMA foreign_keys = {}", switch(foreign_keys)))?;
         this.run(&format!("PRAGMA ignore_check_constraints = {}", switch(!checks)))?;
         this.run(&format!("PRAGMA temp_store = {}", temp_store.word()))?;
-        if let (Journal::Mvcc, Some(bytes)) = (journal, checkpoint_bytes) {
+        if let (TursoJournal::Mvcc, Some(bytes)) = (journal, checkpoint_bytes) {
             this.run(&format!("PRAGMA mvcc_checkpoint_threshold = {bytes}"))?;
         }
         this.core.set_busy_timeout(busy_timeout);
@@ -158,12 +175,12 @@ impl Connection {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn plain(database: &Arc<Database>) -> Result<Self, EngineError> {
+    pub(crate) fn plain(database: &Arc<TursoDatabase>) -> Result<Self, EngineError> {
         let core = database.core.connect().map_err(|e| error(&e))?;
         Ok(Self { core, database: Arc::clone(database) })
     }
 
-    pub(crate) fn database(&self) -> &Arc<Database> {
+    pub(crate) fn database(&self) -> &Arc<TursoDatabase> {
         &self.database
     }
 
@@ -177,14 +194,14 @@ impl Connection {
     ///
     /// # Errors
     /// Turso's, with the statement.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement, EngineError> {
+    pub(crate) fn prepare(&self, sql: &str) -> Result<TursoStatement, EngineError> {
         let prepared = self.core.prepare(sql).map_err(|e| error(&e).with_statement(sql))?;
         let rest = sql.get(prepared.tail_offset()..).unwrap_or_default();
         if !rest.trim_matches(|c: char| c.is_whitespace() || c == ';').is_empty() {
             let words = "more than one statement in one text";
             return Err(EngineError::new(ErrorKind::Other, words).with_statement(sql));
         }
-        Ok(Statement::new(prepared, Arc::clone(&self.database.io)))
+        Ok(TursoStatement::new(prepared, Arc::clone(&self.database.io)))
     }
 
     /// Runs a statement and ignores its rows.
@@ -201,7 +218,7 @@ impl Connection {
     /// Turso's, with the statement.
     pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let mut statement = self.prepare(sql)?;
-        statement.run(Params::NONE, Rows::All, each).map(|_| ()).map_err(|e| e.with_statement(sql))
+        statement.run(Params::NONE, WantedRows::All, each).map(|_| ()).map_err(|e| e.with_statement(sql))
     }
 
     /// The first column of a query's last row as a text; empty without a row.
@@ -234,7 +251,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for TursoConnection {
     fn drop(&mut self) {
         // An open transaction is undone. The last connection merges the log into the database; if that fails, the next opening
         // does.

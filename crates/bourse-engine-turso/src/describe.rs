@@ -1,7 +1,7 @@
 //! The description of the system under test, read back from Turso, and the guarantee of its settings.
 
-use crate::database::{Connection, Database};
-use crate::options::{GRAMMAR, Journal, Options, Sync};
+use crate::database::{TursoConnection, TursoDatabase};
+use crate::options::{GRAMMAR, TursoJournal, TursoOptions, TursoSync};
 use bourse_engine::target::ParsedTarget;
 use bourse_engine::{Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, durability_at};
 use std::path::Path;
@@ -34,19 +34,19 @@ pub fn version() -> Result<String, String> {
 }
 
 fn queried_version() -> Result<String, EngineError> {
-    let database = Database::in_memory(Arc::new(MemoryIO::new()), Options::DEFAULT)?;
-    Connection::plain(&database)?.text("SELECT turso_version()")
+    let database = TursoDatabase::in_memory(Arc::new(MemoryIO::new()), TursoOptions::DEFAULT)?;
+    TursoConnection::plain(&database)?.text("SELECT turso_version()")
 }
 
 /// Settings in force on a connection.
-pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &TursoConnection) -> Result<Vec<Setting>, EngineError> {
     let read = |name: &str| {
         let value = connection.text(&format!("PRAGMA {name}"))?;
         let value = name_of_value(name, &value).map_or(value, str::to_owned);
         Ok::<_, EngineError>(Setting { name: name.to_owned(), value })
     };
     let mut settings = PRAGMAS.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let is_mvcc = settings.first().is_some_and(|journal| Journal::parse(&journal.value) == Ok(Journal::Mvcc));
+    let is_mvcc = settings.first().is_some_and(|journal| TursoJournal::parse(&journal.value) == Ok(TursoJournal::Mvcc));
     if is_mvcc {
         settings.extend(PRAGMAS_OF_MVCC.into_iter().map(read).collect::<Result<Vec<_>, _>>()?);
     }
@@ -54,9 +54,9 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
 }
 
 pub(crate) fn describe(
-    target: &ParsedTarget<Options>,
+    target: &ParsedTarget<TursoOptions>,
     path: Option<&Path>,
-    connection: &Connection,
+    connection: &TursoConnection,
 ) -> Result<Description, EngineError> {
     let options = &target.options;
     let mut settings = settings_of(connection)?;
@@ -68,8 +68,8 @@ pub(crate) fn describe(
     add("dialect_of", format!("SQLite {}", connection.text("SELECT sqlite_version()")?));
     let in_force =
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
-    let journal = Journal::parse(in_force("journal_mode")).unwrap_or(options.journal);
-    let sync = Sync::parse(in_force("synchronous")).unwrap_or(options.sync);
+    let journal = TursoJournal::parse(in_force("journal_mode")).unwrap_or(options.journal);
+    let sync = TursoSync::parse(in_force("synchronous")).unwrap_or(options.sync);
     let (durability, durability_reason, warning) = durability_at(path, durability(journal, sync));
     Ok(Description {
         engine: "turso".to_owned(),
@@ -87,10 +87,10 @@ pub(crate) fn describe(
 }
 
 /// Kind of `BEGIN` of writing transactions, for the description.
-const fn begin(journal: Journal) -> &'static str {
+const fn begin(journal: TursoJournal) -> &'static str {
     match journal {
-        Journal::Wal => "immediate",
-        Journal::Mvcc => "concurrent, immediate where it is to be serializable",
+        TursoJournal::Wal => "immediate",
+        TursoJournal::Mvcc => "concurrent, immediate where it is to be serializable",
     }
 }
 
@@ -106,11 +106,11 @@ fn name_of_value(pragma: &str, value: &str) -> Option<&'static str> {
 }
 
 /// Durability class of an acknowledged commit on a disk in a journal mode, with the reason.
-fn durability(journal: Journal, sync: Sync) -> (Durability, String) {
+fn durability(journal: TursoJournal, sync: TursoSync) -> (Durability, String) {
     let (class, why) = match sync {
-        Sync::Full => (Durability::Durable, "the log is made durable at each commit"),
-        Sync::Normal => (Durability::Consistent, "the log is made durable at checkpoints, not at commits"),
-        Sync::Off => (Durability::Process, "the disk is never waited for"),
+        TursoSync::Full => (Durability::Durable, "the log is made durable at each commit"),
+        TursoSync::Normal => (Durability::Consistent, "the log is made durable at checkpoints, not at commits"),
+        TursoSync::Off => (Durability::Process, "the disk is never waited for"),
     };
     (class, format!("journal={}, sync={}: {why}", journal.word(), sync.word()))
 }
@@ -122,11 +122,11 @@ mod tests {
     #[test]
     fn the_class_follows_from_the_settings() {
         for (sync, expected) in [
-            (Sync::Full, Durability::Durable),
-            (Sync::Normal, Durability::Consistent),
-            (Sync::Off, Durability::Process),
+            (TursoSync::Full, Durability::Durable),
+            (TursoSync::Normal, Durability::Consistent),
+            (TursoSync::Off, Durability::Process),
         ] {
-            for journal in [Journal::Wal, Journal::Mvcc] {
+            for journal in [TursoJournal::Wal, TursoJournal::Mvcc] {
                 assert_eq!(durability(journal, sync).0, expected, "{sync:?}");
             }
         }

@@ -1,13 +1,13 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Connection, Database};
+use crate::database::{TursoConnection, TursoDatabase};
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::files::{Counts, PAGES_LOG, ROWS_LOG};
+use crate::files::{FileCounts, PAGES_LOG, ROWS_LOG};
 use crate::loader::{file_loader, memory_loader};
-use crate::options::{GRAMMAR, Journal, Options};
+use crate::options::{GRAMMAR, TursoJournal, TursoOptions};
 use crate::session::TursoSession;
-use crate::snapshot::MemoryCopy;
+use crate::snapshot::DatabaseBytes;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
@@ -28,12 +28,12 @@ static FORMAT: FileFormat = FileFormat {
 
 /// Turso database under test.
 pub struct TursoEngine {
-    target: ParsedTarget<Options>,
+    target: ParsedTarget<TursoOptions>,
     /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
-    opened: SharedDatabase<Database>,
-    counts: Counts,
+    opened: SharedDatabase<TursoDatabase>,
+    counts: FileCounts,
 }
 
 impl std::fmt::Debug for TursoEngine {
@@ -55,9 +55,15 @@ impl std::fmt::Debug for TursoEngine {
 /// assert!(refused.contains("expected wal, mvcc"), "{refused}");
 /// ```
 pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let target = GRAMMAR.parse(target, TursoOptions::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(TursoEngine { target, path, for_reading: false, opened: SharedDatabase::default(), counts: Counts::default() })
+    Ok(TursoEngine {
+        target,
+        path,
+        for_reading: false,
+        opened: SharedDatabase::default(),
+        counts: FileCounts::default(),
+    })
 }
 
 impl TursoEngine {
@@ -66,17 +72,17 @@ impl TursoEngine {
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<Database>, EngineError> {
+    fn database(&self) -> Result<Arc<TursoDatabase>, EngineError> {
         let options = self.target.options;
         self.opened.get_or_open(self.path.is_none(), || {
             let Some(files) = self.files() else {
-                let database = Database::in_memory(Arc::new(MemoryIO::new()), options)?;
+                let database = TursoDatabase::in_memory(Arc::new(MemoryIO::new()), options)?;
                 return database.set_journal().map(|()| database);
             };
             let path = files.open_or_make()?;
             match self.for_reading {
-                true => Database::for_reading(&path, options, &self.counts),
-                false => Database::in_file(&path, options, &self.counts),
+                true => TursoDatabase::for_reading(&path, options, &self.counts),
+                false => TursoDatabase::in_file(&path, options, &self.counts),
             }
         })
     }
@@ -86,8 +92,8 @@ impl TursoEngine {
         self.path().map(|path| DatabaseFiles::at(path, &FORMAT))
     }
 
-    fn connection(&self) -> Result<Connection, EngineError> {
-        Connection::open(&self.database()?)
+    fn connection(&self) -> Result<TursoConnection, EngineError> {
+        TursoConnection::open(&self.database()?)
     }
 }
 
@@ -97,10 +103,10 @@ impl Engine for TursoEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let Options { journal, foreign_keys, checks, .. } = self.target.options;
+        let TursoOptions { journal, foreign_keys, checks, .. } = self.target.options;
         Capabilities {
             sql: Some(SqlCapabilities { foreign_keys, checks, ..SqlCapabilities::ALL }),
-            concurrent_writers: journal == Journal::Mvcc,
+            concurrent_writers: journal == TursoJournal::Mvcc,
             checkpoints: true,
             ..Capabilities::OF_SQL
         }
@@ -125,7 +131,7 @@ impl Engine for TursoEngine {
             path: self.path.clone(),
             for_reading: true,
             opened: SharedDatabase::default(),
-            counts: Counts::default(),
+            counts: FileCounts::default(),
         };
         // Turso's lock on the file prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
@@ -145,7 +151,7 @@ impl Engine for TursoEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
         let Some(files) = self.files() else {
-            return Ok(Box::new(MemoryCopy::take(&self.database()?, self.opened.clone())?));
+            return Ok(Box::new(DatabaseBytes::take(&self.database()?, self.opened.clone())?));
         };
         FileUse::refuse(files.path())?;
         // The log goes into the database first.

@@ -20,13 +20,13 @@ pub(crate) const ROWS_LOG: &str = "-log";
 
 /// Counts of the file operations of all databases of an engine.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Counts {
+pub(crate) struct FileCounts {
     database: Arc<FileCounter>,
     log: Arc<FileCounter>,
     temporary: Arc<FileCounter>,
 }
 
-impl Counts {
+impl FileCounts {
     /// Counts so far.
     pub(crate) fn now(&self) -> IoCounts {
         let (database, log, temporary) = (self.database.now(), self.log.now(), self.temporary.now());
@@ -37,7 +37,7 @@ impl Counts {
 /// File system of one database.
 pub(crate) struct CountedFiles {
     below: PlatformIO,
-    counts: Counts,
+    counts: FileCounts,
     path: String,
     /// Turso's name of the log of rows, and the real one.
     rows_log: [String; 2],
@@ -64,7 +64,7 @@ impl CountedFiles {
     ///
     /// # Errors
     /// Those of [`rows_log`]; Turso's.
-    pub(crate) fn new(path: &str, counts: Counts) -> Result<Self, EngineError> {
+    pub(crate) fn new(path: &str, counts: FileCounts) -> Result<Self, EngineError> {
         let rows_log = rows_log(path)?;
         let below = PlatformIO::new().map_err(|e| error(&e))?;
         Ok(Self { below, counts, path: path.to_owned(), rows_log })

@@ -1,11 +1,16 @@
 //! Registers Turso as an engine.
 
-use crate::{GRAMMAR, Options, open, version};
-use bourse_engine::{EngineKind, InProcess};
+use crate::{GRAMMAR, TursoOptions, open, version};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: Some("turso"), memory: true, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces {
+        file_ending: Some("turso"),
+        memory: true,
+        variant_of: None,
+        is_asked_for: false,
+    }),
     loads_rows_s: Some(30_000),
     prepares_ms: 400,
     crash_sweeps: Some(&["journal=wal,mvcc", "sync=full,normal,off"]),
@@ -16,7 +21,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             "turso:PATH?journal=mvcc&sync=full, turso::memory:",
         ],
         version,
-        || GRAMMAR.help("turso", &Options::DEFAULT),
+        || GRAMMAR.help("turso", &TursoOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

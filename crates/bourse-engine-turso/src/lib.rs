@@ -24,4 +24,4 @@ mod statement;
 pub use describe::version;
 pub use engine::{TursoEngine, open};
 pub use kind::KINDS;
-pub use options::{GRAMMAR, Journal, Options, Sync, TempStore};
+pub use options::{GRAMMAR, TursoJournal, TursoOptions, TursoSync, TursoTempStore};

@@ -1,10 +1,10 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
-use crate::database::{Connection, Database, as_text};
+use crate::database::{TursoConnection, TursoDatabase, as_text};
 use crate::dialect::DIALECT;
-use crate::files::{Counts, rows_log};
-use crate::options::{Journal, Options, Sync};
-use crate::statement::{self, Statement};
+use crate::files::{FileCounts, rows_log};
+use crate::options::{TursoJournal, TursoOptions, TursoSync};
+use crate::statement::{self, TursoStatement};
 use bourse_engine::{
     Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Params, SharedDatabase, rows_loader,
     unless_in_use,
@@ -20,10 +20,10 @@ const ROWS_AT_ONCE: usize = 50_000;
 const CACHE_BYTES: u64 = 256 << 20;
 
 /// Settings of a load: one that fails is repeated from the start, so it syncs only once, at the end.
-fn settings(options: Options) -> Options {
-    Options {
-        journal: Journal::Wal,
-        sync: Sync::Off,
+fn settings(options: TursoOptions) -> TursoOptions {
+    TursoOptions {
+        journal: TursoJournal::Wal,
+        sync: TursoSync::Off,
         // Parents may come after children that are generated with them; orphans are checked after the load.
         foreign_keys: false,
         cache_bytes: options.cache_bytes.max(CACHE_BYTES),
@@ -32,21 +32,21 @@ fn settings(options: Options) -> Options {
 }
 
 /// Rows being loaded.
-struct Rows {
+struct TursoRows {
     /// INSERT statements by their tables' names, with their texts; dropped before the connection.
-    inserts: HashMap<&'static str, (Statement, String)>,
+    inserts: HashMap<&'static str, (TursoStatement, String)>,
     /// Rows since the last commit.
     rows: usize,
-    connection: Connection,
+    connection: TursoConnection,
 }
 
-impl Rows {
-    fn new(database: &Arc<Database>) -> Result<Self, EngineError> {
-        Ok(Self { inserts: HashMap::new(), rows: 0, connection: Connection::open(database)? })
+impl TursoRows {
+    fn new(database: &Arc<TursoDatabase>) -> Result<Self, EngineError> {
+        Ok(Self { inserts: HashMap::new(), rows: 0, connection: TursoConnection::open(database)? })
     }
 
     /// Commits the inserted rows: DDL and checks are transactions of their own.
-    fn settle(&mut self) -> Result<&Connection, EngineError> {
+    fn settle(&mut self) -> Result<&TursoConnection, EngineError> {
         if std::mem::take(&mut self.rows) > 0 {
             self.connection.run("COMMIT")?;
         }
@@ -59,7 +59,7 @@ impl Rows {
     }
 }
 
-impl IncomingRows for Rows {
+impl IncomingRows for TursoRows {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.settle()?.run(sql)
     }
@@ -77,7 +77,7 @@ impl IncomingRows for Rows {
             let (statement, sql) = self.inserts.get_mut(table.name).expect("prepared just before");
             let mut done = Ok(0);
             batch.with_row(index, &mut |values| {
-                done = statement.run(Params::of(values), statement::Rows::All, |_| Ok(()))
+                done = statement.run(Params::of(values), statement::WantedRows::All, |_| Ok(()))
             });
             done.map_err(|e| e.with_statement(sql))?;
             self.rows += 1;
@@ -96,29 +96,29 @@ impl IncomingRows for Rows {
 /// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
 pub(crate) fn file_loader(
     files: &DatabaseFiles,
-    options: Options,
-    counts: Counts,
+    options: TursoOptions,
+    counts: FileCounts,
 ) -> Result<Box<dyn Loader>, EngineError> {
     rows_log(&as_text(files.path())?)?;
     let load = files.begin_load()?;
-    let rows = Rows::new(&Database::alone(load.path(), settings(options), &counts)?)?;
+    let rows = TursoRows::new(&TursoDatabase::alone(load.path(), settings(options), &counts)?)?;
     Ok(rows_loader(rows, move |rows| {
         rows.complete()?;
         // Opened for its lock.
-        load.publish(|old| unless_in_use(Database::in_file(old, options, &counts)))
+        load.publish(|old| unless_in_use(TursoDatabase::in_file(old, options, &counts)))
     }))
 }
 
 /// Loader that builds a database of its own in memory, then gives it to new sessions.
 pub(crate) fn memory_loader(
-    opened: SharedDatabase<Database>,
-    options: Options,
+    opened: SharedDatabase<TursoDatabase>,
+    options: TursoOptions,
 ) -> Result<Box<dyn Loader>, EngineError> {
     let files = Arc::new(MemoryIO::new());
-    let rows = Rows::new(&Database::in_memory(Arc::clone(&files), settings(options))?)?;
+    let rows = TursoRows::new(&TursoDatabase::in_memory(Arc::clone(&files), settings(options))?)?;
     Ok(rows_loader(rows, move |rows| {
         rows.complete()?;
-        let database = Database::in_memory(files, options)?;
+        let database = TursoDatabase::in_memory(files, options)?;
         database.set_journal()?;
         opened.replace(database);
         Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 option_words! {
     /// Isolation of transactions, and contents of a commit: `PRAGMA journal_mode`.
-    pub enum Journal {
+    pub enum TursoJournal {
         /// Pages in a write-ahead log; one writer at a time.
         Wal = "wal",
         /// Versions of rows in memory, and a log of changes; concurrent writers.
@@ -17,7 +17,7 @@ option_words! {
 
 option_words! {
     /// Moments at which Turso waits for the disk: `PRAGMA synchronous`.
-    pub enum Sync {
+    pub enum TursoSync {
         /// Never.
         Off = "off",
         /// Checkpoints only.
@@ -29,7 +29,7 @@ option_words! {
 
 option_words! {
     /// Location of temporary tables: `PRAGMA temp_store`.
-    pub enum TempStore {
+    pub enum TursoTempStore {
         /// Turso's default: in files.
         Default = "default",
         /// Files.
@@ -42,14 +42,14 @@ option_words! {
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct Options;
+    pub struct TursoOptions;
 
     /// `journal`.
-    journal: Journal = Journal::Wal => ["journal": word(Journal), "wal, mvcc",
+    journal: TursoJournal = TursoJournal::Wal => ["journal": word(TursoJournal), "wal, mvcc",
         "journal mode (`PRAGMA journal_mode`); wal: one writer at a time, who commits pages to a log; mvcc: writers at the same time (`BEGIN CONCURRENT`), conflicts are retried, and a log of rows"];
 
     /// `sync`.
-    sync: Sync = Sync::Full => ["sync": word(Sync), "off, normal, full",
+    sync: TursoSync = TursoSync::Full => ["sync": word(TursoSync), "off, normal, full",
         "when the disk is waited for (`PRAGMA synchronous`): never, at checkpoints, at each commit"];
 
     /// `cache`, in bytes.
@@ -68,7 +68,7 @@ options! {
     checks: bool = true => ["checks": switch, "enforce check constraints"];
 
     /// `temp_store`.
-    temp_store: TempStore = TempStore::Default => ["temp_store": word(TempStore), "default, file, memory",
+    temp_store: TursoTempStore = TursoTempStore::Default => ["temp_store": word(TursoTempStore), "default, file, memory",
         "where temporary tables are kept (`PRAGMA temp_store`); default is file, in the folder for temporary files"];
 
     /// `checkpoint_threshold`, in bytes; Turso's own default if none.
@@ -78,7 +78,7 @@ options! {
 }
 
 /// Grammar of Turso targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<TursoOptions> = Grammar {
     engine: "Turso",
     schemes: &[Scheme::plain("turso")],
     forms: "turso:PATH or turso::memory:",

@@ -1,11 +1,11 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::database::Connection;
+use crate::database::TursoConnection;
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::error;
-use crate::options::Journal;
-use crate::statement::{Rows, Statement};
+use crate::options::TursoJournal;
+use crate::statement::{TursoStatement, WantedRows};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session,
     Setting, Slots, Sql, Value,
@@ -24,22 +24,22 @@ enum TransactionState {
 
 pub(crate) struct TursoSession {
     /// Prepared statements by slot; dropped before the connection.
-    statements: Slots<Statement>,
-    begin_read: Statement,
-    begin_write: Statement,
+    statements: Slots<TursoStatement>,
+    begin_read: TursoStatement,
+    begin_write: TursoStatement,
     /// Begin of a serializable transaction.
-    begin_alone: Statement,
-    commit: Statement,
-    rollback: Statement,
+    begin_alone: TursoStatement,
+    commit: TursoStatement,
+    rollback: TursoStatement,
     state: TransactionState,
-    connection: Connection,
+    connection: TursoConnection,
 }
 
 impl TursoSession {
-    pub(crate) fn new(connection: Connection) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: TursoConnection) -> Result<Self, EngineError> {
         let begin_write = match connection.database().options().journal {
-            Journal::Wal => "BEGIN IMMEDIATE",
-            Journal::Mvcc => "BEGIN CONCURRENT",
+            TursoJournal::Wal => "BEGIN IMMEDIATE",
+            TursoJournal::Mvcc => "BEGIN CONCURRENT",
         };
         Ok(Self {
             statements: Slots::default(),
@@ -63,7 +63,7 @@ impl TursoSession {
 
     /// Statement, prepared at its first use.
     #[inline]
-    fn prepared(&mut self, sql: &'static Sql) -> Result<&mut Statement, EngineError> {
+    fn prepared(&mut self, sql: &'static Sql) -> Result<&mut TursoStatement, EngineError> {
         self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
@@ -72,7 +72,7 @@ impl TursoSession {
         &mut self,
         sql: &'static Sql,
         params: Params<'_>,
-        rows: Rows,
+        rows: WantedRows,
         each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
     ) -> Result<u64, EngineError> {
         self.refuse_failed()?;
@@ -88,7 +88,7 @@ impl TursoSession {
         each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
     ) -> Result<u64, EngineError> {
         self.refuse_failed()?;
-        let ran = self.connection.prepare(sql)?.run(Params::of(params), Rows::All, each);
+        let ran = self.connection.prepare(sql)?.run(Params::of(params), WantedRows::All, each);
         ran.map_err(|e| self.settle(e, sql))
     }
 
@@ -108,7 +108,7 @@ impl TursoSession {
         if self.connection.is_autocommit() {
             return Ok(());
         }
-        self.rollback.run(Params::NONE, Rows::All, |_| Ok(())).map(|_| ())
+        self.rollback.run(Params::NONE, WantedRows::All, |_| Ok(())).map(|_| ())
     }
 }
 
@@ -128,7 +128,7 @@ impl Session for TursoSession {
             (Access::Write, Isolation::Serializable) => &mut self.begin_alone,
             (Access::Write, _) => &mut self.begin_write,
         };
-        begin.run(Params::NONE, Rows::All, |_| Ok(()))?;
+        begin.run(Params::NONE, WantedRows::All, |_| Ok(()))?;
         self.state = TransactionState::Open;
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Session for TursoSession {
 
     #[inline]
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.run(sql, params, Rows::All, each).map(|_| ())
+        self.run(sql, params, WantedRows::All, each).map(|_| ())
     }
 
     #[inline]
@@ -154,7 +154,7 @@ impl Session for TursoSession {
         each: &mut EachRow<'_>,
     ) -> Result<bool, EngineError> {
         let mut found = false;
-        self.run(sql, params, Rows::First, |row| {
+        self.run(sql, params, WantedRows::First, |row| {
             found = true;
             each(row)
         })?;
@@ -163,7 +163,7 @@ impl Session for TursoSession {
 
     #[inline]
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
-        self.run(sql, params, Rows::All, |_| Ok(()))
+        self.run(sql, params, WantedRows::All, |_| Ok(()))
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
@@ -174,7 +174,7 @@ impl Session for TursoSession {
                 Err(EngineError::failed_transaction(kind, true))
             }
             TransactionState::Open => {
-                let done = self.commit.run(Params::NONE, Rows::All, |_| Ok(()));
+                let done = self.commit.run(Params::NONE, WantedRows::All, |_| Ok(()));
                 self.state = TransactionState::Idle;
                 if done.is_err() {
                     // The seam says that a commit which failed is rolled back; the first error is the one to report.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use turso_core::{IO, LimboError, Numeric, StepResult};
 
 /// Prepared statement.
-pub(crate) struct Statement {
+pub(crate) struct TursoStatement {
     core: turso_core::Statement,
     io: Arc<dyn IO>,
     parameters: usize,
@@ -16,12 +16,12 @@ pub(crate) struct Statement {
 
 /// Part of a result that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rows {
+pub(crate) enum WantedRows {
     All,
     First,
 }
 
-impl Statement {
+impl TursoStatement {
     pub(crate) fn new(core: turso_core::Statement, io: Arc<dyn IO>) -> Self {
         let parameters = core.parameters_count();
         Self { core, io, parameters }
@@ -35,7 +35,7 @@ impl Statement {
     pub(crate) fn run(
         &mut self,
         params: Params<'_>,
-        rows: Rows,
+        rows: WantedRows,
         mut each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
     ) -> Result<u64, EngineError> {
         if params.len() != self.parameters {
@@ -54,7 +54,7 @@ impl Statement {
 
     fn step_through(
         &mut self,
-        rows: Rows,
+        rows: WantedRows,
         each: &mut impl FnMut(&dyn Row) -> Result<(), EngineError>,
     ) -> Result<u64, EngineError> {
         loop {
@@ -62,7 +62,7 @@ impl Statement {
                 Ok(StepResult::Row) => {
                     let row = self.core.row().expect("the statement has come to a row");
                     each(&TursoRow { row, statement: &self.core })?;
-                    if rows == Rows::First {
+                    if rows == WantedRows::First {
                         return Ok(0);
                     }
                 }

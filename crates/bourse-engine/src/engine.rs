@@ -1,7 +1,7 @@
 //! The seam's traits: an engine, its SQL or key interface, its server, its loader.
 
 use crate::inventory::{ListingLoader, refuse_others};
-use crate::records::Statements;
+use crate::records::StatementForm;
 use crate::{
     Access, Batch, Capabilities, DatabaseFiles, Description, Dialect, EachRow, EngineError, Footprint, IoCounts,
     Isolation, Location, Records, RecordsOverSql, Session,
@@ -353,7 +353,7 @@ impl Connection {
 
     /// Runs `f` on records by key: the engine's own, or over its SQL.
     #[inline]
-    pub fn with_records<T>(&mut self, statements: Statements, f: impl FnOnce(&mut dyn Records) -> T) -> T {
+    pub fn with_records<T>(&mut self, statements: StatementForm, f: impl FnOnce(&mut dyn Records) -> T) -> T {
         match self {
             Self::Sql(session) => f(&mut RecordsOverSql::new(&mut **session, statements)),
             Self::Keys(records) => f(&mut **records),

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Identity of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Name {
+enum FileName {
     /// Its path with links followed: the only name of one that does not exist yet.
     Path(PathBuf),
     /// Its device and inode, which are the same under each of several names.
@@ -20,7 +20,7 @@ enum Name {
 }
 
 /// Files in use: by which library, and how often.
-type Uses = BTreeMap<Name, (&'static str, usize)>;
+type Uses = BTreeMap<FileName, (&'static str, usize)>;
 
 fn uses() -> MutexGuard<'static, Uses> {
     static USES: Mutex<Uses> = Mutex::new(BTreeMap::new());
@@ -30,7 +30,7 @@ fn uses() -> MutexGuard<'static, Uses> {
 /// A library's use of a file, which ends when this is dropped.
 #[derive(Debug)]
 pub struct FileUse {
-    names: Vec<Name>,
+    names: Vec<FileName>,
 }
 
 impl FileUse {
@@ -109,13 +109,13 @@ impl Drop for FileUse {
 }
 
 /// Identities of a file. It is not opened.
-fn names(path: &Path) -> Vec<Name> {
+fn names(path: &Path) -> Vec<FileName> {
     #[cfg(unix)]
     if let Ok(found) = std::fs::metadata(path) {
         use std::os::unix::fs::MetadataExt as _;
-        return vec![Name::Path(whole(path)), Name::Inode(found.dev(), found.ino())];
+        return vec![FileName::Path(whole(path)), FileName::Inode(found.dev(), found.ino())];
     }
-    vec![Name::Path(whole(path))]
+    vec![FileName::Path(whole(path))]
 }
 
 /// The one path of a file that has several.

@@ -21,7 +21,7 @@ pub struct EngineKind {
     /// Form of a target, as `sqlite:PATH`.
     pub example: &'static str,
     /// Places of its databases, for an engine in this process that stores data.
-    pub in_process: Option<InProcess>,
+    pub in_process: Option<InProcessPlaces>,
     /// Seconds that a private server or cluster of it takes to start on two cores, about; `None` if it starts none.
     pub starts_s: Option<u64>,
     /// Rows of a hundred bytes that it loads in a second on two cores, about; `None` if it loads no tables.
@@ -42,7 +42,7 @@ pub struct EngineKind {
     /// Options that the engine was compiled with; empty if they are unknown.
     pub compiled: fn() -> Vec<String>,
     /// Opens a target: parses it, and touches nothing else.
-    pub open: Open,
+    pub open: OpenTarget,
     /// Ends and removes the private server that a killed process has left of a target.
     pub cleanup: fn(&str),
     /// Options that crash tests vary by default, each with its values, as `journal=wal,delete`; `None` for an engine without
@@ -55,10 +55,10 @@ pub struct EngineKind {
 }
 
 /// Opens a target.
-pub type Open = fn(&str) -> Result<Box<dyn Engine>, TargetError>;
+pub type OpenTarget = fn(&str) -> Result<Box<dyn Engine>, TargetError>;
 
 /// Places of the databases of an engine that works in this process.
-pub struct InProcess {
+pub struct InProcessPlaces {
     /// Ending of its files' names, if they can be in files.
     pub file_ending: Option<&'static str>,
     /// Whether they can be in memory, as `:memory:`.
@@ -78,7 +78,7 @@ impl EngineKind {
         [scheme, summary, example]: [&'static str; 3],
         version: fn() -> Result<String, String>,
         options: fn() -> Vec<OptionHelp>,
-        open: Open,
+        open: OpenTarget,
     ) -> Self {
         Self {
             scheme,

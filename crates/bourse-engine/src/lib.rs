@@ -77,7 +77,7 @@ pub use folders::{FolderBytes, folder_bytes, remove_folder, sync_folder, sync_na
 pub use footprint::{FileCounter, FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use inventory::{Inventory, foreign_among, listed, refuse_others};
 pub use keyed::{KeyDatabase, KeyedEngine, settings};
-pub use kind::{EngineKind, InProcess, Open};
+pub use kind::{EngineKind, InProcessPlaces, OpenTarget};
 #[doc(hidden)]
 pub use libloading; // for `c_interface!`
 pub use library::{EngineLibrary, LibraryAbsent, LoadedLibrary};
@@ -90,7 +90,9 @@ pub use opened::{Commits, SharedDatabase};
 pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
 pub use read_copy::{ReadCopy, is_changed, stamp};
-pub use records::{Change, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
+pub use records::{
+    FieldChange, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, StatementForm,
+};
 pub use routine::{Language, Routine, RoutineStep, version_of};
 pub use session::{
     Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Session, SessionExt,

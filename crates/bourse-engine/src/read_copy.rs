@@ -13,7 +13,7 @@ const NAME: &str = "database";
 /// Prefix of the names of the copies' folders.
 const FOLDERS: &str = "bourse-check-";
 /// Number of attempts to copy a database that is changed meanwhile.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// A copy of a database file with its companions, removed when this is dropped.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl ReadCopy {
         let mut this = Self { file: None, folder };
         let file = this.file.insert(SideFile::create(&files, &COPY)?);
         let stamps = || database.all().map(|path| stamp(&path)).collect::<Result<Vec<_>, _>>();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let before = stamps()?;
             file.fill_from(database.path())?;
             for suffix in companions {

@@ -19,10 +19,10 @@ pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 const REPORT_AFTER: Duration = Duration::from_secs(2);
 
 /// Time that answers in progress have after an interruption.
-const GRACE: Duration = Duration::from_millis(700);
+const INTERRUPT_GRACE: Duration = Duration::from_millis(700);
 
 /// Interval at which a thread that waits for a connection checks the limit and interruptions.
-const TICK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 static LIMIT_MS: AtomicU64 = AtomicU64::new(CONNECT_LIMIT.as_secs() * 1_000);
 static REPORT: OnceLock<fn(&str)> = OnceLock::new();
@@ -31,7 +31,7 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static SILENT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Servers that were tried after the interruption, and were silent.
 static GIVEN_UP: Mutex<Vec<String>> = Mutex::new(Vec::new());
-static AWAITED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+static AWAITED: Mutex<Vec<Weak<ServerWaits>>> = Mutex::new(Vec::new());
 
 /// Sets the time limit for a server to open a session.
 pub fn set_connect_limit(limit: Duration) {
@@ -59,7 +59,7 @@ pub fn interrupt() {
         return;
     }
     let end_all = || loop {
-        std::thread::sleep(GRACE);
+        std::thread::sleep(INTERRUPT_GRACE);
         // Ends of connections call nothing that comes back here, but they may take a while.
         let all: Vec<_> = awaited().iter().filter_map(Weak::upgrade).collect();
         all.iter().for_each(|shared| shared.end_if_overdue());
@@ -68,7 +68,7 @@ pub fn interrupt() {
     let _ = std::thread::Builder::new().name("interruption".to_owned()).spawn(end_all);
 }
 
-fn awaited() -> MutexGuard<'static, Vec<Weak<Shared>>> {
+fn awaited() -> MutexGuard<'static, Vec<Weak<ServerWaits>>> {
     locked(&AWAITED)
 }
 
@@ -104,7 +104,7 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
 ) -> Result<T, E> {
     let was_interrupted = is_interrupted();
     // What is put in order after an interruption needs a server that answers at once.
-    let limit = if was_interrupted { connect_limit().min(GRACE) } else { connect_limit() };
+    let limit = if was_interrupted { connect_limit().min(INTERRUPT_GRACE) } else { connect_limit() };
     if was_interrupted && locked(&GIVEN_UP).iter().any(|silent| silent == server) {
         return Err(silent(server, limit).into());
     }
@@ -118,7 +118,7 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
     spawned.map_err(|e| lost(format!("cannot connect to {server}: no thread can be started: {e}")))?;
     let mut is_reported = false;
     loop {
-        match answered.recv_timeout(TICK) {
+        match answered.recv_timeout(POLL_INTERVAL) {
             Ok(Some(connected)) => {
                 if connected.is_ok() {
                     locked(&SILENT).retain(|silent| silent != server);
@@ -132,7 +132,7 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
         }
         let waited = begun.elapsed();
         // A limit of its own that `connect` has ends it with better words.
-        if waited >= limit + 4 * TICK {
+        if waited >= limit + 4 * POLL_INTERVAL {
             if was_interrupted {
                 locked(&GIVEN_UP).push(server.to_owned());
             }
@@ -180,13 +180,13 @@ const OVERDUE: u8 = 3;
 /// State: an answer is awaited, however long it takes.
 const WAITS_FOR_LONG: u8 = 4;
 
-struct Shared {
+struct ServerWaits {
     server: String,
     state: AtomicU8,
     end: Box<dyn Fn() + Send + Sync>,
 }
 
-impl Shared {
+impl ServerWaits {
     fn end_if_overdue(&self) {
         match self.state.load(Ordering::SeqCst) {
             WAITS => {
@@ -208,12 +208,12 @@ impl Shared {
 }
 
 /// A connection whose waits an interruption ends.
-pub struct AwaitedConnection(Arc<Shared>);
+pub struct AwaitedConnection(Arc<ServerWaits>);
 
 impl AwaitedConnection {
     /// Registers a connection to a server; `end` closes it for its reader.
     pub fn new(server: String, end: impl Fn() + Send + Sync + 'static) -> Self {
-        let shared = Arc::new(Shared { server, state: AtomicU8::new(RESTS), end: Box::new(end) });
+        let shared = Arc::new(ServerWaits { server, state: AtomicU8::new(RESTS), end: Box::new(end) });
         let mut all = awaited();
         if all.len() == all.capacity() {
             all.retain(|it| it.strong_count() > 0);
@@ -279,13 +279,13 @@ mod tests {
         is_patient.waits_through_interruption();
         drop(is_gone);
         let connecting = std::thread::spawn(move || within_limit("the server", silent).unwrap_err());
-        std::thread::sleep(4 * TICK);
+        std::thread::sleep(4 * POLL_INTERVAL);
         interrupt();
         [&is_late, &elsewhere].iter().for_each(|it| it.waits());
         assert_eq!(connecting.join().unwrap().kind(), ErrorKind::Interrupted);
         let ended = |wanted: usize| {
             while ends.load(Ordering::SeqCst) < wanted {
-                std::thread::sleep(TICK);
+                std::thread::sleep(POLL_INTERVAL);
             }
         };
         // The one that the interruption found waiting, and then the one that waits for the same server since.
@@ -293,7 +293,7 @@ mod tests {
         is_late.rests();
         assert_eq!(within_limit("the server", || Ok::<_, EngineError>(7)).unwrap(), 7);
         is_late.waits();
-        std::thread::sleep(3 * GRACE);
+        std::thread::sleep(3 * INTERRUPT_GRACE);
         assert_eq!(ends.load(Ordering::SeqCst), 2, "it has answered since, and the other one never was silent");
         let lost = for_report(EngineError::new(ErrorKind::ConnectionLost, "gone"));
         assert_eq!(lost.kind(), ErrorKind::Interrupted);

@@ -411,9 +411,9 @@ mod tests {
     static FORMAT: FileFormat = FileFormat { name: "test", companions: &["-log"], ..FileFormat::FILE };
 
     /// A database in a folder that is removed when dropped.
-    struct Database(DatabaseFiles);
+    struct DatabaseInFolder(DatabaseFiles);
 
-    impl Database {
+    impl DatabaseInFolder {
         fn new(name: &str) -> Self {
             let folder = std::env::temp_dir().join(format!("bourse-{name}-{}", std::process::id()));
             fs::create_dir(&folder).unwrap();
@@ -429,7 +429,7 @@ mod tests {
         }
     }
 
-    impl Drop for Database {
+    impl Drop for DatabaseInFolder {
         fn drop(&mut self) {
             fs::remove_dir_all(self.0.path().parent().unwrap()).unwrap();
         }
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn it_is_made_used_and_removed() {
-        let database = Database::new("side-made");
+        let database = DatabaseInFolder::new("side-made");
         let side = SideFile::create(&database.0, &KIND).unwrap();
         side.file().write_all(b"mark and more").unwrap();
         fs::write(database.log(), "log").unwrap();
@@ -458,7 +458,7 @@ mod tests {
 
     #[test]
     fn a_shared_lock_lasts_until_the_last_has_ended() {
-        let database = Database::new("side-shared");
+        let database = DatabaseInFolder::new("side-shared");
         assert!(SideFile::join(&database.0, &KIND).unwrap().is_none(), "there is nothing to join");
         let first = SideFile::create(&database.0, &KIND).unwrap();
         let refused = |joined: Result<Option<SideFile>, EngineError>| joined.unwrap_err().kind();
@@ -476,7 +476,7 @@ mod tests {
 
     #[test]
     fn what_a_killed_process_left_is_taken_over() {
-        let database = Database::new("side-left");
+        let database = DatabaseInFolder::new("side-left");
         for content in ["half written", ""] {
             let leave = || {
                 fs::write(database.side(), content).unwrap();
@@ -498,7 +498,7 @@ mod tests {
 
     #[test]
     fn what_is_not_ours_stays_as_it_is() {
-        let database = Database::new("side-foreign");
+        let database = DatabaseInFolder::new("side-foreign");
         fs::write(database.side(), "somebody's notes").unwrap();
         fs::write(database.log(), "and more").unwrap();
         let refused = |expected: &str| {

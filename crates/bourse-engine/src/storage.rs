@@ -48,7 +48,7 @@ impl Storage {
     pub fn of(folder: &Path) -> Option<Self> {
         let folder = folder.canonicalize().ok()?;
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-        let mount = Mount::holding(&mounts, &folder)?;
+        let mount = MountLine::holding(&mounts, &folder)?;
         Some(mount.storage(&mounts, &|path| std::fs::read_to_string(path).ok(), &|number, source| {
             block_device(number, source)
         }))
@@ -66,7 +66,7 @@ fn block_device(number: &str, source: &str) -> Option<String> {
 
 /// A line of `/proc/self/mountinfo`.
 #[derive(Debug, PartialEq, Eq)]
-struct Mount<'m> {
+struct MountLine<'m> {
     /// `major:minor` of the device.
     number: &'m str,
     point: PathBuf,
@@ -76,7 +76,7 @@ struct Mount<'m> {
     of_file_system: &'m str,
 }
 
-impl<'m> Mount<'m> {
+impl<'m> MountLine<'m> {
     fn parse(line: &'m str) -> Option<Self> {
         let (mount, file_system) = line.split_once(" - ")?;
         let mut mount = mount.split(' ').skip(2);
@@ -113,7 +113,7 @@ impl<'m> Mount<'m> {
             "ramfs" => Medium::Memory("ramfs"),
             "overlay" => {
                 // Where the upper layer is a place that we do not see, its path leads back to the overlay.
-                let upper = option("upperdir=").and_then(|upper| Mount::holding(mounts, &unescaped(upper)));
+                let upper = option("upperdir=").and_then(|upper| MountLine::holding(mounts, &unescaped(upper)));
                 match upper.map(|upper| upper.file_system) {
                     Some("tmpfs") => Medium::Memory("overlay on tmpfs"),
                     Some("ramfs") => Medium::Memory("overlay on ramfs"),
@@ -201,7 +201,7 @@ mod tests {
 ";
 
     fn found(path: &str) -> Storage {
-        let mount = Mount::holding(MOUNTS, Path::new(path)).expect("everything lies below the root");
+        let mount = MountLine::holding(MOUNTS, Path::new(path)).expect("everything lies below the root");
         let read = |path: &str| {
             let (_, queue) = path.split_once("/vda/queue/")?;
             Some(if queue == "fua" { "0\n" } else { "write back\n" }.to_owned())

@@ -172,9 +172,9 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     /// A folder that is removed with its content when dropped.
-    struct Folder(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Folder {
+    impl TestFolder {
         fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("bourse-{name}-{}", std::process::id()));
             fs::create_dir(&path).unwrap();
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             fs::remove_dir_all(&self.0).unwrap();
         }
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn what_is_no_file_is_refused_by_name() {
         use rustix::fs::{CWD, FileType, Mode, mknodat};
-        let folder = Folder::new("no-file");
+        let folder = TestFolder::new("no-file");
         let path = |name: &str| folder.0.join(name);
         mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         symlink("fifo", path("to-fifo")).unwrap();
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn links_are_followed_and_files_read_from_their_start() {
-        let folder = Folder::new("links");
+        let folder = TestFolder::new("links");
         let path = |name: &str| folder.0.join(name);
         fs::write(path("real"), "content").unwrap();
         symlink("real", path("link")).unwrap();

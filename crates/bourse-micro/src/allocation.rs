@@ -1,7 +1,7 @@
 //! Test that the timed part of workloads' users makes no allocation of Bourse's, on the null engine.
 
 use crate::WORKLOADS;
-use crate::workload::{Setting, Tally};
+use crate::workload::{RoundSettings, RoundTally};
 use bourse_driver::{
     Clock, Control, Draw, MS, OperationCx, OperationResult, Plan, RealClock, Recording, StopRule, User, UserSpec, drive,
 };
@@ -40,14 +40,14 @@ fn the_timed_part_allocates_nothing() {
     for spec in WORKLOADS {
         // One thread each; rows are numbers only, nothing is made.
         let case = spec.plan([]).unwrap();
-        let setting = Setting {
+        let setting = RoundSettings {
             engine: &NullEngine,
             seed: 1,
             count: None,
             batch: Some(10),
             sampled: false,
             is_real: false,
-            tally: Arc::new(Tally::default()),
+            tally: Arc::new(RoundTally::default()),
         };
         let plan = Plan { warm_up_ns: 0, measure_ns: 30 * MS, ..Plan::default() };
         for user_spec in case

@@ -1,12 +1,12 @@
 //! Batches of short operations: timing each alone would read the clock twice, which costs as much as some of them take.
 
-use crate::options::{Kind, OptionSpec};
+use crate::options::{OptionKind, WorkloadOption};
 use bourse_driver::{Clock, Nanos, SplitMix};
 
 /// Option: the number of operations timed together.
-pub(crate) const BATCH: OptionSpec = OptionSpec {
+pub(crate) const BATCH: WorkloadOption = WorkloadOption {
     name: "batch",
-    kind: Kind::CountOr { word: "auto", min: 1, max: 100_000 },
+    kind: OptionKind::CountOr { word: "auto", min: 1, max: 100_000 },
     default: "auto",
     meaning: "operations timed together; auto: as many as fill 20 µs, so longer operations are timed one by one",
 };
@@ -32,7 +32,7 @@ enum SizeRule {
 
 impl Batching {
     const FILL_NS: f64 = 20_000.0;
-    const MOST: u64 = 1_000;
+    const MAX_BATCH: u64 = 1_000;
 
     /// Batches of a fixed size, or as large as the target time allows.
     pub(crate) const fn new(fixed: Option<u64>) -> Self {
@@ -79,7 +79,7 @@ impl Batching {
     fn follow(&mut self, now: Nanos) {
         if self.handed_out > 0 {
             let each = now.saturating_sub(self.handed_out).max(1) as f64 / self.size as f64;
-            let wanted = ((Self::FILL_NS / each) as u64).clamp(1, Self::MOST);
+            let wanted = ((Self::FILL_NS / each) as u64).clamp(1, Self::MAX_BATCH);
             self.size = if wanted >= self.size { wanted } else { (self.size * 7 + wanted) / 8 }.max(1);
         }
         self.handed_out = now.max(1);

@@ -2,14 +2,14 @@
 
 use crate::database::{RecordWork, count, create, pairs, push_pair_text, same, work_on_records};
 use crate::filled_table::{Filler, Texts, WIDTH, persons};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::records::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
-use crate::workload::{Extent, MicroError, PlannedWorkload, Setting, Tally, WorkloadSpec, Writes};
+use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, Statements, Value,
+    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, StatementForm, Value,
 };
 use bourse_record::{Check, NameValue};
 
@@ -23,47 +23,47 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             ids=assigned",
     options: &[
         ROWS,
-        OptionSpec {
+        WorkloadOption {
             name: "tables",
-            kind: Kind::Count { min: 1, max: 4 },
+            kind: OptionKind::Count { min: 1, max: 4 },
             default: "1",
             meaning: "tables of `rows` rows each, filled in turn",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "shape",
-            kind: Kind::Word(&["persons", "pairs"]),
+            kind: OptionKind::Word(&["persons", "pairs"]),
             default: "persons",
             meaning: "rows with two texts of `width` characters, or with a number and a short text",
         },
         WIDTH,
-        OptionSpec {
+        WorkloadOption {
             name: "ids",
-            kind: Kind::Word(&["given", "assigned"]),
+            kind: OptionKind::Word(&["given", "assigned"]),
             default: "given",
             meaning: "ids of persons are given with the rows, or assigned by the engine (AUTOINCREMENT)",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "per_transaction",
-            kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
+            kind: OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
             default: "all",
             meaning: "rows per transaction",
         },
         EXPLICIT,
         STATEMENTS,
-        OptionSpec {
+        WorkloadOption {
             name: "indexes",
-            kind: Kind::Word(&["none", "before", "after"]),
+            kind: OptionKind::Word(&["none", "before", "after"]),
             default: "none",
             meaning: "secondary index (on c1, or str_key): none, created before the rows, or built after them and timed separately",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "key_index",
-            kind: Kind::Word(&["tree", "hash"]),
+            kind: OptionKind::Word(&["tree", "hash"]),
             default: "tree",
             meaning: "index on int_key",
         },
     ],
-    extent: Extent::Work,
+    extent: RoundExtent::Work,
     plan,
 };
 
@@ -76,7 +76,7 @@ const INDEX: usize = 1;
 const SAMPLE: u64 = 1_000;
 
 /// Rows assembled before they are passed to the engine: few enough to stay in the nearest cache.
-const TOGETHER: usize = 32;
+const ROWS_PER_CALL: usize = 32;
 
 struct BulkLoad {
     tables: Vec<&'static RecordTable>,
@@ -87,13 +87,13 @@ struct BulkLoad {
     per_transaction: u64,
     explicit: bool,
     assigned: bool,
-    statements: Statements,
+    statements: StatementForm,
     after: bool,
     hash: bool,
     filler: Filler,
 }
 
-fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let is_pairs = options.is("shape", "pairs");
     let number = options.size("tables");
     if is_pairs && number > 1 {
@@ -180,7 +180,7 @@ impl PlannedWorkload for BulkLoad {
         create(engine, if self.after { &self.bare } else { &self.tables })?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let loader = Loader {
             load: self,
             at: 0,
@@ -198,13 +198,13 @@ impl PlannedWorkload for BulkLoad {
     fn writes(&self) -> Option<Writes> {
         Some(Writes::together(INSERT, self.per_transaction))
     }
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         let mut found = 0;
         for table in &self.tables {
             found += count(setting.engine, table)?;
         }
         let words = "there are as many rows as were inserted and committed".to_owned();
-        Ok(vec![same("rows", words, Tally::get(&setting.tally.changes), found)])
+        Ok(vec![same("rows", words, RoundTally::get(&setting.tally.changes), found)])
     }
 }
 
@@ -220,7 +220,7 @@ struct Loader<'s> {
     pair_texts: PairTexts,
     /// Whether the index has not been built yet.
     index: bool,
-    setting: Setting<'s>,
+    setting: RoundSettings<'s>,
 }
 
 impl Loader<'_> {
@@ -247,7 +247,7 @@ impl Loader<'_> {
                 if load.explicit {
                     records.commit()?;
                 }
-                Tally::add(&self.setting.tally.changes, self.in_transaction);
+                RoundTally::add(&self.setting.tally.changes, self.in_transaction);
                 self.in_transaction = 0;
             }
         }
@@ -325,9 +325,9 @@ fn insert_blocks<'v, R: Records + ?Sized, const W: usize>(
     table: &'static RecordTable,
     mut rows: impl Iterator<Item = [Value<'v>; W]>,
 ) -> Result<(), EngineError> {
-    let mut block = ArrayVec::<_, TOGETHER>::new();
+    let mut block = ArrayVec::<_, ROWS_PER_CALL>::new();
     loop {
-        block.extend(rows.by_ref().take(TOGETHER));
+        block.extend(rows.by_ref().take(ROWS_PER_CALL));
         if block.is_empty() {
             return Ok(());
         }

@@ -8,12 +8,13 @@ mod statements;
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create_by, same};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::usual::{STATEMENTS, statements};
-use crate::workload::{Extent, MicroError, PlannedWorkload, Setting, Tally, WorkloadSpec, Writes};
+use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Statements,
+    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _,
+    StatementForm,
 };
 use bourse_record::{Check, NameValue, SplitMix};
 use statements::{InsertValues, TABLE_COUNT, TABLES, TableStatements, UPDATED, run};
@@ -26,35 +27,35 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
              of at most 255 characters; id, _d integers; an index on id that is not unique)",
     needs: "SQL",
     options: &[
-        OptionSpec {
+        WorkloadOption {
             name: "phase",
-            kind: Kind::Word(&["insert", "update", "select", "delete", "mixed"]),
+            kind: OptionKind::Word(&["insert", "update", "select", "delete", "mixed"]),
             default: "mixed",
             meaning: "insert: `queries` rows into empty tables. update, delete: all rows of loaded tables, one \
                       statement per table. select: all ids of a table per statement. mixed: insert, update, select and \
                       delete one row by its id, in empty tables",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "queries",
-            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            kind: OptionKind::Count { min: 1, max: 1_000_000_000 },
             default: "10000",
             meaning: "statements of all clients together; also the number of rows of the four tables together",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "clients",
-            kind: Kind::Count { min: 1, max: 1_024 },
+            kind: OptionKind::Count { min: 1, max: 1_024 },
             default: "20",
             meaning: "clients, one thread and one connection each",
         },
         STATEMENTS,
         BATCH,
     ],
-    extent: Extent::Work,
+    extent: RoundExtent::Work,
     plan,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ClientPhase {
     Insert,
     Update,
     Select,
@@ -63,10 +64,10 @@ enum Phase {
 }
 
 struct ClientMix {
-    phase: Phase,
+    phase: ClientPhase,
     queries: u64,
     clients: u64,
-    statements: Statements,
+    statements: StatementForm,
     batch: Option<u64>,
 }
 
@@ -75,13 +76,13 @@ const MIXED: u64 = 4;
 /// Largest id drawn, as by `round(rand() * 10000000)`.
 const LARGEST_ID: u64 = 10_000_000;
 
-fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let phase = match options.text("phase") {
-        "insert" => Phase::Insert,
-        "update" => Phase::Update,
-        "select" => Phase::Select,
-        "delete" => Phase::Delete,
-        _ => Phase::Mixed,
+        "insert" => ClientPhase::Insert,
+        "update" => ClientPhase::Update,
+        "select" => ClientPhase::Select,
+        "delete" => ClientPhase::Delete,
+        _ => ClientPhase::Mixed,
     };
     Ok(Box::new(ClientMix {
         phase,
@@ -97,7 +98,7 @@ impl ClientMix {
     fn rows(&self, table: u64) -> u64 {
         let tables = TABLES.len() as u64;
         match self.phase {
-            Phase::Insert | Phase::Mixed => 0,
+            ClientPhase::Insert | ClientPhase::Mixed => 0,
             _ => (self.queries + tables - 1 - table) / tables,
         }
     }
@@ -105,9 +106,9 @@ impl ClientMix {
     /// Number of tasks of all clients: statements, tables, or for `mixed` visits to a table.
     fn tasks(&self) -> u64 {
         match self.phase {
-            Phase::Insert | Phase::Select => self.queries,
-            Phase::Update | Phase::Delete => TABLES.len() as u64,
-            Phase::Mixed => self.queries.div_ceil(MIXED),
+            ClientPhase::Insert | ClientPhase::Select => self.queries,
+            ClientPhase::Update | ClientPhase::Delete => TABLES.len() as u64,
+            ClientPhase::Mixed => self.queries.div_ceil(MIXED),
         }
     }
 
@@ -162,17 +163,17 @@ impl ClientMix {
 impl PlannedWorkload for ClientMix {
     fn operations(&self) -> Vec<OperationSpec> {
         vec![OperationSpec::new(match self.phase {
-            Phase::Insert => "insert",
-            Phase::Update => "update",
-            Phase::Select => "select",
-            Phase::Delete => "delete",
-            Phase::Mixed => "statement",
+            ClientPhase::Insert => "insert",
+            ClientPhase::Update => "update",
+            ClientPhase::Select => "select",
+            ClientPhase::Delete => "delete",
+            ClientPhase::Mixed => "statement",
         })]
     }
     fn unit(&self) -> &'static str {
         match self.phase {
-            Phase::Insert | Phase::Update | Phase::Delete => "rows/s",
-            Phase::Select | Phase::Mixed => "statements/s",
+            ClientPhase::Insert | ClientPhase::Update | ClientPhase::Delete => "rows/s",
+            ClientPhase::Select | ClientPhase::Mixed => "statements/s",
         }
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
@@ -188,12 +189,12 @@ impl PlannedWorkload for ClientMix {
         self.fill(engine).map_err(MicroError::engine("loading the tables"))?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let (clients, tasks) = (self.threads() as u64, self.tasks());
         let mut seeds = SplitMix::new(setting.seed);
         let ids = self.ids();
         let client = |number| {
-            let client = Client {
+            let client = MixClient {
                 mix: self,
                 left: tasks / clients + u64::from(number < tasks % clients),
                 all: tasks / clients + u64::from(number < tasks % clients),
@@ -204,10 +205,10 @@ impl PlannedWorkload for ClientMix {
                 random: SplitMix::new(seeds.next()),
                 // The null engine's batch is in operations; `mixed` performs four at a time.
                 batching: match self.phase {
-                    Phase::Mixed => {
+                    ClientPhase::Mixed => {
                         setting.batching(setting.batch.or(self.batch).map(|statements| statements.div_ceil(MIXED)))
                     }
-                    Phase::Update | Phase::Delete => Batching::new(Some(1)),
+                    ClientPhase::Update | ClientPhase::Delete => Batching::new(Some(1)),
                     _ => setting.batching(setting.batch.or(self.batch)),
                 },
                 setting: setting.clone(),
@@ -220,40 +221,40 @@ impl PlannedWorkload for ClientMix {
         // A statement that reaches no row counts as one operation, and changes nothing.
         let every_table_has_rows = || (0..TABLES.len() as u64).all(|table| self.rows(table) > 0);
         let writes = match self.phase {
-            Phase::Insert | Phase::Mixed => true,
-            Phase::Update | Phase::Delete => every_table_has_rows(),
-            Phase::Select => false,
+            ClientPhase::Insert | ClientPhase::Mixed => true,
+            ClientPhase::Update | ClientPhase::Delete => every_table_has_rows(),
+            ClientPhase::Select => false,
         };
         writes.then_some(Writes::committed(0))
     }
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         let rows = self.sum(setting.engine, |table| &table.count)?;
         let before: u64 = (0..TABLES.len() as u64).map(|table| self.rows(table)).sum();
-        let changes = Tally::get(&setting.tally.changes);
+        let changes = RoundTally::get(&setting.tally.changes);
         let is = |words: &str, expected, found| Ok(vec![same("rows", words.to_owned(), expected, found)]);
         match self.phase {
-            Phase::Insert => is("there are as many rows as were inserted", changes, rows),
-            Phase::Update => {
+            ClientPhase::Insert => is("there are as many rows as were inserted", changes, rows),
+            ClientPhase::Update => {
                 let updated = self.sum(setting.engine, |table| &table.count_updated)?;
                 is("as many rows are changed as were updated", changes, updated)
             }
-            Phase::Select => is("there are as many rows as before", before, rows),
-            Phase::Delete => is("as many rows are gone as were deleted", changes, before - rows.min(before)),
+            ClientPhase::Select => is("there are as many rows as before", before, rows),
+            ClientPhase::Delete => is("as many rows are gone as were deleted", changes, before - rows.min(before)),
             // A row that an engine acknowledged and lost before its client came to delete it is not left over either.
-            Phase::Mixed => Ok(vec![
+            ClientPhase::Mixed => Ok(vec![
                 same("rows", "what was inserted was deleted again".to_owned(), 0, rows),
                 same(
                     "deletes",
                     "as many rows were deleted as were inserted".to_owned(),
                     changes / MIXED,
-                    Tally::get(&setting.tally.found),
+                    RoundTally::get(&setting.tally.found),
                 ),
             ]),
         }
     }
 }
 
-struct Client<'s> {
+struct MixClient<'s> {
     mix: &'s ClientMix,
     /// Tasks left of the client's share.
     left: u64,
@@ -266,10 +267,10 @@ struct Client<'s> {
     drawn: Vec<InsertValues>,
     random: SplitMix,
     batching: Batching,
-    setting: Setting<'s>,
+    setting: RoundSettings<'s>,
 }
 
-impl User for Client<'_> {
+impl User for MixClient<'_> {
     fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
         if self.left == 0 {
             if self.setting.is_real {
@@ -301,16 +302,16 @@ impl User for Client<'_> {
             let ids = self.ids[(self.turn % TABLES.len() as u64) as usize];
             self.turn += 1;
             let done = match mix.phase {
-                Phase::Insert => cx.retrying(|connection| {
+                ClientPhase::Insert => cx.retrying(|connection| {
                     one(run(connection, mix.statements, &table.insert, &values.all(), &mut |_| Ok(()))?, setting)
                 }),
-                Phase::Update => cx.retrying(|connection| {
+                ClientPhase::Update => cx.retrying(|connection| {
                     all(run(connection, mix.statements, &table.update_all, &UPDATED, &mut |_| Ok(()))?, rows, setting)
                 }),
-                Phase::Delete => cx.retrying(|connection| {
+                ClientPhase::Delete => cx.retrying(|connection| {
                     all(run(connection, mix.statements, &table.delete_all, &[], &mut |_| Ok(()))?, rows, setting)
                 }),
-                Phase::Select => cx.retrying(|connection| {
+                ClientPhase::Select => cx.retrying(|connection| {
                     let (mut found, mut sum) = (0, 0);
                     run(connection, mix.statements, &table.select_all, &[], &mut |row| {
                         // Each row is decoded, as a client would do.
@@ -325,15 +326,15 @@ impl User for Client<'_> {
                     }
                     Ok(1)
                 }),
-                Phase::Mixed => mixed(cx, mix.statements, table, values, setting).map(|deleted| {
-                    Tally::add(&setting.tally.found, deleted);
+                ClientPhase::Mixed => mixed(cx, mix.statements, table, values, setting).map(|deleted| {
+                    RoundTally::add(&setting.tally.found, deleted);
                     MIXED
                 }),
             };
             match done {
                 Ok(changed) => {
                     count += changed as u32;
-                    Tally::add(&setting.tally.changes, changed);
+                    RoundTally::add(&setting.tally.changes, changed);
                 }
                 Err(error) => return OperationResult::error(0, &error).times(tasks),
             }
@@ -346,10 +347,10 @@ impl User for Client<'_> {
 /// Performs four statements, each a transaction of its own, and returns the number of rows deleted.
 fn mixed(
     cx: &mut OperationCx<'_>,
-    statements: Statements,
+    statements: StatementForm,
     table: &'static TableStatements,
     values: &InsertValues,
-    setting: &Setting<'_>,
+    setting: &RoundSettings<'_>,
 ) -> Result<u64, EngineError> {
     let nothing = &mut |_: &dyn bourse_engine::Row| Ok(());
     cx.retrying(|connection| one(run(connection, statements, &table.insert, &values.all(), nothing)?, setting))?;
@@ -364,12 +365,12 @@ fn mixed(
     cx.retrying(|connection| run(connection, statements, &table.delete_one, &values.id(), nothing))
 }
 
-fn one(changed: u64, setting: &Setting<'_>) -> Result<u64, EngineError> {
+fn one(changed: u64, setting: &RoundSettings<'_>) -> Result<u64, EngineError> {
     all(changed, 1, setting)
 }
 
 /// Checks that a statement changed every row.
-fn all(changed: u64, rows: u64, setting: &Setting<'_>) -> Result<u64, EngineError> {
+fn all(changed: u64, rows: u64, setting: &RoundSettings<'_>) -> Result<u64, EngineError> {
     if changed == rows || !setting.is_real {
         return Ok(rows);
     }

@@ -2,15 +2,16 @@
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum};
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, statements};
 use crate::workload::{
-    Extent, MicroError, PlannedWorkload, RemainingOperations, Setting, Tally, WorkloadSpec, Writes, named,
+    MicroError, PlannedWorkload, RemainingOperations, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes,
+    named,
 };
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
-    Statements, Value,
+    StatementForm, Value,
 };
 use bourse_record::{Check, Counts, NameValue, PhaseKind, Round};
 use std::fs::{File, OpenOptions, remove_file};
@@ -26,9 +27,9 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     needs: "records by key",
     options: &[
         THREADS,
-        OptionSpec {
+        WorkloadOption {
             name: "raw_syncs",
-            kind: Kind::Count { min: 0, max: 1_000_000 },
+            kind: OptionKind::Count { min: 0, max: 1_000_000 },
             default: "500",
             meaning: "most times that 4 KiB of a file beside the database are written over and synced: before the first \
                       commit and after every 50 of the first thread, outside the timed part; 0 for none",
@@ -36,7 +37,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
         STATEMENTS,
         BATCH,
     ],
-    extent: Extent::Time,
+    extent: RoundExtent::Time,
     plan,
 };
 
@@ -51,13 +52,13 @@ const COMMITS_A_SYNC: u64 = 50;
 struct Commits {
     threads: usize,
     raw_syncs: u64,
-    statements: Statements,
+    statements: StatementForm,
     batch: Option<u64>,
     /// Raw syncs of this round.
     raw: Mutex<Option<RawSyncs>>,
 }
 
-fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     Ok(Box::new(Commits {
         threads: options.size("threads"),
         raw_syncs: options.count("raw_syncs"),
@@ -91,7 +92,7 @@ impl PlannedWorkload for Commits {
             raw.map_err(|error| MicroError::System { doing: "making a file beside the database".to_owned(), error })?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let committer = Committer {
                 commits: self,
@@ -109,14 +110,14 @@ impl PlannedWorkload for Commits {
     fn writes(&self) -> Option<Writes> {
         Some(Writes::committed(0))
     }
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         if setting.engine.capabilities().records.is_none_or(|records| !records.ordered_scans) {
             return Ok(Vec::new());
         }
         let words = "the sum of counters.n is the number of commits".to_owned();
-        Ok(vec![same("commits", words, Tally::get(&setting.tally.changes), sum(setting.engine, &COUNTERS, 0)?)])
+        Ok(vec![same("commits", words, RoundTally::get(&setting.tally.changes), sum(setting.engine, &COUNTERS, 0)?)])
     }
-    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+    fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         if !setting.is_real {
             return;
         }
@@ -184,7 +185,7 @@ struct RawSyncs {
 }
 
 impl RawSyncs {
-    const BLOCK: usize = 4096;
+    const BLOCK_BYTES: usize = 4096;
     const BLOCKS: u64 = 256;
 
     fn new(folder: &Path, most: u64) -> std::io::Result<Self> {
@@ -193,7 +194,7 @@ impl RawSyncs {
         let _scratch = Scratch(path);
         // All of it is there before the first sync that counts: only its bytes change, never its size.
         for _ in 0..Self::BLOCKS {
-            file.write_all(&[1; Self::BLOCK])?;
+            file.write_all(&[1; Self::BLOCK_BYTES])?;
         }
         file.sync_all()?;
         Ok(Self { file, left: most, done: 0, counts: Counts::new(), error: None, _scratch })
@@ -215,8 +216,8 @@ impl RawSyncs {
 
     fn write(&mut self) -> std::io::Result<()> {
         self.done += 1;
-        self.file.seek(SeekFrom::Start(self.done % Self::BLOCKS * Self::BLOCK as u64))?;
-        self.file.write_all(&[self.done as u8; Self::BLOCK])?;
+        self.file.seek(SeekFrom::Start(self.done % Self::BLOCKS * Self::BLOCK_BYTES as u64))?;
+        self.file.write_all(&[self.done as u8; Self::BLOCK_BYTES])?;
         self.file.sync_data()
     }
 }
@@ -231,7 +232,7 @@ struct Committer<'s> {
     syncs_in: Option<u64>,
     batching: Batching,
     left: RemainingOperations,
-    setting: Setting<'s>,
+    setting: RoundSettings<'s>,
 }
 
 impl User for Committer<'_> {
@@ -277,7 +278,7 @@ impl User for Committer<'_> {
             if let Err(error) = done {
                 return OperationResult::error(0, &error).times(self.drawn as u32);
             }
-            Tally::add(&self.setting.tally.changes, 1);
+            RoundTally::add(&self.setting.tally.changes, 1);
         }
         OperationResult::completed(0).times(self.drawn as u32)
     }

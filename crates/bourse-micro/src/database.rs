@@ -4,7 +4,7 @@ use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
 use bourse_engine::{
     Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, RecordField, RecordTable,
-    RecordType, Records, RecordsOverSql, Row, RowExt as _, Statements, Value, foreign_among,
+    RecordType, Records, RecordsOverSql, Row, RowExt as _, StatementForm, Value, foreign_among,
 };
 use bourse_record::{Check, CheckStatus};
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ pub(crate) trait RecordWork {
 #[inline]
 pub(crate) fn work_on_records<W: RecordWork>(
     connection: &mut Connection,
-    statements: Statements,
+    statements: StatementForm,
     work: W,
 ) -> W::Result {
     match connection {
@@ -218,7 +218,7 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     }
     let mut connection = engine.connect().map_err(MicroError::engine("connecting"))?;
     let marked =
-        connection.with_records(Statements::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
+        connection.with_records(StatementForm::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
     // A failed set-up may leave the table without its row. A key engine does not distinguish an empty table from a
     // missing one.
     let is_ours = marked.is_ok_and(|has_row| has_row || matches!(connection, Connection::Sql(_)));
@@ -250,7 +250,7 @@ pub(crate) fn fill(
     let doing = || MicroError::engine(format!("loading {}", table.name()));
     let mut connection = engine.connect().map_err(doing())?;
     connection
-        .with_records(Statements::Prepared, |records| {
+        .with_records(StatementForm::Prepared, |records| {
             for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
                 records.begin(Access::Write)?;
                 let numbers = from..rows.min(from + LOAD_TRANSACTION);
@@ -297,7 +297,7 @@ pub(crate) fn ask<T>(
     f: impl FnOnce(&mut dyn Records) -> Result<T, EngineError>,
 ) -> Result<T, MicroError> {
     let mut connection = engine.connect().map_err(MicroError::engine("connecting to check"))?;
-    connection.with_records(Statements::Prepared, f).map_err(MicroError::engine("checking"))
+    connection.with_records(StatementForm::Prepared, f).map_err(MicroError::engine("checking"))
 }
 
 /// Number of records of a table.

@@ -1,38 +1,38 @@
 //! Tables with rows that workloads read and change: columns, values and options.
 
 use crate::database::{WIDEST, count, create, fill, fill_pairs, pair_chars, pair_order, same, sum};
-use crate::options::{Kind, OptionSpec, Options};
+use crate::options::{OptionKind, WorkloadOption, WorkloadOptions};
 use crate::row_sum::{RowSums, SlidingSums, joined, read_row};
-use crate::workload::{MicroError, Setting, Tally};
+use crate::workload::{MicroError, RoundSettings, RoundTally};
 use arrayvec::ArrayVec;
 use bourse_engine::{Engine, IndexKind, Key, RecordField, RecordTable, RecordType, Row, Value};
 use bourse_record::{Check, NameValue, SplitMix};
 use std::sync::OnceLock;
 
 /// Option: width of the texts.
-pub(crate) const WIDTH: OptionSpec = OptionSpec {
+pub(crate) const WIDTH: WorkloadOption = WorkloadOption {
     name: "width",
-    kind: Kind::Count { min: 1, max: 60_000 },
+    kind: OptionKind::Count { min: 1, max: 60_000 },
     default: "100",
     meaning: "length of each of a row's two texts, in characters",
 };
 /// Option: the key by which rows are found.
-pub(crate) const KEY: OptionSpec = OptionSpec {
+pub(crate) const KEY: WorkloadOption = WorkloadOption {
     name: "key",
-    kind: Kind::Word(&["integer", "text"]),
+    kind: OptionKind::Word(&["integer", "text"]),
     default: "integer",
     meaning: "primary key: the row's number, or a text of 28 characters in random order",
 };
 /// Option: fields of a record of YCSB.
-pub(crate) const FIELDS: OptionSpec = OptionSpec {
+pub(crate) const FIELDS: WorkloadOption = WorkloadOption {
     name: "fields",
-    kind: Kind::Count { min: 1, max: WIDEST as u64 - 1 },
+    kind: OptionKind::Count { min: 1, max: WIDEST as u64 - 1 },
     default: "10",
     meaning: "fields of a record",
 };
 /// Option: length of each field.
-pub(crate) const FIELD_LENGTH: OptionSpec =
-    OptionSpec { name: "field_length", default: "100", meaning: "characters of each field", ..WIDTH };
+pub(crate) const FIELD_LENGTH: WorkloadOption =
+    WorkloadOption { name: "field_length", default: "100", meaning: "characters of each field", ..WIDTH };
 /// Description of the table of persons.
 pub(crate) const PERSONS: &str = "persons (id integer, primary key; c1 integer; c2, c3 texts of `width` characters)";
 
@@ -67,7 +67,7 @@ pub(crate) struct FilledTable {
 
 impl FilledTable {
     /// Persons as the options `rows`, [`WIDTH`] and, if the workload has it, [`KEY`] describe them.
-    pub(crate) fn persons(options: &Options) -> Self {
+    pub(crate) fn persons(options: &WorkloadOptions) -> Self {
         let width = options.size(WIDTH.name);
         let has_text_key = options.has(KEY.name) && options.is(KEY.name, "text");
         let key = if has_text_key { TEXT_KEY } else { RecordType::Int };
@@ -75,7 +75,7 @@ impl FilledTable {
     }
 
     /// YCSB's table as the options `rows`, [`FIELDS`] and [`FIELD_LENGTH`] describe it.
-    pub(crate) fn usertable(options: &Options) -> Self {
+    pub(crate) fn usertable(options: &WorkloadOptions) -> Self {
         let width = options.size(FIELD_LENGTH.name);
         let text = |number| RecordField::new(format!("field{number}").leak(), RecordType::Text(width));
         let fields: Vec<_> = (0..options.count(FIELDS.name)).map(text).collect();
@@ -84,11 +84,11 @@ impl FilledTable {
     }
 
     /// Pairs, without texts of the filler.
-    pub(crate) fn pairs(table: &'static RecordTable, options: &Options) -> Self {
+    pub(crate) fn pairs(table: &'static RecordTable, options: &WorkloadOptions) -> Self {
         Self::new(table, options, 0)
     }
 
-    fn new(table: &'static RecordTable, options: &Options, width: usize) -> Self {
+    fn new(table: &'static RecordTable, options: &WorkloadOptions, width: usize) -> Self {
         let has_text_key = table.key().record_type != RecordType::Int;
         let rows = options.count("rows");
         let filler = Filler::new(width, text_fields(table));
@@ -163,24 +163,24 @@ impl FilledTable {
     }
 
     /// Checks that every addition to the rows' numbers is in the database.
-    pub(crate) fn check_sum(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    pub(crate) fn check_sum(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         if setting.engine.capabilities().records.is_none_or(|records| !records.ordered_scans) {
             return Ok(Vec::new());
         }
         let words = format!("the sum of {}.c1 is the number of updates that were committed", self.table.name());
         let found = sum(setting.engine, self.table, 0)?;
-        Ok(vec![same("updates", words, Tally::get(&setting.tally.changes), found)])
+        Ok(vec![same("updates", words, RoundTally::get(&setting.tally.changes), found)])
     }
 
     /// Checks that `deleted` rows are gone.
-    pub(crate) fn check_deleted(&self, setting: &Setting<'_>, deleted: u64) -> Result<Vec<Check>, MicroError> {
+    pub(crate) fn check_deleted(&self, setting: &RoundSettings<'_>, deleted: u64) -> Result<Vec<Check>, MicroError> {
         let left = count(setting.engine, self.table)?;
         let words = "as many rows are gone as were deleted and committed".to_owned();
         Ok(vec![same("rows", words, deleted, self.rows - left.min(self.rows))])
     }
 
     /// Checks the number of rows after `inserted` were added.
-    pub(crate) fn check_count(&self, setting: &Setting<'_>, inserted: u64) -> Result<Vec<Check>, MicroError> {
+    pub(crate) fn check_count(&self, setting: &RoundSettings<'_>, inserted: u64) -> Result<Vec<Check>, MicroError> {
         let words = "there are as many more rows as were inserted and committed".to_owned();
         Ok(vec![same("rows", words, self.rows + inserted, count(setting.engine, self.table)?)])
     }
@@ -297,8 +297,8 @@ mod tests {
     #[test]
     fn texts_that_are_written_have_the_sum_of_those_that_were_loaded() {
         for length in ["1", "15", "16", "100", "104"] {
-            let specs: &'static [OptionSpec] = &[crate::usual::ROWS, FIELDS, FIELD_LENGTH];
-            let options = Options::parse("test", specs, [("field_length", length)]).unwrap();
+            let specs: &'static [WorkloadOption] = &[crate::usual::ROWS, FIELDS, FIELD_LENGTH];
+            let options = WorkloadOptions::parse("test", specs, [("field_length", length)]).unwrap();
             let table = FilledTable::usertable(&options);
             let (mut text, mut different) = (String::new(), std::collections::BTreeSet::new());
             for turn in 0..100 {

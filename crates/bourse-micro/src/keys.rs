@@ -1,6 +1,6 @@
 //! Keys of operations, drawn before the clock starts.
 
-use crate::options::{Kind, OptionSpec, Options};
+use crate::options::{OptionKind, WorkloadOption, WorkloadOptions};
 use bourse_record::SplitMix;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Distribution of keys over a range of `n`.
 #[derive(Debug, Clone)]
-pub enum Distribution {
+pub enum KeyDistribution {
     /// All keys equally often.
     Uniform,
     /// A few keys very often: the k-th most popular of n with a probability proportional to k^-0.99, YCSB's exponent.
@@ -21,17 +21,17 @@ pub enum Distribution {
 }
 
 /// Option: the distribution of a workload's keys.
-pub(crate) const KEYS: OptionSpec = OptionSpec {
+pub(crate) const KEYS: WorkloadOption = WorkloadOption {
     name: "keys",
-    kind: Kind::Word(&["uniform", "zipfian", "latest", "sequential"]),
+    kind: OptionKind::Word(&["uniform", "zipfian", "latest", "sequential"]),
     default: "uniform",
     meaning: "distribution of keys: uniform, zipfian (exactly, exponent 0.99, scattered), latest (the same, from the \
               last key on), or sequential",
 };
 
-impl Distribution {
+impl KeyDistribution {
     /// Distribution that the option [`KEYS`] selects, over `n` keys.
-    pub(crate) fn chosen(options: &Options, n: u64) -> Self {
+    pub(crate) fn chosen(options: &WorkloadOptions, n: u64) -> Self {
         match options.text(KEYS.name) {
             "zipfian" => Self::Zipfian(Arc::new(Zipf::new(n))),
             "latest" => Self::Latest(Zipf::new(n)),
@@ -85,7 +85,7 @@ fn inverse(y: f64) -> f64 {
 impl Zipf {
     /// Maximum number of ranks: with as many the bounds between ranks are still exact to a hundred-thousandth of a
     /// rank.
-    pub const MOST: u64 = 1_000_000_000;
+    pub const MAX_RANKS: u64 = 1_000_000_000;
 
     /// A distribution over `n` ranks, at least one.
     pub fn new(n: u64) -> Self {
@@ -130,7 +130,7 @@ impl Zipf {
 
 /// Keys of a table that grows, from 0: each is inserted by one user, and drawn by others once all before it are committed.
 #[derive(Debug)]
-pub(crate) struct Growth {
+pub(crate) struct GrowingKeys {
     /// Number of keys that can be drawn.
     visible: AtomicU64,
     inserts: Mutex<Inserts>,
@@ -145,7 +145,7 @@ struct Inserts {
     committed: BTreeSet<u64>,
 }
 
-impl Growth {
+impl GrowingKeys {
     /// A table with the keys below `rows`.
     pub(crate) fn new(rows: u64) -> Self {
         let inserts = Inserts { next: rows, failed: Vec::new(), committed: BTreeSet::new() };
@@ -188,16 +188,16 @@ impl Growth {
 /// Keys of one thread, from 0 to n − 1.
 #[derive(Debug, Clone)]
 pub struct KeyStream {
-    distribution: Distribution,
+    distribution: KeyDistribution,
     n: u64,
     random: SplitMix,
     at: u64,
-    growth: Option<Arc<Growth>>,
+    growth: Option<Arc<GrowingKeys>>,
 }
 
 impl KeyStream {
     /// Keys of thread number `thread` of `threads`; all threads share the seed.
-    pub fn new(distribution: Distribution, n: u64, seed: u64, thread: usize, threads: usize) -> Self {
+    pub fn new(distribution: KeyDistribution, n: u64, seed: u64, thread: usize, threads: usize) -> Self {
         let mut seeds = SplitMix::new(seed);
         let own = (0..=thread).map(|_| seeds.next()).last().unwrap_or(seed);
         let at = n / (threads.max(1) as u64) * thread as u64;
@@ -205,14 +205,14 @@ impl KeyStream {
     }
 
     /// Leaves out the keys that are not yet in a growing table: popular keys stay so, as in YCSB.
-    pub(crate) fn within(self, growth: Option<Arc<Growth>>) -> Self {
+    pub(crate) fn within(self, growth: Option<Arc<GrowingKeys>>) -> Self {
         Self { growth, ..self }
     }
 
     /// Draws `count` keys and adds to `drawn` what `each` converts them to.
     #[inline]
     pub fn draw<T>(&mut self, count: u64, drawn: &mut Vec<T>, mut each: impl FnMut(u64) -> T) {
-        if let (Distribution::Uniform, None) = (&self.distribution, &self.growth) {
+        if let (KeyDistribution::Uniform, None) = (&self.distribution, &self.growth) {
             // The usual case, with its state in registers.
             let (mut random, n) = (self.random.clone(), self.n);
             drawn.extend((0..count).map(|_| each(random.below(n))));
@@ -237,16 +237,16 @@ impl KeyStream {
     /// The next key; `n` is the number of keys there are.
     fn any_key(&mut self, n: u64) -> u64 {
         match &mut self.distribution {
-            Distribution::Uniform => self.random.below(self.n),
-            Distribution::Latest(zipf) => {
+            KeyDistribution::Uniform => self.random.below(self.n),
+            KeyDistribution::Latest(zipf) => {
                 zipf.resize(n);
                 n - 1 - zipf.rank(&mut self.random)
             }
-            Distribution::Zipfian(zipf) => {
+            KeyDistribution::Zipfian(zipf) => {
                 let rank = zipf.rank(&mut self.random);
                 (u128::from(rank) * u128::from(zipf.scatter) % u128::from(self.n)) as u64
             }
-            Distribution::Sequential => {
+            KeyDistribution::Sequential => {
                 let key = self.at;
                 self.at = (self.at + 1) % self.n;
                 key
@@ -259,7 +259,7 @@ impl KeyStream {
 mod tests {
     use super::*;
 
-    fn counts(distribution: Distribution, n: u64) -> Vec<u64> {
+    fn counts(distribution: KeyDistribution, n: u64) -> Vec<u64> {
         let mut stream = KeyStream::new(distribution, n, 1, 0, 1);
         let mut counts = vec![0; n as usize];
         (0..200_000).for_each(|_| counts[stream.next_key() as usize] += 1);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn uniform_keys_come_as_often() {
-        let counts = counts(Distribution::Uniform, 100);
+        let counts = counts(KeyDistribution::Uniform, 100);
         assert!(counts.iter().all(|count| (1_800..2_200).contains(count)), "{counts:?}");
     }
 
@@ -299,8 +299,8 @@ mod tests {
 
     #[test]
     fn the_latest_keys_come_with_the_probabilities_of_ranks_as_their_number_grows() {
-        let growth = Arc::new(Growth::new(3));
-        let latest = KeyStream::new(Distribution::Latest(Zipf::new(3)), 3, 5, 0, 1);
+        let growth = Arc::new(GrowingKeys::new(3));
+        let latest = KeyStream::new(KeyDistribution::Latest(Zipf::new(3)), 3, 5, 0, 1);
         let mut latest = latest.within(Some(Arc::clone(&growth)));
         for n in [3, 4, 500, 1_000] {
             (growth.visible()..n).for_each(|_| growth.ended(growth.take(), true));
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn keys_are_inserted_once_and_drawn_when_all_before_them_are_there() {
-        let growth = Growth::new(10);
+        let growth = GrowingKeys::new(10);
         let taken = [(); 4].map(|()| growth.take());
         assert_eq!(taken, [10, 11, 12, 13]);
         for (key, is_committed, visible) in [(11, true, 10), (13, true, 10), (10, true, 12), (12, false, 12)] {
@@ -324,8 +324,8 @@ mod tests {
 
     #[test]
     fn popular_keys_stay_so_while_a_table_grows() {
-        let growth = Arc::new(Growth::new(500));
-        let zipfian = Distribution::Zipfian(Arc::new(Zipf::new(1_000)));
+        let growth = Arc::new(GrowingKeys::new(500));
+        let zipfian = KeyDistribution::Zipfian(Arc::new(Zipf::new(1_000)));
         let mut stream = KeyStream::new(zipfian, 1_000, 7, 0, 1).within(Some(Arc::clone(&growth)));
         let mut drawn = |below: u64| {
             let mut counts = vec![0; 1_000];
@@ -343,18 +343,18 @@ mod tests {
 
     #[test]
     fn bounds_between_the_last_ranks_are_exact() {
-        for x in [1.5, 2.5, 1_000.5, Zipf::MOST as f64 + 0.5] {
+        for x in [1.5, 2.5, 1_000.5, Zipf::MAX_RANKS as f64 + 0.5] {
             let found = inverse(integral(x));
             assert!((found - x).abs() < x * 1e-12, "{found}, expected {x}");
         }
-        let (zipf, mut random) = (Zipf::new(Zipf::MOST), SplitMix::new(1));
-        assert!((0..100_000).all(|_| zipf.rank(&mut random) < Zipf::MOST));
+        let (zipf, mut random) = (Zipf::new(Zipf::MAX_RANKS), SplitMix::new(1));
+        assert!((0..100_000).all(|_| zipf.rank(&mut random) < Zipf::MAX_RANKS));
     }
 
     #[test]
     fn zipfian_ranks_are_scattered_over_the_keys() {
         let n = 1_000;
-        let mut counts = counts(Distribution::Zipfian(Arc::new(Zipf::new(n))), n);
+        let mut counts = counts(KeyDistribution::Zipfian(Arc::new(Zipf::new(n))), n);
         assert!(counts.iter().filter(|count| **count > 0).count() > 900, "all keys are in reach");
         counts.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
         assert!(counts[0] > 20_000, "{}", counts[0]);
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn keys_drawn_together_are_those_drawn_one_by_one() {
-        for distribution in [Distribution::Uniform, Distribution::Sequential] {
+        for distribution in [KeyDistribution::Uniform, KeyDistribution::Sequential] {
             let mut stream = KeyStream::new(distribution, 1_000, 7, 0, 1);
             let mut alone = stream.clone();
             let mut drawn = vec![0];
@@ -379,10 +379,10 @@ mod tests {
 
     #[test]
     fn threads_begin_apart_and_seeds_repeat() {
-        let first = |thread| KeyStream::new(Distribution::Sequential, 100, 7, thread, 4).next_key();
+        let first = |thread| KeyStream::new(KeyDistribution::Sequential, 100, 7, thread, 4).next_key();
         assert_eq!([first(0), first(1), first(3)], [0, 25, 75]);
         let some = |seed, thread| {
-            let mut stream = KeyStream::new(Distribution::Uniform, 1 << 40, seed, thread, 4);
+            let mut stream = KeyStream::new(KeyDistribution::Uniform, 1 << 40, seed, thread, 4);
             [stream.next_key(), stream.next_key()]
         };
         assert_eq!(some(7, 2), some(7, 2));

@@ -34,10 +34,10 @@ mod watch;
 pub mod workload;
 
 pub use database::{foreign_tables, refuse_others};
-pub use options::{Kind, OptionError, OptionSpec, Options};
+pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use round::{NOTICE, RoundResult, TimedOperations, Timing, run_round};
 pub use sql::operations_of;
-pub use workload::{Case, Extent, MicroError, WorkloadSpec};
+pub use workload::{MicroError, RoundExtent, WorkloadCase, WorkloadSpec};
 
 /// All classic workloads.
 pub static WORKLOADS: &[&WorkloadSpec] = {

@@ -2,18 +2,19 @@
 
 use crate::batching::Batching;
 use crate::filled_table::{FilledTable, PERSONS, WIDTH};
-use crate::keys::{Distribution, KEYS, KeyStream};
-use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
+use crate::keys::{KEYS, KeyDistribution, KeyStream};
+use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOption, WorkloadOptions};
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
-use crate::watch::{EVERY, SizesSeen, WatchedSizes, look, seen, watcher};
+use crate::watch::{SAMPLE_INTERVAL_NS, SizesSeen, WatchedSizes, look, seen, watcher};
 use crate::workload::{
-    Extent, MicroError, PlannedWorkload, RemainingOperations, Setting, Tally, WorkloadSpec, Writes, named,
+    MicroError, PlannedWorkload, RemainingOperations, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes,
+    named,
 };
 use bourse_driver::{
     Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, StopRule, User, UserSpec,
 };
 use bourse_engine::{
-    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements,
+    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, StatementForm,
 };
 use bourse_record::{Check, NameValue, Round};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,31 +30,31 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     options: &[
         ROWS,
         WIDTH,
-        OptionSpec {
+        WorkloadOption {
             name: "change",
-            kind: Kind::Word(&["update", "insert"]),
+            kind: OptionKind::Word(&["update", "insert"]),
             default: "update",
             meaning: "what is written: a column of existing rows is incremented, or rows are appended",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "per_transaction",
-            kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
+            kind: OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
             default: "1",
             meaning: "changes per transaction; all: one transaction for the whole round, with --count",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "checkpoint",
-            kind: Kind::Word(&["engine", "passive", "full", "restart", "truncate"]),
+            kind: OptionKind::Word(&["engine", "passive", "full", "restart", "truncate"]),
             default: "engine",
             meaning: "checkpoints: the engine's own, or also those of a separate checkpointer in this mode",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "checkpoint_every_ms",
-            kind: Kind::Count { min: 1, max: 3_600_000 },
+            kind: OptionKind::Count { min: 1, max: 3_600_000 },
             default: "500",
             meaning: "milliseconds between checkpoints of the separate checkpointer",
         },
-        OptionSpec {
+        WorkloadOption {
             name: "pinned",
             kind: SWITCH,
             default: "off",
@@ -62,7 +63,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
         KEYS,
         STATEMENTS,
     ],
-    extent: Extent::Time,
+    extent: RoundExtent::Time,
     plan,
 };
 
@@ -79,14 +80,14 @@ struct LogGrowth {
     checkpoint: Option<Checkpoint>,
     checkpoint_every: Nanos,
     pinned: bool,
-    keys: Distribution,
-    statements: Statements,
+    keys: KeyDistribution,
+    statements: StatementForm,
     watched: WatchedSizes,
     /// Number of checkpoints that left something in the log.
     unfinished: Arc<AtomicU64>,
 }
 
-fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let persons = FilledTable::persons(options);
     let all = [Checkpoint::Passive, Checkpoint::Full, Checkpoint::Restart, Checkpoint::Truncate];
     Ok(Box::new(LogGrowth {
@@ -95,7 +96,7 @@ fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
         checkpoint: all.into_iter().find(|checkpoint| options.is("checkpoint", checkpoint.name())),
         checkpoint_every: options.count("checkpoint_every_ms") * MS,
         pinned: options.is("pinned", "on"),
-        keys: Distribution::chosen(options, persons.rows),
+        keys: KeyDistribution::chosen(options, persons.rows),
         statements: statements(options),
         watched: WatchedSizes::default(),
         unfinished: Arc::default(),
@@ -147,8 +148,8 @@ impl PlannedWorkload for LogGrowth {
         self.unfinished.store(0, Ordering::Relaxed);
         self.persons.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
-        let writer = Writer {
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
+        let writer = GrowthWriter {
             growth: self,
             keys: KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, 0, 1),
             drawn: Vec::new(),
@@ -180,7 +181,7 @@ impl PlannedWorkload for LogGrowth {
         }
         user_specs
     }
-    fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
+    fn background<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<Background<'s>> {
         if setting.is_real { vec![watcher(setting.engine, &self.watched)] } else { Vec::new() }
     }
     fn counts_before_commit(&self) -> bool {
@@ -189,13 +190,13 @@ impl PlannedWorkload for LogGrowth {
     fn writes(&self) -> Option<Writes> {
         Some(Writes::together(WRITE, self.per_transaction))
     }
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         if !self.inserts {
             return self.persons.check_sum(setting);
         }
-        self.persons.check_count(setting, Tally::get(&setting.tally.changes))
+        self.persons.check_count(setting, RoundTally::get(&setting.tally.changes))
     }
-    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+    fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         if !setting.is_real {
             return;
         }
@@ -205,7 +206,7 @@ impl PlannedWorkload for LogGrowth {
             round.facts.push(named(format!("{what}, largest"), format!("{peak} bytes")));
             round.facts.push(named(format!("{what}, at the end"), format!("{last} bytes")));
         }
-        let every = EVERY as f64 / MS as f64;
+        let every = SAMPLE_INTERVAL_NS as f64 / MS as f64;
         let words = format!("{} times, {every} ms apart and more", seen.looks());
         round.facts.push(named("sizes were looked at", words));
         if self.checkpoint.is_some() {
@@ -216,7 +217,7 @@ impl PlannedWorkload for LogGrowth {
     }
 }
 
-struct Writer<'s> {
+struct GrowthWriter<'s> {
     growth: &'s LogGrowth,
     keys: KeyStream,
     /// Changes of the sample: keys to update, or numbers of rows to insert, from 0.
@@ -231,10 +232,10 @@ struct Writer<'s> {
     commits: bool,
     batching: Batching,
     left: RemainingOperations,
-    setting: Setting<'s>,
+    setting: RoundSettings<'s>,
 }
 
-impl Writer<'_> {
+impl GrowthWriter<'_> {
     fn change(&self, records: &mut dyn Records, number: u64) -> Result<(), EngineError> {
         let FilledTable { table, .. } = self.growth.persons;
         let key = Key::Int(number as i64 + 1);
@@ -257,7 +258,7 @@ impl Writer<'_> {
                     records.commit()
                 })
             })?;
-            Tally::add(&self.setting.tally.changes, 1);
+            RoundTally::add(&self.setting.tally.changes, 1);
         }
         Ok(())
     }
@@ -281,13 +282,13 @@ impl Writer<'_> {
                 look(self.setting.engine, &self.growth.watched, self.begin, cx.clock().now());
             }
             cx.connection.with_records(self.growth.statements, |records| records.commit())?;
-            Tally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
+            RoundTally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
         }
         Ok(())
     }
 }
 
-impl User for Writer<'_> {
+impl User for GrowthWriter<'_> {
     fn performs(&self, operation: usize) -> bool {
         operation == WRITE
     }

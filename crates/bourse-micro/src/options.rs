@@ -9,11 +9,11 @@ use thiserror::Error;
 
 /// An option of a workload.
 #[derive(Debug)]
-pub struct OptionSpec {
+pub struct WorkloadOption {
     /// Name, as in `rows=100000`.
     pub name: &'static str,
     /// Values of the option.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// Default value, as typed.
     pub default: &'static str,
     /// Meaning, in one sentence without full stop.
@@ -22,7 +22,7 @@ pub struct OptionSpec {
 
 /// Values that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum OptionKind {
     /// An integer from `min` to `max`; `100_000`, `100k` and `1M` are understood.
     Count {
         /// Minimum.
@@ -48,9 +48,9 @@ pub enum Kind {
 }
 
 /// A switch: `on` or `off`.
-pub const SWITCH: Kind = Kind::Word(&["on", "off"]);
+pub const SWITCH: OptionKind = OptionKind::Word(&["on", "off"]);
 
-impl Kind {
+impl OptionKind {
     /// Description of the values, for help and errors.
     pub fn values(self) -> String {
         match self {
@@ -143,19 +143,19 @@ pub enum OptionError {
 
 /// Effective options of a workload: every one has a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct WorkloadOptions {
     workload: &'static str,
     values: BTreeMap<&'static str, String>,
 }
 
-impl Options {
+impl WorkloadOptions {
     /// Applies given values over the defaults.
     ///
     /// # Errors
     /// The option is unknown, or its value is invalid.
     pub fn parse<'g>(
         workload: &'static str,
-        specs: &'static [OptionSpec],
+        specs: &'static [WorkloadOption],
         given: impl IntoIterator<Item = (&'g str, &'g str)>,
     ) -> Result<Self, OptionError> {
         let mut values: BTreeMap<_, _> = specs.iter().map(|spec| (spec.name, spec.default.to_owned())).collect();
@@ -230,20 +230,20 @@ impl Options {
 mod tests {
     use super::*;
 
-    static SPECS: &[OptionSpec] = &[
-        OptionSpec { name: "rows", kind: Kind::Count { min: 1, max: 1_000_000 }, default: "10", meaning: "" },
-        OptionSpec {
+    static SPECS: &[WorkloadOption] = &[
+        WorkloadOption { name: "rows", kind: OptionKind::Count { min: 1, max: 1_000_000 }, default: "10", meaning: "" },
+        WorkloadOption {
             name: "batch",
-            kind: Kind::CountOr { word: "auto", min: 1, max: 9 },
+            kind: OptionKind::CountOr { word: "auto", min: 1, max: 9 },
             default: "auto",
             meaning: "",
         },
-        OptionSpec { name: "part", kind: Kind::Fraction, default: "1", meaning: "" },
-        OptionSpec { name: "pinned", kind: SWITCH, default: "off", meaning: "" },
+        WorkloadOption { name: "part", kind: OptionKind::Fraction, default: "1", meaning: "" },
+        WorkloadOption { name: "pinned", kind: SWITCH, default: "off", meaning: "" },
     ];
 
-    fn parse(given: &[(&'static str, &'static str)]) -> Result<Options, String> {
-        Options::parse("test", SPECS, given.iter().copied()).map_err(|error| error.to_string())
+    fn parse(given: &[(&'static str, &'static str)]) -> Result<WorkloadOptions, String> {
+        WorkloadOptions::parse("test", SPECS, given.iter().copied()).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure for comparison.
 
-use crate::workload::{Case, Extent, MicroError, PlannedWorkload, Setting, Tally, Writes, named};
+use crate::workload::{
+    MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadCase, Writes, named,
+};
 use bourse_driver::{
     Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec,
     Plan, Progress, SECOND, SplitMix, User, UserSpec, Workload,
@@ -41,10 +43,10 @@ impl Timing {
     /// Length of the measurement interval if nothing else ends a round.
     pub const USUAL_NS: Nanos = 3 * SECOND;
 
-    fn plan(&self, extent: Extent) -> Plan {
-        let ends_by_itself = extent == Extent::Work || self.count.is_some();
+    fn plan(&self, extent: RoundExtent) -> Plan {
+        let ends_by_itself = extent == RoundExtent::Work || self.count.is_some();
         let usual = if ends_by_itself { Nanos::MAX / 4 } else { Self::USUAL_NS };
-        let warm_up_ns = if extent == Extent::Work { 0 } else { self.warm_up_ns };
+        let warm_up_ns = if extent == RoundExtent::Work { 0 } else { self.warm_up_ns };
         Plan { warm_up_ns, measure_ns: self.measure_ns.unwrap_or(usual), ..Plan::default() }
     }
 }
@@ -100,13 +102,13 @@ pub struct RoundResult {
 /// A case as a workload of the driver.
 struct DrivenCase<'s> {
     planned: &'s dyn PlannedWorkload,
-    setting: Setting<'s>,
+    setting: RoundSettings<'s>,
     operations: Vec<OperationSpec>,
     open_loop: Option<OpenLoop>,
 }
 
 impl<'s> DrivenCase<'s> {
-    fn new(planned: &'s dyn PlannedWorkload, setting: Setting<'s>) -> Self {
+    fn new(planned: &'s dyn PlannedWorkload, setting: RoundSettings<'s>) -> Self {
         Self { operations: planned.operations(), planned, setting, open_loop: None }
     }
 }
@@ -145,7 +147,7 @@ const SHORT_NS: u64 = 5_000;
 /// # Errors
 /// An error before the round began; one that ended it later is in [`RoundResult::fault`].
 pub fn run_round(
-    case: &Case,
+    case: &WorkloadCase,
     engine: &dyn Engine,
     timing: &Timing,
     seed: u64,
@@ -158,14 +160,14 @@ pub fn run_round(
     // Preparation would fail on an engine that stores nothing.
     let is_real = engine.location() != Location::Nowhere;
     let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };
-    let setting = Setting {
+    let setting = RoundSettings {
         engine,
         seed,
         count: timing.count,
         batch: (timing.open_loop.is_some() || timing.timed == TimedOperations::Single).then_some(1),
         sampled: timing.timed == TimedOperations::Sampled && timing.open_loop.is_none(),
         is_real,
-        tally: Arc::new(Tally::default()),
+        tally: Arc::new(RoundTally::default()),
     };
     let mut plan = timing.plan(case.spec.extent);
     let mut driven = DrivenCase::new(planned, setting.clone());
@@ -178,7 +180,7 @@ pub fn run_round(
         bourse_driver::run(engine, &mut driven, &plan, planned.headline(), seed, clock, interrupt, progress)?;
     let mut round = measured.round;
     round.facts.splice(0..0, facts);
-    if case.spec.extent == Extent::Work && round.measured_s >= plan.measure_ns as f64 / SECOND as f64 * 0.999 {
+    if case.spec.extent == RoundExtent::Work && round.measured_s >= plan.measure_ns as f64 / SECOND as f64 * 0.999 {
         round.warnings.push(Warning::EndedEarly { after_s: plan.measure_ns as f64 / SECOND as f64 });
     }
     round.warnings.extend(count_not_reached(planned, &setting, &round, &plan));
@@ -200,7 +202,7 @@ pub fn run_round(
 /// Warning of a round whose time was over before every thread had performed its number of operations.
 fn count_not_reached(
     planned: &dyn PlannedWorkload,
-    setting: &Setting<'_>,
+    setting: &RoundSettings<'_>,
     round: &Round,
     plan: &Plan,
 ) -> Option<Warning> {
@@ -217,12 +219,12 @@ fn count_not_reached(
 }
 
 /// Warning of a round on an engine whose settings promise durable commits, if these outnumber what its syncs can have made
-/// durable. The workload counts in [`Tally::changes`] the commits of changes over the whole round.
-pub(crate) fn not_synced(setting: &Setting<'_>, round: &Round, users: usize) -> Option<Warning> {
+/// durable. The workload counts in [`RoundTally::changes`] the commits of changes over the whole round.
+pub(crate) fn not_synced(setting: &RoundSettings<'_>, round: &Round, users: usize) -> Option<Warning> {
     /// Shortest interval that is judged: a server's counts may lag by a second.
     const SHORTEST_S: f64 = 3.0;
     let whole_s: f64 = round.phases.iter().map(|phase| phase.to_s - phase.from_s).sum();
-    let commits = (Tally::get(&setting.tally.changes) as f64 * round.measured_s / whole_s) as u64;
+    let commits = (RoundTally::get(&setting.tally.changes) as f64 * round.measured_s / whole_s) as u64;
     let syncs = too_few_syncs(&round.io, commits, users as u64).filter(|_| round.measured_s >= SHORTEST_S)?;
     let class = setting.engine.description().ok()?.durability;
     (class == Durability::Durable).then_some(Warning::NotSynced { syncs, commits })
@@ -231,19 +233,19 @@ pub(crate) fn not_synced(setting: &Setting<'_>, round: &Round, users: usize) -> 
 /// Number of syncs, if so many commits cannot each have waited for one: a sync is for one commit of each user at most.
 fn too_few_syncs(io: &[FileActivity], commits: u64, users: u64) -> Option<u64> {
     /// Number of commits below which the counts say little.
-    const FEWEST: u64 = 1_000;
+    const MIN_COMMITS: u64 = 1_000;
     let syncs = io.iter().map(|files| files.syncs).sum::<u64>();
     // A log that is opened so that each write of it is a sync has none of its own.
     let log_writes = io.iter().filter(|files| files.kind == FileKind::Log).map(|files| files.writes).sum();
     let waits = syncs.max(log_writes).saturating_mul(2 * users);
-    (!io.is_empty() && commits >= FEWEST && waits < commits).then_some(syncs)
+    (!io.is_empty() && commits >= MIN_COMMITS && waits < commits).then_some(syncs)
 }
 
 /// Checks that as many changes were committed as the driver counted: the check of the rows then compares the database
 /// with the figures.
-fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
+fn acknowledged(writes: Writes, tally: &RoundTally, ledger: &Ledger) -> Check {
     let entry = ledger.entry(writes.operation);
-    let (changes, valid, failed) = (Tally::get(&tally.changes), entry.valid(), entry.ended(Outcome::Failed));
+    let (changes, valid, failed) = (RoundTally::get(&tally.changes), entry.valid(), entry.ended(Outcome::Failed));
     // Of a batch that failed some may have been committed.
     let expected = valid.saturating_sub(writes.uncommitted)..=valid + failed;
     Check {
@@ -261,7 +263,7 @@ fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
 /// Reason that a round has no figure: it was lost, none of its operations completed, or its counts differ from the
 /// database. Otherwise failed operations are counted separately and do not void the figure of the others, unless all of
 /// a kind failed or the workload permits no failure.
-fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>) -> Option<String> {
+fn void(case: &WorkloadCase, setting: &RoundSettings<'_>, round: &Round, fault: Option<&Fault>) -> Option<String> {
     let name = case.spec.name;
     if let Some(fault) = fault {
         return Some(format!("{name} failed: {fault}"));
@@ -270,7 +272,7 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
     let is_headline = |name: &str| headline.is_none_or(|headline| headline == name);
     let valid = |operation: &bourse_record::Operation| operation.valid();
     let valid: u64 = round.operations.iter().filter(|it| is_headline(&it.name)).map(valid).sum();
-    let works = case.spec.extent == Extent::Work;
+    let works = case.spec.extent == RoundExtent::Work;
     let before_commit = case.planned.counts_before_commit();
     // A failure undoes the operations counted before it in its transaction, and leaves the work incomplete.
     let fails = |operation: &&bourse_record::Operation| {
@@ -286,7 +288,7 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
     });
     failed.or_else(|| {
         let nothing = works && before_commit && setting.is_real && valid > 0;
-        (nothing && Tally::get(&setting.tally.changes) == 0)
+        (nothing && RoundTally::get(&setting.tally.changes) == 0)
             .then(|| format!("{name} was ended after {:.1} s, before anything was committed", round.measured_s))
     })
 }
@@ -304,14 +306,14 @@ fn add_harness_overhead(
     };
     let Some(first) = round.operations.iter().find(|operation| is_short(operation)) else { return Ok(()) };
     let batch = (first.service.summary.count as f64 / first.samples.max(1) as f64).round() as u64;
-    let setting = Setting {
+    let setting = RoundSettings {
         engine: &NullEngine,
         seed,
         count: None,
         batch: Some(batch.max(1)),
         sampled: false,
         is_real: false,
-        tally: Arc::new(Tally::default()),
+        tally: Arc::new(RoundTally::default()),
     };
     let plan = Plan { warm_up_ns: 20 * MS, measure_ns: 100 * MS, ..Plan::default() };
     let never = AtomicBool::new(false);

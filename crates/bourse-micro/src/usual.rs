@@ -1,44 +1,44 @@
 //! Options and needs that several workloads share.
 
-use crate::options::{Kind, OptionSpec, Options};
+use crate::options::{OptionKind, WorkloadOption, WorkloadOptions};
 use bourse_driver::SplitMix;
-use bourse_engine::{Capabilities, Statements};
+use bourse_engine::{Capabilities, StatementForm};
 
 /// Option: rows of the table.
-pub(crate) const ROWS: OptionSpec = OptionSpec {
+pub(crate) const ROWS: WorkloadOption = WorkloadOption {
     name: "rows",
-    kind: Kind::Count { min: 1, max: 1_000_000_000 },
+    kind: OptionKind::Count { min: 1, max: 1_000_000_000 },
     default: "100000",
     meaning: "rows of the table",
 };
 /// Option: busy threads.
-pub(crate) const THREADS: OptionSpec = OptionSpec {
+pub(crate) const THREADS: WorkloadOption = WorkloadOption {
     name: "threads",
-    kind: Kind::Count { min: 1, max: 1_024 },
+    kind: OptionKind::Count { min: 1, max: 1_024 },
     default: "1",
     meaning: "threads, one connection each",
 };
 /// Option: statements prepared once or parsed each time.
-pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
+pub(crate) const STATEMENTS: WorkloadOption = WorkloadOption {
     name: "statements",
-    kind: Kind::Word(&["prepared", "parsed"]),
+    kind: OptionKind::Word(&["prepared", "parsed"]),
     default: "prepared",
     meaning: "prepare each statement once, or parse it each time (values bound)",
 };
 
 /// Value of the option [`STATEMENTS`].
-pub(crate) fn statements(options: &Options) -> Statements {
-    if options.is(STATEMENTS.name, "parsed") { Statements::Parsed } else { Statements::Prepared }
+pub(crate) fn statements(options: &WorkloadOptions) -> StatementForm {
+    if options.is(STATEMENTS.name, "parsed") { StatementForm::Parsed } else { StatementForm::Prepared }
 }
 
 /// Missing capabilities of an engine for access to records by key.
-pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statements) -> Vec<String> {
+pub(crate) fn lacking_records(capabilities: &Capabilities, statements: StatementForm) -> Vec<String> {
     let mut lacking = Vec::new();
     if capabilities.records.is_none() {
         lacking.push("it needs records by key".to_owned());
     }
     // The null engine parses nothing but takes every text.
-    if statements == Statements::Parsed && capabilities.sql.is_none() {
+    if statements == StatementForm::Parsed && capabilities.sql.is_none() {
         lacking.push("statements=parsed needs SQL".to_owned());
     }
     lacking

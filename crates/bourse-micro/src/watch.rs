@@ -7,16 +7,16 @@ use bourse_record::Series;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Interval between two samples of the sizes.
-pub(crate) const EVERY: Nanos = MS / 2;
+pub(crate) const SAMPLE_INTERVAL_NS: Nanos = MS / 2;
 /// Minimum length of a row of the series.
-const SHORTEST: Nanos = 20 * MS;
+const MIN_ROW_NS: Nanos = 20 * MS;
 /// Maximum number of rows; beyond it, pairs are joined.
-const MOST: usize = 600;
+const MAX_ROWS: usize = 600;
 
 /// Name of a size in the series, and its accessor.
-type Size = (&'static str, fn(&Footprint) -> u64);
+type WatchedSize = (&'static str, fn(&Footprint) -> u64);
 
-const SIZES: [Size; 3] = [
+const SIZES: [WatchedSize; 3] = [
     ("log_bytes", |footprint| footprint.log_bytes),
     ("journal_bytes", |footprint| footprint.journal_bytes),
     ("data_bytes", |footprint| footprint.data_bytes),
@@ -35,7 +35,7 @@ impl SizesSeen {
     /// Adds a sample taken `at` after the round's start.
     fn look(&mut self, at: Nanos, sizes: [u64; SIZES.len()]) {
         self.looks += 1;
-        self.length = self.length.max(SHORTEST);
+        self.length = self.length.max(MIN_ROW_NS);
         match self.intervals.last_mut() {
             Some((end, largest)) if at < *end => merge(largest, sizes),
             last => {
@@ -43,7 +43,7 @@ impl SizesSeen {
                 self.intervals.push((end, sizes));
             }
         }
-        if self.intervals.len() > MOST {
+        if self.intervals.len() > MAX_ROWS {
             self.length *= 2;
             let pairs = self.intervals.chunks(2).map(|pair| {
                 let mut largest = pair[0].1;
@@ -115,7 +115,7 @@ pub(crate) fn watcher<'s>(engine: &'s dyn Engine, watched: &WatchedSizes) -> Bac
                 return;
             }
             // Not by the clock's exact waking, which spins: the users need the processor.
-            std::thread::sleep(std::time::Duration::from_nanos(EVERY));
+            std::thread::sleep(std::time::Duration::from_nanos(SAMPLE_INTERVAL_NS));
         }
     });
     Background { name: "watcher".to_owned(), run }
@@ -133,7 +133,7 @@ mod tests {
             seen.look(at * MS, [log, 0, at]);
         }
         let series = seen.series();
-        assert!(series.time_s.len() <= MOST && series.time_s.len() > MOST / 2 - 1, "{}", series.time_s.len());
+        assert!(series.time_s.len() <= MAX_ROWS && series.time_s.len() > MAX_ROWS / 2 - 1, "{}", series.time_s.len());
         assert!(series.time_s.is_sorted() && *series.time_s.last().unwrap() >= 199.999);
         let log = series.column("log_bytes").unwrap();
         let at = log.iter().position(|value| *value == Some(9_000.0)).unwrap();

@@ -1,7 +1,7 @@
 //! Classic workloads: declarations as data, and workloads planned with options, ready to run.
 
 use crate::batching::{BATCH, Batching};
-use crate::options::{OptionError, OptionSpec, Options};
+use crate::options::{OptionError, WorkloadOption, WorkloadOptions};
 use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
@@ -21,15 +21,15 @@ pub struct WorkloadSpec {
     /// Requirements on the engine, as a sentence.
     pub needs: &'static str,
     /// Options of the workload.
-    pub options: &'static [OptionSpec],
+    pub options: &'static [WorkloadOption],
     /// Rule by which a round ends.
-    pub extent: Extent,
-    pub(crate) plan: fn(&Options) -> Result<Box<dyn PlannedWorkload>, OptionError>,
+    pub extent: RoundExtent,
+    pub(crate) plan: fn(&WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError>,
 }
 
 /// Rule by which a round ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum RoundExtent {
     /// The measurement interval ends the round.
     Time,
     /// The round ends when its work is done; a measurement interval may cap it.
@@ -40,8 +40,8 @@ impl WorkloadSpec {
     /// Features of runs that the workload supports.
     pub fn abilities(&self) -> Abilities {
         let without_end = match self.extent {
-            Extent::Time => Ability::Has,
-            Extent::Work => Ability::Lacks("it ends when its work is done"),
+            RoundExtent::Time => Ability::Has,
+            RoundExtent::Work => Ability::Lacks("it ends when its work is done"),
         };
         Abilities {
             rate: without_end,
@@ -75,22 +75,25 @@ impl WorkloadSpec {
     ///
     /// # Errors
     /// The option is unknown, its value invalid, or the values cannot be combined.
-    pub fn plan<'g>(&'static self, given: impl IntoIterator<Item = (&'g str, &'g str)>) -> Result<Case, OptionError> {
-        let options = Options::parse(self.name, self.options, given)?;
-        Ok(Case { spec: self, planned: (self.plan)(&options)?, options })
+    pub fn plan<'g>(
+        &'static self,
+        given: impl IntoIterator<Item = (&'g str, &'g str)>,
+    ) -> Result<WorkloadCase, OptionError> {
+        let options = WorkloadOptions::parse(self.name, self.options, given)?;
+        Ok(WorkloadCase { spec: self, planned: (self.plan)(&options)?, options })
     }
 }
 
 /// A workload with its options, ready to run.
-pub struct Case {
+pub struct WorkloadCase {
     /// The workload.
     pub spec: &'static WorkloadSpec,
     /// Effective options.
-    pub options: Options,
+    pub options: WorkloadOptions,
     pub(crate) planned: Box<dyn PlannedWorkload>,
 }
 
-impl Case {
+impl WorkloadCase {
     /// Missing capabilities of an engine for the workload, as sentences; empty if none.
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         let mut lacking = self.planned.lacking(capabilities);
@@ -178,7 +181,7 @@ impl MicroError {
 
 /// Settings of a round.
 #[derive(Clone)]
-pub struct Setting<'e> {
+pub struct RoundSettings<'e> {
     /// The engine.
     pub engine: &'e dyn Engine,
     /// Seed of the keys.
@@ -192,10 +195,10 @@ pub struct Setting<'e> {
     /// Whether the engine stores data: not the null engine, whose answers are not examined.
     pub is_real: bool,
     /// Counts of the users, for the checks.
-    pub tally: Arc<Tally>,
+    pub tally: Arc<RoundTally>,
 }
 
-impl Setting<'_> {
+impl RoundSettings<'_> {
     /// Batching of a user's operations: sampled if so set, otherwise with the given batch size.
     pub(crate) fn batching(&self, batch: Option<u64>) -> Batching {
         if self.sampled {
@@ -209,7 +212,7 @@ impl Setting<'_> {
 
 /// Counts of all users together, over the whole round with its warm-up.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct RoundTally {
     /// Number of committed changes.
     pub changes: AtomicU64,
     /// Number of reads and scans.
@@ -220,7 +223,7 @@ pub struct Tally {
     users: AtomicU64,
 }
 
-impl Tally {
+impl RoundTally {
     /// Value of a counter.
     pub(crate) fn get(counter: &AtomicU64) -> u64 {
         counter.load(Ordering::Relaxed)
@@ -265,16 +268,16 @@ pub(crate) trait PlannedWorkload: Send + Sync {
     fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError>;
 
     /// Users of a round, each with a session.
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>>;
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>>;
 
     /// Emulators without a session.
-    fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
+    fn background<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<Background<'s>> {
         let _ = setting;
         Vec::new()
     }
 
     /// Checks that the database is in the state that the round should have left. Not called after a fault.
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         let _ = setting;
         Ok(Vec::new())
     }
@@ -296,7 +299,7 @@ pub(crate) trait PlannedWorkload: Send + Sync {
     }
 
     /// Adds further facts to the figures.
-    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+    fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         let _ = (setting, round);
     }
 }

@@ -129,9 +129,9 @@ pub trait Document: Serialize + DeserializeOwned + JsonSchema {
 mod tests {
     use super::*;
     use crate::{
-        Build, Case, Check, CheckStatus, Column, Conditions, Counts, Durability, Engine, IsolationLevel, Machine,
-        NameValue, OperationIsolation, OperationSpec, Outcome, Phase, PhaseKind, Provenance, Recorder, Round, RunFile,
-        Sample, Scale, Series, Tunables, Warning, Workload, WorkloadKind,
+        Build, Case, Check, CheckStatus, Conditions, Counts, Durability, Engine, IsolationLevel, Machine, NameValue,
+        OperationIsolation, OperationSpec, Outcome, Phase, PhaseKind, Provenance, Recorder, Round, RunFile, Sample,
+        Scale, Series, SeriesColumn, Tunables, Warning, Workload, WorkloadKind,
     };
     use std::fs;
 
@@ -219,7 +219,7 @@ mod tests {
                     arrivals: Some(crate::Arrivals { due: 3, started: 3, ..crate::Arrivals::default() }),
                     series: Series {
                         time_s: vec![1.0],
-                        columns: vec![Column { metric: text("throughput"), values: vec![None] }],
+                        columns: vec![SeriesColumn { metric: text("throughput"), values: vec![None] }],
                     },
                     fine_series: Series::default(),
                     throughput_series: Series::default(),

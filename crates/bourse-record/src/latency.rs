@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 
 /// Clock of a latency: response or service time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum LatencyClock {
     /// Response time: from due to end.
     Response,
     /// Service time: from start to end.
@@ -52,10 +52,10 @@ const FEWEST_BEYOND: f64 = 10.0;
 impl Latency {
     /// Times of an operation over several rounds. Failed and dropped operations, and those with an unknown end, count
     /// as slower than all others. Add those [never started](Self::never_started) for each round.
-    pub fn of(parts: &[&Operation], clock: Clock) -> Self {
+    pub fn of(parts: &[&Operation], clock: LatencyClock) -> Self {
         let (of, of_failed): (SelectTimes<Operation>, SelectTimes<Times>) = match clock {
-            Clock::Response => (|part| &part.response, |times| &times.response),
-            Clock::Service => (|part| &part.service, |times| &times.service),
+            LatencyClock::Response => (|part| &part.response, |times| &times.response),
+            LatencyClock::Service => (|part| &part.service, |times| &times.service),
         };
         let all = Self::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
         // Where the failed ones are not recorded apart, they stay among the others with their times.
@@ -68,8 +68,8 @@ impl Latency {
         };
         // Operations never started have no service time.
         let dropped = match clock {
-            Clock::Response => count_of(parts, Outcome::Dropped),
-            Clock::Service => 0,
+            LatencyClock::Response => count_of(parts, Outcome::Dropped),
+            LatencyClock::Service => 0,
         };
         let timed: u64 = parts.iter().filter(|part| part.samples > 0).map(|part| part.service.summary.count).sum();
         let samples: u64 = parts.iter().map(|part| part.samples).sum();
@@ -81,16 +81,16 @@ impl Latency {
 
     /// Response times of an operation of a round, including those never started; `None` if the round does not have it.
     pub fn of_round(round: &Round, operation: &str) -> Option<Self> {
-        let mut latency = Self::of(&[round.operation(operation)?], Clock::Response);
+        let mut latency = Self::of(&[round.operation(operation)?], LatencyClock::Response);
         latency.never_started(round, operation);
         Some(latency)
     }
 
     /// Times of failed operations; `None` if none failed, or a file does not hold them.
-    pub fn of_failed(parts: &[&Operation], clock: Clock) -> Option<Self> {
+    pub fn of_failed(parts: &[&Operation], clock: LatencyClock) -> Option<Self> {
         let of: SelectTimes<Times> = match clock {
-            Clock::Response => |times| &times.response,
-            Clock::Service => |times| &times.service,
+            LatencyClock::Response => |times| &times.response,
+            LatencyClock::Service => |times| &times.service,
         };
         let failed = failed_apart(parts)?;
         Some(Self::over(&failed.into_iter().map(of).collect::<Vec<_>>()))

@@ -64,7 +64,7 @@ pub use figures::{
     Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay,
 };
 pub use histogram::HistogramError;
-pub use latency::{Clock, Latency, Quantile};
+pub use latency::{Latency, LatencyClock, Quantile};
 pub use limits::{LimitedQuantile, ResponseLimit, length};
 pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};
 pub use machine::{load, noise};
@@ -72,12 +72,12 @@ pub use metric::{Better, METRICS, Metric, metric};
 pub use numbers::{grouped, whole_number};
 pub use operation::{MixShare, OperationSpec};
 pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
-pub use recorder::{Recorder, Totals};
+pub use recorder::{Recorder, SampleTotals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use response_map::{ResponseMap, ResponseMapBuilder};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, ConflictCount, CostCovers, EngineCounter, EngineThreads, FileActivity,
-    FileKind, Interference, LatencyPhase, Phase, PhaseKind, Round, Series, ServerUse, SharedRound, Stopping,
+    Arrivals, Check, CheckStatus, ConflictCount, CostCovers, EngineCounter, EngineThreads, FileActivity, FileKind,
+    Interference, LatencyPhase, Phase, PhaseKind, Round, Series, SeriesColumn, ServerUse, SharedRound, Stopping,
     StoppingRule,
 };
 pub use run_file::{

@@ -1,7 +1,7 @@
 //! Limits of response times, and the quantiles that a round reached.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{Clock, Latency, Operation, Round};
+use crate::{Latency, LatencyClock, Operation, Round};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -58,7 +58,7 @@ impl ResponseLimit {
                 let waited = round.arrivals.map_or(0, |arrivals| arrivals.unstarted_ns_longest);
                 let all = Latency::of_round(round, &operation.name)?;
                 let quantile_ns = if self.quantile >= 1.0 && waited > 0 && round.unstarted_of(&operation.name) > 0 {
-                    let longest = Latency::of(&[operation], Clock::Response).quantile_ns(1.0).unwrap_or(0.0);
+                    let longest = Latency::of(&[operation], LatencyClock::Response).quantile_ns(1.0).unwrap_or(0.0);
                     longest.max(waited as f64)
                 } else {
                     all.quantile_ns(self.quantile)?

@@ -28,9 +28,9 @@ pub struct LiveCell {
 
 const EXACT: usize = 128;
 const OCTAVE: usize = 64;
-const LONGEST: u64 = crate::Counts::LONGEST_NS;
+const LONGEST_NS: u64 = crate::Counts::LONGEST_NS;
 /// Stretches of an operation, each one octave long.
-const STRETCHES: usize = index(LONGEST) / OCTAVE + 1;
+const STRETCHES: usize = index(LONGEST_NS) / OCTAVE + 1;
 const BUCKETS: usize = STRETCHES * OCTAVE;
 
 /// Buckets allocated together.
@@ -117,7 +117,7 @@ impl LiveCell {
         if sample.retries > 0 {
             bump(&self.retries, u64::from(sample.retries));
         }
-        let response = (sample.response_ns() / u64::from(sample.count.max(1))).min(LONGEST);
+        let response = (sample.response_ns() / u64::from(sample.count.max(1))).min(LONGEST_NS);
         let at = index(response);
         let stretch = self.buckets[sample.operation * STRETCHES + at / OCTAVE]
             .get_or_init(|| Box::new([const { AtomicU32::new(0) }; OCTAVE]));

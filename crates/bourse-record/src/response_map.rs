@@ -40,13 +40,13 @@ pub struct ResponseMapBuilder {
 
 impl ResponseMapBuilder {
     /// Maximum number of columns: more than a chart can show.
-    const MOST: usize = 360;
+    const MAX_COLUMNS: usize = 360;
 
     /// Adds the counts up to a time, by row.
     pub fn push(&mut self, time_s: f64, counts: &[u64]) {
         self.per_column = self.per_column.max(1);
         if self.columns.is_empty() || self.in_last >= self.per_column {
-            if self.columns.len() >= Self::MOST {
+            if self.columns.len() >= Self::MAX_COLUMNS {
                 self.halve();
             }
             self.columns.push((time_s, Vec::new()));
@@ -104,7 +104,10 @@ mod tests {
                 builder.push(f64::from(second), &counts);
             }
             let map = builder.finish().expect("there were responses");
-            assert!(map.time_s.len() <= ResponseMapBuilder::MOST && map.time_s.len() == map.counts.len(), "{seconds}");
+            assert!(
+                map.time_s.len() <= ResponseMapBuilder::MAX_COLUMNS && map.time_s.len() == map.counts.len(),
+                "{seconds}"
+            );
             assert_eq!((map.first_row, map.time_s.last()), (20, Some(&f64::from(seconds))));
             let all: u64 = map.counts.iter().flatten().sum();
             assert_eq!(all, 3 * seconds as u64 + seconds as u64 / 5, "{seconds}");

@@ -499,12 +499,12 @@ pub struct Series {
     /// The end of each row's interval, in seconds since the round began.
     pub time_s: Vec<f64>,
     /// Columns, one per metric.
-    pub columns: Vec<Column>,
+    pub columns: Vec<SeriesColumn>,
 }
 
 /// Values of a metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Column {
+pub struct SeriesColumn {
     /// Name in the metrics table, with `.operation` appended for some metrics.
     pub metric: String,
     /// Values by row; null if there was nothing to measure.

@@ -1,4 +1,4 @@
-use crate::{Column, Series};
+use crate::{Series, SeriesColumn};
 use std::collections::BTreeMap;
 
 /// Values of a row by metric; missing ones are omitted.
@@ -21,7 +21,7 @@ impl Series {
         self.time_s.push((time_s * 1e6).round() / 1e6);
         for (metric, value) in values {
             let at = self.columns.iter().position(|column| column.metric == metric).unwrap_or_else(|| {
-                self.columns.push(Column { metric, values: vec![None; before] });
+                self.columns.push(SeriesColumn { metric, values: vec![None; before] });
                 self.columns.len() - 1
             });
             let column = &mut self.columns[at].values;
@@ -34,7 +34,7 @@ impl Series {
 
     /// The last row.
     pub fn last_row(&self) -> SeriesRow {
-        let value = |column: &Column| column.values.last().copied().flatten().filter(|value| value.is_finite());
+        let value = |column: &SeriesColumn| column.values.last().copied().flatten().filter(|value| value.is_finite());
         self.columns.iter().filter_map(|column| Some((column.metric.clone(), value(column)?))).collect()
     }
 

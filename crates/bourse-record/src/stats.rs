@@ -5,7 +5,7 @@ use bourse_stats::batch::{SeriesMean, WithheldInterval};
 use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
 
 /// Minimum number of rounds for an interval.
-pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
+pub const FEWEST_ROUNDS: usize = signed_rank::MIN_VALUES;
 
 /// Reason that a round's figure has no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +135,7 @@ fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) ->
 /// spread evenly over their time.
 pub fn even(series: &Series, column: &str, from_s: f64, to_s: f64) -> Vec<f64> {
     /// Upper bound of rows, above that of any series.
-    const MOST: f64 = 100_000.0;
+    const MAX_ROWS: f64 = 100_000.0;
     let Some(values) = series.column(column) else { return Vec::new() };
     // Cumulative counts at the ends of rows.
     let mut until = vec![(0.0, 0.0)];
@@ -151,7 +151,7 @@ pub fn even(series: &Series, column: &str, from_s: f64, to_s: f64) -> Vec<f64> {
     let to_s = to_s.min(last);
     let length = last / (until.len() - 1).max(1) as f64;
     let rows = ((to_s - from_s) / length).round();
-    if !(1.0..=MOST).contains(&rows) {
+    if !(1.0..=MAX_ROWS).contains(&rows) {
         return Vec::new();
     }
     let counted = |time: f64| {

@@ -5,7 +5,7 @@
 //! of the log, and the pace of a schedule.
 
 use crate::{FileKind, PhaseKind, Round, Series, Workload, WorkloadKind};
-use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, OTHERS, Shape, SteadyJudgement, judge};
+use bourse_stats::steady::{FEWEST_BLOCKS, MeanChange, OTHERS, Shape, SteadyAnswer, SteadyJudgement, judge};
 use bourse_stats::stopping::TOLERANCE;
 
 /// Result of one steadiness test, or of all together.
@@ -30,12 +30,12 @@ impl Steady {
     }
 }
 
-impl From<Answer> for Steady {
-    fn from(answer: Answer) -> Self {
+impl From<SteadyAnswer> for Steady {
+    fn from(answer: SteadyAnswer) -> Self {
         match answer {
-            Answer::Yes => Self::Yes,
-            Answer::No => Self::No,
-            Answer::Unknown => Self::Unknown,
+            SteadyAnswer::Yes => Self::Yes,
+            SteadyAnswer::No => Self::No,
+            SteadyAnswer::Unknown => Self::Unknown,
         }
     }
 }
@@ -225,7 +225,7 @@ fn long_enough(seconds: f64) -> u64 {
 }
 
 /// Description of a change with its interval.
-fn words(change: Change, at: &dyn Fn(f64) -> String) -> String {
+fn words(change: MeanChange, at: &dyn Fn(f64) -> String) -> String {
     let percent = |part: f64| format!("{:+.1} %", 100.0 * part);
     let size = percent(change.by);
     let shape = match change.shape {

@@ -1,37 +1,37 @@
 //! A comparison as a document.
 
-use crate::charts::{self, DrawnChart, ForestRow, Frame};
+use crate::charts::{self, ChartFrame, DrawnChart, ForestRow};
 use crate::data::{DataTable, comparison_tables};
-use crate::documents::{Part, Place, RepeatCommand, Sheet, ShownForms};
+use crate::documents::{LinePlace, RepeatCommand, Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{Cell, Head, Table, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
 use bourse_verdict::comparison::words::{change, context_lines, ends, sentence};
-use bourse_verdict::comparison::{ComparedCases, Comparison, Difference};
+use bourse_verdict::comparison::{CaseComparison, ComparedCases, MetricDifference};
 
 /// The metrics of one comparison.
-fn table(it: &Comparison) -> Table {
+fn table(it: &CaseComparison) -> SheetTable {
     let heads = vec![
-        Head::left("metric"),
-        Head::right("A"),
-        Head::right("B"),
-        Head::right("difference"),
-        Head::left("interval"),
-        Head::left("verdict"),
+        ColumnHead::left("metric"),
+        ColumnHead::right("A"),
+        ColumnHead::right("B"),
+        ColumnHead::right("difference"),
+        ColumnHead::left("interval"),
+        ColumnHead::left("verdict"),
     ];
-    let mut table = Table::new("", heads);
+    let mut table = SheetTable::new("", heads);
     for metric in &it.metrics {
         let interval = metric.interval.map(|it| format!("{} ({})", ends(&it), units::level(it.level)));
         let verdict = metric.verdict.zip(metric.verdict_name());
         table.push(vec![
-            Cell::text(&metric.name),
-            Cell::figure(metric.base, metric.text),
-            Cell::figure(metric.head, metric.text),
-            Cell::text(&change(metric.ratio)),
-            Cell::text(interval.as_deref().unwrap_or("too few rounds")),
-            Cell::or_missing(verdict.map(|(verdict, name)| Cell::text(name).tone(tone(verdict)))),
+            TableCell::text(&metric.name),
+            TableCell::figure(metric.base, metric.text),
+            TableCell::figure(metric.head, metric.text),
+            TableCell::text(&change(metric.ratio)),
+            TableCell::text(interval.as_deref().unwrap_or("too few rounds")),
+            TableCell::or_missing(verdict.map(|(verdict, name)| TableCell::text(name).tone(tone(verdict)))),
         ]);
     }
     table
@@ -46,7 +46,7 @@ const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-fn row(metric: &Difference) -> ForestRow<'_> {
+fn row(metric: &MetricDifference) -> ForestRow<'_> {
     ForestRow {
         name: &metric.name,
         ratio: metric.ratio,
@@ -58,9 +58,9 @@ fn row(metric: &Difference) -> ForestRow<'_> {
 }
 
 /// The metrics around the line of no difference.
-fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
+fn chart(it: &CaseComparison, at: usize, tolerance: f64) -> Option<Drawing> {
     let rows: Vec<ForestRow<'_>> = it.metrics.iter().map(row).collect();
-    let frame = Frame {
+    let frame = ChartFrame {
         id: &format!("difference-{}", at + 1),
         title: "B against A",
         about: "The difference of each metric with its interval, on a scale on which half and double are equally far from no \
@@ -71,26 +71,26 @@ fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
 }
 
 /// Verdict, metrics and remarks of each comparison, then the notes; with its charts or without.
-pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<Part> {
+pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPart> {
     let mut parts = Vec::new();
     for (at, it) in compared.comparisons.iter().enumerate() {
-        parts.push(Part::at(Place::Sentence, tone(it.verdict), sentence(it, compared.tolerance)));
-        parts.push(Part::at(Place::Target, Tone::Plain, format!("A: {}", it.base)));
-        parts.push(Part::at(Place::Target, Tone::Plain, format!("B: {}", it.head)));
+        parts.push(SheetPart::at(LinePlace::Sentence, tone(it.verdict), sentence(it, compared.tolerance)));
+        parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, format!("A: {}", it.base)));
+        parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, format!("B: {}", it.head)));
         if with_charts {
-            parts.push(Part::Charts(chart(it, at, compared.tolerance).into_iter().collect()));
+            parts.push(SheetPart::Charts(chart(it, at, compared.tolerance).into_iter().collect()));
         }
-        parts.push(Part::Table(table(it)));
-        parts.push(Part::list(Tone::Plain, context_lines(it)));
+        parts.push(SheetPart::Table(table(it)));
+        parts.push(SheetPart::list(Tone::Plain, context_lines(it)));
         let about = format!(
             "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
              that of the two. Figures within {} of one another count as alike. A metric without a verdict is shown for \
              information.",
             units::share(compared.tolerance)
         );
-        parts.push(Part::Only(ShownForms::Html, vec![Part::faint(about)]));
+        parts.push(SheetPart::Only(ShownForms::Html, vec![SheetPart::faint(about)]));
     }
-    parts.push(Part::list(
+    parts.push(SheetPart::list(
         Tone::Plain,
         compared.notes.iter().chain(&compared.missing).map(|note| format!("note: {note}")),
     ));
@@ -116,8 +116,8 @@ pub trait DrawComparison {
 impl DrawComparison for ComparedCases {
     fn html(&self, runs: &[(&str, &Provenance)]) -> String {
         let Some((_, head)) = runs.last() else { return String::new() };
-        let again = runs.iter().map(|(name, of)| match Part::again(of) {
-            Part::Again(it) => Part::Again(RepeatCommand {
+        let again = runs.iter().map(|(name, of)| match SheetPart::again(of) {
+            SheetPart::Again(it) => SheetPart::Again(RepeatCommand {
                 name: (*name).to_owned(),
                 on: format!("{}; {}", of.started_at, it.on),
                 ..it

@@ -17,7 +17,7 @@ pub enum Catalog {
 
 /// An object of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Object {
+pub struct SchemaObject {
     /// `table`, `index`, `column`, `foreign key` or `checks`; for undeclared objects the engine's word.
     pub kind: String,
     /// Name of its table.
@@ -37,18 +37,18 @@ pub struct Object {
 /// assert_eq!(objects.iter().filter(|object| object.kind == "table").count(), 33);
 /// assert_eq!(declared(tables::all(), &Dialect::STANDARD, true), None);
 /// ```
-pub fn declared(tables: &[&'static Table], dialect: &Dialect, constraints: bool) -> Option<Vec<Object>> {
+pub fn declared(tables: &[&'static Table], dialect: &Dialect, constraints: bool) -> Option<Vec<SchemaObject>> {
     let of = |table: &'static Table| match dialect.catalog {
         Catalog::Statements(_) => Some(statements(table, dialect, constraints)),
         Catalog::Parts(_) => Some(parts(table, dialect, constraints)),
         Catalog::Unknown => None,
     };
-    let objects: Option<Vec<Vec<Object>>> = load_order(tables).into_iter().map(of).collect();
+    let objects: Option<Vec<Vec<SchemaObject>>> = load_order(tables).into_iter().map(of).collect();
     objects.map(|objects| objects.concat())
 }
 
-fn statements(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
-    let object = |kind: &str, name: &str, definition| Object {
+fn statements(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<SchemaObject> {
+    let object = |kind: &str, name: &str, definition| SchemaObject {
         kind: kind.to_owned(),
         table: table.name.to_owned(),
         name: name.to_owned(),
@@ -58,8 +58,8 @@ fn statements(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object
     std::iter::once(object("table", table.name, create_table(table, dialect, constraints))).chain(indexes).collect()
 }
 
-fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
-    let object = |kind: &str, name: &str, definition: String| Object {
+fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<SchemaObject> {
+    let object = |kind: &str, name: &str, definition: String| SchemaObject {
         kind: kind.to_owned(),
         table: table.name.to_owned(),
         name: name.to_owned(),

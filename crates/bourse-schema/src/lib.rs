@@ -22,7 +22,7 @@ pub mod tables;
 mod types;
 mod value;
 
-pub use catalog::{Catalog, Object, declared};
+pub use catalog::{Catalog, SchemaObject, declared};
 pub use ddl::{create_index, create_table, drop_table, insert, orphans, without_foreign_keys};
 pub use dialect::{Dialect, OLD_SQLITE, SQLITE};
 pub use field::{ColumnType, Field};

@@ -1,8 +1,8 @@
 //! Engine of a database on servers: running ones, or a private one that is started at first use.
 
-use crate::client::{AnnouncedSessions, Limits, NodeConnector as _, NodeSession, Nodes};
+use crate::client::{AnnouncedSessions, ConnectionLimits, NodeConnector as _, NodeSession, Nodes};
 use crate::private::{Launch, PrivateServer, ServerFolder, ServerSlot, parent};
-use crate::system::{DATABASE, System, Target};
+use crate::system::{DATABASE, ServerSystem, ServerTarget};
 use bourse_engine::target::{ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
@@ -14,9 +14,9 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// A database under test on the servers of a [`System`].
-pub struct ServerEngine<S: System> {
-    target: Target<S>,
+/// A database under test on the servers of a [`ServerSystem`].
+pub struct ServerEngine<S: ServerSystem> {
+    target: ServerTarget<S>,
     state: S::State,
     private: Arc<ServerSlot<S::Connector>>,
     launch: Mutex<Launch>,
@@ -25,23 +25,23 @@ pub struct ServerEngine<S: System> {
     announced: AnnouncedSessions,
 }
 
-impl<S: System> fmt::Debug for ServerEngine<S> {
+impl<S: ServerSystem> fmt::Debug for ServerEngine<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerEngine").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
-impl<S: System> ServerEngine<S> {
+impl<S: ServerSystem> ServerEngine<S> {
     /// Opens a target: parses it; a private server is started at first use.
     ///
     /// # Errors
     /// [`TargetError`]: what in the target is wrong, and what is known.
     pub fn open(target: &str) -> Result<Self, TargetError> {
-        Target::parse(target).map(|target| Self::new(target, S::State::default()))
+        ServerTarget::parse(target).map(|target| Self::new(target, S::State::default()))
     }
 
     /// Engine of a parsed target.
-    pub fn new(target: Target<S>, state: S::State) -> Self {
+    pub fn new(target: ServerTarget<S>, state: S::State) -> Self {
         Self {
             target,
             state,
@@ -54,7 +54,7 @@ impl<S: System> ServerEngine<S> {
     }
 
     /// Parsed target.
-    pub fn target(&self) -> &Target<S> {
+    pub fn target(&self) -> &ServerTarget<S> {
         &self.target
     }
 
@@ -203,7 +203,10 @@ impl<S: System> ServerEngine<S> {
 }
 
 /// Starts a target's private server, and waits until it answers.
-fn start<S: System>(target: &Target<S>, launch: &Launch) -> Result<(PrivateServer, S::Connector), EngineError> {
+fn start<S: ServerSystem>(
+    target: &ServerTarget<S>,
+    launch: &Launch,
+) -> Result<(PrivateServer, S::Connector), EngineError> {
     let ServerPlace::Private { directory } = &target.place else {
         return Err(EngineError::unsupported("the server's address is not known"));
     };
@@ -223,8 +226,8 @@ fn start<S: System>(target: &Target<S>, launch: &Launch) -> Result<(PrivateServe
 ///
 /// # Errors
 /// The server's, with its last output if it does not answer in time.
-pub fn restart<S: System>(
-    target: &Target<S>,
+pub fn restart<S: ServerSystem>(
+    target: &ServerTarget<S>,
     server: &mut PrivateServer,
     connector: &S::Connector,
     launch: &Launch,
@@ -241,8 +244,8 @@ pub fn restart<S: System>(
 ///
 /// # Errors
 /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Other`] if it does not end in time.
-pub fn stop<S: System>(
-    target: &Target<S>,
+pub fn stop<S: ServerSystem>(
+    target: &ServerTarget<S>,
     server: &mut PrivateServer,
     connector: &S::Connector,
 ) -> Result<(), EngineError> {
@@ -260,7 +263,7 @@ pub fn stop<S: System>(
 pub fn check_each<C>(
     nodes: &Nodes<C>,
     wanted: usize,
-    limits: impl Fn(&C) -> Result<Option<Limits>, EngineError>,
+    limits: impl Fn(&C) -> Result<Option<ConnectionLimits>, EngineError>,
 ) -> Result<(), EngineError> {
     let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
     for node in 0..nodes.len() {
@@ -282,7 +285,7 @@ pub fn location(place: &ServerPlace, in_memory: bool, started: Option<PathBuf>) 
     Location::ServerFolder(started.or_else(planned).unwrap_or_else(std::env::temp_dir))
 }
 
-impl<S: System> Engine for ServerEngine<S> {
+impl<S: ServerSystem> Engine for ServerEngine<S> {
     fn description(&self) -> Result<Description, EngineError> {
         let mut description = (S::FACTS.description)(self)?;
         if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
@@ -364,7 +367,7 @@ impl<S: System> Engine for ServerEngine<S> {
     }
 }
 
-impl<S: System> SqlEngine for ServerEngine<S> {
+impl<S: ServerSystem> SqlEngine for ServerEngine<S> {
     /// Dialect of the server. If it cannot be reached now, opening a session reports that.
     fn dialect(&self) -> &'static Dialect {
         (S::FACTS.dialect)(self)
@@ -383,7 +386,7 @@ impl<S: System> SqlEngine for ServerEngine<S> {
     }
 }
 
-impl<S: System> OwnedServer for ServerEngine<S> {
+impl<S: ServerSystem> OwnedServer for ServerEngine<S> {
     fn kill(&self) -> Result<(), EngineError> {
         self.private.with(|server, _| server.kill())
     }

@@ -1,4 +1,4 @@
-//! Code shared by the engines that are database servers. The [`SystemFacts`] of a [`System`] are what one of them alone
+//! Code shared by the engines that are database servers. The [`SystemFacts`] of a [`ServerSystem`] are what one of them alone
 //! does, a [`ServerEngine`] is the rest of an engine; [`client`] is for sessions with any server, [`private`] for servers that an engine starts for itself.
 
 pub mod client;
@@ -8,5 +8,5 @@ pub mod private;
 mod system;
 
 pub use engine::{ServerEngine, check_each, location, restart, stop};
-pub use options::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
-pub use system::{DATABASE, System, SystemFacts, Target, available, cleanup};
+pub use options::{CommonServerOptions, RUNNING_ONLY, SERVER_OPTIONS};
+pub use system::{DATABASE, ServerSystem, ServerTarget, SystemFacts, available, cleanup};

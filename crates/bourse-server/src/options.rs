@@ -8,7 +8,7 @@ use std::time::Duration;
 options! {
     /// Options that all servers have; an engine's own options have them as one field.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct ServerOptions;
+    pub struct CommonServerOptions;
 
     /// Option `answer_timeout`, in whole seconds.
     answer_timeout: Duration = Duration::from_secs(3_600) =>
@@ -33,8 +33,8 @@ options! {
         "time limit for the server's start"];
 }
 
-/// Every option of [`ServerOptions`], in the order of help and documents.
-pub const SERVER_OPTIONS: &[OptionSpec<ServerOptions>; 8] = OPTIONS.first_chunk().expect("there are as many");
+/// Every option of [`CommonServerOptions`], in the order of help and documents.
+pub const SERVER_OPTIONS: &[OptionSpec<CommonServerOptions>; 8] = OPTIONS.first_chunk().expect("there are as many");
 
 /// Options for reaching a running server, which a private one lacks.
 pub const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];

@@ -1,8 +1,8 @@
 //! A database system with servers: its targets, and what its engine alone does.
 
 use crate::ServerEngine;
-use crate::client::{ConflictKinds, Limits, NodeConnector, Nodes};
-use crate::options::ServerOptions;
+use crate::client::{ConflictKinds, ConnectionLimits, NodeConnector, Nodes};
+use crate::options::CommonServerOptions;
 use crate::private::{Launch, PrivateServer, ServerFolder, ServerKind, sweep_below};
 use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
@@ -18,7 +18,7 @@ pub const DATABASE: &str = "bourse";
 
 /// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target<S: System> {
+pub struct ServerTarget<S: ServerSystem> {
     /// The target as it was typed; it has no password.
     pub text: String,
     /// Product that the scheme names.
@@ -31,7 +31,7 @@ pub struct Target<S: System> {
     pub options: S::Options,
 }
 
-impl<S: System> Target<S> {
+impl<S: ServerSystem> ServerTarget<S> {
     /// Parses a target, and checks it completely before anything is started or connected to.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl<S: System> Target<S> {
     }
 
     /// Options that all servers have.
-    pub fn common(&self) -> &ServerOptions {
+    pub fn common(&self) -> &CommonServerOptions {
         (S::FACTS.common)(&self.options)
     }
 
@@ -77,8 +77,8 @@ impl<S: System> Target<S> {
 }
 
 /// Removes what killed owners have left of a target's private servers; a target that cannot be parsed has started none.
-pub fn cleanup<S: System>(target: &str) {
-    if let Ok(target) = Target::<S>::parse(target) {
+pub fn cleanup<S: ServerSystem>(target: &str) {
+    if let Ok(target) = ServerTarget::<S>::parse(target) {
         target.sweep();
     }
 }
@@ -87,13 +87,13 @@ pub fn cleanup<S: System>(target: &str) {
 ///
 /// # Errors
 /// A message: what is wrong with the target, or what was not found and how to install it.
-pub fn available<S: System>(target: &str) -> Result<(), String> {
-    let target = Target::<S>::parse(target).map_err(|error| error.to_string())?;
+pub fn available<S: ServerSystem>(target: &str) -> Result<(), String> {
+    let target = ServerTarget::<S>::parse(target).map_err(|error| error.to_string())?;
     (S::FACTS.installed)(&target).map(drop).map_err(|error| error.to_string())
 }
 
 /// A database system with servers. A [`ServerEngine`] is an engine of it.
-pub trait System: Debug + Copy + Eq + Send + Sync + 'static {
+pub trait ServerSystem: Debug + Copy + Eq + Send + Sync + 'static {
     /// Product that a scheme names.
     type Flavour: Debug + Copy + Eq + Send + Sync;
     /// Options of a target.
@@ -113,7 +113,7 @@ pub trait System: Debug + Copy + Eq + Send + Sync + 'static {
 
 /// Data and functions of one system's engine alone. Each function fails with the client's error or the server's.
 #[expect(clippy::type_complexity, reason = "a type is the signature of what an engine does, read once")]
-pub struct SystemFacts<S: System> {
+pub struct SystemFacts<S: ServerSystem> {
     /// Grammar of targets.
     pub grammar: &'static Grammar<S::Options>,
     /// Forms of a place.
@@ -129,21 +129,21 @@ pub struct SystemFacts<S: System> {
     /// Product that a scheme names.
     pub flavour: fn(&str) -> S::Flavour,
     /// Options that all servers have.
-    pub common: fn(&S::Options) -> &ServerOptions,
+    pub common: fn(&S::Options) -> &CommonServerOptions,
     /// Finds the server that a private target would start.
-    pub installed: fn(&Target<S>) -> Result<S::Installed, EngineError>,
+    pub installed: fn(&ServerTarget<S>) -> Result<S::Installed, EngineError>,
     /// Fills the data directory of a private server.
-    pub fill: fn(&Target<S>, &S::Installed, &ServerFolder, &Launch, Instant) -> Result<(), EngineError>,
+    pub fill: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch, Instant) -> Result<(), EngineError>,
     /// Command that starts a private server on its data.
-    pub command: fn(&Target<S>, &S::Installed, &ServerFolder, &Launch) -> Command,
+    pub command: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch) -> Command,
     /// Connector to the private server in a folder.
-    pub connector: fn(&Target<S>, &ServerFolder) -> S::Connector,
+    pub connector: fn(&ServerTarget<S>, &ServerFolder) -> S::Connector,
     /// Waits until a private server answers and has its database.
-    pub wait: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    pub wait: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
     /// Tells a private server to end in good order.
-    pub shut_down: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    pub shut_down: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
     /// Connectors to a target's running servers, each with its name.
-    pub connectors: fn(&Target<S>) -> Result<Vec<(String, S::Connector)>, EngineError>,
+    pub connectors: fn(&ServerTarget<S>) -> Result<Vec<(String, S::Connector)>, EngineError>,
     /// Adds to the running servers what the first one that is reached reports.
     pub examined: fn(&ServerEngine<S>, Nodes<S::Connector>) -> Result<Nodes<S::Connector>, EngineError>,
     /// Opens a connection for sizes and counters.
@@ -151,7 +151,7 @@ pub struct SystemFacts<S: System> {
     /// Marks the connection as idle until it is used again.
     pub rests: fn(&S::Watcher),
     /// Limit of connections that a server reports; `None` if it reports none.
-    pub limits: fn(&mut S::Watcher) -> Result<Option<Limits>, EngineError>,
+    pub limits: fn(&mut S::Watcher) -> Result<Option<ConnectionLimits>, EngineError>,
     /// Dialect of the servers.
     pub dialect: fn(&ServerEngine<S>) -> &'static Dialect,
     /// Capabilities, except whether several processes can use the database.

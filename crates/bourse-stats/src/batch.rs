@@ -124,7 +124,7 @@ fn half_width(
     if value <= 0.0 {
         return Ok(0.0);
     }
-    let trend = Trend::of(means);
+    let trend = LinearTrend::of(means);
     let of_batches = student_half_width(means, value) * (1.0 + WIDER * autocorrelation / count);
     let of_trend = (trend.change.abs() - trend.error).max(0.0);
     let usual = median(values).expect("there are values");
@@ -142,7 +142,7 @@ fn half_width(
 }
 
 /// Linear trend of batches' means.
-pub(crate) struct Trend {
+pub(crate) struct LinearTrend {
     /// Change from first to last by least squares.
     pub(crate) change: f64,
     /// Standard error of the change, if batches are independent.
@@ -151,7 +151,7 @@ pub(crate) struct Trend {
     pub(crate) left: f64,
 }
 
-impl Trend {
+impl LinearTrend {
     pub(crate) fn of(means: &[f64]) -> Self {
         let count = means.len() as f64;
         let (mean, middle) = (means.iter().sum::<f64>() / count, (count - 1.0) / 2.0);
@@ -274,7 +274,7 @@ fn normal_quantile(share: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::SplitMix;
-    use crate::rates::{Noise, STEPS};
+    use crate::rates::{NoiseKind, STEPS_PER_SECOND};
 
     #[test]
     fn quantiles_are_those_of_the_tables() {
@@ -338,14 +338,14 @@ mod tests {
     #[test]
     fn disturbed_series_have_an_honest_interval_or_none_and_the_table_says_how_often() {
         const ROUNDS: u32 = 500;
-        const BEFORE: usize = 12 * STEPS;
+        const BEFORE: usize = 12 * STEPS_PER_SECOND;
         let mut table =
             String::from("\n| disturbance | has an interval | which holds the mean | ± |\n|---|---|---|---|\n");
-        for noise in Noise::KINDS {
+        for noise in NoiseKind::KINDS {
             let mut random = SplitMix::new(1);
             let (mut told, mut held, mut width) = (0_u32, 0_u32, 0.0);
             for _ in 0..ROUNDS {
-                let rates = noise.steps(BEFORE + 40 * STEPS, &mut random);
+                let rates = noise.steps(BEFORE + 40 * STEPS_PER_SECOND, &mut random);
                 let (before, values) = rates.split_at(BEFORE);
                 if let Some(interval) = mean_after(before, values).unwrap().mean.interval {
                     told += 1;
@@ -356,7 +356,7 @@ mod tests {
             let percent = |part: u32, of: u32| 100.0 * f64::from(part) / f64::from(of.max(1));
             let (told_of_all, held_of_told) = (percent(told, ROUNDS), percent(held, told));
             // A round of 40 s seldom reveals how far a rate drifts in minutes.
-            let least = if matches!(noise, Noise::Wander(20.0)) { 70.0 } else { 87.0 };
+            let least = if matches!(noise, NoiseKind::Wander(20.0)) { 70.0 } else { 87.0 };
             assert!(held_of_told >= least && told_of_all >= 75.0, "{noise:?}: {held_of_told} % of {told_of_all} %");
             table.push_str(&format!(
                 "| {} | {told_of_all:.0} % | {held_of_told:.0} % | {:.1} % |\n",

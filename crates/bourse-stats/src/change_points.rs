@@ -15,7 +15,7 @@
 use crate::{Estimate, SplitMix, ratio_of_groups};
 
 /// Minimum number of figures on either side of a change.
-pub const FEWEST: usize = 4;
+pub const MIN_SIDE_FIGURES: usize = 4;
 /// Number of random orders that a cut is compared with.
 const ORDERS: u64 = 1_999;
 /// Probability of a false change in one search, if figures are independent.
@@ -123,9 +123,9 @@ fn ranks(figures: &[f64]) -> Vec<f64> {
 /// Cut whose sum of ranks is farthest from its expectation, with that distance in standard deviations.
 fn best_cut(ranks: &[f64]) -> Option<(usize, f64)> {
     let count = ranks.len();
-    let mut sum: f64 = ranks.iter().take(FEWEST - 1).sum();
+    let mut sum: f64 = ranks.iter().take(MIN_SIDE_FIGURES - 1).sum();
     let mut best: Option<(usize, f64)> = None;
-    for cut in FEWEST..=count.saturating_sub(FEWEST) {
+    for cut in MIN_SIDE_FIGURES..=count.saturating_sub(MIN_SIDE_FIGURES) {
         sum += ranks[cut - 1];
         let (before, after) = (cut as f64, (count - cut) as f64);
         let mean = before * (count as f64 + 1.0) / 2.0;
@@ -150,14 +150,14 @@ mod tests {
 
     /// A history of figures, as parts of their mean.
     #[derive(Clone, Copy)]
-    enum History {
+    enum FigureHistory {
         /// Autoregressive: each figure retains this share of the previous deviation.
         Alike(f64),
         /// Sessions of five runs: runs of a session scatter by 1 %, sessions by 3 %.
         Sessions,
     }
 
-    impl History {
+    impl FigureHistory {
         fn figures(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
             let mut last = random.normal();
             let figure = |at: usize| {
@@ -186,11 +186,11 @@ mod tests {
         const LENGTHS: [usize; 4] = [12, 20, 30, 50];
         let mut table = String::from("\n| no change | 12 runs | 20 | 30 | 50 |\n|---|---|---|---|---|\n");
         let kinds = [
-            ("independent, 3 %", History::Alike(0.0), 2.5),
-            ("neighbours share 0.3", History::Alike(0.3), 5.0),
-            ("neighbours share 0.5", History::Alike(0.5), 6.0),
-            ("neighbours share 0.8", History::Alike(0.8), 10.0),
-            ("sessions of 5 runs: 3 % between, 1 % within", History::Sessions, 22.0),
+            ("independent, 3 %", FigureHistory::Alike(0.0), 2.5),
+            ("neighbours share 0.3", FigureHistory::Alike(0.3), 5.0),
+            ("neighbours share 0.5", FigureHistory::Alike(0.5), 6.0),
+            ("neighbours share 0.8", FigureHistory::Alike(0.8), 10.0),
+            ("sessions of 5 runs: 3 % between, 1 % within", FigureHistory::Sessions, 22.0),
         ];
         for (name, history, most) in kinds {
             let cells = LENGTHS.map(|count| {

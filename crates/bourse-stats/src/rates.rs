@@ -4,13 +4,13 @@
 use crate::SplitMix;
 
 /// Steps per second.
-pub(crate) const STEPS: usize = 10;
+pub(crate) const STEPS_PER_SECOND: usize = 10;
 /// Standard deviation of a step without other disturbance.
 const SCATTER: f64 = 0.1;
 
 /// Kind of disturbance. Its number is a time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Noise {
+pub(crate) enum NoiseKind {
     /// Autoregression of first order with this time constant.
     Lasting(f64),
     /// Rate halved for a fifth of each cycle of this length, as by checkpoints.
@@ -28,7 +28,7 @@ pub(crate) enum Noise {
     Heavy,
 }
 
-impl Noise {
+impl NoiseKind {
     /// Kinds of disturbance that the interval of the default job is tested with.
     pub(crate) const KINDS: [Self; 21] = [
         Self::Lasting(0.0),
@@ -70,7 +70,7 @@ impl Noise {
 
     /// Rates of `count` steps with a true mean of 1.
     pub(crate) fn steps(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
-        let step = 1.0 / STEPS as f64;
+        let step = 1.0 / STEPS_PER_SECOND as f64;
         let exponential = |mean: f64, random: &mut SplitMix| -mean * (1.0 - random.unit()).ln();
         match self {
             Self::Lasting(lasts) => lasting(count, lasts, random).into_iter().map(|off| 1.0 + SCATTER * off).collect(),
@@ -111,7 +111,7 @@ impl Noise {
 
 /// Values of mean 0 and deviation 1 with a correlation time of `lasts` seconds.
 fn lasting(count: usize, lasts: f64, random: &mut SplitMix) -> Vec<f64> {
-    let share = if lasts > 0.0 { (-1.0 / (STEPS as f64 * lasts)).exp() } else { 0.0 };
+    let share = if lasts > 0.0 { (-1.0 / (STEPS_PER_SECOND as f64 * lasts)).exp() } else { 0.0 };
     let mut off = random.normal();
     let mut next = || {
         off = share * off + (1.0 - share * share).sqrt() * random.normal();
@@ -128,7 +128,7 @@ fn stalled(
     random: &mut SplitMix,
     length: impl Fn(&mut SplitMix) -> f64,
 ) -> Vec<f64> {
-    let step = 1.0 / STEPS as f64;
+    let step = 1.0 / STEPS_PER_SECOND as f64;
     let undisturbed = (apart + mean) / apart;
     let mut until = -apart * (1.0 - random.unit()).ln();
     let mut stall = 0.0;
@@ -194,7 +194,7 @@ impl WarmUp {
 
     /// Rates of `count` steps with a final mean of 1 and noise of 5 % that lasts 0.2 s.
     pub(crate) fn steps(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
-        let level = |at: usize| 1.0 - self.depth * (-(at as f64) / (STEPS as f64 * self.lasts)).exp();
+        let level = |at: usize| 1.0 - self.depth * (-(at as f64) / (STEPS_PER_SECOND as f64 * self.lasts)).exp();
         let noise = lasting(count, 0.2, random);
         noise.iter().enumerate().map(|(at, off)| level(at) * (1.0 + 0.05 * off)).collect()
     }

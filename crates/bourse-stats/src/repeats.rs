@@ -11,7 +11,7 @@
 //! in which nothing ended have a separate reserve, since without them their case has no figure.
 
 /// Units beyond the budget for rounds in which nothing ended.
-const RESERVE: u32 = 2;
+const SPARE_ROUNDS: u32 = 2;
 
 /// Budget of repeated rounds of interleaved cases.
 ///
@@ -42,7 +42,7 @@ impl Budget {
     pub fn new(cases: u32, rounds: u32) -> Self {
         let unit = if cases <= 2 { cases.max(1) } else { 1 };
         let units = (rounds / 2).saturating_mul(cases.max(1)) / unit;
-        Self { unit, units, rounds: rounds.max(1), used: 0, reserve: if units > 0 { RESERVE * unit } else { 0 } }
+        Self { unit, units, rounds: rounds.max(1), used: 0, reserve: if units > 0 { SPARE_ROUNDS * unit } else { 0 } }
     }
 
     /// An empty budget.

@@ -11,7 +11,7 @@ use crate::{LEVEL, SplitMix, center, ratio_of_pairs, sequential};
 
 /// Order of two cases in the pairs of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum PairOrder {
     /// A B, B A, A B …
     Alternating,
     /// Order drawn independently for each pair.
@@ -20,7 +20,7 @@ pub enum Order {
 
 /// Noise of a session's rounds, as parts of a round's figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Noise {
+pub struct SessionNoise {
     /// Description for tables.
     pub name: &'static str,
     /// Standard deviation of a round.
@@ -33,7 +33,7 @@ pub struct Noise {
     pub bursts: f64,
 }
 
-impl Noise {
+impl SessionNoise {
     /// Kinds of noise that the level is tested with.
     pub const KINDS: [Self; 6] = [
         Self::of("independent", 0.05, 0.0, 0.0, 0.0),
@@ -62,7 +62,7 @@ pub struct SimulatedSessions {
 
 /// Simulates sessions of `pairs` pairs of rounds, always with the same random numbers. `None` if so few pairs have no
 /// interval.
-pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option<SimulatedSessions> {
+pub fn simulate(sessions: u32, pairs: u32, noise: SessionNoise, order: PairOrder) -> Option<SimulatedSessions> {
     let mut random = SplitMix::new(u64::from(pairs));
     let (mut missed, mut widths, mut level) = (0_u32, 0.0, 1.0);
     for _ in 0..sessions {
@@ -85,8 +85,8 @@ pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option
         let pairs: Vec<(f64, f64)> = (0..pairs)
             .map(|pair| {
                 let first_is_a = match order {
-                    Order::Alternating => pair % 2 == 0,
-                    Order::Random => random.below(2) == 0,
+                    PairOrder::Alternating => pair % 2 == 0,
+                    PairOrder::Random => random.below(2) == 0,
                 };
                 let (first, second) = (round(&mut random), round(&mut random));
                 if first_is_a { (first, second) } else { (second, first) }
@@ -249,22 +249,22 @@ mod tests {
     fn a_and_a_in_random_order_are_told_apart_as_seldom_as_the_level_says() {
         const SESSIONS: u32 = 2_000;
         for pairs in [6, 7, 8] {
-            for noise in Noise::KINDS {
-                let found = simulate(SESSIONS, pairs, noise, Order::Random).unwrap();
+            for noise in SessionNoise::KINDS {
+                let found = simulate(SESSIONS, pairs, noise, PairOrder::Random).unwrap();
                 // Three standard deviations of a share of that size.
                 let chance = 3.0 * (found.allowed * (1.0 - found.allowed) / f64::from(SESSIONS)).sqrt();
                 assert!((found.missed - found.allowed).abs() <= chance, "{pairs} pairs, {}: {found:?}", noise.name);
             }
         }
-        assert_eq!(simulate(1, 5, Noise::KINDS[0], Order::Random), None);
+        assert_eq!(simulate(1, 5, SessionNoise::KINDS[0], PairOrder::Random), None);
     }
 
     /// Reason for the random order.
     #[test]
     fn the_alternating_order_misses_more_where_noise_lasts() {
-        let lasting = Noise::KINDS[1];
+        let lasting = SessionNoise::KINDS[1];
         let [alternating, random] =
-            [Order::Alternating, Order::Random].map(|order| simulate(4_000, 12, lasting, order).unwrap());
+            [PairOrder::Alternating, PairOrder::Random].map(|order| simulate(4_000, 12, lasting, order).unwrap());
         assert!(alternating.missed > random.missed + 0.005, "{alternating:?} {random:?}");
         // And it costs nothing.
         assert!((random.half_width / alternating.half_width - 1.0).abs() < 0.05, "{alternating:?} {random:?}");

@@ -91,10 +91,10 @@ pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// Minimum number of values for an interval: 2 / 2^n must not exceed 1 − [`LEVEL`].
-pub const FEWEST: usize = 6;
+pub const MIN_VALUES: usize = 6;
 
 /// Mean half width of the interval of `count` values, in standard deviations of a normally distributed value: the
-/// resolution of a comparison of that many pairs. `None` below [`FEWEST`].
+/// resolution of a comparison of that many pairs. `None` below [`MIN_VALUES`].
 ///
 /// Simulated, always with the same random numbers.
 ///
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn levels_are_those_of_the_tables() {
-        assert!((0..FEWEST).all(|count| place(count, LEVEL).is_none()));
+        assert!((0..MIN_VALUES).all(|count| place(count, LEVEL).is_none()));
         // Hollander and Wolfe, table A.4: places and levels.
         for (count, expected, level) in
             [(6, 1, 0.968_75), (7, 3, 0.953_125), (8, 4, 0.960_937_5), (9, 6, 0.960_937_5), (10, 9, 0.951_171_875)]

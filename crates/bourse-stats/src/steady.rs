@@ -17,7 +17,7 @@ use crate::batch::{autocorrelation_time, batches, student};
 
 /// Answer of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum SteadyAnswer {
     /// Steady within the tolerance.
     Yes,
     /// Not steady.
@@ -52,7 +52,7 @@ pub enum Shape {
 
 /// Size of a change, relative to the mean of the series, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct MeanChange {
     /// Kind of change.
     pub shape: Shape,
     /// Estimated size: -0.1 is a decrease of a tenth.
@@ -65,10 +65,10 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadyJudgement {
     /// Answer of the test.
-    pub answer: Answer,
+    pub answer: SteadyAnswer,
     /// Decisive change: for No the one farthest outside, else the one that reaches farthest. `None` with too few
     /// blocks.
-    pub change: Option<Change>,
+    pub change: Option<MeanChange>,
     /// Number of values in a block.
     pub block: usize,
     /// Number of blocks.
@@ -101,13 +101,13 @@ pub const OTHERS: f64 = 1.5;
 ///
 /// ```
 /// use bourse_stats::SplitMix;
-/// use bourse_stats::steady::{Answer, judge};
+/// use bourse_stats::steady::{SteadyAnswer, judge};
 /// let mut random = SplitMix::new(1);
 /// let level: Vec<f64> = (0..60).map(|_| 100.0 + 5.0 * random.normal()).collect();
-/// assert_eq!(judge(&level, None, 0.1).answer, Answer::Yes);
+/// assert_eq!(judge(&level, None, 0.1).answer, SteadyAnswer::Yes);
 /// let falling: Vec<f64> = level.iter().enumerate().map(|(at, value)| value - 0.5 * at as f64).collect();
-/// assert_eq!(judge(&falling, None, 0.1).answer, Answer::No);
-/// assert_eq!(judge(&level[..12], None, 0.1).answer, Answer::Unknown);
+/// assert_eq!(judge(&falling, None, 0.1).answer, SteadyAnswer::No);
+/// assert_eq!(judge(&level[..12], None, 0.1).answer, SteadyAnswer::Unknown);
 /// ```
 pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJudgement {
     let period = period.or_else(|| period_of(values)).filter(|it| *it > 0);
@@ -122,14 +122,14 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJud
     let blocks = if block > values.len() { 0 } else { means.len() };
     let found = |answer, change| SteadyJudgement { answer, change, block, blocks, period };
     if means.len() < FEWEST_BLOCKS || mean <= 0.0 {
-        return found(Answer::Unknown, None);
+        return found(SteadyAnswer::Unknown, None);
     }
     let means: Vec<f64> = means.iter().map(|it| it / mean - 1.0).collect();
     let estimates = estimates(&means);
     let freedom = means.len() as f64 - 2.0;
     let (alone, corrected) =
         (student(freedom, 0.95), student(freedom, 1.0 - FALSE_NO / (estimates.len() as f64).min(30.0)));
-    let change = |it: &FittedChange| Change { shape: it.shape, by: it.by, half_width: alone * it.error };
+    let change = |it: &FittedChange| MeanChange { shape: it.shape, by: it.by, half_width: alone * it.error };
     let outside = |it: &FittedChange| it.by.abs() - corrected * it.error - tolerance;
     let reach = |it: &FittedChange| {
         let allowed = if it.shape == Shape::Trend { tolerance } else { OTHERS * tolerance };
@@ -140,9 +140,9 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJud
     };
     let (worst, widest) = (largest(&outside), largest(&reach));
     if outside(worst) > 0.0 {
-        found(Answer::No, Some(change(worst)))
+        found(SteadyAnswer::No, Some(change(worst)))
     } else {
-        found(if reach(widest) < 0.0 { Answer::Yes } else { Answer::Unknown }, Some(change(widest)))
+        found(if reach(widest) < 0.0 { SteadyAnswer::Yes } else { SteadyAnswer::Unknown }, Some(change(widest)))
     }
 }
 
@@ -414,9 +414,9 @@ mod tests {
             for _ in 0..TRIALS {
                 let answer = judge(&(series.make)(count, &mut random), None, 0.1).answer;
                 counts[match answer {
-                    Answer::Yes => 0,
-                    Answer::No => 1,
-                    Answer::Unknown => 2,
+                    SteadyAnswer::Yes => 0,
+                    SteadyAnswer::No => 1,
+                    SteadyAnswer::Unknown => 2,
                 }] += 1;
             }
             counts.map(|it: u32| (100 * it + TRIALS / 2) / TRIALS)
@@ -475,12 +475,12 @@ mod tests {
     fn odd_series_have_an_answer() {
         for values in [&[][..], &[1.0], &[0.0; 40], &[5.0; 40], &[f64::MAX; 40]] {
             let judged = judge(values, None, 0.1);
-            assert!(judged.answer != Answer::No, "{values:?}: {judged:?}");
+            assert!(judged.answer != SteadyAnswer::No, "{values:?}: {judged:?}");
         }
-        assert_eq!(judge(&[5.0; 40], None, 0.1).answer, Answer::Yes);
+        assert_eq!(judge(&[5.0; 40], None, 0.1).answer, SteadyAnswer::Yes);
         let mut random = SplitMix::new(4);
         let level: Vec<f64> = (0..60).map(|_| 100.0 + random.normal()).collect();
         let told = judge(&level, Some(25), 0.1);
-        assert_eq!((told.answer, told.blocks), (Answer::Unknown, 2), "a known cycle is no shorter than a block");
+        assert_eq!((told.answer, told.blocks), (SteadyAnswer::Unknown, 2), "a known cycle is no shorter than a block");
     }
 }

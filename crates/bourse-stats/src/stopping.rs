@@ -8,7 +8,7 @@
 //! Length of simulated warm-ups, error of the mean of 40 s after them, and how often the error is detected:
 #![doc = include_str!("warm_up.md")]
 
-use crate::batch::{Trend, batches};
+use crate::batch::{LinearTrend, batches};
 
 /// Number of batches that the last two thirds of a warm-up are cut into.
 const BATCHES: usize = 12;
@@ -45,7 +45,7 @@ pub fn is_warm(rates: &[f64]) -> bool {
         return false;
     }
     let means = batches(last, last.len() / BATCHES);
-    let trend = Trend::of(&means);
+    let trend = LinearTrend::of(&means);
     // A line through so few leaves neighbours less alike than they are.
     let left = (trend.left + 2.0 / means.len() as f64).clamp(0.0, 0.9);
     means.iter().any(|it| *it > 0.0) && trend.change.abs() <= trend.error * ((1.0 + left) / (1.0 - left)).sqrt()
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
     use crate::SplitMix;
     use crate::batch::mean_after;
-    use crate::rates::{STEPS, WarmUp};
-    use crate::steady::{Answer, judge};
+    use crate::rates::{STEPS_PER_SECOND, WarmUp};
+    use crate::steady::{SteadyAnswer, judge};
 
     /// Lengths of an interval at its looks, the longest last.
     fn looks(shortest: u64, longest: u64) -> Vec<u64> {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     /// Results of simulated rounds that warm up.
-    struct Rounds {
+    struct SimulatedRounds {
         /// Mean length of the warm-up in seconds.
         length: f64,
         /// Mean deviation of the interval's mean from the final rate in per cent.
@@ -90,20 +90,20 @@ mod tests {
     }
 
     /// Simulates rounds with a warm-up of 10 to 30 s and an interval of 40 s.
-    fn rounds(kind: WarmUp) -> Rounds {
+    fn rounds(kind: WarmUp) -> SimulatedRounds {
         const ROUNDS: u32 = 400;
-        const LONGEST: usize = 30 * STEPS;
+        const LONGEST: usize = 30 * STEPS_PER_SECOND;
         let mut random = SplitMix::new(1);
         let (mut length, mut off, mut told, mut held, mut width) = (0, 0.0, 0_u32, 0_u32, 0.0);
         for _ in 0..ROUNDS {
-            let rates = kind.steps(LONGEST + 40 * STEPS, &mut random);
-            let mut look = 10 * STEPS;
+            let rates = kind.steps(LONGEST + 40 * STEPS_PER_SECOND, &mut random);
+            let mut look = 10 * STEPS_PER_SECOND;
             while look < LONGEST && !is_warm(&rates[..look]) {
                 look = next_look_at_warm_up(look as u64) as usize;
             }
             // It begins a step after the look.
             let from = (look + 1).min(LONGEST);
-            let found = mean_after(&rates[..from], &rates[from..from + 40 * STEPS]).unwrap().mean;
+            let found = mean_after(&rates[..from], &rates[from..from + 40 * STEPS_PER_SECOND]).unwrap().mean;
             length += from;
             off += found.value - 1.0;
             if let Some(interval) = found.interval {
@@ -113,8 +113,8 @@ mod tests {
             }
         }
         let percent = |part: f64, of: u32| 100.0 * part / f64::from(of.max(1));
-        Rounds {
-            length: length as f64 / f64::from(ROUNDS) / STEPS as f64,
+        SimulatedRounds {
+            length: length as f64 / f64::from(ROUNDS) / STEPS_PER_SECOND as f64,
             off: percent(off, ROUNDS),
             told: percent(told.into(), ROUNDS),
             held: percent(held.into(), told),
@@ -176,7 +176,7 @@ mod tests {
                 let values: Vec<f64> = (0..180).map(&mut next).collect();
                 let lengths = looks(60, 180).into_iter().map(|it| it as usize);
                 let found = lengths.map(|it| judge(&values[..it], None, TOLERANCE).answer);
-                let told = found.into_iter().find(|it| *it != Answer::Unknown).unwrap_or(Answer::Unknown);
+                let told = found.into_iter().find(|it| *it != SteadyAnswer::Unknown).unwrap_or(SteadyAnswer::Unknown);
                 counts[told as usize] += 1;
             }
             counts

@@ -7,10 +7,10 @@ use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError};
 
 /// Settings of a target. There are none yet: each one is a row of the grammar's `options` and a field here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {}
+pub struct ExampleOptions {}
 
 /// Grammar of the engine's targets: `example::memory:`.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<ExampleOptions> = Grammar {
     engine: "the example engine",
     schemes: &[Scheme::plain("example")],
     forms: "example::memory:",
@@ -22,7 +22,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
 /// # Errors
 /// [`TargetError`]: the part of the target that is wrong, and the known options.
 pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
-    GRAMMAR.parse(target, Options {}).map(KeyedEngine::of)
+    GRAMMAR.parse(target, ExampleOptions {}).map(KeyedEngine::of)
 }
 // --- engine ---
 use bourse_engine::{
@@ -31,19 +31,19 @@ use bourse_engine::{
 use std::sync::{Arc, Mutex};
 
 /// Engine on a target; all its connections share one database.
-pub type ExampleEngine = KeyedEngine<Database>;
+pub type ExampleEngine = KeyedEngine<ExampleDatabase>;
 
 /// Database: the tables as of the last commit.
 #[derive(Debug, Default)]
-pub struct Database(Mutex<Arc<Tables>>);
+pub struct ExampleDatabase(Mutex<Arc<ExampleTables>>);
 
-impl KeyDatabase for Database {
-    type Options = Options;
+impl KeyDatabase for ExampleDatabase {
+    type Options = ExampleOptions;
     const NAME: &'static str = "example";
     const FORMAT: &'static FileFormat = &FileFormat { name: "example", ..FileFormat::FILE };
-    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+    const GRAMMAR: &'static Grammar<ExampleOptions> = &GRAMMAR;
 
-    fn open(_: &ParsedTarget<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(_: &ParsedTarget<ExampleOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
         if files.is_some() {
             Err(EngineError::unsupported("the example has no database in files"))
         } else {
@@ -55,15 +55,15 @@ impl KeyDatabase for Database {
         env!("CARGO_PKG_VERSION").to_owned()
     }
 
-    fn durability(&self, _: &Options) -> (Durability, String) {
+    fn durability(&self, _: &ExampleOptions) -> (Durability, String) {
         (Durability::Volatile, "there is no log".to_owned())
     }
 
-    fn capabilities(_: &Options) -> Capabilities {
+    fn capabilities(_: &ExampleOptions) -> Capabilities {
         Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
     }
 
-    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+    fn records(self: Arc<Self>, _: &ExampleOptions) -> Box<dyn Records> {
         Box::new(ExampleRecords { database: self, open: None })
     }
 
@@ -79,29 +79,29 @@ impl KeyDatabase for Database {
 // --- tables ---
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, refuse_indexes};
-use bourse_engine::{Access, Change, EachRow, ErrorKind, Key, RecordTable, Value};
+use bourse_engine::{Access, EachRow, ErrorKind, FieldChange, Key, RecordTable, Value};
 use std::collections::BTreeMap;
 
 /// Records of every table, by the tables' names: keys and values as the bytes of `codec`, in the order of their keys.
-type Tables = BTreeMap<&'static str, BTreeMap<Vec<u8>, Vec<u8>>>;
+type ExampleTables = BTreeMap<&'static str, BTreeMap<Vec<u8>, Vec<u8>>>;
 
-impl Database {
+impl ExampleDatabase {
     /// Tables as of the last commit.
-    fn current(&self) -> Arc<Tables> {
+    fn current(&self) -> Arc<ExampleTables> {
         Arc::clone(&locked(&self.0))
     }
 }
 
 /// Connection of one user.
 struct ExampleRecords {
-    database: Arc<Database>,
-    open: Option<Transaction>,
+    database: Arc<ExampleDatabase>,
+    open: Option<ExampleTransaction>,
 }
 
 /// Open transaction: the tables it began from, and those it sees, which are a copy once it has changed something.
-struct Transaction {
-    began_from: Arc<Tables>,
-    sees: Arc<Tables>,
+struct ExampleTransaction {
+    began_from: Arc<ExampleTables>,
+    sees: Arc<ExampleTables>,
 }
 
 impl ExampleRecords {
@@ -124,7 +124,7 @@ impl ExampleRecords {
         table: &RecordTable,
         change: impl FnOnce(&mut BTreeMap<Vec<u8>, Vec<u8>>) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let records = |tables: &mut Arc<Tables>| {
+        let records = |tables: &mut Arc<ExampleTables>| {
             change(Arc::make_mut(tables).get_mut(table.name()).ok_or_else(|| no_table(table))?)
         };
         match &mut self.open {
@@ -158,12 +158,12 @@ impl Records for ExampleRecords {
 
     fn begin(&mut self, _: Access) -> Result<(), EngineError> {
         let began_from = self.database.current();
-        self.open = Some(Transaction { sees: Arc::clone(&began_from), began_from });
+        self.open = Some(ExampleTransaction { sees: Arc::clone(&began_from), began_from });
         Ok(())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        let Some(Transaction { began_from, sees }) = self.open.take() else { return Ok(()) };
+        let Some(ExampleTransaction { began_from, sees }) = self.open.take() else { return Ok(()) };
         if Arc::ptr_eq(&began_from, &sees) {
             return Ok(());
         }
@@ -212,7 +212,12 @@ impl Records for ExampleRecords {
         })
     }
 
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         self.changing(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
             Some(record) => codec::change(record, change).map(|()| true),
             None => Ok(false),
@@ -250,17 +255,17 @@ impl Records for ExampleRecords {
     }
 }
 // --- kind ---
-use bourse_engine::{EngineKind, InProcess};
+use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcess { file_ending: None, memory: true, variant_of: None, is_asked_for: false }),
+    in_process: Some(InProcessPlaces { file_ending: None, memory: true, variant_of: None, is_asked_for: false }),
     loads_rows_s: Some(1_000_000),
     prepares_ms: 300,
     ..EngineKind::new(
         ["example", "the example of docs/adding-an-engine.md: ordered maps in memory", "example::memory:"],
         || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-        || GRAMMAR.help("example", &Options {}),
+        || GRAMMAR.help("example", &ExampleOptions {}),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

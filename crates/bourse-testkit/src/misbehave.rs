@@ -27,7 +27,7 @@ impl Fault {
 
 /// Effect on a statement that is hit.
 #[derive(Debug, Clone, Copy)]
-enum Effect {
+enum HitEffect {
     Sleep(Duration),
     Fail(ErrorKind),
     /// A change reports one row changed, and does nothing.
@@ -42,19 +42,19 @@ enum Effect {
 #[derive(Debug, Clone)]
 struct Trigger {
     fault: Fault,
-    effect: Effect,
+    effect: HitEffect,
     /// Prefix of the statements that are counted; empty for all.
     only: &'static str,
     seen: Arc<AtomicU64>,
 }
 
 impl Trigger {
-    fn new(fault: Fault, effect: Effect) -> Self {
+    fn new(fault: Fault, effect: HitEffect) -> Self {
         Self { fault, effect, only: "", seen: Arc::default() }
     }
 
     /// Effect on the next statement, if it is hit.
-    fn next(&self) -> Option<Effect> {
+    fn next(&self) -> Option<HitEffect> {
         let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
         self.fault.hits(number).then_some(self.effect)
     }
@@ -62,9 +62,11 @@ impl Trigger {
     /// Sleeps or fails if the next statement is hit.
     fn before(&self) -> Result<(), EngineError> {
         match self.next() {
-            Some(Effect::Sleep(time)) => std::thread::sleep(time),
-            Some(Effect::Fail(kind)) => return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE")),
-            Some(Effect::Drop | Effect::Keep | Effect::Weaken) | None => {}
+            Some(HitEffect::Sleep(time)) => std::thread::sleep(time),
+            Some(HitEffect::Fail(kind)) => {
+                return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE"));
+            }
+            Some(HitEffect::Drop | HitEffect::Keep | HitEffect::Weaken) | None => {}
         }
         Ok(())
     }
@@ -123,21 +125,21 @@ wrapper! {
 impl<E> Stalling<E> {
     /// Wraps `inner`; statements that `fault` hits sleep for `stall` first.
     pub fn new(inner: E, fault: Fault, stall: Duration) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Effect::Sleep(stall)) }
+        Self { inner, trigger: Trigger::new(fault, HitEffect::Sleep(stall)) }
     }
 }
 
 impl<E> Failing<E> {
     /// Wraps `inner`; statements that `fault` hits fail with an error of that kind.
     pub fn new(inner: E, fault: Fault, kind: ErrorKind) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Effect::Fail(kind)) }
+        Self { inner, trigger: Trigger::new(fault, HitEffect::Fail(kind)) }
     }
 }
 
 impl<E> Dropping<E> {
     /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted.
     pub fn new(inner: E, fault: Fault) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Effect::Drop) }
+        Self { inner, trigger: Trigger::new(fault, HitEffect::Drop) }
     }
 }
 
@@ -153,14 +155,14 @@ impl<E> Dropping<E> {
 impl<E> Keeping<E> {
     /// Wraps `inner`; rollbacks that `fault` hits commit. Only rollbacks of transactions with changes are counted.
     pub fn new(inner: E, fault: Fault) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Effect::Keep) }
+        Self { inner, trigger: Trigger::new(fault, HitEffect::Keep) }
     }
 }
 
 impl<E> Weakening<E> {
     /// Wraps `inner`; transactions that `fault` hits run as read committed.
     pub fn new(inner: E, fault: Fault) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Effect::Weaken) }
+        Self { inner, trigger: Trigger::new(fault, HitEffect::Weaken) }
     }
 }
 
@@ -175,11 +177,11 @@ impl Session for Spoilt {
     forward_session!(inner: dialect, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.has_changed = false;
-        let is_weak = matches!(self.trigger.effect, Effect::Weaken) && self.trigger.next().is_some();
+        let is_weak = matches!(self.trigger.effect, HitEffect::Weaken) && self.trigger.next().is_some();
         self.inner.begin(if is_weak { Isolation::ReadCommitted } else { isolation }, access)
     }
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        if matches!(self.trigger.effect, Effect::Sleep(_) | Effect::Fail(_)) {
+        if matches!(self.trigger.effect, HitEffect::Sleep(_) | HitEffect::Fail(_)) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
         self.inner.query(sql, params, each)
@@ -187,13 +189,15 @@ impl Session for Spoilt {
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.has_changed = true;
         match self.trigger.effect {
-            Effect::Drop => {
+            HitEffect::Drop => {
                 if sql.text().trim_start().starts_with(self.trigger.only) && self.trigger.next().is_some() {
                     return Ok(1);
                 }
             }
-            Effect::Keep | Effect::Weaken => {}
-            Effect::Sleep(_) | Effect::Fail(_) => self.trigger.before().map_err(|e| e.with_statement(sql.text()))?,
+            HitEffect::Keep | HitEffect::Weaken => {}
+            HitEffect::Sleep(_) | HitEffect::Fail(_) => {
+                self.trigger.before().map_err(|e| e.with_statement(sql.text()))?
+            }
         }
         self.inner.execute(sql, params)
     }
@@ -203,7 +207,7 @@ impl Session for Spoilt {
     }
     fn rollback(&mut self) -> Result<(), EngineError> {
         let changed = std::mem::take(&mut self.has_changed);
-        if changed && matches!(self.trigger.effect, Effect::Keep) && self.trigger.next().is_some() {
+        if changed && matches!(self.trigger.effect, HitEffect::Keep) && self.trigger.next().is_some() {
             return self.inner.commit();
         }
         self.inner.rollback()

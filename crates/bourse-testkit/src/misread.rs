@@ -2,8 +2,8 @@
 
 use crate::misbehave::Fault;
 use bourse_engine::{
-    Access, Capabilities, Change, Connection, Description, EachRow, Engine, EngineError, Footprint, Hosting, Interface,
-    Key, KeyEngine, Location, RecordTable, Records, Row, Statements, Value,
+    Access, Capabilities, Connection, Description, EachRow, Engine, EngineError, FieldChange, Footprint, Hosting,
+    Interface, Key, KeyEngine, Location, RecordTable, Records, Row, StatementForm, Value,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -84,17 +84,17 @@ struct WrongRecords {
     what: ReadDefect,
     rows: Arc<AtomicU64>,
     /// Values of the last row read.
-    last: Vec<Owned>,
+    last: Vec<OwnedCell>,
 }
 
 #[derive(Debug, Clone)]
-enum Owned {
+enum OwnedCell {
     Int(i64),
     Text(String),
     Other,
 }
 
-impl Owned {
+impl OwnedCell {
     fn of(value: Value<'_>) -> Self {
         match value {
             Value::Int(number) => Self::Int(number),
@@ -105,14 +105,14 @@ impl Owned {
 }
 
 /// Row of copied values.
-struct CopiedRow(Vec<Owned>);
+struct CopiedRow(Vec<OwnedCell>);
 
 impl Row for CopiedRow {
     fn value(&self, index: usize) -> Value<'_> {
         match self.0.get(index) {
-            Some(Owned::Int(number)) => Value::Int(*number),
-            Some(Owned::Text(text)) => Value::Text(text),
-            Some(Owned::Other) | None => Value::Null,
+            Some(OwnedCell::Int(number)) => Value::Int(*number),
+            Some(OwnedCell::Text(text)) => Value::Text(text),
+            Some(OwnedCell::Other) | None => Value::Null,
         }
     }
     fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
@@ -122,10 +122,10 @@ impl Row for CopiedRow {
 
 impl ReadDefect {
     /// Applies the defect to a row; `before` has the values of the row read before it.
-    fn spoil(self, row: &mut Vec<Owned>, before: &[Owned]) {
-        let texts: Vec<usize> = (1..row.len()).filter(|&column| matches!(row[column], Owned::Text(_))).collect();
-        let text = |row: &mut Vec<Owned>, change: &dyn Fn(&mut String)| {
-            let Some(Owned::Text(text)) = texts.last().map(|&last| &mut row[last]) else { return };
+    fn spoil(self, row: &mut Vec<OwnedCell>, before: &[OwnedCell]) {
+        let texts: Vec<usize> = (1..row.len()).filter(|&column| matches!(row[column], OwnedCell::Text(_))).collect();
+        let text = |row: &mut Vec<OwnedCell>, change: &dyn Fn(&mut String)| {
+            let Some(OwnedCell::Text(text)) = texts.last().map(|&last| &mut row[last]) else { return };
             change(text);
         };
         match self {
@@ -141,7 +141,9 @@ impl ReadDefect {
                 _ => text(row, &|text| *text = text.chars().rev().collect()),
             },
             Self::Number => {
-                if let Some(Owned::Int(number)) = row[1..].iter_mut().find(|value| matches!(value, Owned::Int(_))) {
+                if let Some(OwnedCell::Int(number)) =
+                    row[1..].iter_mut().find(|value| matches!(value, OwnedCell::Int(_)))
+                {
                     *number += 1;
                 }
             }
@@ -160,9 +162,9 @@ impl WrongRecords {
     ) -> T {
         let Self { inner, fault, what, rows, last } = self;
         let columns = table.fields().len() + 1;
-        inner.with_records(Statements::Prepared, |records| {
+        inner.with_records(StatementForm::Prepared, |records| {
             f(records, &mut |row| {
-                let right: Vec<_> = (0..columns).map(|column| Owned::of(row.value(column))).collect();
+                let right: Vec<_> = (0..columns).map(|column| OwnedCell::of(row.value(column))).collect();
                 let mut row = right.clone();
                 let is_hit = fault.hits(rows.fetch_add(1, Ordering::Relaxed) + 1);
                 // The row that marks a database, and the first one, which has none before it, stay as they are.
@@ -176,7 +178,7 @@ impl WrongRecords {
     }
 
     fn with<T>(&mut self, f: impl FnOnce(&mut dyn Records) -> T) -> T {
-        self.inner.with_records(Statements::Prepared, f)
+        self.inner.with_records(StatementForm::Prepared, f)
     }
 }
 
@@ -202,7 +204,12 @@ impl Records for WrongRecords {
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
         self.with(|records| records.update(table, key, values))
     }
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         self.with(|records| records.change(table, key, change))
     }
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {

@@ -1,6 +1,6 @@
 //! Guarantees that must hold for a database reached through proxies that make faults.
 
-use crate::proxy::{Moment, Proxy, ProxyFault, Rule};
+use crate::proxy::{FaultMoment, FaultRule, Proxy, ProxyFault};
 use bourse_engine::{
     Access, Connection, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
@@ -15,7 +15,7 @@ static SUM: Sql = Sql::new("SELECT v FROM hot");
 const HOT: i64 = 5;
 
 /// Upper limit of attempts at a transaction.
-const ATTEMPTS: u32 = 100;
+const MAX_ATTEMPTS: u32 = 100;
 
 /// Outcomes of transactions as their users saw them.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ pub fn nothing_acknowledged_is_lost(
 /// Runs one transaction, again after a conflict.
 fn perform(connection: &mut Connection, id: i64, outcomes: &mut Outcomes) {
     let session = connection.sql().unwrap();
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         match attempt(session, id) {
             Ok(()) => {
                 outcomes.acknowledged.insert(id);
@@ -107,7 +107,7 @@ fn perform(connection: &mut Connection, id: i64, outcomes: &mut Outcomes) {
             Err(e) => panic!("transaction {id}: {e}"),
         }
     }
-    panic!("transaction {id} met {ATTEMPTS} conflicts");
+    panic!("transaction {id} met {MAX_ATTEMPTS} conflicts");
 }
 
 fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
@@ -119,29 +119,29 @@ fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
 }
 
 /// Rules with faults of every kind; `conflicts` are the errors raised at a statement and at a commit.
-pub fn many_faults(conflicts: [ProxyFault; 2]) -> [Rule; 8] {
+pub fn many_faults(conflicts: [ProxyFault; 2]) -> [FaultRule; 8] {
     let [at_statement, at_commit] = conflicts;
     [
-        Rule { moment: Moment::Connect, every: 4, most: 5, act: ProxyFault::CutBefore },
-        Rule { moment: Moment::Begin, every: 43, most: 10, act: ProxyFault::CutBefore },
-        Rule { moment: Moment::Statement, every: 61, most: 20, act: ProxyFault::CutBefore },
-        Rule { moment: Moment::Statement, every: 53, most: 20, act: ProxyFault::CutAfter },
-        Rule { moment: Moment::Statement, every: 29, most: 20, act: at_statement },
-        Rule { moment: Moment::Commit, every: 19, most: 10, act: ProxyFault::CutBefore },
-        Rule { moment: Moment::Commit, every: 17, most: 10, act: ProxyFault::CutAfter },
-        Rule { moment: Moment::Commit, every: 13, most: 10, act: at_commit },
+        FaultRule { moment: FaultMoment::Connect, every: 4, most: 5, act: ProxyFault::CutBefore },
+        FaultRule { moment: FaultMoment::Begin, every: 43, most: 10, act: ProxyFault::CutBefore },
+        FaultRule { moment: FaultMoment::Statement, every: 61, most: 20, act: ProxyFault::CutBefore },
+        FaultRule { moment: FaultMoment::Statement, every: 53, most: 20, act: ProxyFault::CutAfter },
+        FaultRule { moment: FaultMoment::Statement, every: 29, most: 20, act: at_statement },
+        FaultRule { moment: FaultMoment::Commit, every: 19, most: 10, act: ProxyFault::CutBefore },
+        FaultRule { moment: FaultMoment::Commit, every: 17, most: 10, act: ProxyFault::CutAfter },
+        FaultRule { moment: FaultMoment::Commit, every: 13, most: 10, act: at_commit },
     ]
 }
 
 /// Rules that hit so few moments that a whole run survives them.
-pub fn few_faults(conflicts: [ProxyFault; 2]) -> [Rule; 5] {
+pub fn few_faults(conflicts: [ProxyFault; 2]) -> [FaultRule; 5] {
     let [at_statement, at_commit] = conflicts;
     [
-        Rule { moment: Moment::Statement, every: 499, most: 20, act: ProxyFault::CutBefore },
-        Rule { moment: Moment::Statement, every: 997, most: 20, act: at_statement },
-        Rule { moment: Moment::Commit, every: 211, most: 5, act: ProxyFault::CutAfter },
-        Rule { moment: Moment::Commit, every: 173, most: 5, act: ProxyFault::CutBefore },
-        Rule { moment: Moment::Commit, every: 101, most: 20, act: at_commit },
+        FaultRule { moment: FaultMoment::Statement, every: 499, most: 20, act: ProxyFault::CutBefore },
+        FaultRule { moment: FaultMoment::Statement, every: 997, most: 20, act: at_statement },
+        FaultRule { moment: FaultMoment::Commit, every: 211, most: 5, act: ProxyFault::CutAfter },
+        FaultRule { moment: FaultMoment::Commit, every: 173, most: 5, act: ProxyFault::CutBefore },
+        FaultRule { moment: FaultMoment::Commit, every: 101, most: 20, act: at_commit },
     ]
 }
 
@@ -157,7 +157,7 @@ pub fn each_transaction_is_there_once(
     engine: &dyn Engine,
     owner: &dyn Engine,
     proxies: &[Proxy; 2],
-    rules: [&[Rule]; 2],
+    rules: [&[FaultRule]; 2],
     code: &str,
 ) {
     let (outcomes, found) = nothing_acknowledged_is_lost(engine, owner, 4, 120);

@@ -5,7 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`view`] | a run file's meaning: cases and operations over all rounds, standing, bottleneck, rules of the specification |
+//! | [`view`] | a run file's meaning: cases and operations over all rounds, validity of the figure, bottleneck, rules of the specification |
 //! | [`comparison`] | two cases compared: ratio, interval and verdict of each metric, and the gate |
 //! | [`suite`] | published experiments as data, and whether a rerun confirms their findings |
 //! | [`units`] | numbers in readable form |

@@ -1,6 +1,6 @@
 //! `bourse report --format`: runs as tables for programs, a file each, or in the format of a benchmark service.
 
-use crate::args::{Report, TableFormat};
+use crate::args::{ReportArgs, TableFormat};
 use crate::commands::report::{merged, other_document, read, refused_kind, texts};
 use crate::commands::runs::{is_results_folder, run_folders};
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use bourse_report::{DataTable, bencher, data_csv, data_ndjson, data_tables, gith
 use std::path::{Path, PathBuf};
 
 /// Writes every table of the runs into a folder.
-pub(crate) fn export(format: TableFormat, arguments: &Report) -> Result<(), Failure> {
+pub(crate) fn export(format: TableFormat, arguments: &ReportArgs) -> Result<(), Failure> {
     let Some(folder) = arguments.output.as_deref() else {
         return Err(Failure::usage("no folder for the tables").hint("name it: -o DIR"));
     };
@@ -104,7 +104,7 @@ fn parquet(_table: &DataTable) -> Result<Vec<u8>, Failure> {
 
 #[cfg(feature = "parquet")]
 fn parquet(table: &DataTable) -> Result<Vec<u8>, Failure> {
-    use bourse_egen::files::parquet::{Column, Kind, TableWriter};
+    use bourse_egen::files::parquet::{ParquetColumn, ParquetKind, TableWriter};
     use bourse_report::{DataKind, DataValue};
     use bourse_schema::Value;
 
@@ -120,12 +120,12 @@ fn parquet(table: &DataTable) -> Result<Vec<u8>, Failure> {
 
     let column = |name: &str, kind| {
         let kind = match kind {
-            DataKind::Text => Kind::Text,
-            DataKind::Count => Kind::Int64,
-            DataKind::Real => Kind::Real,
-            DataKind::Flag => Kind::Bool,
+            DataKind::Text => ParquetKind::Text,
+            DataKind::Count => ParquetKind::Int64,
+            DataKind::Real => ParquetKind::Real,
+            DataKind::Flag => ParquetKind::Bool,
         };
-        Column::new(name, kind).nullable()
+        ParquetColumn::new(name, kind).nullable()
     };
     let columns = table.columns.iter().map(|it| column(it.name, it.kind)).collect();
     let write = || {

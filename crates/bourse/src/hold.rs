@@ -28,19 +28,19 @@ const MARK: &str =
 static LOCK: SideFileKind = SideFileKind { suffix: ".bourse-lock", of: "holding the database", text: Some(MARK) };
 
 /// Interval between the tries of a command that waits.
-const LOOK: Duration = Duration::from_millis(200);
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Tries to read the name of the holder.
-const LOOKS: u32 = 100;
+const MAX_READ_ATTEMPTS: u32 = 100;
 
 /// Longest wait for another command; `None` refuses immediately.
-static WAIT: OnceLock<Option<Duration>> = OnceLock::new();
+static WAIT_LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
 
 /// Lets this command wait up to this time for others that hold its databases.
 pub(crate) fn wait_for_others(at_most: Option<Duration>) {
     // A file of options is read after the command line, which wins.
     if at_most.is_some() {
-        let _ = WAIT.set(at_most);
+        let _ = WAIT_LIMIT.set(at_most);
     }
 }
 
@@ -156,7 +156,7 @@ fn wait_until_released<T>(target: &str, hold: impl Fn() -> Result<Result<T, Hold
             Ok(held) => return Ok(held),
             Err(holder) => holder,
         };
-        let limit = match WAIT.get().copied().flatten() {
+        let limit = match WAIT_LIMIT.get().copied().flatten() {
             None => return Err(in_use(target, &holder).hint("--wait waits until it has ended")),
             Some(limit) => limit,
         };
@@ -170,7 +170,7 @@ fn wait_until_released<T>(target: &str, hold: impl Fn() -> Result<Result<T, Hold
         if interrupted.load(Ordering::Relaxed) {
             return Err(interrupt::interrupted(&format!("another command that uses {target} was waited for")));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 
@@ -181,7 +181,7 @@ fn in_use(target: &str, holder: &Holder) -> Failure {
 
 /// Holds a database of files, or returns its holder; `None` if no file can be locked next to it.
 fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>, Failure> {
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_READ_ATTEMPTS {
         let taken = SideFile::create(&file_at(database), &LOCK).and_then(|file| {
             // On a full disk the lock holds all the same, without the holder's name.
             let _ = file.file().write_all(text().as_bytes());

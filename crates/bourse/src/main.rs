@@ -22,7 +22,7 @@ mod spent;
 mod tpce;
 mod work_folder;
 
-use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
+use args::{Arguments, Command, FromFile, MicroCommand, SchemaDocument, SuiteCommand, Tpce};
 use bourse_engine::server_wait;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
@@ -95,22 +95,24 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::AcidLoad(arguments)) => commands::tpce::acid::load(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => commands::tpce::verify::run(&arguments),
         Command::Tatp(command) => commands::mix::run(&bourse_tatp::Tatp, command),
-        Command::Micro(Micro::List { workload, json: false }) => {
+        Command::Micro(MicroCommand::List { workload, json: false }) => {
             output::print(&commands::micro::list::list(workload.as_deref())?)
         }
-        Command::Micro(Micro::List { workload, json: true }) => {
+        Command::Micro(MicroCommand::List { workload, json: true }) => {
             output::print(&format!("{:#}\n", commands::micro::list::json(workload.as_deref())?))
         }
-        Command::Micro(Micro::Run(arguments)) => commands::micro::run::run(&arguments),
+        Command::Micro(MicroCommand::Run(arguments)) => commands::micro::run::run(&arguments),
         Command::Round => execute::child::answer(),
         Command::Crash(arguments) => commands::crash::run(&arguments),
         Command::Faults(arguments) => commands::faults::run(&arguments),
         Command::FaultWork(arguments) => commands::faults::work(&arguments),
         Command::CrashWork { work } => commands::crash::work(&work),
-        Command::Suite(Suite::List { json: false }) => output::print(&commands::suite::list::list()?),
-        Command::Suite(Suite::List { json: true }) => output::print(&format!("{:#}\n", commands::suite::list::json()?)),
-        Command::Suite(Suite::Show { name }) => output::print(&commands::suite::list::show(&name)?),
-        Command::Suite(Suite::Run(arguments)) => commands::suite::run::run(&arguments),
+        Command::Suite(SuiteCommand::List { json: false }) => output::print(&commands::suite::list::list()?),
+        Command::Suite(SuiteCommand::List { json: true }) => {
+            output::print(&format!("{:#}\n", commands::suite::list::json()?))
+        }
+        Command::Suite(SuiteCommand::Show { name }) => output::print(&commands::suite::list::show(&name)?),
+        Command::Suite(SuiteCommand::Run(arguments)) => commands::suite::run::run(&arguments),
         Command::Quick(arguments) => commands::quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
             Command::Run(_) => Err(Failure::usage("invalid command 'run' in the file: a file cannot run another file")),
@@ -137,12 +139,12 @@ fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Schema { document } => {
             let schema = match document {
-                Document::Run => RunFile::schema(),
-                Document::Acid => AcidFile::schema(),
-                Document::Crash => CrashFile::schema(),
-                Document::Faults => FaultsFile::schema(),
-                Document::Suite => SuiteFile::schema(),
-                Document::Options => config::schema(),
+                SchemaDocument::Run => RunFile::schema(),
+                SchemaDocument::Acid => AcidFile::schema(),
+                SchemaDocument::Crash => CrashFile::schema(),
+                SchemaDocument::Faults => FaultsFile::schema(),
+                SchemaDocument::Suite => SuiteFile::schema(),
+                SchemaDocument::Options => config::schema(),
             };
             output::print(&format!("{schema:#}\n"))
         }

@@ -1,11 +1,11 @@
 //! The catalogue of faults.
 
-use bourse_crash::preload::{Call, Effect};
+use bourse_crash::preload::{Call, CallEffect};
 use bourse_record::SplitMix;
 
 /// A fault: an effect on one kind of system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
+pub struct CallFault {
     /// Name, for `--only` and documents.
     pub name: &'static str,
     /// Description in one line.
@@ -13,43 +13,46 @@ pub struct Fault {
     /// Kind of call that is hit.
     pub call: Call,
     /// Effect on that call.
-    pub effect: Effect,
+    pub effect: CallEffect,
     /// Whether the power is lost afterwards, so that only synced data survives.
     pub loses_power: bool,
 }
 
-impl Fault {
+impl CallFault {
     /// Whether the engine can notice the fault: a lying disk and a loss of power give no sign.
     pub const fn is_visible(&self) -> bool {
-        !matches!(self.effect, Effect::Lie | Effect::End)
+        !matches!(self.effect, CallEffect::Lie | CallEffect::End)
     }
 }
 
-const fn fault(name: &'static str, title: &'static str, call: Call, effect: Effect) -> Fault {
-    Fault { name, title, call, effect, loses_power: false }
+const fn fault(name: &'static str, title: &'static str, call: Call, effect: CallEffect) -> CallFault {
+    CallFault { name, title, call, effect, loses_power: false }
 }
 
 /// All faults, in the order of the table.
-pub const FAULTS: [Fault; 13] = [
-    fault("read-error", "read fails once (EIO)", Call::Read, Effect::FailOnce),
-    fault("short-read", "read returns half", Call::Read, Effect::Half),
-    fault("write-error", "write fails once (EIO)", Call::Write, Effect::FailOnce),
-    fault("write-errors", "writes fail from one on (EIO)", Call::Write, Effect::FailOn),
-    fault("short-write", "write writes half", Call::Write, Effect::Half),
-    fault("disk-full", "disk full (ENOSPC)", Call::Grow, Effect::Full),
-    fault("sync-error", "sync fails once (EIO)", Call::Sync, Effect::FailOnce),
-    Fault {
+pub const FAULTS: [CallFault; 13] = [
+    fault("read-error", "read fails once (EIO)", Call::Read, CallEffect::FailOnce),
+    fault("short-read", "read returns half", Call::Read, CallEffect::Half),
+    fault("write-error", "write fails once (EIO)", Call::Write, CallEffect::FailOnce),
+    fault("write-errors", "writes fail from one on (EIO)", Call::Write, CallEffect::FailOn),
+    fault("short-write", "write writes half", Call::Write, CallEffect::Half),
+    fault("disk-full", "disk full (ENOSPC)", Call::Grow, CallEffect::Full),
+    fault("sync-error", "sync fails once (EIO)", Call::Sync, CallEffect::FailOnce),
+    CallFault {
         loses_power: true,
-        ..fault("sync-error-power", "sync fails once, power lost later", Call::Sync, Effect::FailOnce)
+        ..fault("sync-error-power", "sync fails once, power lost later", Call::Sync, CallEffect::FailOnce)
     },
-    Fault {
+    CallFault {
         loses_power: true,
-        ..fault("sync-errors-power", "syncs fail from one on, power lost", Call::Sync, Effect::FailOn)
+        ..fault("sync-errors-power", "syncs fail from one on, power lost", Call::Sync, CallEffect::FailOn)
     },
-    fault("map-error", "mapped pages unreadable", Call::Write, Effect::Blind),
-    fault("killed", "process killed before a write", Call::Write, Effect::End),
-    Fault { loses_power: true, ..fault("power", "power lost before a write", Call::Write, Effect::End) },
-    Fault { loses_power: true, ..fault("lying-disk", "syncs do nothing, power lost later", Call::Sync, Effect::Lie) },
+    fault("map-error", "mapped pages unreadable", Call::Write, CallEffect::Blind),
+    fault("killed", "process killed before a write", Call::Write, CallEffect::End),
+    CallFault { loses_power: true, ..fault("power", "power lost before a write", Call::Write, CallEffect::End) },
+    CallFault {
+        loses_power: true,
+        ..fault("lying-disk", "syncs do nothing, power lost later", Call::Sync, CallEffect::Lie)
+    },
 ];
 
 /// Numbers of the calls to hit, out of `calls`: `times` of them, one in each part of the work, drawn from the seed.

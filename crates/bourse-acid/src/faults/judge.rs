@@ -1,9 +1,9 @@
 //! The engine's reaction, the state left, and the verdict, derived from the processes' events and exit states.
 
-use super::catalogue::Fault;
+use super::catalogue::CallFault;
 use super::work::WorkEvent;
 use crate::demand::{Crash, promised};
-use bourse_crash::preload::Effect;
+use bourse_crash::preload::CallEffect;
 use bourse_engine::{Description, Durability, MayLose};
 use bourse_record::crash::Guarantee;
 use bourse_record::faults::{DataState, FaultCase, FaultVerdict, Reaction};
@@ -30,7 +30,7 @@ pub struct ProcessReport {
 
 /// Observations of one trial of a fault.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Observation {
+pub struct TrialObservation {
     /// Number of the call that the fault was meant for.
     pub nth: u64,
     /// Number of calls that were hit.
@@ -61,13 +61,13 @@ impl TargetDurability {
     }
 
     /// Guarantee of the class after a fault.
-    const fn promise(&self, fault: &Fault) -> Guarantee {
+    const fn promise(&self, fault: &CallFault) -> Guarantee {
         promised(self.durability, self.may_lose, if fault.loses_power { Crash::Power } else { Crash::Kill })
     }
 }
 
 /// Judges a trial.
-pub fn judge(fault: &Fault, class: &TargetDurability, observed: &Observation) -> FaultCase {
+pub fn judge(fault: &CallFault, class: &TargetDurability, observed: &TrialObservation) -> FaultCase {
     let work = &observed.work.events;
     let acknowledged = count(work, |event| matches!(event, WorkEvent::Acknowledged(_)));
     let committed_despite_error =
@@ -105,7 +105,7 @@ pub fn judge(fault: &Fault, class: &TargetDurability, observed: &Observation) ->
 }
 
 /// Whether the last transaction was reported as failed and is in the database nevertheless.
-fn is_failed_one_present(observed: &Observation) -> bool {
+fn is_failed_one_present(observed: &TrialObservation) -> bool {
     match (observed.work.events.last(), observed.look.events.first()) {
         (Some(WorkEvent::Error { transaction, .. }), Some(WorkEvent::Found { progress, .. })) => {
             transaction == progress
@@ -118,11 +118,11 @@ fn count(events: &[WorkEvent], matches: impl Fn(&WorkEvent) -> bool) -> u64 {
     events.iter().filter(|event| matches(event)).count() as u64
 }
 
-fn reaction(fault: &Fault, observed: &Observation, has_errors: bool) -> Reaction {
+fn reaction(fault: &CallFault, observed: &TrialObservation, has_errors: bool) -> Reaction {
     match observed.work.ended {
         _ if observed.fired == 0 => Reaction::NotMet,
         ProcessEnd::Hung => Reaction::Hung,
-        ProcessEnd::Signal(_) | ProcessEnd::Code(_) if fault.effect == Effect::End => Reaction::Killed,
+        ProcessEnd::Signal(_) | ProcessEnd::Code(_) if fault.effect == CallEffect::End => Reaction::Killed,
         ProcessEnd::Signal(_) => Reaction::Died,
         ProcessEnd::Code(_) if has_errors => Reaction::Reported,
         ProcessEnd::Code(0) => Reaction::WentOn,
@@ -131,7 +131,7 @@ fn reaction(fault: &Fault, observed: &Observation, has_errors: bool) -> Reaction
 }
 
 /// State that is left, number of acknowledged transactions that are missing, and the evidence.
-fn left(observed: &Observation) -> (DataState, u64, String) {
+fn left(observed: &TrialObservation) -> (DataState, u64, String) {
     let work = &observed.work.events;
     let last = work.iter().filter_map(|event| match event {
         WorkEvent::Acknowledged(number) | WorkEvent::Stands(number) => Some(*number),
@@ -181,7 +181,7 @@ fn left(observed: &Observation) -> (DataState, u64, String) {
     }
 }
 
-fn verdict(promise: Guarantee, fault: &Fault, reaction: Reaction, left: DataState) -> FaultVerdict {
+fn verdict(promise: Guarantee, fault: &CallFault, reaction: Reaction, left: DataState) -> FaultVerdict {
     let is_as_promised = match (promise, left) {
         (_, DataState::Whole) => true,
         (Guarantee::Nothing, _) | (Guarantee::Whole, DataState::Lost) => true,
@@ -190,7 +190,7 @@ fn verdict(promise: Guarantee, fault: &Fault, reaction: Reaction, left: DataStat
     match left {
         _ if reaction == Reaction::NotMet => FaultVerdict::NotMet,
         DataState::Whole => FaultVerdict::Ok,
-        _ if is_as_promised || fault.effect == Effect::Lie => FaultVerdict::Expected,
+        _ if is_as_promised || fault.effect == CallEffect::Lie => FaultVerdict::Expected,
         // It says itself that the data is gone; what it may not do is to go on as if nothing had happened.
         DataState::Unreadable if fault.is_visible() => FaultVerdict::Reported,
         _ => FaultVerdict::Broken,
@@ -202,12 +202,12 @@ mod tests {
     use super::*;
     use crate::faults::FAULTS;
 
-    fn fault(name: &str) -> &'static Fault {
+    fn fault(name: &str) -> &'static CallFault {
         FAULTS.iter().find(|fault| fault.name == name).expect("there is one")
     }
 
-    fn observed(work: Vec<WorkEvent>, ended: ProcessEnd, look: WorkEvent) -> Observation {
-        Observation {
+    fn observed(work: Vec<WorkEvent>, ended: ProcessEnd, look: WorkEvent) -> TrialObservation {
+        TrialObservation {
             nth: 3,
             fired: 1,
             first_hit: "fsync of x".to_owned(),
@@ -229,7 +229,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(name: &str, class: Durability, observed: &Observation, expected: (Reaction, DataState, FaultVerdict)) {
+    fn check(
+        name: &str,
+        class: Durability,
+        observed: &TrialObservation,
+        expected: (Reaction, DataState, FaultVerdict),
+    ) {
         let case = judge(fault(name), &of(class), observed);
         assert_eq!((case.reaction, case.left, case.verdict), expected, "{case:?}");
     }
@@ -269,7 +274,7 @@ mod tests {
         for durability in [Durability::Process, Durability::Consistent] {
             let of = |may_lose| TargetDurability { may_lose, ..of(durability) };
             let judged =
-                |class: &TargetDurability, seen: &Observation| judge(fault("write-error"), class, seen).verdict;
+                |class: &TargetDurability, seen: &TrialObservation| judge(fault("write-error"), class, seen).verdict;
             assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &gone), FaultVerdict::Expected);
             assert_eq!(judged(&of(Some(MayLose::LastSecond)), &gone), FaultVerdict::Broken);
             let differs = WorkEvent::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };

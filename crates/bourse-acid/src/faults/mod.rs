@@ -20,5 +20,5 @@ pub mod judge;
 pub mod trial;
 pub mod work;
 
-pub use catalogue::{FAULTS, Fault, moments};
+pub use catalogue::{CallFault, FAULTS, moments};
 pub use trial::{FaultBed, Trial, TrialSpec, not_tried, rows};

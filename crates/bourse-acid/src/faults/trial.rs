@@ -1,9 +1,9 @@
 //! The trials: each fault on a database of its own, several times, and its row of the table.
 
-use super::catalogue::{Fault, moments};
-use super::judge::{Observation, ProcessReport, TargetDurability, judge};
+use super::catalogue::{CallFault, moments};
+use super::judge::{ProcessReport, TargetDurability, TrialObservation, judge};
 use crate::test_bed::AcidError;
-use bourse_crash::preload::{Control, Counts, Effect, Spec, Survival};
+use bourse_crash::preload::{CallCounts, CallEffect, Control, Spec, Survival};
 use bourse_engine::Durability;
 use bourse_record::SplitMix;
 use bourse_record::faults::{DataState, FaultRow};
@@ -23,7 +23,7 @@ pub struct TrialSpec {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// Number of calls, by kind.
-    pub counts: Counts,
+    pub counts: CallCounts,
     /// Number of processes in which calls were counted; 0 if the library could not be loaded.
     pub loaded: u64,
     /// Number of times a file of the database was mapped into memory.
@@ -81,7 +81,7 @@ pub trait FaultBed {
 /// If a trial could not be made, or the work fails without any fault.
 pub fn rows(
     bed: &dyn FaultBed,
-    faults: &[&'static Fault],
+    faults: &[&'static CallFault],
     times: u32,
     seed: u64,
     interrupted: &AtomicBool,
@@ -132,21 +132,21 @@ pub fn rows(
 
 /// Repeats a trial until the fault hits a call: if threads write in the background, or nothing is closed, there may be fewer
 /// calls than were counted.
-fn repeat_until_hit(bed: &dyn FaultBed, mut spec: TrialSpec) -> Result<Observation, AcidError> {
-    const TRIES: u32 = 3;
+fn repeat_until_hit(bed: &dyn FaultBed, mut spec: TrialSpec) -> Result<TrialObservation, AcidError> {
+    const MAX_ATTEMPTS: u32 = 3;
     let mut tries = 1;
     loop {
         let nth = spec.fault.map_or(0, |fault| fault.nth);
         let Trial { fired, first_hit, work, look, .. } = bed.attempt(&spec)?;
-        if fired > 0 || tries == TRIES || nth <= 1 {
-            return Ok(Observation { nth, fired, first_hit, work, look });
+        if fired > 0 || tries == MAX_ATTEMPTS || nth <= 1 {
+            return Ok(TrialObservation { nth, fired, first_hit, work, look });
         }
         tries += 1;
         spec.fault = spec.fault.map(|fault| Spec { nth: fault.nth / 2, ..fault });
     }
 }
 
-fn untried(bed: &dyn FaultBed, fault: &Fault, clean: &Trial) -> FaultRow {
+fn untried(bed: &dyn FaultBed, fault: &CallFault, clean: &Trial) -> FaultRow {
     let class = bed.class();
     FaultRow {
         target: bed.target().to_owned(),
@@ -161,8 +161,8 @@ fn untried(bed: &dyn FaultBed, fault: &Fault, clean: &Trial) -> FaultRow {
 }
 
 /// Rows of a target on which no fault can be tried.
-pub fn not_tried(target: &str, faults: &[&'static Fault], why: &str) -> Vec<FaultRow> {
-    let row = |fault: &&Fault| FaultRow {
+pub fn not_tried(target: &str, faults: &[&'static CallFault], why: &str) -> Vec<FaultRow> {
+    let row = |fault: &&CallFault| FaultRow {
         target: target.to_owned(),
         class: None,
         class_reason: String::new(),
@@ -176,8 +176,8 @@ pub fn not_tried(target: &str, faults: &[&'static Fault], why: &str) -> Vec<Faul
 }
 
 /// Reason that a fault cannot hit the work; `None` if it can.
-fn unmet(fault: &Fault, clean: &Trial) -> Option<String> {
-    if fault.effect == Effect::Blind && clean.maps == 0 {
+fn unmet(fault: &CallFault, clean: &Trial) -> Option<String> {
+    if fault.effect == CallEffect::Blind && clean.maps == 0 {
         return Some("it maps no file of its data".to_owned());
     }
     (clean.counts.of(fault.call) == 0).then(|| format!("it makes no {}", fault.call.plural()))
@@ -187,7 +187,7 @@ fn unmet(fault: &Fault, clean: &Trial) -> Option<String> {
 fn works(clean: &Trial) -> Result<(), AcidError> {
     let fault = &super::catalogue::FAULTS[0];
     let (work, look) = (clean.work.clone(), clean.look.clone());
-    let seen = Observation { nth: 0, fired: 1, first_hit: String::new(), work, look };
+    let seen = TrialObservation { nth: 0, fired: 1, first_hit: String::new(), work, look };
     let strictest = TargetDurability { durability: Durability::Durable, may_lose: None, reason: String::new() };
     let case = judge(fault, &strictest, &seen);
     if case.left == DataState::Whole && case.errors.is_empty() && case.acknowledged > 0 {

@@ -6,7 +6,7 @@
 
 use bourse_engine::{
     Access, Connection, Engine, EngineError, Key, RecordField, RecordTable, RecordType, Records, RowExt as _,
-    Statements, Value,
+    StatementForm, Value,
 };
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of rows in the beginning, without the progress.
 pub const ROWS: i64 = 400;
 /// Upper limit of attempts at a transaction; the last is on a new session.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 /// Length of the longest filler, in bytes.
 const FILLER: usize = 6_000;
 
@@ -62,13 +62,13 @@ pub enum WorkEvent {
 
 /// Contents of the table after a number of transactions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Model {
+pub struct TableContents {
     seed: u64,
     /// Version of each row; row 0 is the progress.
     versions: BTreeMap<i64, i64>,
 }
 
-impl Model {
+impl TableContents {
     /// Model before the first transaction.
     pub fn new(seed: u64) -> Self {
         Self { seed, versions: (0..=ROWS).map(|id| (id, 0)).collect() }
@@ -127,8 +127,8 @@ fn words(error: &EngineError) -> String {
 /// # Errors
 /// The engine's.
 pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
-    let model = Model::new(seed);
-    engine.connect()?.with_records(Statements::Prepared, |records| {
+    let model = TableContents::new(seed);
+    engine.connect()?.with_records(StatementForm::Prepared, |records| {
         records.create(&[&TABLE])?;
         records.begin(Access::Write)?;
         for (&id, &version) in &model.versions {
@@ -154,13 +154,13 @@ impl From<EngineError> for FailureReason {
 /// Runs the transactions in order and reports the result of each as an event. A transaction that fails is tried again, as an
 /// application would do; when it fails for good the work ends. Returns the session, still open, if there is one.
 pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn FnMut(WorkEvent)) -> Option<Connection> {
-    let mut model = Model::new(seed);
+    let mut model = TableContents::new(seed);
     let mut session = None;
     for number in 1..=transactions {
         let mut failures = 0;
         loop {
             // A session may be unusable after an error.
-            if failures + 1 == ATTEMPTS {
+            if failures + 1 == MAX_ATTEMPTS {
                 session = None;
             }
             match attempt(engine, &mut session, &model, number) {
@@ -172,7 +172,7 @@ pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn Fn
                 Err(FailureReason::Engine(error)) => {
                     tell(WorkEvent::Error { transaction: number, text: words(&error) });
                     failures += 1;
-                    if failures == ATTEMPTS {
+                    if failures == MAX_ATTEMPTS {
                         return session;
                     }
                 }
@@ -186,14 +186,14 @@ pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn Fn
 fn attempt(
     engine: &dyn Engine,
     session: &mut Option<Connection>,
-    model: &Model,
+    model: &TableContents,
     number: u64,
 ) -> Result<WorkEvent, FailureReason> {
     let session = match session {
         Some(session) => session,
         None => session.insert(engine.connect()?),
     };
-    session.with_records(Statements::Prepared, |records| {
+    session.with_records(StatementForm::Prepared, |records| {
         let done = transaction(records, model, number);
         if done.is_err() {
             // The error that matters is the one before.
@@ -212,7 +212,7 @@ fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>, Eng
     Ok(found)
 }
 
-fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<WorkEvent, FailureReason> {
+fn transaction(records: &mut dyn Records, model: &TableContents, number: u64) -> Result<WorkEvent, FailureReason> {
     records.begin(Access::Write)?;
     let progress = read(records, 0)?.map(|(version, _)| version);
     if progress == Some(number as i64) {
@@ -253,7 +253,7 @@ pub fn look(engine: &dyn Engine, seed: u64) -> WorkEvent {
 }
 
 fn try_look(engine: &dyn Engine, seed: u64) -> Result<WorkEvent, EngineError> {
-    let compared = engine.connect()?.with_records(Statements::Prepared, |records| compare(records, seed));
+    let compared = engine.connect()?.with_records(StatementForm::Prepared, |records| compare(records, seed));
     let (progress, differs) = compared?;
     // Without a check of its own an engine can be judged by its rows alone.
     let damage = engine.integrity_check()?.unwrap_or_default();
@@ -265,7 +265,7 @@ fn compare(records: &mut dyn Records, seed: u64) -> Result<(u64, Option<String>)
     let Some(number) = u64::try_from(progress).ok().filter(|number| *number < 1 << 20) else {
         return Ok((0, Some(format!("the progress is {progress}"))));
     };
-    let model = Model::after(seed, number);
+    let model = TableContents::after(seed, number);
     let mut differs = None;
     let mut last = -1;
     let mut rows = 0_u64;
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_model_knows_every_state_and_no_other() {
-        let (before, after) = (Model::after(1, 9), Model::after(1, 10));
+        let (before, after) = (TableContents::after(1, 9), TableContents::after(1, 10));
         assert_eq!(after.versions.len(), before.versions.len() + 1);
         assert_eq!(after.versions.get(&0), Some(&10));
         for id in after.changed_by(10) {
@@ -308,6 +308,6 @@ mod tests {
             assert!(after.difference(id, 10, &after.filler(id, old)).is_some(), "a text of another version is none");
         }
         assert!(before.difference(ROWS + 10, 10, &after.filler(ROWS + 10, 10)).is_some());
-        assert_ne!(Model::after(1, 9).filler(1, 0), Model::after(2, 9).filler(1, 0), "seeds differ");
+        assert_ne!(TableContents::after(1, 9).filler(1, 0), TableContents::after(2, 9).filler(1, 0), "seeds differ");
     }
 }

@@ -4,7 +4,7 @@ use super::stored::{Base, DATABASE, LoadTrace, files_beside, name_in_trace};
 use crate::acknowledged::{Acknowledgement, AcknowledgementListener};
 use crate::crash::load_and_report;
 use crate::test_bed::AcidError;
-use bourse_crash::preload::Recorder;
+use bourse_crash::preload::FileRecorder;
 use bourse_crash::{Directory, FileImage};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
@@ -18,12 +18,12 @@ use std::{fs, io};
 /// Limits of a recording, whichever comes first: acknowledged trades, bytes written, or time.
 const ENOUGH_TRADES: usize = 100;
 const MOST_BYTES: u64 = 16 << 20;
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_RECORDING_TIME: Duration = Duration::from_secs(20);
 
 /// Recording of a load on a copy of a database, in a folder of its own. It has the operations of all threads of this process.
 #[derive(Debug)]
 pub struct LoadRecording {
-    recorder: Arc<Recorder>,
+    recorder: Arc<FileRecorder>,
     /// File name of the copy.
     file: String,
     /// Files at the start; the database is all zeros, since its states depend on few of its bytes.
@@ -44,7 +44,7 @@ impl LoadRecording {
     /// # Errors
     /// If the file cannot be read, or this process is not recorded.
     pub fn begin(copy: &Path, target: &str, seed: u64) -> Result<Self, AcidError> {
-        let recorder = Arc::new(Recorder::of_this_process().map_err(recording_error)?);
+        let recorder = Arc::new(FileRecorder::of_this_process().map_err(recording_error)?);
         let base = Base::of(copy)?;
         let file = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut main = FileImage::default();
@@ -84,7 +84,7 @@ impl LoadRecording {
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    if is_full() || began.elapsed() >= LONGEST {
+                    if is_full() || began.elapsed() >= MAX_RECORDING_TIME {
                         stop.store(true, Ordering::Relaxed);
                     }
                     std::thread::sleep(Duration::from_millis(5));
@@ -104,7 +104,7 @@ impl LoadRecording {
         let ended = match (acknowledged.len() >= ENOUGH_TRADES, is_full) {
             (true, _) => format!("{ENOUGH_TRADES} trades were acknowledged"),
             (false, true) => format!("{} MiB were written", MOST_BYTES >> 20),
-            (false, false) => format!("{} s had passed", LONGEST.as_secs()),
+            (false, false) => format!("{} s had passed", MAX_RECORDING_TIME.as_secs()),
         };
         Ok(LoadTrace::new(self.target, self.seed, self.base, last_trade, acknowledged, ended, trace))
     }

@@ -6,7 +6,7 @@
 
 use crate::acknowledged::Acknowledgement;
 use crate::test_bed::{AcidError, new_folder};
-use bourse_crash::{BLOCK_BYTES, Directory, FileImage, Operation, Trace};
+use bourse_crash::{BLOCK_BYTES, Directory, FileImage, FileOperation, Trace};
 use bourse_schema::TradeId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -23,7 +23,7 @@ pub(super) const DATABASE: &str = "db";
 /// Number of the database file in a trace: its name comes first.
 const MAIN: u32 = 0;
 /// Size limit of the database of a stored trace: 1 TiB.
-const LARGEST: u64 = 1 << 40;
+const MAX_DATABASE_BYTES: u64 = 1 << 40;
 
 /// Name in a trace of a file in the folder of a database that has that name.
 pub(super) fn name_in_trace(database: &str, path: &str) -> Option<String> {
@@ -85,7 +85,7 @@ impl Base {
 
 /// First line of the file.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct FileHead {
     format: String,
     target: String,
     seed: u64,
@@ -161,7 +161,7 @@ impl LoadTrace {
 
     /// Encodes the trace as a file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let head = Head {
+        let head = FileHead {
             format: FORMAT.to_owned(),
             target: self.target.clone(),
             seed: self.seed,
@@ -186,11 +186,11 @@ impl LoadTrace {
         let refused = |why: &str| LoadTraceError(why.to_owned());
         let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| refused("it has no first line"))?;
         let (line, rest) = bytes.split_at(end);
-        let head: Head = serde_json::from_slice(line).map_err(|error| LoadTraceError(error.to_string()))?;
+        let head: FileHead = serde_json::from_slice(line).map_err(|error| LoadTraceError(error.to_string()))?;
         if head.format != FORMAT {
             return Err(LoadTraceError(format!("its form is `{}`, not `{FORMAT}`", head.format)));
         }
-        if head.base.bytes > LARGEST || head.base.header.len() as u64 != HEADER_BYTES.min(head.base.bytes) {
+        if head.base.bytes > MAX_DATABASE_BYTES || head.base.header.len() as u64 != HEADER_BYTES.min(head.base.bytes) {
             return Err(refused("its database has an absurd size"));
         }
         let parse = |line: &String| line.parse().map_err(|()| LoadTraceError(format!("`{line}` acknowledges nothing")));
@@ -199,9 +199,9 @@ impl LoadTrace {
         if trace.base.files.keys().next().map(String::as_str) != Some(DATABASE) {
             return Err(refused("its operations are not on a database"));
         }
-        let renames_database = |operation: &Operation| match operation {
-            Operation::Create { name, .. } | Operation::Unlink { name } => name == DATABASE,
-            Operation::Rename { from, to, .. } => from == DATABASE || to == DATABASE,
+        let renames_database = |operation: &FileOperation| match operation {
+            FileOperation::Create { name, .. } | FileOperation::Unlink { name } => name == DATABASE,
+            FileOperation::Rename { from, to, .. } => from == DATABASE || to == DATABASE,
             _ => false,
         };
         if trace.operations.iter().any(renames_database) {
@@ -210,7 +210,7 @@ impl LoadTrace {
         // The states of a trace are written to files of these names.
         let is_plain = |name: &String| !name.contains('/') && !matches!(name.as_str(), "" | "." | "..");
         let named = trace.operations.iter().filter_map(|operation| match operation {
-            Operation::Create { name, .. } | Operation::Rename { to: name, .. } => Some(name),
+            FileOperation::Create { name, .. } | FileOperation::Rename { to: name, .. } => Some(name),
             _ => None,
         });
         if !trace.base.files.keys().chain(named).all(is_plain) {
@@ -318,15 +318,15 @@ mod tests {
         main.set_size(fs::metadata(base).expect("it is there").len());
         files.files.insert(DATABASE.to_owned(), main);
         let operations = vec![
-            Operation::Write { file: MAIN, offset: 5_000, bytes: vec![2; 10] },
-            Operation::Create { name: format!("{DATABASE}-journal"), file: 1 },
-            Operation::Write { file: 1, offset: 0, bytes: b"journal".to_vec() },
-            Operation::Truncate { file: MAIN, size: 8_200 },
-            Operation::Write { file: MAIN, offset: 20_000, bytes: vec![3; 10] },
-            Operation::Acknowledged(1),
-            Operation::Sync { file: MAIN },
-            Operation::Sync { file: 1 },
-            Operation::SyncDirectory,
+            FileOperation::Write { file: MAIN, offset: 5_000, bytes: vec![2; 10] },
+            FileOperation::Create { name: format!("{DATABASE}-journal"), file: 1 },
+            FileOperation::Write { file: 1, offset: 0, bytes: b"journal".to_vec() },
+            FileOperation::Truncate { file: MAIN, size: 8_200 },
+            FileOperation::Write { file: MAIN, offset: 20_000, bytes: vec![3; 10] },
+            FileOperation::Acknowledged(1),
+            FileOperation::Sync { file: MAIN },
+            FileOperation::Sync { file: 1 },
+            FileOperation::SyncDirectory,
         ];
         let trace = Trace { base: files, operations };
         let acknowledged = vec![Acknowledgement::Result(TradeId(7))];
@@ -385,9 +385,12 @@ mod tests {
         assert!(refused(&bytes[..bytes.len() - 1]).contains("not a trace"));
         let operations = trace.trace().operations.clone();
         for (operation, why) in [
-            (Operation::Unlink { name: DATABASE.to_owned() }, "itself is replaced"),
-            (Operation::Create { name: "../x".to_owned(), file: 2 }, "in another folder"),
-            (Operation::Rename { from: "db-journal".to_owned(), to: "..".to_owned(), file: 1 }, "in another folder"),
+            (FileOperation::Unlink { name: DATABASE.to_owned() }, "itself is replaced"),
+            (FileOperation::Create { name: "../x".to_owned(), file: 2 }, "in another folder"),
+            (
+                FileOperation::Rename { from: "db-journal".to_owned(), to: "..".to_owned(), file: 1 },
+                "in another folder",
+            ),
         ] {
             trace.trace_mut().operations = [operations.clone(), vec![operation]].concat();
             assert!(refused(&trace.to_bytes()).contains(why));

@@ -2,7 +2,7 @@
 
 use bourse_crash::{Device, Promise};
 use bourse_engine::Durability;
-use bourse_engine_sqlite::{Journal, Sync, durability_on_disk};
+use bourse_engine_sqlite::{SqliteJournal, SqliteSync, durability_on_disk};
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,20 +19,26 @@ pub(super) enum Activity {
 
 /// Case of the enumeration. Its name describes it completely: `wal-full`, `delete-extra-garbling-4096` or `load-wal-full`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Case {
+pub(super) struct StateCase {
     pub(super) activity: Activity,
-    pub(super) journal: Journal,
-    pub(super) sync: Sync,
+    pub(super) journal: SqliteJournal,
+    pub(super) sync: SqliteSync,
     pub(super) device: Device,
 }
 
 /// Devices: one with the properties that SQLite assumes, and stricter ones.
 const DEVICES: [Device; 3] = [Device::POWERSAFE, Device::garbling(512), Device::garbling(4_096)];
-const JOURNALS: [Journal; 6] =
-    [Journal::Delete, Journal::Truncate, Journal::Persist, Journal::Wal, Journal::Memory, Journal::Off];
-const SYNCS: [Sync; 4] = [Sync::Extra, Sync::Full, Sync::Normal, Sync::Off];
+const JOURNALS: [SqliteJournal; 6] = [
+    SqliteJournal::Delete,
+    SqliteJournal::Truncate,
+    SqliteJournal::Persist,
+    SqliteJournal::Wal,
+    SqliteJournal::Memory,
+    SqliteJournal::Off,
+];
+const SYNCS: [SqliteSync; 4] = [SqliteSync::Extra, SqliteSync::Full, SqliteSync::Normal, SqliteSync::Off];
 
-impl fmt::Display for Case {
+impl fmt::Display for StateCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.activity {
             Activity::Work => {}
@@ -47,7 +53,7 @@ impl fmt::Display for Case {
     }
 }
 
-impl FromStr for Case {
+impl FromStr for StateCase {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -59,17 +65,17 @@ impl FromStr for Case {
 }
 
 /// All cases on these devices.
-fn all(devices: &[Device]) -> Vec<Case> {
+fn all(devices: &[Device]) -> Vec<StateCase> {
     let mut cases = Vec::new();
     for device in devices {
         for journal in JOURNALS {
             for sync in SYNCS {
-                cases.push(Case { activity: Activity::Work, journal, sync, device: *device });
+                cases.push(StateCase { activity: Activity::Work, journal, sync, device: *device });
             }
         }
         for activity in [Activity::Load, Activity::Reload] {
-            for journal in [Journal::Delete, Journal::Wal] {
-                cases.push(Case { activity, journal, sync: Sync::Full, device: *device });
+            for journal in [SqliteJournal::Delete, SqliteJournal::Wal] {
+                cases.push(StateCase { activity, journal, sync: SqliteSync::Full, device: *device });
             }
         }
     }
@@ -87,18 +93,24 @@ pub enum Cases {
 
 impl Cases {
     /// Selected cases, in order.
-    pub(super) fn list(self) -> Vec<Case> {
+    pub(super) fn list(self) -> Vec<StateCase> {
         let everything = all(&DEVICES);
         match self {
             Self::All => everything,
             Self::Usual => {
-                let is_usual = |case: &Case| match (case.activity, case.journal, case.sync) {
-                    (Activity::Work, Journal::Memory, sync) => sync == Sync::Full && case.device == Device::POWERSAFE,
-                    (Activity::Work, Journal::Off, _) => false,
-                    (Activity::Work, Journal::Delete | Journal::Wal, _) if case.device == Device::POWERSAFE => true,
-                    (Activity::Work, _, sync) if case.device == Device::POWERSAFE => sync == Sync::Full,
-                    (Activity::Work, Journal::Delete, sync) => sync == Sync::Extra,
-                    (Activity::Work, Journal::Wal, sync) => sync == Sync::Full,
+                let is_usual = |case: &StateCase| match (case.activity, case.journal, case.sync) {
+                    (Activity::Work, SqliteJournal::Memory, sync) => {
+                        sync == SqliteSync::Full && case.device == Device::POWERSAFE
+                    }
+                    (Activity::Work, SqliteJournal::Off, _) => false,
+                    (Activity::Work, SqliteJournal::Delete | SqliteJournal::Wal, _)
+                        if case.device == Device::POWERSAFE =>
+                    {
+                        true
+                    }
+                    (Activity::Work, _, sync) if case.device == Device::POWERSAFE => sync == SqliteSync::Full,
+                    (Activity::Work, SqliteJournal::Delete, sync) => sync == SqliteSync::Extra,
+                    (Activity::Work, SqliteJournal::Wal, sync) => sync == SqliteSync::Full,
                     (Activity::Work, ..) => false,
                     (Activity::Load | Activity::Reload, ..) => case.device == Device::POWERSAFE,
                 };
@@ -108,7 +120,7 @@ impl Cases {
     }
 }
 
-impl Case {
+impl StateCase {
     /// Durability class of the settings, with the reason.
     pub(super) fn class(&self) -> (Durability, String) {
         match self.activity {
@@ -133,7 +145,7 @@ impl Case {
     /// Number of commits of the workload: enough for some hundred syncs. A log is synced once per commit, a journal four times.
     pub(super) fn commits(&self) -> u64 {
         match (self.activity, self.journal, self.sync) {
-            (Activity::Work, Journal::Wal, Sync::Full | Sync::Extra) => 400,
+            (Activity::Work, SqliteJournal::Wal, SqliteSync::Full | SqliteSync::Extra) => 400,
             (Activity::Work, ..) => 120,
             // The database that is replaced.
             (Activity::Load | Activity::Reload, ..) => 5,
@@ -152,13 +164,13 @@ mod tests {
             assert_eq!(case.to_string().parse(), Ok(*case));
         }
         assert_eq!(cases.len(), 3 * (6 * 4 + 4));
-        assert!("wal-fully".parse::<Case>().unwrap_err().contains("as wal-full or"));
+        assert!("wal-fully".parse::<StateCase>().unwrap_err().contains("as wal-full or"));
     }
 
     #[test]
     fn the_usual_cases_hold_each_journal_each_device_and_settings_that_promise_nothing() {
         let usual = Cases::Usual.list();
-        for journal in JOURNALS.into_iter().filter(|journal| *journal != Journal::Off) {
+        for journal in JOURNALS.into_iter().filter(|journal| *journal != SqliteJournal::Off) {
             assert!(usual.iter().any(|case| case.journal == journal), "{journal:?}");
         }
         for device in DEVICES {

@@ -1,7 +1,7 @@
 //! The check of a state: recovered by SQLite, then compared with every state that the database was in.
 
 use super::work::{WorkloadState, load, tables};
-use bourse_crash::{Check, Directory, Hash, Outcome};
+use bourse_crash::{Directory, Hash, RecoveryCheck, RecoveryOutcome};
 use bourse_engine::{EachRow, Engine as _, EngineError, Params, Sql, Value};
 use bourse_engine_sqlite::power::{ImageDatabase, recover};
 use std::collections::HashMap;
@@ -43,12 +43,12 @@ fn digest(run: &mut dyn FnMut(&'static Sql, &mut EachRow<'_>) -> Result<(), Engi
 
 /// Contents after each commit of the workload, taken from an undisturbed database in memory.
 #[derive(Debug, Clone)]
-pub(super) struct History {
+pub(super) struct CommitHistory {
     /// Number of commits, by the digest of the contents.
     commits: HashMap<u64, u64>,
 }
 
-impl History {
+impl CommitHistory {
     /// History of a workload's first commits.
     pub(super) fn of(seed: u64, commits: u64) -> Result<Self, EngineError> {
         let engine = bourse_engine_sqlite::open("sqlite::memory:?foreign_keys=off").expect("a target that exists");
@@ -83,19 +83,19 @@ impl History {
 /// Recovery of states with SQLite. Equal databases are checked only once.
 #[derive(Debug)]
 pub(super) struct SqliteCheck {
-    history: History,
+    history: CommitHistory,
     /// Whether a missing database, or one without tables, is the state before the first commit.
     may_be_missing: bool,
-    known: HashMap<Hash, Outcome>,
+    known: HashMap<Hash, RecoveryOutcome>,
 }
 
 impl SqliteCheck {
-    pub(super) fn new(history: History, may_be_missing: bool) -> Self {
+    pub(super) fn new(history: CommitHistory, may_be_missing: bool) -> Self {
         Self { history, may_be_missing, known: HashMap::new() }
     }
 
-    fn contents(&self, recovered: &Directory) -> Result<Outcome, EngineError> {
-        let corrupted = |found: String| Ok(Outcome::Corrupted { found: found.into() });
+    fn contents(&self, recovered: &Directory) -> Result<RecoveryOutcome, EngineError> {
+        let corrupted = |found: String| Ok(RecoveryOutcome::Corrupted { found: found.into() });
         let database = ImageDatabase::open(recovered, DATABASE)?;
         let damage = database.damage()?;
         if let Some(first) = damage.first() {
@@ -103,12 +103,12 @@ impl SqliteCheck {
         }
         let digest = digest(&mut |sql, each| database.query(sql.text(), each))?;
         match self.history.commits.get(&digest) {
-            Some(commits) => Ok(Outcome::Whole { commits: *commits }),
+            Some(commits) => Ok(RecoveryOutcome::Whole { commits: *commits }),
             None => corrupted("contents that the database never had after a commit".to_owned()),
         }
     }
 
-    fn examine(&mut self, state: &Directory) -> Result<Outcome, EngineError> {
+    fn examine(&mut self, state: &Directory) -> Result<RecoveryOutcome, EngineError> {
         let mut recovered = recover(state, DATABASE)?;
         // A log that could not be merged into the database belongs to the state; other files do not matter.
         recovered.files.retain(|name, _| name.starts_with(DATABASE) && !name.ends_with("-loading"));
@@ -122,13 +122,13 @@ impl SqliteCheck {
     }
 }
 
-impl Check for SqliteCheck {
-    fn check(&mut self, state: &Directory) -> Outcome {
+impl RecoveryCheck for SqliteCheck {
+    fn check(&mut self, state: &Directory) -> RecoveryOutcome {
         match state.files.get(DATABASE) {
             Some(file) if file.size() > 0 => {}
-            _ if self.may_be_missing => return Outcome::Whole { commits: 0 },
-            _ => return Outcome::Corrupted { found: "the database file is missing or empty".into() },
+            _ if self.may_be_missing => return RecoveryOutcome::Whole { commits: 0 },
+            _ => return RecoveryOutcome::Corrupted { found: "the database file is missing or empty".into() },
         }
-        self.examine(state).unwrap_or_else(|error| Outcome::Corrupted { found: error.to_string().into() })
+        self.examine(state).unwrap_or_else(|error| RecoveryOutcome::Corrupted { found: error.to_string().into() })
     }
 }

@@ -1,7 +1,7 @@
 //! The results of the enumeration, in the form of `crash.json`.
 
-use super::case::Case;
-use bourse_crash::{Exploration, Failure, Fault, Outcome, Promise, Trace};
+use super::case::StateCase;
+use bourse_crash::{CrashFault, Exploration, FailedState, Promise, RecoveryOutcome, Trace};
 use bourse_record::crash::{Example, Guarantee, InterruptedRecoveries, PlantedRow, StatesRow};
 
 /// Guarantee of the document for a promise.
@@ -14,26 +14,26 @@ const fn guarantee(promise: Promise) -> Guarantee {
 }
 
 /// Description of a state's outcome, and whether it violates the promise.
-pub(super) fn judged(outcome: &Outcome, acknowledged: u64, promise: Promise) -> (String, bool) {
+pub(super) fn judged(outcome: &RecoveryOutcome, acknowledged: u64, promise: Promise) -> (String, bool) {
     match outcome {
-        Outcome::Corrupted { found } => (format!("corrupted: {found}"), promise != Promise::Nothing),
-        Outcome::Whole { commits } if *commits < acknowledged => {
+        RecoveryOutcome::Corrupted { found } => (format!("corrupted: {found}"), promise != Promise::Nothing),
+        RecoveryOutcome::Whole { commits } if *commits < acknowledged => {
             let lost = acknowledged - commits;
             (format!("{lost} of {acknowledged} acknowledged commits lost"), promise == Promise::Everything)
         }
-        Outcome::Whole { commits } => (format!("whole, with {commits} commits"), false),
+        RecoveryOutcome::Whole { commits } => (format!("whole, with {commits} commits"), false),
     }
 }
 
 /// Describes a failure in a case's trace; `prefix` names the recovery in which it happened.
-pub(super) fn example(case: &Case, prefix: &str, failure: &Failure) -> Example {
+pub(super) fn example(case: &StateCase, prefix: &str, failure: &FailedState) -> Example {
     let (found, broken) = judged(&failure.outcome, failure.acknowledged, case.promise());
     let state = format!("{case}/{prefix}{}", failure.id);
     Example { state, acknowledged: failure.acknowledged, found, broken, repeats: None }
 }
 
 /// First failures of each kind, those that violate the promise first.
-pub(super) fn failures(explored: &Exploration) -> Vec<&Failure> {
+pub(super) fn failures(explored: &Exploration) -> Vec<&FailedState> {
     let mut failures: Vec<_> = explored.broken.iter().collect();
     for failure in [&explored.corrupted, &explored.lossy].into_iter().flatten() {
         if failures.iter().all(|known| known.id != failure.id) {
@@ -45,7 +45,7 @@ pub(super) fn failures(explored: &Exploration) -> Vec<&Failure> {
 
 /// Row of a case whose states were tried.
 pub(super) fn states_row(
-    case: &Case,
+    case: &StateCase,
     trace: &Trace,
     explored: &Exploration,
     took_s: f64,
@@ -54,8 +54,8 @@ pub(super) fn states_row(
 ) -> StatesRow {
     let (class, class_reason) = case.class();
     let counts = explored.counts;
-    let acknowledged = |operation: &bourse_crash::Operation| match operation {
-        bourse_crash::Operation::Acknowledged(number) => Some(*number),
+    let acknowledged = |operation: &bourse_crash::FileOperation| match operation {
+        bourse_crash::FileOperation::Acknowledged(number) => Some(*number),
         _ => None,
     };
     StatesRow {
@@ -82,7 +82,7 @@ pub(super) fn states_row(
 }
 
 /// Row of a fault that was planted once.
-pub(super) fn planted_row(case: &str, fault: Fault, explored: &Exploration) -> PlantedRow {
+pub(super) fn planted_row(case: &str, fault: CrashFault, explored: &Exploration) -> PlantedRow {
     PlantedRow {
         fault: fault.words(),
         case: case.to_owned(),

@@ -19,9 +19,12 @@ pub use case::Cases;
 pub use record::{RecordedWork, Recordings};
 
 use crate::test_bed::{AcidError, new_folder};
-use bourse_crash::{Counts, Directory, Failure, Fault, Limits, Promise, StateId, Trace, explore, points, state_at};
+use bourse_crash::{
+    CrashFault, Directory, ExplorationCounts, FailedState, Promise, SelectionLimits, StateId, Trace, explore, points,
+    state_at,
+};
 use bourse_record::crash::{Example, InterruptedRecoveries, PlantedRow, StatesRow, StatesSection};
-use case::{Activity, Case};
+use case::{Activity, StateCase};
 use record::{RecordedCase, record, record_recoveries};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -51,19 +54,19 @@ const FAULTY: [&str; 3] = ["delete-extra", "truncate-full", "wal-full"];
 const FAULT_STATES: u64 = 5_000;
 
 /// Faults of one run.
-fn faults(run: u32) -> [Fault; 5] {
+fn faults(run: u32) -> [CrashFault; 5] {
     let phase = |n: usize| (run as usize).wrapping_mul(37) % n;
     [
-        Fault::EveryNth { n: 3, phase: phase(3) },
-        Fault::EveryNth { n: 20, phase: phase(20) },
-        Fault::EveryNth { n: 100, phase: phase(100) },
-        Fault::NeverDatabase,
-        Fault::NeverDirectory,
+        CrashFault::EveryNth { n: 3, phase: phase(3) },
+        CrashFault::EveryNth { n: 20, phase: phase(20) },
+        CrashFault::EveryNth { n: 100, phase: phase(100) },
+        CrashFault::NeverDatabase,
+        CrashFault::NeverDirectory,
     ]
 }
 
-fn limits(options: &StatesOptions, points: usize) -> Limits {
-    options.states.map_or(Limits::FULL, |states| Limits::within(states, points))
+fn limits(options: &StatesOptions, points: usize) -> SelectionLimits {
+    options.states.map_or(SelectionLimits::FULL, |states| SelectionLimits::within(states, points))
 }
 
 /// Enumerates all cases, with one thread per CPU; the processes of `recordings` do the work. Writes the files of states that violate their guarantee below `folder`, each
@@ -137,7 +140,7 @@ fn in_parallel<T: Send>(
 }
 
 fn row(
-    case: &Case,
+    case: &StateCase,
     options: &StatesOptions,
     recordings: &Recordings<'_>,
     folder: &Path,
@@ -147,7 +150,7 @@ fn row(
     let began = Instant::now();
     let mut check = recorded.check();
     let limits = limits(options, points(&recorded.trace).len());
-    let mut go_on = |_: &Counts| !interrupted.load(Ordering::Relaxed);
+    let mut go_on = |_: &ExplorationCounts| !interrupted.load(Ordering::Relaxed);
     let promise = case.promise();
     let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
@@ -164,7 +167,7 @@ fn row(
 /// A case whose failures are found, and the folder for the files of violations.
 struct Finder<'f> {
     recordings: &'f Recordings<'f>,
-    case: &'f Case,
+    case: &'f StateCase,
     seed: u64,
     folder: &'f Path,
 }
@@ -172,7 +175,7 @@ struct Finder<'f> {
 impl Finder<'_> {
     /// Describes a failure in a trace. The files of a violation are written from that trace: an intermittent fault of the
     /// engine need not show in another recording.
-    fn example(&self, prefix: &str, failure: &Failure, trace: &Trace) -> Result<Example, AcidError> {
+    fn example(&self, prefix: &str, failure: &FailedState, trace: &Trace) -> Result<Example, AcidError> {
         let mut example = document::example(self.case, prefix, failure);
         if example.broken {
             let (state, _) = state_at(trace, self.case.device, self.seed, failure.id).expect("it was explored");
@@ -224,7 +227,7 @@ fn recoveries(
         }
         // A state that is lost already has no recovery to interrupt.
         let Some(trace) = trace else { continue };
-        let limits = Limits::within(RECOVERY_STATES, points(&trace).len());
+        let limits = SelectionLimits::within(RECOVERY_STATES, points(&trace).len());
         let explored = explore(&trace, case.device, &limits, seed, promise, &mut check, &mut |_| true);
         all.recoveries += 1;
         all.states += explored.counts.states;
@@ -245,12 +248,12 @@ fn with_faults(
     recordings: &Recordings<'_>,
     run: u32,
 ) -> Result<Vec<PlantedRow>, AcidError> {
-    let case: Case = name.parse().expect("its own cases are known");
+    let case: StateCase = name.parse().expect("its own cases are known");
     let seed = options.seed.wrapping_add(u64::from(run));
     let recorded = record(recordings, &case, seed)?;
-    let one = |fault: Fault| {
+    let one = |fault: CrashFault| {
         let trace = fault.plant(&recorded.trace, check::DATABASE);
-        let limits = Limits::within(FAULT_STATES, points(&trace).len());
+        let limits = SelectionLimits::within(FAULT_STATES, points(&trace).len());
         let mut check = recorded.check();
         let explored = explore(&trace, case.device, &limits, seed, Promise::Everything, &mut check, &mut |_| true);
         document::planted_row(name, fault, &explored)
@@ -271,7 +274,7 @@ pub struct ReplayedState {
 
 /// Reproduced state, before it is checked.
 struct ReproducedState {
-    case: Case,
+    case: StateCase,
     recorded: RecordedCase,
     state: Directory,
     acknowledged: u64,
@@ -283,7 +286,7 @@ fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<Repr
     let (case, rest) = name.split_once('/').ok_or_else(|| {
         no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7"))
     })?;
-    let case: Case = case.parse().map_err(no_state)?;
+    let case: StateCase = case.parse().map_err(no_state)?;
     let recorded = record(recordings, &case, seed)?;
     let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
     let made = |trace: &Trace, id: &str| {
@@ -309,7 +312,7 @@ pub fn replay(recordings: &Recordings<'_>, name: &str, seed: u64, folder: &Path)
     let ReproducedState { case, recorded, state, acknowledged } = reproduced(recordings, name, seed)?;
     new_folder(folder).map_err(|error| AcidError::Machinery(format!("{}: {error}", folder.display())))?;
     write(&state, folder)?;
-    let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
+    let outcome = bourse_crash::RecoveryCheck::check(&mut recorded.check(), &state);
     let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());
     Ok(ReplayedState { found, acknowledged, is_broken })
 }
@@ -317,7 +320,7 @@ pub fn replay(recordings: &Recordings<'_>, name: &str, seed: u64, folder: &Path)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_crash::Operation;
+    use bourse_crash::FileOperation;
 
     /// Environment variable with the work of a recorded process.
     const WORK: &str = "TEST_RECORDED_WORK";
@@ -349,17 +352,17 @@ mod tests {
         for operation in &recorded.trace.operations {
             let of = |file: &u32| names[*file as usize].clone();
             let word = match operation {
-                Operation::Create { name, .. } => {
+                FileOperation::Create { name, .. } => {
                     names.push(name.clone());
                     format!("create {name}")
                 }
-                Operation::Write { file, .. } => format!("write {}", of(file)),
-                Operation::Truncate { file, .. } => format!("truncate {}", of(file)),
-                Operation::Sync { file } => format!("sync {}", of(file)),
-                Operation::SyncDirectory => "sync the folder".to_owned(),
-                Operation::Unlink { name } => format!("remove {name}"),
-                Operation::Rename { from, to, .. } => format!("rename {from} {to}"),
-                Operation::Acknowledged(number) => format!("acknowledged {number}"),
+                FileOperation::Write { file, .. } => format!("write {}", of(file)),
+                FileOperation::Truncate { file, .. } => format!("truncate {}", of(file)),
+                FileOperation::Sync { file } => format!("sync {}", of(file)),
+                FileOperation::SyncDirectory => "sync the folder".to_owned(),
+                FileOperation::Unlink { name } => format!("remove {name}"),
+                FileOperation::Rename { from, to, .. } => format!("rename {from} {to}"),
+                FileOperation::Acknowledged(number) => format!("acknowledged {number}"),
             };
             if words.last() != Some(&word) {
                 words.push(word);
@@ -408,7 +411,7 @@ mod tests {
             let recorded = record(&recordings, &case.parse().expect("it is a case"), 1).expect("it can be recorded");
             // The number of the first page in the journal, after the header.
             let page = recorded.trace.operations.iter().find_map(|operation| match operation {
-                Operation::Write { file: 1, offset, bytes } if bytes.len() == 4 => Some(*offset),
+                FileOperation::Write { file: 1, offset, bytes } if bytes.len() == 4 => Some(*offset),
                 _ => None,
             });
             assert_eq!(page, Some(sector), "{case}: the journal's header fills a sector");
@@ -419,10 +422,10 @@ mod tests {
     #[test]
     fn a_violation_that_does_not_repeat_is_kept_with_its_files() {
         let Some(recordings) = recordings("a_violation_that_does_not_repeat_is_kept_with_its_files") else { return };
-        let case: Case = "delete-extra".parse().expect("it is one");
+        let case: StateCase = "delete-extra".parse().expect("it is one");
         let recorded = record(&recordings, &case, 1).expect("it can be recorded");
-        let trace = Fault::EveryNth { n: 100, phase: 37 }.plant(&recorded.trace, check::DATABASE);
-        let limits = Limits::within(FAULT_STATES, points(&trace).len());
+        let trace = CrashFault::EveryNth { n: 100, phase: 37 }.plant(&recorded.trace, check::DATABASE);
+        let limits = SelectionLimits::within(FAULT_STATES, points(&trace).len());
         let mut check = recorded.check();
         let explored = explore(&trace, case.device, &limits, 1, case.promise(), &mut check, &mut |_| true);
         let failure = explored.broken.first().expect("the fault is found");
@@ -437,8 +440,8 @@ mod tests {
         }
         // One that is in every recording: nothing is left out of this trace.
         let id = StateId { point: 3, selection: bourse_crash::Selection::All };
-        let outcome = bourse_crash::Outcome::Corrupted { found: "as a test says".into() };
-        let failure = Failure { id, acknowledged: 0, outcome };
+        let outcome = bourse_crash::RecoveryOutcome::Corrupted { found: "as a test says".into() };
+        let failure = FailedState { id, acknowledged: 0, outcome };
         let found = find.example("", &failure, &recorded.trace).expect("it can be written");
         assert_eq!((found.broken, found.repeats), (true, Some(true)));
     }

@@ -1,13 +1,13 @@
 //! The recording of traces: a case's settings at work in a folder, by a process of its own into which the library is preloaded.
 
-use super::case::{Activity, Case};
-use super::check::{DATABASE, History, SqliteCheck};
+use super::case::{Activity, StateCase};
+use super::check::{CommitHistory, DATABASE, SqliteCheck};
 use super::work::{WorkloadState, load_with};
 use crate::test_bed::AcidError;
-use bourse_crash::preload::{Control, ProcessFiles, Recorder, library, read_recording, write_library};
-use bourse_crash::{Directory, FileImage, Operation, Trace};
+use bourse_crash::preload::{Control, FileRecorder, ProcessFiles, library, read_recording, write_library};
+use bourse_crash::{Directory, FileImage, FileOperation, Trace};
 use bourse_engine::Engine as _;
-use bourse_engine_sqlite::{Journal, SqliteEngine, declare_device, open};
+use bourse_engine_sqlite::{SqliteEngine, SqliteJournal, declare_device, open};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
@@ -43,8 +43,8 @@ impl RecordedWork {
     /// # Errors
     /// The engine's, unless a state cannot be recovered; the recorder's.
     pub fn perform(&self) -> Result<(), AcidError> {
-        let case: Case = self.case.parse().map_err(AcidError::Machinery)?;
-        let recorder = Recorder::of_this_process().map_err(|error| AcidError::Machinery(error.to_string()))?;
+        let case: StateCase = self.case.parse().map_err(AcidError::Machinery)?;
+        let recorder = FileRecorder::of_this_process().map_err(|error| AcidError::Machinery(error.to_string()))?;
         let acknowledge = |number: u64| {
             let done = recorder.acknowledge(number);
             done.map_err(|error| AcidError::Machinery(format!("a commit cannot be recorded: {error}")))
@@ -95,7 +95,7 @@ impl<'p> Recordings<'p> {
     }
 
     /// Runs a process below `folder`, and reads what it did to the files of its folder `files`.
-    fn run(&self, folder: &TempDir, work: &RecordedWork) -> Result<Recording, AcidError> {
+    fn run(&self, folder: &TempDir, work: &RecordedWork) -> Result<OperationsFile, AcidError> {
         let recording = folder.path().join("recording");
         fs::write(&recording, []).map_err(recording_error)?;
         let control = folder.path().join("control");
@@ -114,7 +114,7 @@ impl<'p> Recordings<'p> {
                 said.trim()
             )));
         }
-        Ok(Recording { path: recording, control: made })
+        Ok(OperationsFile { path: recording, control: made })
     }
 }
 
@@ -123,12 +123,12 @@ fn recording_error(error: io::Error) -> AcidError {
 }
 
 /// Operations of a process that has ended.
-struct Recording {
+struct OperationsFile {
     path: PathBuf,
     control: Control,
 }
 
-impl Recording {
+impl OperationsFile {
     /// Trace of the files in a folder, whose path within the watched one begins so, from these files on.
     fn trace(&self, folder: &str, base: Directory) -> Result<Trace, AcidError> {
         let name = |path: &str| {
@@ -142,7 +142,7 @@ impl Recording {
 #[derive(Debug)]
 pub(super) struct RecordedCase {
     pub(super) trace: Trace,
-    history: History,
+    history: CommitHistory,
     may_be_missing: bool,
 }
 
@@ -171,8 +171,8 @@ fn below(folder: &TempDir, name: &str) -> Result<PathBuf, AcidError> {
 }
 
 /// Target with a case's settings. Small pages and a small cache give many states of few bytes; a log is checkpointed often.
-fn target(case: &Case, directory: &Path) -> String {
-    let checkpoint = if case.journal == Journal::Wal { "&autocheckpoint=64" } else { "" };
+fn target(case: &StateCase, directory: &Path) -> String {
+    let checkpoint = if case.journal == SqliteJournal::Wal { "&autocheckpoint=64" } else { "" };
     format!(
         "sqlite:{}/{DATABASE}?journal={}&sync={}&page_size=1024&cache=64KiB&foreign_keys=off{checkpoint}",
         directory.display(),
@@ -217,7 +217,7 @@ fn read_files(folder: &Path) -> io::Result<Directory> {
 }
 
 /// Records a case.
-pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Result<RecordedCase, AcidError> {
+pub(super) fn record(recordings: &Recordings<'_>, case: &StateCase, seed: u64) -> Result<RecordedCase, AcidError> {
     let directory = directory()?;
     let files = below(&directory, "files")?;
     let target = target(case, &files);
@@ -238,8 +238,8 @@ pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Res
     let work = RecordedWork { case: case.to_string(), seed, folder: files, recoveries: None };
     let trace = recordings.run(&directory, &work)?.trace("", base)?;
     let history = match case.activity {
-        Activity::Work => History::of(seed, commits)?,
-        Activity::Load | Activity::Reload => History::of_load(seed, commits)?,
+        Activity::Work => CommitHistory::of(seed, commits)?,
+        Activity::Load | Activity::Reload => CommitHistory::of_load(seed, commits)?,
     };
     Ok(RecordedCase { trace, history, may_be_missing: case.activity == Activity::Load })
 }
@@ -248,7 +248,7 @@ pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Res
 /// that cannot be recovered.
 pub(super) fn record_recoveries(
     recordings: &Recordings<'_>,
-    case: &Case,
+    case: &StateCase,
     states: &[(Directory, u64)],
 ) -> Result<Vec<Option<Trace>>, AcidError> {
     let directory = directory()?;
@@ -266,9 +266,9 @@ pub(super) fn record_recoveries(
     let recording = recordings.run(&directory, &work)?;
     let one = |(number, (state, acknowledged)): (u64, &(Directory, u64))| {
         let mut trace = recording.trace(&format!("{number}/"), state.clone())?;
-        let is_recovered = trace.operations.contains(&Operation::Acknowledged(number));
-        trace.operations.retain(|operation| !matches!(operation, Operation::Acknowledged(_)));
-        trace.operations.insert(0, Operation::Acknowledged(*acknowledged));
+        let is_recovered = trace.operations.contains(&FileOperation::Acknowledged(number));
+        trace.operations.retain(|operation| !matches!(operation, FileOperation::Acknowledged(_)));
+        trace.operations.insert(0, FileOperation::Acknowledged(*acknowledged));
         Ok(is_recovered.then_some(trace))
     };
     (1..).zip(states).map(one).collect()

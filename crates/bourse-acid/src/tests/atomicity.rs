@@ -1,10 +1,10 @@
 //! Atomicity: a transaction is there completely or not at all (Clause 7.2).
 
 use super::judged;
-use crate::pausable_session::{Command, HaltPoint};
+use crate::pausable_session::{HaltCommand, HaltPoint};
 use crate::points::{COMMIT, ORDER_WRITTEN};
 use crate::scenario::{Scenario, is_by_command};
-use crate::test_bed::{AcidError, ListedSecurity, Owner, TestBed, result_of};
+use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, result_of};
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
 use bourse_record::acid::{Case, Finding, Test};
@@ -16,13 +16,13 @@ use bourse_tpce::transactions::{Output, Request, Status};
 const QTY: i32 = 100;
 
 /// Totals of a database: rows of each table, balances, and holdings.
-struct Totals {
+struct BedTotals {
     rows: Vec<(&'static str, i64)>,
     books: Snapshot,
     held: i64,
 }
 
-impl Totals {
+impl BedTotals {
     fn of(test_bed: &TestBed<'_>) -> Result<Self, AcidError> {
         let count = |name: &'static str| Ok((name, test_bed.number(&format!("SELECT count(*) FROM {name}"))?));
         let rows: Result<Vec<_>, AcidError> = tables::all().iter().map(|table| count(table.name)).collect();
@@ -57,7 +57,7 @@ impl Totals {
 }
 
 /// Market order, and limit order that waits for its price.
-fn orders(owner: &Owner, listed: &ListedSecurity) -> [(&'static str, TradeOrder); 2] {
+fn orders(owner: &BedAccount, listed: &ListedSecurity) -> [(&'static str, TradeOrder); 2] {
     let market = owner.buys(listed, QTY);
     let far_below = listed.price.units() as f64 / 200.0;
     let limit = TradeOrder {
@@ -98,7 +98,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
             let order = TradeOrder { roll_it_back, ..order };
             let mut scenario = test_bed.scenario();
             scenario.label(format!("{what}, account {}, {}", owner.account, listed.symbol));
-            let before = Totals::of(test_bed)?;
+            let before = BedTotals::of(test_bed)?;
             test_bed.environment.sent();
             let session = scenario.session()?;
             scenario.start(session, format!("Trade-Order, {what}, roll_it_back = {roll_it_back}"), order.clone(), None);
@@ -117,7 +117,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
             let wanted: Vec<_> = gained.iter().filter(|(_, count)| *count != 0).copied().collect();
             let found = rows_of(test_bed, trade)?;
             scenario.find(Finding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
-            let now = Totals::of(test_bed)?;
+            let now = BedTotals::of(test_bed)?;
             now.compare(&before, &gained).into_iter().for_each(|finding| scenario.find(finding));
             let sent = test_bed.environment.sent();
             let of_it = sent.iter().filter(|order| order.trade_id == trade).count();
@@ -129,7 +129,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
 }
 
 /// Runs A3 or A4: transactions that are undone by a command.
-pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: Command) -> Test {
+pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: HaltCommand) -> Test {
     judged(id, |cases| {
         let owner = test_bed.owner()?;
         let listed = test_bed.security_not_held(&owner)?;
@@ -170,9 +170,9 @@ fn halted(
     what: String,
     request: impl Into<Request>,
     point: HaltPoint,
-    word: Command,
+    word: HaltCommand,
 ) -> Result<(), AcidError> {
-    let before = Totals::of(test_bed)?;
+    let before = BedTotals::of(test_bed)?;
     test_bed.environment.sent();
     let session = scenario.session()?;
     scenario.start(session, what, request, Some(point));
@@ -185,17 +185,17 @@ fn halted(
         Err(error) => error.to_string(),
     };
     scenario.find(Finding::equal("outcome", &"undone".to_owned(), &outcome));
-    if word == Command::Vanish {
+    if word == HaltCommand::Vanish {
         wait_for_the_engine(test_bed, &before)?;
     }
-    Totals::of(test_bed)?.compare(&before, &[]).into_iter().for_each(|finding| scenario.find(finding));
+    BedTotals::of(test_bed)?.compare(&before, &[]).into_iter().for_each(|finding| scenario.find(finding));
     scenario.find(Finding::equal("orders sent to the market", &0, &test_bed.environment.sent().len()));
     Ok(())
 }
 
 /// Waits until a server has noticed that a client is gone and undone its transaction. Until then no other session sees its
 /// rows, so this only prevents waits in a later test.
-fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &Totals) -> Result<(), AcidError> {
+fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &BedTotals) -> Result<(), AcidError> {
     const MOMENTS: u32 = 20;
     for _ in 0..MOMENTS {
         let trades = test_bed.number("SELECT count(*) FROM trade")?;

@@ -19,7 +19,7 @@ const SESSIONS: usize = 4;
 /// Number of orders of each session.
 const ORDERS: usize = 60;
 /// Upper limit of attempts at a transaction that meets conflicts.
-const ATTEMPTS: u32 = 100;
+const MAX_ATTEMPTS: u32 = 100;
 
 /// Tests C1 to C5: five conditions after the same work.
 pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
@@ -60,7 +60,7 @@ pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
     tests
 }
 
-struct Observation {
+struct SessionObservation {
     before: Vec<CheckResult>,
     after: Vec<CheckResult>,
     books: Vec<CheckResult>,
@@ -69,7 +69,7 @@ struct Observation {
     steps: Vec<Step>,
 }
 
-impl Observation {
+impl SessionObservation {
     fn words(&self) -> String {
         let AcknowledgedCommits { orders, results, .. } = self.told;
         format!("before and after {orders} Trade-Orders and {results} Trade-Results on {SESSIONS} sessions at once")
@@ -117,18 +117,18 @@ fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<CheckResult>, EngineError> {
     })
 }
 
-fn observe(test_bed: &TestBed<'_>) -> Result<Observation, AcidError> {
+fn observe(test_bed: &TestBed<'_>) -> Result<SessionObservation, AcidError> {
     let before = check_all(test_bed)?;
     let snapshot = test_bed.with_observer(|db| Snapshot::take(db))?;
-    let Work { told, overtaken, steps } = work(test_bed)?;
+    let SessionWork { told, overtaken, steps } = work(test_bed)?;
     let after = check_all(test_bed)?;
     let books = test_bed.with_observer(|db| snapshot.compare(db, &told))?;
-    Ok(Observation { before, after, books, told, overtaken, steps })
+    Ok(SessionObservation { before, after, books, told, overtaken, steps })
 }
 
 /// Results of the sessions' work.
 #[derive(Default)]
-struct Work {
+struct SessionWork {
     told: AcknowledgedCommits,
     /// Descriptions of Trade-Results that failed because a row they had read was changed before they updated it.
     overtaken: Vec<String>,
@@ -136,7 +136,7 @@ struct Work {
 }
 
 /// Runs orders and their results on several concurrent sessions, on few accounts, so that they conflict.
-fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
+fn work(test_bed: &TestBed<'_>) -> Result<SessionWork, AcidError> {
     let mut orders: Vec<TradeOrder> = Vec::new();
     for number in 0..8 {
         let (owner, listed) = test_bed.holder()?;
@@ -154,7 +154,7 @@ fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
         let threads: Vec<_> = seeds.iter().enumerate().map(one).collect();
         threads.into_iter().map(|thread| thread.join().expect("a panic of ours is one of the whole test")).collect()
     });
-    let mut all = Work::default();
+    let mut all = SessionWork::default();
     for done in done {
         let one = done?;
         all.told.add(&one.told);
@@ -171,7 +171,7 @@ fn work_of_one(
     orders: &[TradeOrder],
     name: String,
     seed: u64,
-) -> Result<Work, AcidError> {
+) -> Result<SessionWork, AcidError> {
     let mut session = engine.session()?;
     let mut random = SplitMix::new(seed);
     let (mut told, mut overtaken) = (AcknowledgedCommits::default(), Vec::new());
@@ -181,7 +181,7 @@ fn work_of_one(
         // One in ten is rolled back on purpose, as customers' are one in a hundred.
         let order = TradeOrder { roll_it_back: turn % 10 == 9, is_lifo: turn % 2 == 0, ..order.clone() };
         let request = Request::from(order);
-        let performed = environment.perform(&mut *session, &request, ATTEMPTS)?;
+        let performed = environment.perform(&mut *session, &request, MAX_ATTEMPTS)?;
         retries += performed.retries;
         let Output::TradeOrder(ordered) = performed.output else { unreachable!("asked for an order") };
         let (Status::SUCCESS, Some(trade), Some(estimate)) = (ordered.status, ordered.trade_id, &ordered.estimate)
@@ -190,7 +190,7 @@ fn work_of_one(
         };
         told.committed(&request);
         let result = Request::from(result_of(trade, estimate.market_price));
-        let performed = match environment.perform(&mut *session, &result, ATTEMPTS) {
+        let performed = match environment.perform(&mut *session, &result, MAX_ATTEMPTS) {
             Err(error) if is_overtaken(&error) => {
                 overtaken.push(format!("trade {trade}: {error}"));
                 continue;
@@ -209,5 +209,5 @@ fn work_of_one(
             .push_str(&format!(", {} Trade-Results failed: another session had changed their rows", overtaken.len()));
     }
     let steps = vec![Step { session: name, did, outcome, read: Vec::new(), statement: None }];
-    Ok(Work { told, overtaken, steps })
+    Ok(SessionWork { told, overtaken, steps })
 }

@@ -4,10 +4,10 @@
 //! wait, refuse it, or give it an old version, and each can be right.
 
 use super::judged;
-use crate::pausable_session::Command;
+use crate::pausable_session::HaltCommand;
 use crate::points::{COMMIT, ORDER_PRICE, RESULT_FRAME_1};
-use crate::scenario::{Contention, Scenario, is_by_command};
-use crate::test_bed::{AcidError, ListedSecurity, Owner, TestBed, is_conflict, result_of};
+use crate::scenario::{ConflictResult, Scenario, is_by_command};
+use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, is_conflict, result_of};
 use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder};
 use bourse_record::acid::{Case, Finding, Test};
 use bourse_schema::{Balance, Price, Text, TradeId};
@@ -16,12 +16,12 @@ use bourse_tpce::transactions::{Output, Status, TxnError};
 
 /// End of the first transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum FirstTransactionEnd {
     Commit,
     RollBack,
 }
 
-impl Ending {
+impl FirstTransactionEnd {
     const fn words(self) -> &'static str {
         match self {
             Self::Commit => "the first commits",
@@ -31,12 +31,12 @@ impl Ending {
 }
 
 /// Description of the second session's outcome.
-fn met_by(met: &Contention) -> &'static str {
+fn met_by(met: &ConflictResult) -> &'static str {
     match met {
-        Contention::Waits => "the second waits",
-        Contention::Ended(Ok(_)) => "the second goes through",
-        Contention::Ended(Err(error)) if is_conflict(error) => "the second is refused with a conflict",
-        Contention::Ended(Err(_)) => "the second fails",
+        ConflictResult::Waits => "the second waits",
+        ConflictResult::Ended(Ok(_)) => "the second goes through",
+        ConflictResult::Ended(Err(error)) if is_conflict(error) => "the second is refused with a conflict",
+        ConflictResult::Ended(Err(_)) => "the second fails",
     }
 }
 
@@ -49,11 +49,11 @@ fn as_result(output: Output) -> TradeResultOutput {
 fn ended(
     scenario: &mut Scenario<'_>,
     who: crate::scenario::SessionId,
-    met: Contention,
+    met: ConflictResult,
 ) -> Result<Result<Output, TxnError>, AcidError> {
     match met {
-        Contention::Ended(ended) => Ok(ended),
-        Contention::Waits => scenario.end(who),
+        ConflictResult::Ended(ended) => Ok(ended),
+        ConflictResult::Waits => scenario.end(who),
     }
 }
 
@@ -85,7 +85,7 @@ struct Position {
 
 fn same_position(
     test_bed: &TestBed<'_>,
-    owner: &Owner,
+    owner: &BedAccount,
     listed: &ListedSecurity,
     before: Position,
 ) -> Result<Case, AcidError> {
@@ -100,7 +100,7 @@ fn same_position(
     scenario.start(s2, format!("Trade-Result of {}, {qty2} shares", second.trade_id), second, None);
     let met = scenario.watch(s2);
     scenario.set_second_session(met_by(&met));
-    scenario.command(s1, Command::GoOn);
+    scenario.command(s1, HaltCommand::GoOn);
     let end1 = scenario.end(s1)?;
     let end2 = ended(&mut scenario, s2, met)?;
     let result1 = as_result(scenario.settle(s1, first, end1)?);
@@ -162,10 +162,10 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
             scenario.start(s2, format!("Market-Feed: {} at {new_price}", listed.symbol), feed.clone(), None);
             let met = scenario.watch(s2);
             scenario.set_second_session(match &met {
-                Contention::Ended(Ok(_)) => "the first keeps its version",
+                ConflictResult::Ended(Ok(_)) => "the first keeps its version",
                 met => met_by(met),
             });
-            scenario.command(s1, Command::GoOn);
+            scenario.command(s1, HaltCommand::GoOn);
             let end1 = scenario.end(s1)?;
             let end2 = ended(&mut scenario, s2, met)?;
             let Output::TradeOrder(ordered) = scenario.settle(s1, order, end1)? else {
@@ -193,14 +193,14 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
 }
 
 /// Balances of an account and its broker.
-struct Accounts {
+struct BedAccounts {
     cash: Balance,
     broker_trades: i64,
     commissions: Balance,
 }
 
-impl Accounts {
-    fn of(test_bed: &TestBed<'_>, owner: &Owner) -> Result<Self, AcidError> {
+impl BedAccounts {
+    fn of(test_bed: &TestBed<'_>, owner: &BedAccount) -> Result<Self, AcidError> {
         let broker = format!("FROM broker WHERE b_id = {}", owner.broker);
         Ok(Self {
             cash: test_bed.money(&format!("SELECT ca_bal FROM customer_account WHERE ca_id = {}", owner.account))?,
@@ -218,10 +218,10 @@ fn sum(balance: Balance, results: &[&TradeResultOutput]) -> Balance {
 fn with_each_ending(
     id: &str,
     test_bed: &TestBed<'_>,
-    case: fn(&TestBed<'_>, Ending) -> Result<Case, AcidError>,
+    case: fn(&TestBed<'_>, FirstTransactionEnd) -> Result<Case, AcidError>,
 ) -> Test {
     judged(id, |cases| {
-        for ending in [Ending::Commit, Ending::RollBack] {
+        for ending in [FirstTransactionEnd::Commit, FirstTransactionEnd::RollBack] {
             for _ in 0..test_bed.config.repeats {
                 cases.push(case(test_bed, ending)?);
             }
@@ -235,14 +235,14 @@ pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
     with_each_ending("I3", test_bed, dirty_write)
 }
 
-fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError> {
+fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Case, AcidError> {
     let owner = test_bed.owner()?;
     let submit = |qty| -> Result<_, AcidError> {
         let listed = test_bed.security_not_held(&owner)?;
         Ok(result_of(test_bed.submit(&owner, &listed, qty)?, listed.price))
     };
     let (first, second) = (submit(100)?, submit(200)?);
-    let before = Accounts::of(test_bed, &owner)?;
+    let before = BedAccounts::of(test_bed, &owner)?;
     let mut scenario = test_bed.scenario();
     scenario.label(format!("account {}, {}", owner.account, ending.words()));
     let (s1, s2) = (scenario.session()?, scenario.session()?);
@@ -251,8 +251,8 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
     scenario.start(s2, format!("Trade-Result of {}", second.trade_id), second, None);
     let met = scenario.watch(s2);
     scenario.set_second_session(met_by(&met));
-    let came_first = matches!(met, Contention::Ended(Ok(_)));
-    scenario.command(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
+    let came_first = matches!(met, ConflictResult::Ended(Ok(_)));
+    scenario.command(s1, if ending == FirstTransactionEnd::Commit { HaltCommand::GoOn } else { HaltCommand::GiveUp });
     let end1 = scenario.end(s1)?;
     let end2 = ended(&mut scenario, s2, met)?;
     let result1 = match end1 {
@@ -262,7 +262,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
     let result2 = as_result(scenario.settle(s2, second, end2)?);
 
     let committed: Vec<_> = result1.iter().chain([&result2]).collect();
-    let now = Accounts::of(test_bed, &owner)?;
+    let now = BedAccounts::of(test_bed, &owner)?;
     scenario.note(
         "observer",
         "reads account and broker",
@@ -273,7 +273,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
             format!("b_comm_total = {}", now.commissions),
         ],
     );
-    let wanted = if ending == Ending::Commit { 2 } else { 1 };
+    let wanted = if ending == FirstTransactionEnd::Commit { 2 } else { 1 };
     scenario.find(Finding::equal("committed Trade-Results", &wanted, &committed.len()));
     scenario.find(Finding::equal("CA_BAL", &sum(before.cash, &committed), &now.cash));
     let after_both = sum(before.cash, &committed);
@@ -288,7 +288,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
     let completed = |trade: TradeId| -> Result<String, AcidError> {
         Ok(test_bed.value(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?.unwrap_or_default())
     };
-    let first_is = if ending == Ending::Commit { "CMPT" } else { "SBMT" };
+    let first_is = if ending == FirstTransactionEnd::Commit { "CMPT" } else { "SBMT" };
     scenario.find(Finding::equal("status of the first trade", &first_is.to_owned(), &completed(first.trade_id)?));
     scenario.find(Finding::equal("status of the second trade", &"CMPT".to_owned(), &completed(second.trade_id)?));
     Ok(scenario.done())
@@ -299,12 +299,12 @@ pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> Test {
     with_each_ending("I4", test_bed, dirty_read)
 }
 
-fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError> {
+fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Case, AcidError> {
     let owner = test_bed.owner()?;
     let listed = test_bed.security_not_held(&owner)?;
     let trade = test_bed.submit(&owner, &listed, 100)?;
     let result = result_of(trade, listed.price);
-    let before = Accounts::of(test_bed, &owner)?.cash;
+    let before = BedAccounts::of(test_bed, &owner)?.cash;
     let look = CustomerPosition { cust_id: owner.customer, tax_id: Text::EMPTY, get_history: false, acct_id_idx: -1 };
     let seen = |output: &Output| match output {
         Output::CustomerPosition(position) => {
@@ -320,12 +320,12 @@ fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError>
     scenario.until_halted(s1)?;
     scenario.start(s2, format!("Customer-Position of {}", owner.customer), look.clone(), None);
     let met = scenario.watch(s2);
-    let at_once = matches!(met, Contention::Ended(Ok(_)));
+    let at_once = matches!(met, ConflictResult::Ended(Ok(_)));
     scenario.set_second_session(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
-    if let Contention::Ended(Ok(output)) = &met {
+    if let ConflictResult::Ended(Ok(output)) = &met {
         scenario.find(Finding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
     }
-    scenario.command(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
+    scenario.command(s1, if ending == FirstTransactionEnd::Commit { HaltCommand::GoOn } else { HaltCommand::GiveUp });
     let end1 = scenario.end(s1)?;
     let after = match end1 {
         undone if is_by_command(&undone) => before,

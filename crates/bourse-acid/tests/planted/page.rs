@@ -2,7 +2,7 @@
 
 use crate::detectors::{Detector, Found, Length};
 use crate::matrix::{self, name};
-use bourse_report::{Cell, Sheet};
+use bourse_report::{Sheet, TableCell};
 use bourse_tpce::planted::Bug;
 use std::collections::BTreeSet;
 
@@ -17,19 +17,19 @@ pub(crate) fn in_words(cell: &matrix::Cell) -> String {
 }
 
 /// Content of a cell of the page.
-fn mark(cell: &matrix::Cell) -> Cell {
+fn mark(cell: &matrix::Cell) -> TableCell {
     let took = format!(" ({:.1} s)", cell.took.as_secs_f64());
     match &cell.found {
-        Found::Caught(why) => Cell::strong(why, &took),
-        Found::Shown(why) => Cell::text(&format!("shown: {why}{took}")),
-        Found::Silent => Cell::text(&format!("-{took}")),
+        Found::Caught(why) => TableCell::strong(why, &took),
+        Found::Shown(why) => TableCell::text(&format!("shown: {why}{took}")),
+        Found::Silent => TableCell::text(&format!("-{took}")),
     }
 }
 
 /// Cells of a bug's row that do not depend on the run: its name and its effect.
-fn bug_cells(bug: Option<Bug>) -> [Cell; 3] {
+fn bug_cells(bug: Option<Bug>) -> [TableCell; 3] {
     let (breaks, words) = bug.map_or(("", "nothing: the control"), |bug| (bug.breaks().name(), bug.words()));
-    [Cell::code(name(bug)), Cell::text(words), Cell::text(breaks)]
+    [TableCell::code(name(bug)), TableCell::text(words), TableCell::text(breaks)]
 }
 
 /// Row of a bug in Markdown, up to the part that depends on the run.

@@ -19,13 +19,13 @@ const ONE: ArrivedPart = ArrivedPart::First(1);
 #[test]
 fn sectors_arrive_one_by_one_until_they_are_synced() {
     let mut disk = Disk::new(&base(&[0; 1_024]), Device::POWERSAFE);
-    disk.apply(&Operation::Write { file: 0, offset: 510, bytes: vec![1; 4] });
+    disk.apply(&FileOperation::Write { file: 0, offset: 510, bytes: vec![1; 4] });
     let db = |arrived: &[ArrivedPart]| state(&disk, arrived)["db"][510..514].to_vec();
     assert_eq!(db(&[NONE, NONE]), [0, 0, 0, 0]);
     assert_eq!(db(&[ONE, NONE]), [1, 1, 0, 0]);
     assert_eq!(db(&[NONE, ONE]), [0, 0, 1, 1]);
     assert_eq!(db(&[ArrivedPart::Torn { whole: 0, bytes: 1 }, ONE]), [1, 0, 1, 1]);
-    disk.apply(&Operation::Sync { file: 0 });
+    disk.apply(&FileOperation::Sync { file: 0 });
     assert!(!disk.is_pending());
     assert_eq!(state(&disk, &[])["db"][510..514], [1, 1, 1, 1]);
 }
@@ -33,10 +33,10 @@ fn sectors_arrive_one_by_one_until_they_are_synced() {
 #[test]
 fn of_several_writes_to_a_sector_a_prefix_arrives() {
     let mut disk = Disk::new(&base(&[0; 512]), Device::POWERSAFE);
-    disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
-    disk.apply(&Operation::Write { file: 0, offset: 1, bytes: vec![2; 2] });
+    disk.apply(&FileOperation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
+    disk.apply(&FileOperation::Write { file: 0, offset: 1, bytes: vec![2; 2] });
     let (groups, _) = disk.groups();
-    assert_eq!(groups, [Group { kind: GroupKind::Sector, pieces: 2 }]);
+    assert_eq!(groups, [PieceGroup { kind: GroupKind::Sector, pieces: 2 }]);
     let db = |arrived| state(&disk, &[arrived])["db"][..3].to_vec();
     assert_eq!([db(NONE), db(ONE), db(ArrivedPart::First(2))], [[0, 0, 0], [1, 1, 0], [1, 2, 2]]);
 }
@@ -44,7 +44,7 @@ fn of_several_writes_to_a_sector_a_prefix_arrives() {
 #[test]
 fn size_and_data_of_a_file_that_grows_arrive_apart() {
     let mut disk = Disk::new(&base(b""), Device::POWERSAFE);
-    disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![7; 3] });
+    disk.apply(&FileOperation::Write { file: 0, offset: 0, bytes: vec![7; 3] });
     let (groups, _) = disk.groups();
     assert_eq!(groups.iter().map(|it| it.kind).collect::<Vec<_>>(), [GroupKind::Size, GroupKind::Sector]);
     assert!(state(&disk, &[NONE, NONE])["db"].is_empty());
@@ -55,13 +55,13 @@ fn size_and_data_of_a_file_that_grows_arrive_apart() {
 #[test]
 fn names_are_durable_with_their_directory_and_not_with_their_file() {
     let mut disk = Disk::new(&base(b"db"), Device::POWERSAFE);
-    disk.apply(&Operation::Create { name: "db-journal".to_owned(), file: 1 });
-    disk.apply(&Operation::Write { file: 1, offset: 0, bytes: b"j".to_vec() });
-    disk.apply(&Operation::Sync { file: 1 });
+    disk.apply(&FileOperation::Create { name: "db-journal".to_owned(), file: 1 });
+    disk.apply(&FileOperation::Write { file: 1, offset: 0, bytes: b"j".to_vec() });
+    disk.apply(&FileOperation::Sync { file: 1 });
     assert!(!state(&disk, &[NONE]).contains_key("db-journal"));
     assert_eq!(state(&disk, &[ONE])["db-journal"], b"j");
-    disk.apply(&Operation::SyncDirectory);
-    disk.apply(&Operation::Unlink { name: "db-journal".to_owned() });
+    disk.apply(&FileOperation::SyncDirectory);
+    disk.apply(&FileOperation::Unlink { name: "db-journal".to_owned() });
     assert_eq!(state(&disk, &[NONE])["db-journal"], b"j", "it returns");
     assert!(!state(&disk, &[ONE]).contains_key("db-journal"));
 }
@@ -69,26 +69,26 @@ fn names_are_durable_with_their_directory_and_not_with_their_file() {
 #[test]
 fn a_rename_replaces_a_file_at_once_or_not_at_all() {
     let mut disk = Disk::new(&base(b"old"), Device::POWERSAFE);
-    disk.apply(&Operation::Create { name: "db-loading".to_owned(), file: 1 });
-    disk.apply(&Operation::Write { file: 1, offset: 0, bytes: b"new".to_vec() });
-    disk.apply(&Operation::Sync { file: 1 });
-    disk.apply(&Operation::Rename { from: "db-loading".to_owned(), to: "db".to_owned(), file: 1 });
+    disk.apply(&FileOperation::Create { name: "db-loading".to_owned(), file: 1 });
+    disk.apply(&FileOperation::Write { file: 1, offset: 0, bytes: b"new".to_vec() });
+    disk.apply(&FileOperation::Sync { file: 1 });
+    disk.apply(&FileOperation::Rename { from: "db-loading".to_owned(), to: "db".to_owned(), file: 1 });
     assert_eq!(state(&disk, &[NONE, NONE]), [("db".to_owned(), b"old".to_vec())].into());
     assert_eq!(state(&disk, &[NONE, ONE]), [("db".to_owned(), b"new".to_vec())].into());
-    disk.apply(&Operation::SyncDirectory);
+    disk.apply(&FileOperation::SyncDirectory);
     assert_eq!(state(&disk, &[]), [("db".to_owned(), b"new".to_vec())].into());
 }
 
 #[test]
 fn a_garbling_device_harms_the_whole_sector_and_new_space() {
     let mut disk = Disk::new(&base(&[5; 1_024]), Device::garbling(512));
-    disk.apply(&Operation::Write { file: 0, offset: 600, bytes: vec![1; 4] });
+    disk.apply(&FileOperation::Write { file: 0, offset: 600, bytes: vec![1; 4] });
     let garbled = &state(&disk, &[ArrivedPart::Garbled { seed: 9 }])["db"];
     assert_eq!(garbled[..512], [5; 512], "the sector beside it is as it was");
     assert_ne!(garbled[512..600], [5; 88], "bytes beside those written are harmed");
     assert_eq!(garbled.len(), 1_024);
-    disk.apply(&Operation::Sync { file: 0 });
-    disk.apply(&Operation::Write { file: 0, offset: 1_024, bytes: vec![1; 512] });
+    disk.apply(&FileOperation::Sync { file: 0 });
+    disk.apply(&FileOperation::Write { file: 0, offset: 1_024, bytes: vec![1; 512] });
     let grown = &state(&disk, &[ONE, NONE])["db"];
     assert_eq!(grown.len(), 1_536);
     assert_ne!(grown[1_024..], [0; 512], "space that was never written holds anything");
@@ -98,11 +98,11 @@ fn a_garbling_device_harms_the_whole_sector_and_new_space() {
 #[test]
 fn a_file_that_is_cut_grows_again_with_zeros() {
     let mut disk = Disk::new(&base(&[5; 1_024]), Device::POWERSAFE);
-    disk.apply(&Operation::Truncate { file: 0, size: 0 });
-    disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
+    disk.apply(&FileOperation::Truncate { file: 0, size: 0 });
+    disk.apply(&FileOperation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
     // The size: cut, then two bytes; and the sector.
     assert_eq!(state(&disk, &[ArrivedPart::First(2), NONE])["db"], [0, 0]);
     assert_eq!(state(&disk, &[NONE, ONE])["db"][..3], [1, 1, 5], "the cut is lost, the data is not");
-    disk.apply(&Operation::Sync { file: 0 });
+    disk.apply(&FileOperation::Sync { file: 0 });
     assert_eq!(state(&disk, &[])["db"], [1, 1]);
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Initial size of the file; the library appends the state of an image.
-const BYTES: u64 = 4_096;
+const INITIAL_BYTES: u64 = 4_096;
 /// Magic number at the start of the file.
 const MAGIC: u64 = 0x3153_544c_5541_4642;
 /// Offset of each number: the layout of `struct control` in `preload/shared.h`.
@@ -59,7 +59,7 @@ impl Call {
 
 /// Effect of a fault on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Effect {
+pub enum CallEffect {
     /// This call fails with `EIO`, later ones do not.
     FailOnce,
     /// This call and all later ones fail with `EIO`.
@@ -76,7 +76,7 @@ pub enum Effect {
     End,
 }
 
-impl Effect {
+impl CallEffect {
     const fn number(self) -> u64 {
         match self {
             Self::FailOnce => 1,
@@ -98,14 +98,14 @@ pub struct Spec {
     /// Number of the call that is hit, from 1, counted since arming.
     pub nth: u64,
     /// Effect on that call.
-    pub effect: Effect,
+    pub effect: CallEffect,
 }
 
 /// Numbers of calls counted while armed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts([u64; Call::ALL.len()]);
+pub struct CallCounts([u64; Call::ALL.len()]);
 
-impl Counts {
+impl CallCounts {
     /// Number of calls of a kind.
     pub fn of(self, call: Call) -> u64 {
         self.0.get(call as usize).copied().unwrap_or_default()
@@ -123,7 +123,7 @@ impl Control {
     /// The system's.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
-        file.set_len(BYTES)?;
+        file.set_len(INITIAL_BYTES)?;
         file.write_all_at(&MAGIC.to_ne_bytes(), 0)?;
         file.set_permissions(std::fs::Permissions::from_mode(0o666))?;
         Ok(Self(file))
@@ -176,8 +176,8 @@ impl Control {
     ///
     /// # Errors
     /// The system's.
-    pub fn counts(&self) -> io::Result<Counts> {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> io::Result<CallCounts> {
+        let mut counts = CallCounts::default();
         for (place, count) in (at::COUNTS..).step_by(8).zip(&mut counts.0) {
             *count = self.number(place)?;
         }
@@ -225,8 +225,8 @@ impl Control {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    fn text<const BYTES: usize>(&self, at: u64) -> io::Result<String> {
-        let mut bytes = [0; BYTES];
+    fn text<const INITIAL_BYTES: usize>(&self, at: u64) -> io::Result<String> {
+        let mut bytes = [0; INITIAL_BYTES];
         self.0.read_exact_at(&mut bytes, at)?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         Ok(String::from_utf8_lossy(text).into_owned())
@@ -242,9 +242,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("control");
         let control = Control::create(&path).expect("can be made");
-        control.arm(Some(Spec { call: Call::Sync, nth: 7, effect: Effect::Lie })).expect("can be armed");
+        control.arm(Some(Spec { call: Call::Sync, nth: 7, effect: CallEffect::Lie })).expect("can be armed");
         let other = Control::open(&path).expect("can be opened");
-        assert_eq!((other.fired().expect("can be read"), other.counts().expect("can be read")), (0, Counts::default()));
+        assert_eq!(
+            (other.fired().expect("can be read"), other.counts().expect("can be read")),
+            (0, CallCounts::default())
+        );
         std::fs::write(&path, [0; 4_096]).expect("can be written");
         assert!(Control::open(&path).is_err());
     }

@@ -14,9 +14,9 @@ mod control;
 mod power;
 mod recording;
 
-pub use control::{Call, Control, Counts, Effect, Spec};
+pub use control::{Call, CallCounts, CallEffect, Control, Spec};
 pub use power::{Survival, copy_folder, lose_power};
-pub use recording::{Recorder, read_recording};
+pub use recording::{FileRecorder, read_recording};
 
 use std::ffi::OsString;
 use std::fs;

@@ -2,7 +2,7 @@
 
 use super::{Control, ProcessFiles};
 use crate::image::Directory;
-use crate::trace::{FileId, Operation, Trace};
+use crate::trace::{FileId, FileOperation, Trace};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -26,13 +26,13 @@ const HEAD_BYTES: usize = 24;
 
 /// Recording of this process, from within it: the preloaded library appends the operations, this appends acknowledgements.
 #[derive(Debug)]
-pub struct Recorder {
+pub struct FileRecorder {
     file: File,
     path: PathBuf,
     control: PathBuf,
 }
 
-impl Recorder {
+impl FileRecorder {
     /// Recording of this process; an error if it is not recorded.
     ///
     /// # Errors
@@ -104,14 +104,14 @@ pub fn read_recording(
     let mut operations = Vec::new();
     let mut rest = &bytes[..];
     while !rest.is_empty() {
-        let record = Record::parse(&mut rest).ok_or_else(|| io::Error::other("the recording is cut off"))?;
+        let record = FileRecord::parse(&mut rest).ok_or_else(|| io::Error::other("the recording is cut off"))?;
         record.add(&mut names, &mut files, name, &mut operations);
     }
     Ok(Trace { base, operations })
 }
 
 /// One record.
-struct Record<'b> {
+struct FileRecord<'b> {
     kind: u32,
     number: u64,
     /// Path below the watched folder; empty for the folder itself.
@@ -119,7 +119,7 @@ struct Record<'b> {
     data: &'b [u8],
 }
 
-impl<'b> Record<'b> {
+impl<'b> FileRecord<'b> {
     fn parse(rest: &mut &'b [u8]) -> Option<Self> {
         let (head, body) = rest.split_at_checked(HEAD_BYTES)?;
         let word = |at: usize| Some(u32::from_ne_bytes(head.get(at..at + 4)?.try_into().ok()?));
@@ -136,13 +136,13 @@ impl<'b> Record<'b> {
         names: &mut BTreeMap<String, FileId>,
         files: &mut FileId,
         name: &dyn Fn(&str) -> Option<String>,
-        operations: &mut Vec<Operation>,
+        operations: &mut Vec<FileOperation>,
     ) {
         match self.kind {
-            kind::ACKNOWLEDGED => return operations.push(Operation::Acknowledged(self.number)),
+            kind::ACKNOWLEDGED => return operations.push(FileOperation::Acknowledged(self.number)),
             kind::SYNCED_FOLDER => {
                 let any_file = if self.path.is_empty() { "*".to_owned() } else { format!("{}/*", self.path) };
-                return operations.extend(name(&any_file).map(|_| Operation::SyncDirectory));
+                return operations.extend(name(&any_file).map(|_| FileOperation::SyncDirectory));
             }
             _ => {}
         }
@@ -150,7 +150,7 @@ impl<'b> Record<'b> {
         let mut create = |named: &str| {
             let file = *files;
             *files += 1;
-            operations.push(Operation::Create { name: named.to_owned(), file });
+            operations.push(FileOperation::Create { name: named.to_owned(), file });
             file
         };
         let file = match names.get(&named) {
@@ -160,21 +160,21 @@ impl<'b> Record<'b> {
             None => *names.entry(named.clone()).or_insert_with_key(|named| create(named)),
         };
         operations.push(match self.kind {
-            kind::WRITTEN => Operation::Write { file, offset: self.number, bytes: self.data.to_vec() },
-            kind::RESIZED => Operation::Truncate { file, size: self.number },
-            kind::SYNCED => Operation::Sync { file },
+            kind::WRITTEN => FileOperation::Write { file, offset: self.number, bytes: self.data.to_vec() },
+            kind::RESIZED => FileOperation::Truncate { file, size: self.number },
+            kind::SYNCED => FileOperation::Sync { file },
             kind::REMOVED => {
                 names.remove(&named);
-                Operation::Unlink { name: named }
+                FileOperation::Unlink { name: named }
             }
             kind::RENAMED => {
                 names.remove(&named);
                 match within(self.data).and_then(name) {
                     Some(to) => {
                         names.insert(to.clone(), file);
-                        Operation::Rename { from: named, to, file }
+                        FileOperation::Rename { from: named, to, file }
                     }
-                    None => Operation::Unlink { name: named },
+                    None => FileOperation::Unlink { name: named },
                 }
             }
             // Creation, which is there by now.

@@ -1,8 +1,8 @@
 //! The preloaded library, in processes that read, write and sync: this test program, started again with it.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use bourse_crash::preload::{Call, Control, Counts, Effect, ProcessFiles, Recorder, Spec, read_recording};
-use bourse_crash::{Directory, FileImage, Operation};
+use bourse_crash::preload::{Call, CallCounts, CallEffect, Control, FileRecorder, ProcessFiles, Spec, read_recording};
+use bourse_crash::{Directory, FileImage, FileOperation};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
@@ -17,7 +17,7 @@ const BODY: &str = "TEST_BODY";
 struct Left {
     fired: u64,
     first_hit: String,
-    counts: Counts,
+    counts: CallCounts,
     /// First bytes of the file as the system has it.
     file: Vec<u8>,
     /// First bytes of its image.
@@ -126,7 +126,7 @@ const BODIES: &[(&str, Body)] = &[
         open(folder)?.sync_all()
     }),
     ("recorded", |folder| {
-        let recorder = Recorder::of_this_process()?;
+        let recorder = FileRecorder::of_this_process()?;
         let file = open(folder)?;
         file.write_all_at(b"bbb", 7)?;
         file.sync_data()?;
@@ -226,7 +226,7 @@ fn run_in(folder: &Path, body: &str, fault: Option<Spec>, recording: Option<&Pat
     })
 }
 
-fn spec(call: Call, nth: u64, effect: Effect) -> Option<Spec> {
+fn spec(call: Call, nth: u64, effect: CallEffect) -> Option<Spec> {
     Some(Spec { call, nth, effect })
 }
 
@@ -252,20 +252,20 @@ fn the_image_has_what_was_synced() {
 
 #[test]
 fn a_sync_that_fails_forgets_what_it_was_to_write() {
-    let Some(left) = check("sync-twice", spec(Call::Sync, 1, Effect::FailOnce), b"bbba", b"aaaa") else { return };
+    let Some(left) = check("sync-twice", spec(Call::Sync, 1, CallEffect::FailOnce), b"bbba", b"aaaa") else { return };
     assert_eq!((left.first_hit.as_str(), left.fired, left.counts.of(Call::Sync)), ("fdatasync of x", 1, 2));
-    check("write-sync-write", spec(Call::Sync, 1, Effect::Lie), b"ccca", b"aaaa");
-    check("dsync", spec(Call::Sync, 1, Effect::Lie), b"bbba", b"aaaa");
+    check("write-sync-write", spec(Call::Sync, 1, CallEffect::Lie), b"ccca", b"aaaa");
+    check("dsync", spec(Call::Sync, 1, CallEffect::Lie), b"bbba", b"aaaa");
 }
 
 #[test]
 fn calls_fail_as_they_are_told() {
-    let Some(left) = check("short", spec(Call::Write, 1, Effect::Half), b"cccccc", b"aaaa") else { return };
+    let Some(left) = check("short", spec(Call::Write, 1, CallEffect::Half), b"cccccc", b"aaaa") else { return };
     assert_eq!(left.first_hit, "pwrite of x, 6 bytes at 0");
-    let full = check("grow", spec(Call::Grow, 1, Effect::Full), b"bb", b"aaaa").expect("as above");
+    let full = check("grow", spec(Call::Grow, 1, CallEffect::Full), b"bb", b"aaaa").expect("as above");
     assert_eq!((full.fired, full.file.len()), (2, 3_000));
-    check("read", spec(Call::Read, 1, Effect::FailOnce), b"aaaa", b"aaaa");
-    let ended = check("write-sync-write", spec(Call::Write, 2, Effect::End), b"bbba", b"bbba").expect("as above");
+    check("read", spec(Call::Read, 1, CallEffect::FailOnce), b"aaaa", b"aaaa");
+    let ended = check("write-sync-write", spec(Call::Write, 2, CallEffect::End), b"bbba", b"bbba").expect("as above");
     assert_eq!(ended.signal, Some(9));
 }
 
@@ -275,7 +275,7 @@ fn processes_share_what_is_not_synced() {
     let Some(left) = check("other-syncs", None, b"bbba", b"bbba") else { return };
     assert_eq!((left.counts.of(Call::Write), left.counts.of(Call::Sync)), (1, 1));
     check("other-writes", None, b"bbba", b"bbba");
-    check("other-drops", spec(Call::Sync, 1, Effect::FailOnce), b"bbba", b"aaaa");
+    check("other-drops", spec(Call::Sync, 1, CallEffect::FailOnce), b"bbba", b"aaaa");
     check("other-renames", None, b"nnn", b"nnn");
     let many = check("many-write", None, b"baab", b"baab").expect("as above");
     assert_eq!((many.counts.of(Call::Write), many.file), (4_000, many.image));
@@ -283,7 +283,7 @@ fn processes_share_what_is_not_synced() {
 
 #[test]
 fn all_processes_end_together() {
-    let Some(left) = check("other-ends", spec(Call::Write, 2, Effect::End), b"bbba", b"aaaa") else { return };
+    let Some(left) = check("other-ends", spec(Call::Write, 2, CallEffect::End), b"bbba", b"aaaa") else { return };
     assert_eq!((left.signal, left.first_hit.as_str()), (Some(9), "pwrite of x, 3 bytes at 0"));
 }
 
@@ -304,23 +304,23 @@ fn operations_are_recorded_in_order() {
         name => Some(name.to_owned()),
     };
     let trace = read_recording(&path, &control, base, &name).expect("it is complete");
-    let write = |file, offset, bytes: &[u8]| Operation::Write { file, offset, bytes: bytes.to_vec() };
+    let write = |file, offset, bytes: &[u8]| FileOperation::Write { file, offset, bytes: bytes.to_vec() };
     assert_eq!(
         trace.operations,
         [
             write(0, 7, b"bbb"),
-            Operation::Sync { file: 0 },
-            Operation::Acknowledged(1),
-            Operation::Create { name: "log".to_owned(), file: 1 },
+            FileOperation::Sync { file: 0 },
+            FileOperation::Acknowledged(1),
+            FileOperation::Create { name: "log".to_owned(), file: 1 },
             write(1, 0, b"onetwo"),
-            Operation::Truncate { file: 0, size: 2_000 },
-            Operation::Sync { file: 1 },
-            Operation::SyncDirectory,
-            Operation::Rename { from: "log".to_owned(), to: "log.old".to_owned(), file: 1 },
+            FileOperation::Truncate { file: 0, size: 2_000 },
+            FileOperation::Sync { file: 1 },
+            FileOperation::SyncDirectory,
+            FileOperation::Rename { from: "log".to_owned(), to: "log.old".to_owned(), file: 1 },
             write(1, 6, b"three"),
-            Operation::Acknowledged(2),
-            Operation::Unlink { name: "log.old".to_owned() },
-            Operation::Truncate { file: 0, size: 0 },
+            FileOperation::Acknowledged(2),
+            FileOperation::Unlink { name: "log.old".to_owned() },
+            FileOperation::Truncate { file: 0, size: 0 },
         ]
     );
     let bytes = fs::read(&path).expect("it is there");

@@ -1,6 +1,6 @@
 //! Figures of a round that has ended.
 
-use super::usage::{Mark, Marks};
+use super::usage::{Mark, UsageMarks};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::{Control, Nanos, SECOND};
@@ -96,7 +96,7 @@ fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
 pub(super) fn figures(
     total: &Recorder,
     control: &Control,
-    marks: Marks,
+    marks: UsageMarks,
     sampler: Sampler<'_>,
     throughput: &Throughput,
     stopping: Option<Stopping>,

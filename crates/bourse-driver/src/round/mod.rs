@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
-use usage::Marks;
+use usage::UsageMarks;
 
 /// Progress of a round, once a second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ pub fn run<'w>(
     }
     // All threads wait for this, so that the first of a thousand does not work while the last is started.
     let control = OnceLock::new();
-    let mut marks = Marks::default();
+    let mut marks = UsageMarks::default();
     let mut interrupted = false;
 
     let customers = AtomicUsize::new(

@@ -1,7 +1,7 @@
 //! Participants of a round: users with their sessions, emulators, and their threads.
 
-use crate::memory::{Memory, MemoryUse};
-use crate::open_files::OpenFiles;
+use crate::memory::{MemoryUse, SessionMemory};
+use crate::open_files::SessionFiles;
 use crate::reconcile::Recording;
 use crate::{Background, Clock, Control, Fault, UserSpec, Workload, settings};
 use bourse_engine::{Connection, Engine, EngineError, ErrorKind, Setting};
@@ -19,7 +19,7 @@ pub(super) struct Participants<'w> {
     pub(super) background: Vec<Background<'w>>,
     /// Remarks of the engine about the number of sessions.
     pub(super) notes: Vec<String>,
-    pub(super) memory: Memory,
+    pub(super) memory: SessionMemory,
     /// Whether a schedule makes each operation due.
     pub(super) by_schedule: Vec<bool>,
 }
@@ -37,8 +37,8 @@ pub(super) fn connect_all<'w>(
         schedule.check().map_err(|error| Fault::Schedule { user: name.clone(), error })?;
     }
     let notes = engine.expect_sessions(users.len() + workload.sessions_elsewhere()).into_iter().collect();
-    let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
-    let mut files = OpenFiles::of(users.len());
+    let mut memory = SessionMemory { before: MemoryUse::now(engine), ..SessionMemory::default() };
+    let mut files = SessionFiles::of(users.len());
     let is_by_schedule = |operation| users.iter().any(|it| it.schedule.has_moments() && it.user.performs(operation));
     let by_schedule = (0..specs.len()).map(is_by_schedule).collect();
     let mut user_specs = Vec::with_capacity(users.len());

@@ -86,14 +86,14 @@ const NOT_WARM: f64 = 0.1;
 
 /// Resources used until the beginning and the end of the measurement interval.
 #[derive(Default)]
-pub(super) struct Marks {
+pub(super) struct UsageMarks {
     /// The engine's own threads when the warm-up began.
     warm_up: Option<Option<ThreadsMark>>,
     pub(super) from: Option<Mark>,
     pub(super) to: Option<Mark>,
 }
 
-impl Marks {
+impl UsageMarks {
     /// Reads the resources once the start or end of the interval has passed.
     pub(super) fn pass(&mut self, engine: &dyn Engine, control: &Control, clock: &dyn Clock) {
         let now = clock.now();
@@ -159,7 +159,7 @@ mod tests {
         vec![own("garbage collection", 500, false), own("JIT compiler", compiler_ms, true)]
     }
 
-    fn check(marks: &Marks, expected: [(f64, Option<f64>); 2], warned: Option<f64>) {
+    fn check(marks: &UsageMarks, expected: [(f64, Option<f64>); 2], warned: Option<f64>) {
         let (all, warnings) = marks.engine_threads();
         let found: Vec<_> = all.iter().map(|it| (it.cpu_s, it.warm_up_share)).collect();
         assert_eq!(found, expected);
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn an_engine_that_still_compiles_is_told() {
         let warm_up = || Some(ThreadsMark::of(process(1.0), &threads(0)));
-        let marks = |to| Marks { warm_up: warm_up(), from: Some(mark(5.0, 2_000)), to: Some(to) };
+        let marks = |to| UsageMarks { warm_up: warm_up(), from: Some(mark(5.0, 2_000)), to: Some(to) };
         check(&marks(mark(15.0, 2_500)), [(0.0, Some(0.0)), (0.5, Some(0.5))], None);
         check(&marks(mark(15.0, 4_500)), [(0.0, Some(0.0)), (2.5, Some(0.5))], Some(0.25));
-        let without = Marks { warm_up: None, ..marks(mark(15.0, 3_000)) };
+        let without = UsageMarks { warm_up: None, ..marks(mark(15.0, 3_000)) };
         check(&without, [(0.0, None), (1.0, None)], Some(0.1));
-        assert!(Marks::default().engine_threads().0.is_empty());
+        assert!(UsageMarks::default().engine_threads().0.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use crate::Rng;
 use crate::ids::{COMPANIES, COMPANIES_PER_LOAD_UNIT, COMPETITORS};
 
 use super::company_words::{ACTIVITIES, COINED_ENDS, COINED_STARTS, EMBLEMS, FORMS, FOUNDERS, REACHES, REMARKS};
-use super::industries::{Industry, SECTORS, Sector, industry_id};
+use super::industries::{BuiltinIndustry, BuiltinSector, SECTORS, industry_id};
 use super::weights::descending;
 use super::{pick, shuffle};
 
@@ -93,11 +93,11 @@ pub(super) struct CompanyPlace {
 }
 
 impl CompanyPlace {
-    fn sector(self) -> &'static Sector {
+    fn sector(self) -> &'static BuiltinSector {
         &SECTORS[self.sector]
     }
 
-    fn industry(self) -> &'static Industry {
+    fn industry(self) -> &'static BuiltinIndustry {
         &self.sector().industries[self.industry]
     }
 
@@ -139,7 +139,7 @@ pub(super) fn company_names() -> Vec<String> {
     names
 }
 
-fn company_name(rng: &mut Rng, industry: &Industry) -> String {
+fn company_name(rng: &mut Rng, industry: &BuiltinIndustry) -> String {
     let noun = pick(rng, &industry.nouns);
     let founder = pick(rng, &FOUNDERS);
     let form = pick(rng, &FORMS);
@@ -164,7 +164,7 @@ fn company_name(rng: &mut Rng, industry: &Industry) -> String {
 
 /// Appends a company's description of at most 150 characters: as many parts as fit.
 fn describe(text: &mut String, rng: &mut Rng, place: CompanyPlace) {
-    const LONGEST: usize = 150;
+    const MAX_DESCRIPTION_BYTES: usize = 150;
     let start = text.len();
     let (activity, goods) = (pick(rng, &ACTIVITIES), place.industry().goods);
     write!(text, "{activity} {goods}").expect("a string takes any text");
@@ -172,12 +172,12 @@ fn describe(text: &mut String, rng: &mut Rng, place: CompanyPlace) {
     let reach = format!(" {}", pick(rng, &REACHES));
     let remark = format!(" {}", pick(rng, &REMARKS));
     for (part, spare) in [(buyers, 1), (reach, 1)] {
-        if text.len() - start + part.len() + spare <= LONGEST {
+        if text.len() - start + part.len() + spare <= MAX_DESCRIPTION_BYTES {
             text.push_str(&part);
         }
     }
     text.push('.');
-    if rng.percent(55) && text.len() - start + remark.len() <= LONGEST {
+    if rng.percent(55) && text.len() - start + remark.len() <= MAX_DESCRIPTION_BYTES {
         text.push_str(&remark);
     }
 }

@@ -5,17 +5,17 @@ use std::fmt::Write;
 pub(super) use super::sectors::SECTORS;
 
 /// A sector: a group of industries that Broker-Volume sums up.
-pub(super) struct Sector {
+pub(super) struct BuiltinSector {
     /// Identifier of two letters; the first also begins the ids of its industries, and is unique among sectors.
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     /// Customers of its companies, for descriptions.
     pub(super) buyers: &'static [&'static str],
-    pub(super) industries: &'static [Industry],
+    pub(super) industries: &'static [BuiltinIndustry],
 }
 
 /// An industry of a sector.
-pub(super) struct Industry {
+pub(super) struct BuiltinIndustry {
     pub(super) name: &'static str,
     /// Words for the names of companies of this industry.
     pub(super) nouns: [&'static str; 3],
@@ -24,16 +24,16 @@ pub(super) struct Industry {
 }
 
 /// The two-letter id of a sector's `nth` industry (from 0).
-pub(super) fn industry_id(sector: &Sector, nth: usize) -> String {
+pub(super) fn industry_id(sector: &BuiltinSector, nth: usize) -> String {
     format!("{}{}", &sector.id[..1], char::from(b'A' + nth as u8))
 }
 
-/// `Sector`: id, name.
+/// Sectors: id, name.
 pub(super) fn sectors() -> String {
     SECTORS.iter().map(|sector| format!("{}\t{}\n", sector.id, sector.name)).collect()
 }
 
-/// `Industry`: id, name, sector id.
+/// Industries: id, name, sector id.
 pub(super) fn industries() -> String {
     let mut text = String::with_capacity(3_500);
     for sector in &SECTORS {

@@ -32,10 +32,10 @@ mod taxes;
 mod weights;
 
 /// Function that makes the text of one file.
-type Writer = fn() -> String;
+type WriteText = fn() -> String;
 
 /// Writer of each file.
-const WRITERS: [(&str, Writer); 22] = [
+const WRITERS: [(&str, WriteText); 22] = [
     ("AreaCode", places::area_codes),
     ("Charge", market::charges),
     ("CommissionRate", market::commission_rates),

@@ -1,14 +1,14 @@
 //! Table of sectors and industries, with the words for their companies' names and descriptions.
 
-use super::industries::{Industry, Sector};
+use super::industries::{BuiltinIndustry, BuiltinSector};
 
-const fn industry(name: &'static str, nouns: [&'static str; 3], goods: &'static str) -> Industry {
-    Industry { name, nouns, goods }
+const fn industry(name: &'static str, nouns: [&'static str; 3], goods: &'static str) -> BuiltinIndustry {
+    BuiltinIndustry { name, nouns, goods }
 }
 
 /// All sectors, in alphabetical order of their ids.
-pub(super) const SECTORS: [Sector; 12] = [
-    Sector {
+pub(super) const SECTORS: [BuiltinSector; 12] = [
+    BuiltinSector {
         id: "AF",
         name: "Agriculture and Food",
         buyers: &["grocers", "restaurants", "food makers", "wholesale markets"],
@@ -44,7 +44,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             industry("Ready Meals", ["Kitchens", "Foods", "Provisions"], "soups, sauces and frozen ready meals"),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "BH",
         name: "Building and Housing",
         buyers: &["builders", "home owners", "town councils", "landlords"],
@@ -72,7 +72,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             industry("Furniture", ["Furniture", "Cabinets", "Upholstery"], "tables, chairs, beds and fitted kitchens"),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "CP",
         name: "Consumer Products",
         buyers: &["households", "department stores", "mail-order houses", "gift shops"],
@@ -107,7 +107,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             ),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "DC",
         name: "Data and Computing",
         buyers: &["banks", "hospitals", "small businesses", "government offices"],
@@ -143,7 +143,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             ),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "EF",
         name: "Energy and Fuel",
         buyers: &["power stations", "refineries", "airlines", "factories"],
@@ -174,7 +174,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             ),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "FI",
         name: "Finance and Insurance",
         buyers: &["families", "farmers", "manufacturers", "retired people"],
@@ -214,7 +214,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             industry("Payments", ["Payments", "Clearing", "Remittance"], "card payments, transfers and cash machines"),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "HM",
         name: "Health and Medicine",
         buyers: &["hospitals", "physicians", "pharmacies", "nursing homes"],
@@ -253,7 +253,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             ),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "IM",
         name: "Industrial Machines",
         buyers: &["car makers", "shipyards", "machine shops", "contractors"],
@@ -285,7 +285,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             ),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "LM",
         name: "Leisure and Media",
         buyers: &["tourists", "readers", "schools", "advertisers"],
@@ -312,7 +312,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             industry("Parks and Theaters", ["Parks", "Theaters", "Amusements"], "theaters, zoos and amusement parks"),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "MC",
         name: "Materials and Chemicals",
         buyers: &["foundries", "paint makers", "packers", "construction firms"],
@@ -344,7 +344,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             industry("Packaging", ["Packaging", "Containers", "Cartons"], "boxes, cans, bottles and shipping sacks"),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "TT",
         name: "Transport and Travel",
         buyers: &["exporters", "commuters", "merchants", "parcel services"],
@@ -371,7 +371,7 @@ pub(super) const SECTORS: [Sector; 12] = [
             industry("Car Parts", ["Brakes", "Axles", "Tires"], "brakes, gear boxes, headlights and tires"),
         ],
     },
-    Sector {
+    BuiltinSector {
         id: "UN",
         name: "Utilities and Networks",
         buyers: &["cities", "villages", "industrial parks", "private homes"],

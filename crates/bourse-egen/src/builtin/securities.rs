@@ -95,12 +95,12 @@ fn symbols(names: &[String]) -> Vec<String> {
 }
 
 /// A symbol before it is text; one of three letters ends in [`NO_LETTER`].
-type Symbol = [char; 4];
+type SymbolLetters = [char; 4];
 
 const NO_LETTER: char = ' ';
 
 /// The initials of a name's words, if they are three or four.
-fn initials(name: &str) -> Option<Symbol> {
+fn initials(name: &str) -> Option<SymbolLetters> {
     let mut symbol = [NO_LETTER; 4];
     let words = name.split([' ', ',']).filter_map(|word| word.chars().next()).filter(char::is_ascii_alphabetic);
     let mut length = 0;
@@ -112,7 +112,7 @@ fn initials(name: &str) -> Option<Symbol> {
 }
 
 /// Four letters of a name in their order, beginning with its first.
-fn letters_in_order(name: &str) -> impl Iterator<Item = Symbol> {
+fn letters_in_order(name: &str) -> impl Iterator<Item = SymbolLetters> {
     let letters: Vec<char> =
         name.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_uppercase()).collect();
     let length = letters.len();
@@ -122,6 +122,6 @@ fn letters_in_order(name: &str) -> impl Iterator<Item = Symbol> {
 }
 
 /// One of the symbols of four letters by its number.
-fn in_letters(number: u32) -> Symbol {
+fn in_letters(number: u32) -> SymbolLetters {
     [26 * 26 * 26, 26 * 26, 26, 1].map(|place| char::from(b'A' + (number / place % 26) as u8))
 }

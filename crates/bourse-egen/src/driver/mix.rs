@@ -66,7 +66,7 @@ impl Mix {
     };
 
     /// Maximum number of cards of a deck.
-    const LIMIT: u64 = 1_000_000;
+    const MAX_CARDS: u64 = 1_000_000;
 
     /// Levels in the order in which the deck is laid out.
     pub fn levels(&self) -> [(CustomerTransaction, u32); 8] {
@@ -90,7 +90,7 @@ impl Mix {
     pub fn check(&self) -> Result<(), ConfigError> {
         match self.levels().iter().map(|&(_, level)| u64::from(level)).sum() {
             0 => Err(ConfigError::EmptyMix),
-            total if total > Self::LIMIT => Err(ConfigError::LargeMix { total, limit: Self::LIMIT }),
+            total if total > Self::MAX_CARDS => Err(ConfigError::LargeMix { total, limit: Self::MAX_CARDS }),
             _ => Ok(()),
         }
     }

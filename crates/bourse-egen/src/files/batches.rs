@@ -5,15 +5,15 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Generator, Inputs, Part, RowSink, SinkStopped, Unit};
+use crate::{Generator, Inputs, Part, RowSink, RowUnit, SinkStopped};
 use bourse_schema::{Batch, Rows, Table, TableRow, tables};
 
 /// Rows of a batch of small rows.
-const ROWS: usize = 2_048;
+const ROWS_PER_BATCH: usize = 2_048;
 /// Rows of a batch of NEWS_ITEM, whose rows have a hundred kilobytes.
-const NEWS: usize = 8;
+const NEWS_PER_BATCH: usize = 8;
 /// Maximum number of batches of a unit that wait for the consumer.
-const WAITING: usize = 8;
+const MAX_WAITING_BATCHES: usize = 8;
 
 /// Options of generation in batches.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub fn batches<E>(
     let mut receivers = VecDeque::new();
     let mut work = VecDeque::new();
     for unit in generator.units(|table| wanted.contains(&table)) {
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(MAX_WAITING_BATCHES);
         work.push_back((unit, sender));
         receivers.push_back(receiver);
     }
@@ -82,9 +82,9 @@ fn consume_all<E>(
     Ok(())
 }
 
-type Work = Mutex<VecDeque<(Unit, SyncSender<Box<dyn Batch>>)>>;
+type BatchWork = Mutex<VecDeque<(RowUnit, SyncSender<Box<dyn Batch>>)>>;
 
-fn make_units(generator: &Generator<'_>, wanted: &[&'static Table], work: &Work) {
+fn make_units(generator: &Generator<'_>, wanted: &[&'static Table], work: &BatchWork) {
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some((unit, sender)) = next else { return };
@@ -122,7 +122,8 @@ impl BatchSink<'_> {
     fn pass_on(&mut self, everything: bool) -> Result<(), SinkStopped> {
         for slot in &mut self.pending {
             let full = |pending: &mut Box<dyn PendingRows>| {
-                let least = if pending.table().name == tables::NewsItem::NAME { NEWS } else { ROWS };
+                let least =
+                    if pending.table().name == tables::NewsItem::NAME { NEWS_PER_BATCH } else { ROWS_PER_BATCH };
                 everything || pending.len() >= least
             };
             if let Some(pending) = slot.take_if(full)

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Generator, Inputs, Part, Unit};
+use crate::{Generator, Inputs, Part, RowUnit};
 use bourse_schema::{Table, tables};
 
 use crate::files::GenError;
-use crate::files::sequence::{Output, Sequence};
+use crate::files::sequence::{OutputFile, UnitSequence};
 use crate::files::sink::FlatSink;
 
 /// Format of the files.
@@ -33,7 +33,7 @@ impl Format {
 
 /// Progress of the generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct GenerationProgress {
     /// Bytes made so far.
     pub bytes: u64,
     /// Approximate total number of bytes.
@@ -52,7 +52,7 @@ pub struct FlatOptions<'a> {
     /// Flag that the caller sets to end the generation early.
     pub cancel: Arc<AtomicBool>,
     /// Callback for progress, called from any thread every few dozen kilobytes.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub progress: &'a (dyn Fn(GenerationProgress) + Sync),
 }
 
 impl Default for FlatOptions<'_> {
@@ -71,7 +71,7 @@ pub struct WrittenFiles {
 }
 
 /// One generation in progress, shared by its threads.
-pub(crate) struct Run<'a> {
+pub(crate) struct Generation<'a> {
     pub(crate) generator: Generator<'a>,
     pub(crate) format: Format,
     options: &'a FlatOptions<'a>,
@@ -80,14 +80,14 @@ pub(crate) struct Run<'a> {
     failed: AtomicBool,
 }
 
-impl Run<'_> {
+impl Generation<'_> {
     pub(crate) fn is_stopped(&self) -> bool {
         self.failed.load(Ordering::Relaxed) || self.options.cancel.load(Ordering::Relaxed)
     }
 
     pub(crate) fn advance(&self, bytes: usize) {
         let bytes = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-        (self.options.progress)(Progress { bytes, expected_bytes: self.expected_bytes });
+        (self.options.progress)(GenerationProgress { bytes, expected_bytes: self.expected_bytes });
     }
 }
 
@@ -110,7 +110,7 @@ pub fn write_flat(
     let generator = Generator::new(inputs, part);
     let sequences = sequences(folder, &generator, &wanted, options.format)?;
     let expected_bytes = sequences.iter().map(|sequence| sequence.weight).sum();
-    let run = Run {
+    let run = Generation {
         generator,
         format: options.format,
         options,
@@ -119,7 +119,7 @@ pub fn write_flat(
         failed: AtomicBool::new(false),
     };
     let made = make_all(&run, &sequences, options.threads);
-    let outputs: Vec<Output> = sequences.into_iter().flat_map(Sequence::into_outputs).collect();
+    let outputs: Vec<OutputFile> = sequences.into_iter().flat_map(UnitSequence::into_outputs).collect();
     made?;
     let mut numbered = Vec::with_capacity(outputs.len());
     for output in outputs {
@@ -135,24 +135,24 @@ fn sequences(
     generator: &Generator<'_>,
     wanted: &[&'static Table],
     format: Format,
-) -> Result<Vec<Sequence>, GenError> {
-    let mut units: Vec<Vec<Unit>> = Vec::new();
+) -> Result<Vec<UnitSequence>, GenError> {
+    let mut units: Vec<Vec<RowUnit>> = Vec::new();
     for unit in generator.units(|table| wanted.contains(&table)) {
         match units.last_mut().filter(|last| last[0].sequence() == unit.sequence()) {
             Some(last) => last.push(unit),
             None => units.push(vec![unit]),
         }
     }
-    let create = |units: Vec<Unit>| {
+    let create = |units: Vec<RowUnit>| {
         let weight = units.iter().map(|unit| generator.expected_bytes(*unit)).sum();
-        Sequence::create(folder, units, weight, wanted, format)
+        UnitSequence::create(folder, units, weight, wanted, format)
     };
     units.into_iter().map(create).collect()
 }
 
 /// Makes all units; the first failure ends the generation.
-fn make_all(run: &Run<'_>, sequences: &[Sequence], threads: usize) -> Result<(), GenError> {
-    let schedule = Mutex::new(Schedule::new(sequences));
+fn make_all(run: &Generation<'_>, sequences: &[UnitSequence], threads: usize) -> Result<(), GenError> {
+    let schedule = Mutex::new(UnitSchedule::new(sequences));
     let failure = Mutex::new(None);
     let work = || {
         let mut sink = FlatSink::new(run);
@@ -181,14 +181,14 @@ fn make_all(run: &Run<'_>, sequences: &[Sequence], threads: usize) -> Result<(),
 
 /// Assigns units to threads: first of sequences that no other thread works on, so that as few units as possible wait
 /// for their turn.
-struct Schedule<'a> {
-    sequences: &'a [Sequence],
+struct UnitSchedule<'a> {
+    sequences: &'a [UnitSequence],
     /// Number of units assigned, by sequence.
     handed_out: Vec<usize>,
 }
 
-impl<'a> Schedule<'a> {
-    fn new(sequences: &'a [Sequence]) -> Self {
+impl<'a> UnitSchedule<'a> {
+    fn new(sequences: &'a [UnitSequence]) -> Self {
         Self { sequences, handed_out: vec![0; sequences.len()] }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::Unit;
+use crate::RowUnit;
 use bourse_schema::{Table, tables};
 
 use crate::files::spool::Spool;
@@ -15,7 +15,7 @@ use crate::files::{Format, GenError, csv};
 
 /// One output file.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputFile {
     /// Number of the table, in the order of declaration.
     pub(crate) number: usize,
     table: &'static Table,
@@ -25,7 +25,7 @@ pub(crate) struct Output {
     is_complete: bool,
 }
 
-impl Output {
+impl OutputFile {
     /// Creates a file whose names are free.
     fn create(folder: &Path, table: &'static Table, format: Format) -> Result<Self, GenError> {
         let path = folder.join(format!("{}.{}", table.file, format.extension()));
@@ -53,7 +53,7 @@ impl Output {
 }
 
 /// An incomplete file is removed.
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if !self.is_complete {
             // If it cannot be removed, its name still marks it as unfinished.
@@ -77,14 +77,14 @@ pub fn refuse_taken(path: &Path) -> Result<(), GenError> {
 
 /// Units that make rows of the same tables.
 #[derive(Debug)]
-pub(crate) struct Sequence {
-    units: Vec<Unit>,
+pub(crate) struct UnitSequence {
+    units: Vec<RowUnit>,
     /// Expected bytes of all units.
     pub(crate) weight: u64,
     /// Numbers of the wanted tables.
     pub(crate) numbers: Vec<usize>,
     partials: Vec<PathBuf>,
-    outputs: Mutex<Vec<Output>>,
+    outputs: Mutex<Vec<OutputFile>>,
     /// Number of the unit that may write.
     turn: AtomicUsize,
     /// Units that are done before their turn.
@@ -96,10 +96,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Sequence {
+impl UnitSequence {
     pub(crate) fn create(
         folder: &Path,
-        units: Vec<Unit>,
+        units: Vec<RowUnit>,
         weight: u64,
         wanted: &[&'static Table],
         format: Format,
@@ -107,7 +107,7 @@ impl Sequence {
         let tables = units.first().map(|unit| unit.tables()).unwrap_or_default();
         let mut outputs = Vec::new();
         for table in tables.into_iter().filter(|table| wanted.contains(table)) {
-            outputs.push(Output::create(folder, table, format)?);
+            outputs.push(OutputFile::create(folder, table, format)?);
         }
         Ok(Self {
             units,
@@ -120,7 +120,7 @@ impl Sequence {
         })
     }
 
-    pub(crate) fn units(&self) -> &[Unit] {
+    pub(crate) fn units(&self) -> &[RowUnit] {
         &self.units
     }
 
@@ -175,7 +175,7 @@ impl Sequence {
         }
     }
 
-    pub(crate) fn into_outputs(self) -> Vec<Output> {
+    pub(crate) fn into_outputs(self) -> Vec<OutputFile> {
         self.outputs.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

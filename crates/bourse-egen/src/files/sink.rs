@@ -1,22 +1,22 @@
 use crate::{RowSink, SinkStopped};
 use bourse_schema::{TableRow, tables};
 
-use crate::files::flat::Run;
-use crate::files::sequence::Sequence;
+use crate::files::flat::Generation;
+use crate::files::sequence::UnitSequence;
 use crate::files::spool::Spool;
 use crate::files::{Format, GenError, csv};
 
 /// Bytes of one table that are collected before they are written.
 ///
 /// They are few enough that the buffers of the trades' tables stay in a core's own cache until they are written.
-const GATHER: usize = 48 << 10;
+const GATHERED_BYTES: usize = 48 << 10;
 
 /// Number of tables.
 const TABLES: usize = tables::NAMES.len();
 
 /// Formats the rows of units into buffers, a buffer a table, and passes full ones on.
 pub(crate) struct FlatSink<'a> {
-    run: &'a Run<'a>,
+    run: &'a Generation<'a>,
     buffers: [Vec<u8>; TABLES],
     wanted: [bool; TABLES],
     csv: Vec<u8>,
@@ -27,13 +27,13 @@ pub(crate) struct FlatSink<'a> {
 }
 
 struct UnitInProgress<'a> {
-    sequence: &'a Sequence,
+    sequence: &'a UnitSequence,
     place: usize,
     spools: Option<Vec<Spool>>,
 }
 
 impl<'a> FlatSink<'a> {
-    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+    pub(crate) fn new(run: &'a Generation<'a>) -> Self {
         Self {
             run,
             buffers: std::array::from_fn(|_| Vec::new()),
@@ -46,7 +46,7 @@ impl<'a> FlatSink<'a> {
     }
 
     /// Makes one unit.
-    pub(crate) fn unit(&mut self, sequence: &'a Sequence, place: usize) -> Result<(), GenError> {
+    pub(crate) fn unit(&mut self, sequence: &'a UnitSequence, place: usize) -> Result<(), GenError> {
         self.wanted = [false; TABLES];
         for &number in &sequence.numbers {
             self.wanted[number] = true;
@@ -123,6 +123,6 @@ impl RowSink for FlatSink<'_> {
             return Err(SinkStopped);
         }
         self.scrap.clear();
-        self.pass_on(GATHER)
+        self.pass_on(GATHERED_BYTES)
     }
 }

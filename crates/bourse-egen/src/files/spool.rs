@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::files::GenError;
 
 /// Bytes of one table that wait in memory; more are written to a separate file.
-const MEMORY: usize = 4 << 20;
+const MAX_BYTES_IN_MEMORY: usize = 4 << 20;
 
 /// Bytes of one table that wait for the bytes before them.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Spool {
 
     pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), GenError> {
         self.memory.extend_from_slice(bytes);
-        if self.memory.len() < MEMORY {
+        if self.memory.len() < MAX_BYTES_IN_MEMORY {
             return Ok(());
         }
         if self.file.is_none() {

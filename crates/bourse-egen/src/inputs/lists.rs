@@ -1,7 +1,7 @@
 //! The two kinds of lists that random numbers pick from.
 
 use super::InputError;
-use super::read::{File, Record};
+use super::read::{File, InputLine};
 use crate::Rng;
 
 /// Records with weights: some are picked more often than others.
@@ -27,7 +27,7 @@ impl<T> WeightedRecords<T> {
     /// Reads a file whose first column is the weight.
     pub(super) fn read<'a>(
         file: &File<'a>,
-        mut each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
+        mut each: impl FnMut(&InputLine<'a>) -> Result<T, InputError>,
     ) -> Result<Self, InputError> {
         // The bound on a weight prevents a typing error from exhausting the memory.
         file.read(|record| Ok((record.whole(0, 1..=1_000_000)?, each(record)?))).map(Self::new)
@@ -72,7 +72,7 @@ impl<T> BucketedRecords<T> {
     pub(super) fn read<'a>(
         file: &File<'a>,
         buckets: usize,
-        mut each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
+        mut each: impl FnMut(&InputLine<'a>) -> Result<T, InputError>,
     ) -> Result<Self, InputError> {
         let mut starts: Vec<usize> = Vec::new();
         let mut count = 0;

@@ -82,7 +82,7 @@ pub struct Inputs {
     pub commission_rates: Vec<tables::CommissionRateRow>,
     /// Rows of TRADE_TYPE, in the order of [`TradeType`].
     pub trade_types: Vec<tables::TradeType>,
-    /// Rows of STATUS_TYPE, in the order of [`Status`](crate::Status).
+    /// Rows of STATUS_TYPE, in the order of [`TradeStatusId`](crate::TradeStatusId).
     pub status_types: Vec<tables::StatusType>,
     /// Rows of INDUSTRY.
     pub industries: Vec<tables::Industry>,

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use bourse_schema::{Amount, CommissionRate, TaxRate, tables};
 
-use super::read::{File, Record};
+use super::read::{File, InputLine};
 use super::{
     BucketedRecords, CompanyRecord, CompetitorRecord, ExchangeRecord, FILES, InputError, Inputs, SecurityRecord, Tax,
     WeightedRecords, Zip,
 };
 use crate::round::rounded;
-use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeType};
+use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, TradeStatusId, TradeType};
 
 /// The four quantity bands of each commission.
 const BANDS: usize = 4;
@@ -22,8 +22,8 @@ impl Inputs {
     /// # Errors
     /// [`InputError`] with file, line, expected and actual content.
     pub fn parse(mut file: impl FnMut(&'static str) -> Option<Vec<u8>>) -> Result<Self, InputError> {
-        let mut files = Files { bytes: HashMap::new() };
-        let mut fingerprint = Fingerprint::new();
+        let mut files = InputBytes { bytes: HashMap::new() };
+        let mut fingerprint = InputHash::new();
         for name in FILES {
             let bytes = file(name).ok_or(InputError::Missing { file: name })?;
             fingerprint.add(name.as_bytes());
@@ -35,11 +35,11 @@ impl Inputs {
 }
 
 /// The files' bytes by name.
-struct Files {
+struct InputBytes {
     bytes: HashMap<&'static str, Vec<u8>>,
 }
 
-impl Files {
+impl InputBytes {
     fn file(&self, name: &'static str, columns: &'static [&'static str]) -> File<'_> {
         File::new(name, self.bytes.get(name).map_or(&[], Vec::as_slice), columns)
     }
@@ -89,14 +89,14 @@ impl Files {
         &'a self,
         name: &'static str,
         columns: &'static [&'static str],
-        each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
+        each: impl FnMut(&InputLine<'a>) -> Result<T, InputError>,
     ) -> Result<WeightedRecords<T>, InputError> {
         WeightedRecords::read(&self.file(name, columns), each)
     }
 
     fn status_types(&self) -> Result<Vec<tables::StatusType>, InputError> {
-        let mut expected = Status::CODES.iter();
-        self.file("StatusType", &["id", "name"]).read_exactly(Status::CODES.len(), |r| {
+        let mut expected = TradeStatusId::CODES.iter();
+        self.file("StatusType", &["id", "name"]).read_exactly(TradeStatusId::CODES.len(), |r| {
             in_order(r, 0, expected.next())?;
             Ok(tables::StatusType { st_id: r.text(0)?, st_name: r.text(1)? })
         })
@@ -226,7 +226,7 @@ impl Files {
         file.read_exactly(COMPANIES as usize, |r| {
             number = u32::saturating_add(number, 1);
             r.whole(0, number..=number)?;
-            r.one_of(1, &Status::CODES, "from StatusType.txt")?;
+            r.one_of(1, &TradeStatusId::CODES, "from StatusType.txt")?;
             new(r, 2, &mut seen)?;
             r.one_of(3, &known, "from Industry.txt")?;
             Ok(CompanyRecord { status: r.text(1)?, name: r.text(2)?, industry: r.text(3)?, description: r.text(4)? })
@@ -259,7 +259,7 @@ impl Files {
         file.read_exactly(SECURITIES as usize, |r| {
             number = u32::saturating_add(number, 1);
             r.whole(0, number..=number)?;
-            r.one_of(1, &Status::CODES, "from StatusType.txt")?;
+            r.one_of(1, &TradeStatusId::CODES, "from StatusType.txt")?;
             new(r, 2, &mut seen)?;
             if r.raw(2).contains('-') {
                 return Err(r.wrong(2, "without '-', which larger databases append"));
@@ -295,7 +295,7 @@ impl Files {
 }
 
 /// Checks that the column has the expected name: the order of these files is part of the algorithms.
-fn in_order(record: &Record<'_>, column: usize, expected: Option<&&str>) -> Result<(), InputError> {
+fn in_order(record: &InputLine<'_>, column: usize, expected: Option<&&str>) -> Result<(), InputError> {
     match expected {
         // More records than expected: the count will be refused.
         None => Ok(()),
@@ -305,14 +305,14 @@ fn in_order(record: &Record<'_>, column: usize, expected: Option<&&str>) -> Resu
 }
 
 /// Checks that the column has a value that no earlier line has.
-fn new<'a>(record: &Record<'a>, column: usize, seen: &mut HashSet<&'a str>) -> Result<(), InputError> {
+fn new<'a>(record: &InputLine<'a>, column: usize, seen: &mut HashSet<&'a str>) -> Result<(), InputError> {
     if seen.insert(record.raw(column)) { Ok(()) } else { Err(record.wrong(column, "that no line before has")) }
 }
 
 /// FNV-1a of 128 bits.
-struct Fingerprint(u128);
+struct InputHash(u128);
 
-impl Fingerprint {
+impl InputHash {
     fn new() -> Self {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }

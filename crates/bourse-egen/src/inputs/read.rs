@@ -17,7 +17,7 @@ pub(super) struct File<'a> {
 }
 
 /// One line of it.
-pub(super) struct Record<'a> {
+pub(super) struct InputLine<'a> {
     file: &'static str,
     pub(super) line: usize,
     columns: &'static [&'static str],
@@ -32,7 +32,7 @@ impl<'a> File<'a> {
     /// Reads every line. Blank ones are skipped, and text after the last line feed is ignored, as in the reference.
     pub(super) fn read<T>(
         &self,
-        mut each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
+        mut each: impl FnMut(&InputLine<'a>) -> Result<T, InputError>,
     ) -> Result<Vec<T>, InputError> {
         let mut read = Vec::new();
         let mut lines = self.bytes.split(|&byte| byte == b'\n');
@@ -52,7 +52,7 @@ impl<'a> File<'a> {
     pub(super) fn read_exactly<T>(
         &self,
         count: usize,
-        each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
+        each: impl FnMut(&InputLine<'a>) -> Result<T, InputError>,
     ) -> Result<Vec<T>, InputError> {
         let read = self.read(each)?;
         if read.len() != count {
@@ -61,7 +61,7 @@ impl<'a> File<'a> {
         Ok(read)
     }
 
-    fn record(&self, line: usize, bytes: &'a [u8]) -> Result<Record<'a>, InputError> {
+    fn record(&self, line: usize, bytes: &'a [u8]) -> Result<InputLine<'a>, InputError> {
         let error = |expected: String, found: String| InputError::Line { file: self.name, line, expected, found };
         let text = std::str::from_utf8(bytes).map_err(|e| {
             error("UTF-8 text".into(), format!("an invalid byte in column {}", e.valid_up_to().saturating_add(1)))
@@ -74,7 +74,7 @@ impl<'a> File<'a> {
             let expected = format!("{} columns ({})", self.columns.len(), self.columns.join(", "));
             return Err(error(expected, fields.len().to_string()));
         }
-        Ok(Record { file: self.name, line, columns: self.columns, fields })
+        Ok(InputLine { file: self.name, line, columns: self.columns, fields })
     }
 
     pub(super) fn wrong(&self, expected: impl Display, found: impl Display) -> InputError {
@@ -82,7 +82,7 @@ impl<'a> File<'a> {
     }
 }
 
-impl<'a> Record<'a> {
+impl<'a> InputLine<'a> {
     /// Text of a column, unchanged.
     pub(super) fn raw(&self, column: usize) -> &'a str {
         self.fields.get(column).copied().unwrap_or_default()

@@ -5,7 +5,7 @@ use bourse_schema::{CustomerId, Date, Text, tables};
 use super::TABLE_SEED;
 use crate::ids::{self, LOAD_UNIT};
 use crate::keys::{self, Person};
-use crate::{Inputs, Part, Rng, Status};
+use crate::{Inputs, Part, Rng, TradeStatusId};
 
 /// Distribution of customers' ages: cumulative percentage, minimum and maximum age.
 const AGES: [(i64, i32, i32); 9] = [
@@ -69,7 +69,7 @@ fn customer(inputs: &Inputs, part: Part, id: CustomerId, rng: &mut Rng) -> table
     tables::Customer {
         c_id: id,
         c_tax_id: person.tax_id(),
-        c_st_id: Status::Active.id(),
+        c_st_id: TradeStatusId::Active.id(),
         c_l_name: last_name,
         c_f_name: first_name,
         c_m_name: person.middle_initial(),

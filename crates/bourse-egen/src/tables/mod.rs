@@ -23,7 +23,7 @@ pub(crate) use daily_market::{DailyPrices, daily_market, lines_of_daily_market};
 pub use financial::financials;
 pub use fixed::{exchanges, taxrates, zip_codes};
 pub use last_trade::last_trades;
-pub(crate) use news::{NEWS_PER_COMPANY, News, Words};
+pub(crate) use news::{NEWS_PER_COMPANY, NewsGenerator, Words};
 pub use security::securities;
 pub use watch::{WatchRows, watch_lists};
 

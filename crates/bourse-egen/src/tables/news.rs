@@ -13,10 +13,10 @@ const BODY: usize = 100_000;
 /// Items of each company.
 pub(crate) const NEWS_PER_COMPANY: i64 = 2;
 /// Random numbers the reference reserves for an item.
-const RESERVE: u64 = 100_004;
+const NUMBERS_PER_ITEM: u64 = 100_004;
 /// Bytes of a word in the table: at most 14 letters, a blank and the length of both.
-const SLOT: usize = 16;
-/// Bytes of a word in the table if a name is too long for [`SLOT`].
+const BYTES_PER_WORD: usize = 16;
+/// Bytes of a word in the table if a name is too long for [`BYTES_PER_WORD`].
 const LONG_SLOT: usize = 32;
 
 /// Words of the news, each followed by a blank, ready to be copied in one piece of constant size.
@@ -24,14 +24,14 @@ const LONG_SLOT: usize = 32;
 /// The last byte is the length: the word is found by the random number alone, in one access.
 #[derive(Debug, Clone)]
 pub(crate) enum Words {
-    Short(Vec<[u8; SLOT]>),
+    Short(Vec<[u8; BYTES_PER_WORD]>),
     Long(Vec<[u8; LONG_SLOT]>),
 }
 
 impl Words {
     pub(crate) fn new(inputs: &Inputs) -> Self {
         let longest = inputs.last_names.records().iter().map(|name| name.as_bytes().len()).max();
-        if longest.is_some_and(|bytes| bytes <= SLOT - 2) {
+        if longest.is_some_and(|bytes| bytes <= BYTES_PER_WORD - 2) {
             Self::Short(slots(inputs))
         } else {
             Self::Long(slots(inputs))
@@ -76,7 +76,7 @@ fn fill<const N: usize>(slots: &[[u8; N]], rng: &mut Rng, body: &mut Body) {
 /// Generator of the news of one load unit, item after item: the start of an item's random numbers depends on the item
 /// before.
 #[derive(Debug)]
-pub(crate) struct News<'a> {
+pub(crate) struct NewsGenerator<'a> {
     inputs: &'a Inputs,
     words: &'a Words,
     opening: Timestamp,
@@ -95,7 +95,7 @@ struct DrawnNews {
     source: Text<30>,
 }
 
-impl<'a> News<'a> {
+impl<'a> NewsGenerator<'a> {
     /// News of a part of one load unit.
     pub(crate) fn of_load_unit(inputs: &'a Inputs, words: &'a Words, part: Part) -> Self {
         let first = part.load_units_before() * COMPANIES_PER_LOAD_UNIT * NEWS_PER_COMPANY;
@@ -103,7 +103,7 @@ impl<'a> News<'a> {
             inputs,
             words,
             opening: part.opening(),
-            rng: Rng::at(TABLE_SEED, first as u64 * RESERVE),
+            rng: Rng::at(TABLE_SEED, first as u64 * NUMBERS_PER_ITEM),
             next: first,
             body: Box::new([0; BODY + LONG_SLOT]),
         }

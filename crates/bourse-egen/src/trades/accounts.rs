@@ -6,17 +6,17 @@ use crate::{Inputs, Part};
 
 /// Data common to all trades of a load unit's accounts, computed once.
 #[derive(Debug)]
-pub(super) struct Accounts {
+pub(super) struct UnitAccounts {
     first: AccountId,
-    owners: Vec<Owner>,
+    owners: Vec<AccountOwner>,
     /// Ten entries for each customer, of which as many are used as there are accounts.
-    accounts: Vec<Option<Account>>,
+    accounts: Vec<Option<TradingAccount>>,
     lists: u32,
 }
 
 /// A customer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Owner {
+pub(super) struct AccountOwner {
     /// Name of the executor of trades.
     pub(super) name: Text<49>,
     /// Number of accounts.
@@ -27,7 +27,7 @@ pub(super) struct Owner {
 
 /// An account.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Account {
+pub(super) struct TradingAccount {
     pub(super) tax_status: TaxStatus,
     /// Index of the broker in the load unit, from 0.
     pub(super) broker: u8,
@@ -36,13 +36,13 @@ pub(super) struct Account {
     pub(super) lists: u32,
 }
 
-impl Accounts {
+impl UnitAccounts {
     pub(super) fn of_load_unit(inputs: &Inputs, part: Part) -> Self {
         let first_customer = ids::customer(part.first_customer());
         let customers = || (0..LOAD_UNIT).map(|n| CustomerId(first_customer.0 + n));
         let owner = |id: CustomerId| {
             let [country, division] = inputs.taxes_of(id, part.total_companies());
-            Owner {
+            AccountOwner {
                 name: Person::from(id).full_name(inputs),
                 accounts: keys::accounts_of(id),
                 tax_rate: (10_000.0 * (country.rate + division.rate) + 0.5).trunc() / 10_000.0,
@@ -55,9 +55,9 @@ impl Accounts {
             let basket = Basket::of(id, part.total_securities());
             let first_list = lists;
             lists += basket.securities().len() as u32;
-            Account { tax_status: keys::tax_status(id), broker: broker as u8, basket, lists: first_list }
+            TradingAccount { tax_status: keys::tax_status(id), broker: broker as u8, basket, lists: first_list }
         };
-        let owners: Vec<Owner> = customers().map(owner).collect();
+        let owners: Vec<AccountOwner> = customers().map(owner).collect();
         let mut accounts = Vec::with_capacity((LOAD_UNIT * ACCOUNTS_PER_CUSTOMER) as usize);
         for (id, owner) in customers().zip(&owners) {
             let first = ids::first_account(id).0;
@@ -69,7 +69,7 @@ impl Accounts {
     }
 
     /// Customer at an index in the load unit.
-    pub(super) fn owner(&self, place: usize) -> &Owner {
+    pub(super) fn owner(&self, place: usize) -> &AccountOwner {
         &self.owners[place]
     }
 
@@ -79,7 +79,7 @@ impl Accounts {
     }
 
     /// Account at an index.
-    pub(super) fn account(&self, place: usize) -> &Account {
+    pub(super) fn account(&self, place: usize) -> &TradingAccount {
         self.accounts[place].as_ref().expect("a customer trades on accounts that exist")
     }
 

@@ -9,7 +9,7 @@ use crate::price::Seconds;
 ///
 /// Its size is sixteen bytes, since tens of thousands of lists of lots are visited in random order.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Lot {
+pub(super) struct HoldingLot {
     pub(super) time: Seconds,
     /// Trade that made the lot, counted from the load unit's first.
     trade: u32,
@@ -17,7 +17,7 @@ pub(super) struct Lot {
     quantity: i16,
 }
 
-impl Lot {
+impl HoldingLot {
     /// The lot of an order. A load unit has fewer than 2^32 trades, and no price or quantity is greater than 3,000.
     pub(super) fn new(trade: u32, quantity: Quantity, price: Money, time: Seconds) -> Self {
         Self { time, trade, price_cents: price.cents() as u16, quantity: quantity as i16 }
@@ -48,12 +48,12 @@ pub struct HoldingChange {
 }
 
 /// Maximum number of lots that a trade changes: the largest order is eight times the smallest lot.
-const MOST: usize = 8;
+const MAX_CHANGED_LOTS: usize = 8;
 
 /// Changes by a trade to the lots of its account and security.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Changes {
-    changes: [HoldingChange; MOST],
+    changes: [HoldingChange; MAX_CHANGED_LOTS],
     len: u8,
     /// Purchase value of the closed shares.
     pub bought: Money,
@@ -63,7 +63,7 @@ pub struct Changes {
 
 impl Changes {
     const NONE: Self = Self {
-        changes: [HoldingChange { lot: TradeId(0), before: 0, after: 0 }; MOST],
+        changes: [HoldingChange { lot: TradeId(0), before: 0, after: 0 }; MAX_CHANGED_LOTS],
         len: 0,
         bought: Money::ZERO,
         sold: Money::ZERO,
@@ -82,9 +82,9 @@ impl Changes {
 
 /// Buys (positive quantity) or sells (negative) against opposite lots, the newest first if `lifo`; the rest becomes a
 /// new lot. `first` is the identifier from which lots' trades are counted.
-pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: TradeId) -> Changes {
+pub(super) fn trade(lots: &mut VecDeque<HoldingLot>, order: HoldingLot, lifo: bool, first: TradeId) -> Changes {
     let mut changes = Changes::NONE;
-    let id = |lot: &Lot| TradeId(first.0 + i64::from(lot.trade));
+    let id = |lot: &HoldingLot| TradeId(first.0 + i64::from(lot.trade));
     let sign = order.quantity().signum();
     let mut need = order.quantity().abs();
     while need > 0 {
@@ -112,7 +112,7 @@ pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: Tra
         }
     }
     if need > 0 {
-        let left = Lot { quantity: (sign * need) as i16, ..order };
+        let left = HoldingLot { quantity: (sign * need) as i16, ..order };
         lots.push_back(left);
         changes.push(HoldingChange { lot: id(&left), before: 0, after: left.quantity() });
     }
@@ -123,15 +123,15 @@ pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: Tra
 mod tests {
     use super::*;
 
-    fn lot(trade: u32, quantity: Quantity, cents: i64) -> Lot {
-        Lot::new(trade, quantity, Money::from_cents(cents), 0.0)
+    fn lot(trade: u32, quantity: Quantity, cents: i64) -> HoldingLot {
+        HoldingLot::new(trade, quantity, Money::from_cents(cents), 0.0)
     }
 
     /// Checks the quantities that remain, the changes' lots, and the purchase and sale values.
-    fn check(held: &[Lot], order: Lot, lifo: bool, left: &[i32], lots: &[i64], money: (i64, i64)) {
-        let mut list: VecDeque<Lot> = held.iter().copied().collect();
+    fn check(held: &[HoldingLot], order: HoldingLot, lifo: bool, left: &[i32], lots: &[i64], money: (i64, i64)) {
+        let mut list: VecDeque<HoldingLot> = held.iter().copied().collect();
         let changes = trade(&mut list, order, lifo, TradeId(0));
-        assert_eq!(list.iter().map(Lot::quantity).collect::<Vec<_>>(), left);
+        assert_eq!(list.iter().map(HoldingLot::quantity).collect::<Vec<_>>(), left);
         assert_eq!(changes.changes().iter().map(|change| change.lot.0).collect::<Vec<_>>(), lots);
         assert_eq!((changes.bought.cents(), changes.sold.cents()), money);
     }

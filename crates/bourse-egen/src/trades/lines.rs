@@ -7,7 +7,7 @@ use super::simulation::CompletedTrade;
 use crate::dates::{BASE, DAY_MS, add_work_days};
 use crate::ids::SECURITIES;
 use crate::keys::TaxStatus;
-use crate::line::{Line, PrintedNumber, two};
+use crate::line::{FlatLine, PrintedNumber, two};
 use crate::price::Seconds;
 use crate::sink::RowSink;
 use crate::{Inputs, Money, TradeType};
@@ -30,12 +30,12 @@ impl SecurityNames {
 
 /// Writes trades as lines.
 pub(super) struct TradeLines {
-    line: Line<640>,
-    day: Day,
+    line: FlatLine<640>,
+    day: TextDay,
 }
 
 /// Texts of one day; most trades are on the same day as the trade before.
-struct Day {
+struct TextDay {
     number: i64,
     /// `YYYY-MM-DD`.
     text: [u8; 10],
@@ -43,7 +43,7 @@ struct Day {
     due: [u8; 10],
 }
 
-impl Day {
+impl TextDay {
     fn new(number: i64) -> Self {
         let date = add_work_days(BASE, number, 0).date();
         let text = |date: Date| {
@@ -55,21 +55,21 @@ impl Day {
     }
 }
 
-type Moment = [u8; 23];
+type TextMoment = [u8; 23];
 
 impl TradeLines {
     pub(super) fn new() -> Self {
-        Self { line: Line::new(), day: Day::new(0) }
+        Self { line: FlatLine::new(), day: TextDay::new(0) }
     }
 
     /// Text of a simulated time; caches the day's texts of its date.
     #[inline]
-    fn moment(&mut self, time: Seconds) -> Moment {
+    fn moment(&mut self, time: Seconds) -> TextMoment {
         let (days, ms) = days_and_ms(time);
         let ms = ms + BASE.ms_of_day();
         debug_assert!(ms < DAY_MS, "no order is made after 17:00, and none waits longer than a quarter of an hour");
         if days != self.day.number {
-            self.day = Day::new(days);
+            self.day = TextDay::new(days);
         }
         let ms = ms as u32;
         let (seconds, thousandths) = (ms / 1_000, ms % 1_000);
@@ -156,7 +156,7 @@ fn code(kind: TradeType) -> &'static [u8; 3] {
 
 /// Passes lines of a table to the sink and clears the buffer.
 #[inline]
-fn pass<R: TableRow>(line: &mut Line<640>, sink: &mut impl RowSink) {
+fn pass<R: TableRow>(line: &mut FlatLine<640>, sink: &mut impl RowSink) {
     if let Some(lines) = sink.lines::<R>() {
         lines.extend_from_slice(line.as_bytes());
     }

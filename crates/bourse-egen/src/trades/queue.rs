@@ -3,14 +3,14 @@ use std::collections::BinaryHeap;
 
 /// Queue of items ordered by time, the earliest first; no two times are equal.
 #[derive(Debug)]
-pub(super) struct Queue<T> {
+pub(super) struct TimeQueue<T> {
     /// Times as bits, in whose order positive doubles are too.
     times: BinaryHeap<Reverse<(u64, u32)>>,
     places: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
-impl<T> Queue<T> {
+impl<T> TimeQueue<T> {
     pub(super) fn new() -> Self {
         Self { times: BinaryHeap::new(), places: Vec::new(), free: Vec::new() }
     }

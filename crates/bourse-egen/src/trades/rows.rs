@@ -3,7 +3,7 @@
 
 use bourse_schema::{Date, StatusId, Text, Timestamp, TradeTypeId, tables};
 
-use super::holdings::Lot;
+use super::holdings::HoldingLot;
 use super::lines::{SecurityNames, TradeLines};
 use super::simulation::{CompletedTrade, Simulation};
 use crate::dates::{BASE, add_work_days};
@@ -12,10 +12,10 @@ use crate::keys::{Person, TaxStatus};
 use crate::price::Seconds;
 use crate::round::decimal;
 use crate::sink::{RowSink, SinkStopped};
-use crate::{Inputs, Part, Status, TradeType};
+use crate::{Inputs, Part, TradeStatusId, TradeType};
 
 /// Trades between two calls of [`RowSink::chunk_end`].
-const CHUNK: i64 = 128;
+const TRADES_PER_CHUNK: i64 = 128;
 
 /// Makes the rows of one load unit's trades.
 #[derive(Debug)]
@@ -23,13 +23,13 @@ pub(crate) struct TradeRows<'a> {
     inputs: &'a Inputs,
     names_of_securities: &'a SecurityNames,
     simulation: Simulation<'a>,
-    names: Names,
+    names: RowTexts,
     brokers: [BrokerTotals; BROKERS_PER_LOAD_UNIT as usize],
 }
 
 /// Constant texts.
 #[derive(Debug)]
-struct Names {
+struct RowTexts {
     completed: StatusId,
     submitted: StatusId,
     pending: StatusId,
@@ -55,10 +55,10 @@ impl<'a> TradeRows<'a> {
             inputs,
             names_of_securities,
             simulation: Simulation::new(inputs, part, index),
-            names: Names {
-                completed: Status::Completed.id(),
-                submitted: Status::Submitted.id(),
-                pending: Status::Pending.id(),
+            names: RowTexts {
+                completed: TradeStatusId::Completed.id(),
+                submitted: TradeStatusId::Submitted.id(),
+                pending: TradeStatusId::Pending.id(),
                 types: TradeType::ALL.map(TradeType::text),
                 cash_account: Text::cut("Cash Account"),
                 margin: Text::cut("Margin"),
@@ -85,7 +85,7 @@ impl<'a> TradeRows<'a> {
                 None => self.trade(&trade, sink),
             }
             made += 1;
-            if made % CHUNK == 0 {
+            if made % TRADES_PER_CHUNK == 0 {
                 sink.chunk_end()?;
             }
         }
@@ -158,7 +158,7 @@ impl<'a> TradeRows<'a> {
             let id = bourse_schema::BrokerId(self.simulation.first_broker().0 + n);
             sink.row(tables::Broker {
                 b_id: id,
-                b_st_id: Status::Active.id(),
+                b_st_id: TradeStatusId::Active.id(),
                 b_name: Person::from(id).formal_name(self.inputs),
                 b_num_trades: totals.trades,
                 b_comm_total: decimal(totals.commission),
@@ -174,7 +174,7 @@ impl<'a> TradeRows<'a> {
                     continue;
                 }
                 let symbol = self.inputs.symbol(i64::from(security));
-                let quantity = lots.iter().map(Lot::quantity).sum();
+                let quantity = lots.iter().map(HoldingLot::quantity).sum();
                 sink.row(tables::HoldingSummary { hs_ca_id: account, hs_s_symb: symbol, hs_qty: quantity });
                 for lot in lots {
                     sink.row(tables::Holding {
@@ -187,7 +187,7 @@ impl<'a> TradeRows<'a> {
                     });
                 }
                 made += 1;
-                if made % CHUNK == 0 {
+                if made % TRADES_PER_CHUNK == 0 {
                     sink.chunk_end()?;
                 }
             }

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 
 use bourse_schema::{AccountId, BrokerId, CustomerId, Quantity, TradeId};
 
-use super::accounts::{Account, Accounts, Owner};
-use super::holdings::{self, Changes, Lot};
-use super::queue::Queue;
+use super::accounts::{AccountOwner, TradingAccount, UnitAccounts};
+use super::holdings::{self, Changes, HoldingLot};
+use super::queue::TimeQueue;
 use crate::dates::WORK_DAY_SECONDS;
 use crate::ids::{self, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, SHIFT, TRADE_SHIFT};
 use crate::keys::{CustomerPicker, TaxStatus};
@@ -30,7 +30,7 @@ const NIGHT: Seconds = 57_600.0;
 
 /// A trade that is not completed yet.
 #[derive(Debug, Clone, Copy)]
-struct Order {
+struct OpenTrade {
     id: TradeId,
     kind: TradeType,
     customer: CustomerId,
@@ -101,10 +101,10 @@ pub struct CompletedTrade {
 #[derive(Debug)]
 pub struct Simulation<'a> {
     inputs: &'a Inputs,
-    pub(super) accounts: Accounts,
+    pub(super) accounts: UnitAccounts,
     /// Lists of lots: one for each security of each account.
-    pub(super) lots: Vec<VecDeque<Lot>>,
-    queue: Queue<Order>,
+    pub(super) lots: Vec<VecDeque<HoldingLot>>,
+    queue: TimeQueue<OpenTrade>,
     picker: CustomerPicker,
     curve: PriceCurve,
     orders_rng: Rng,
@@ -121,7 +121,7 @@ pub struct Simulation<'a> {
     last_id: i64,
     /// Identifier from which the lots' trades are counted.
     first_id: TradeId,
-    rates: Rates,
+    rates: CommissionTable,
     /// List of lots of the previous order.
     touched: usize,
     first_customer: CustomerId,
@@ -130,9 +130,9 @@ pub struct Simulation<'a> {
 
 /// Commission rates in percent by tier, type, exchange and size of the order.
 #[derive(Debug)]
-struct Rates([[[[f64; QUANTITIES.len()]; 4]; 5]; 3]);
+struct CommissionTable([[[[f64; QUANTITIES.len()]; 4]; 5]; 3]);
 
-impl Rates {
+impl CommissionTable {
     fn new(inputs: &Inputs) -> Self {
         let rate = |tier: u8, kind, exchange: u8| {
             QUANTITIES.map(|quantity| inputs.commission_rate(tier, kind, exchange, quantity))
@@ -141,7 +141,7 @@ impl Rates {
     }
 
     #[inline]
-    fn of(&self, order: &Order, exchange: u8) -> f64 {
+    fn of(&self, order: &OpenTrade, exchange: u8) -> f64 {
         self.0[usize::from(order.tier) - 1][order.kind as usize][usize::from(exchange)][usize::from(order.size)]
     }
 }
@@ -156,16 +156,16 @@ impl<'a> Simulation<'a> {
         let total = part.trades_per_load_unit();
         let units_before = (unit.first_customer() + SHIFT) / LOAD_UNIT;
         let trades_before = (units_before as u64).wrapping_mul(total as u64);
-        let accounts = Accounts::of_load_unit(inputs, unit);
+        let accounts = UnitAccounts::of_load_unit(inputs, unit);
         let last_id = last_id_before(part, index);
         Self {
             inputs,
             lots: vec![VecDeque::new(); accounts.lists()],
             accounts,
-            rates: Rates::new(inputs),
+            rates: CommissionTable::new(inputs),
             touched: 0,
             first_id: TradeId(last_id),
-            queue: Queue::new(),
+            queue: TimeQueue::new(),
             picker: CustomerPicker::load_unit(unit.first_customer()),
             curve: PriceCurve::after(0),
             orders_rng: Rng::at(32_900_134, trades_before.wrapping_mul(11)),
@@ -224,11 +224,11 @@ impl<'a> Simulation<'a> {
     }
 
     /// Trade that made a lot.
-    pub(super) fn maker(&self, lot: &Lot) -> TradeId {
+    pub(super) fn maker(&self, lot: &HoldingLot) -> TradeId {
         TradeId(self.first_id.0 + i64::from(lot.trade()))
     }
 
-    pub(super) fn owner(&self, customer: CustomerId) -> &Owner {
+    pub(super) fn owner(&self, customer: CustomerId) -> &AccountOwner {
         self.accounts.owner((customer.0 - self.first_customer.0) as usize)
     }
 
@@ -271,7 +271,7 @@ impl<'a> Simulation<'a> {
             return;
         }
         let id = TradeId(self.last_id);
-        let order = Order {
+        let order = OpenTrade {
             id,
             kind,
             customer,
@@ -308,17 +308,17 @@ impl<'a> Simulation<'a> {
     /// completes. Touched now they are fetched in parallel with other work: first the list itself, and with the next
     /// order its contents.
     fn prefetch(&mut self, list: usize) {
-        std::hint::black_box(self.lots[self.touched].front().map(Lot::quantity));
+        std::hint::black_box(self.lots[self.touched].front().map(HoldingLot::quantity));
         std::hint::black_box(self.lots[list].len());
         self.touched = list;
     }
 
-    fn complete(&mut self, order: &Order) -> CompletedTrade {
+    fn complete(&mut self, order: &OpenTrade) -> CompletedTrade {
         let account_place = self.accounts.place(order.account);
-        let &Account { tax_status, broker, lists, .. } = self.accounts.account(account_place);
+        let &TradingAccount { tax_status, broker, lists, .. } = self.accounts.account(account_place);
         let quantity = QUANTITIES[usize::from(order.size)];
         let signed = if order.kind.is_sell() { -quantity } else { quantity };
-        let lot = Lot::new((order.id.0 - self.first_id.0) as u32, signed, order.price, order.completed);
+        let lot = HoldingLot::new((order.id.0 - self.first_id.0) as u32, signed, order.price, order.completed);
         let lots = &mut self.lots[lists as usize + usize::from(order.basket_place) - 1];
         let changes = holdings::trade(lots, lot, order.lifo, self.first_id);
 

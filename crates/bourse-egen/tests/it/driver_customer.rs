@@ -1,6 +1,6 @@
 //! The customers' requests, every field and both random states after each, against five streams of the reference.
 
-use bourse_egen::Status;
+use bourse_egen::TradeStatusId;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database, Partition};
 use bourse_egen::txn::{CustomerRequest, TradeLookup, TradeUpdate};
 use serde_json::{Value, json};
@@ -76,8 +76,8 @@ fn recorded(request: &CustomerRequest) -> (&'static str, Value) {
                 "exec_l_name": input.exec_l_name.as_str(),
                 "exec_tax_id": input.exec_tax_id.as_str(),
                 "issue": input.issue.as_str(),
-                "st_pending_id": Status::Pending.id().as_str(),
-                "st_submitted_id": Status::Submitted.id().as_str(),
+                "st_pending_id": TradeStatusId::Pending.id().as_str(),
+                "st_submitted_id": TradeStatusId::Submitted.id().as_str(),
                 "symbol": input.symbol.as_str(),
                 "trade_type_id": input.trade_type.id(),
                 "trade_type_enum": input.trade_type as i32,

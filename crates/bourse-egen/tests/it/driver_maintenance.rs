@@ -1,6 +1,6 @@
 //! Trade-Cleanup and a hundred turns of Data-Maintenance against two streams of the reference.
 
-use bourse_egen::Status;
+use bourse_egen::TradeStatusId;
 use bourse_egen::driver::{Database, MaintenanceEmulator};
 use serde_json::json;
 
@@ -15,9 +15,9 @@ fn check(stream: &str, database: Database, seed: u64) {
     let (cleanup, turns) = records.split_first().expect("Trade-Cleanup comes first");
     let expected = json!({
         "start_trade_id": maintenance.trade_cleanup().start_trade_id.0,
-        "st_canceled_id": Status::Canceled.id().as_str(),
-        "st_pending_id": Status::Pending.id().as_str(),
-        "st_submitted_id": Status::Submitted.id().as_str(),
+        "st_canceled_id": TradeStatusId::Canceled.id().as_str(),
+        "st_pending_id": TradeStatusId::Pending.id().as_str(),
+        "st_submitted_id": TradeStatusId::Submitted.id().as_str(),
     });
     assert_eq!(cleanup["input"], expected);
     assert_eq!(turns.len(), 100);

@@ -48,7 +48,7 @@ fn recorded(t_ms: i64, answer: &MarketRequest) -> Value {
                 "ev": "market_feed",
                 "t_ms": t_ms,
                 "unique_symbols": unique_symbols,
-                "status_submitted": bourse_egen::Status::Submitted.id().as_str(),
+                "status_submitted": bourse_egen::TradeStatusId::Submitted.id().as_str(),
                 "type_limit_buy": TradeType::LimitBuy.id(),
                 "type_limit_sell": TradeType::LimitSell.id(),
                 "type_stop_loss": TradeType::StopLoss.id(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bourse_egen::{Generator, Inputs, Part, RowSink, SinkStopped, Unit};
+use bourse_egen::{Generator, Inputs, Part, RowSink, RowUnit, SinkStopped};
 use bourse_schema::{Table, TableRow, find};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -234,7 +234,7 @@ fn units_are_those_of_the_tables_wanted() {
     let Some(inputs) = official("units") else { return };
     let generator = Generator::new(&inputs, Part::new(1_001, 2_000, 5_000, 500, 1).expect("a part"));
     let tables =
-        |units: Vec<Unit>| units.into_iter().flat_map(Unit::tables).map(|table| table.name).collect::<Vec<_>>();
+        |units: Vec<RowUnit>| units.into_iter().flat_map(RowUnit::tables).map(|table| table.name).collect::<Vec<_>>();
     assert_eq!(tables(generator.units(|table| table.name == "charge")), [""; 0]);
     assert_eq!(tables(generator.units(|table| table.name == "news_xref")), ["news_item", "news_xref"].repeat(2));
 }

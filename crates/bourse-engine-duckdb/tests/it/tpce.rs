@@ -1,12 +1,12 @@
 //! TPC-E on DuckDB: loaded, run by the emulators in simulated time, checked, and compared with other engines.
 
 use crate::in_memory;
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
 #[test]
 fn the_workload_runs_and_reconciles() {
     if let Some(engine) = in_memory("tpce::the_workload_runs_and_reconciles", "") {
-        run_and_check(&engine, Run { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
     }
 }
 

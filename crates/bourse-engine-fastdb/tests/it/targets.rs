@@ -1,5 +1,5 @@
 use bourse_engine::Engine as _;
-use bourse_engine_fastdb::{Commit, GRAMMAR, Index, Options, info, open};
+use bourse_engine_fastdb::{Commit, FastDbIndex, FastDbOptions, GRAMMAR, info, open};
 use std::path::Path;
 
 #[track_caller]
@@ -12,19 +12,22 @@ fn refused(target: &str, expected: &str) {
 #[test]
 fn settings_are_read() {
     let parsed = GRAMMAR
-        .parse("fastdb:x.fdb?library=/a/b.so&index=hash&commit=precommit&unique=off&size=2GiB", Options::DEFAULT)
+        .parse("fastdb:x.fdb?library=/a/b.so&index=hash&commit=precommit&unique=off&size=2GiB", FastDbOptions::DEFAULT)
         .unwrap();
-    let expected = Options {
+    let expected = FastDbOptions {
         library: Some("/a/b.so".into()),
-        index: Index::Hash,
+        index: FastDbIndex::Hash,
         commit: Commit::Precommit,
         unique: false,
         size_bytes: 2 << 30,
     };
     assert_eq!(parsed.options, expected);
     for option in GRAMMAR.options.iter().filter(|option| option.name != "library") {
-        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
-        assert_eq!(GRAMMAR.parse(&format!("fastdb:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+        let shown = GRAMMAR.written(option.name, &FastDbOptions::DEFAULT);
+        assert_eq!(
+            GRAMMAR.parse(&format!("fastdb:x?{shown}"), FastDbOptions::DEFAULT).unwrap().options,
+            FastDbOptions::DEFAULT
+        );
     }
 }
 

@@ -1,13 +1,13 @@
 //! TPC-E on Firebird: loaded, run by the emulators in simulated time, checked, and compared with other engines.
 
 use crate::{at, folder, is_there};
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
 #[test]
 fn the_workload_runs_and_reconciles() {
     if is_there("tpce::the_workload_runs_and_reconciles") {
         let folder = folder();
-        run_and_check(&at(&folder.path().join("x"), ""), Run { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(&at(&folder.path().join("x"), ""), RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
     }
 }
 

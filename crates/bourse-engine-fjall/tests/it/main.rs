@@ -1,7 +1,7 @@
 //! fjall through the seam.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine_fjall::{FjallEngine, GRAMMAR, Options, open, version};
+use bourse_engine_fjall::{FjallEngine, FjallOptions, GRAMMAR, open, version};
 use bourse_testkit::folders::{self, in_memory};
 #[cfg(target_os = "linux")]
 use bourse_testkit::waits_of_a_writer;
@@ -83,8 +83,11 @@ fn the_class_is_honest() {
 #[test]
 fn targets_are_read_or_refused() {
     for option in GRAMMAR.options {
-        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
-        assert_eq!(GRAMMAR.parse(&format!("fjall:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+        let shown = GRAMMAR.written(option.name, &FjallOptions::DEFAULT);
+        assert_eq!(
+            GRAMMAR.parse(&format!("fjall:x?{shown}"), FjallOptions::DEFAULT).unwrap().options,
+            FjallOptions::DEFAULT
+        );
     }
     for (target, expected) in [
         ("fjall:", "names no place"),

@@ -2,11 +2,11 @@
 //! compared with other engines.
 
 use crate::in_memory;
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
 fn the_workload_runs_and_reconciles(scheme: &str) {
     if let Some(engine) = in_memory(scheme, "tpce::the_workload_runs_and_reconciles", "") {
-        run_and_check(&engine, Run { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
     }
 }
 

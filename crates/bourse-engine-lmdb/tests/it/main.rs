@@ -4,7 +4,7 @@
 use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
 };
-use bourse_engine_lmdb::{GRAMMAR, LmdbEngine, Options, open, version};
+use bourse_engine_lmdb::{GRAMMAR, LmdbEngine, LmdbOptions, open, version};
 use bourse_testkit::folders::{self, ITEMS, in_memory};
 use bourse_testkit::records_conformance;
 use std::path::Path;
@@ -143,8 +143,11 @@ fn the_class_is_honest() {
 #[test]
 fn targets_are_read_or_refused() {
     for option in GRAMMAR.options {
-        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
-        assert_eq!(GRAMMAR.parse(&format!("lmdb:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+        let shown = GRAMMAR.written(option.name, &LmdbOptions::DEFAULT);
+        assert_eq!(
+            GRAMMAR.parse(&format!("lmdb:x?{shown}"), LmdbOptions::DEFAULT).unwrap().options,
+            LmdbOptions::DEFAULT
+        );
     }
     for (target, expected) in [
         ("lmdb:", "names no place"),

@@ -1,20 +1,20 @@
 //! Snapshots of a private cluster's data, from which rounds begin alike without loading again.
 
 use crate::cluster::life::PrivateCluster;
-use crate::cluster::product::Nodes;
+use crate::cluster::product::SharedNodes;
 use crate::engine::Watcher;
 use bourse_engine::{EngineError, Snapshot, locked};
 use std::sync::{Arc, Mutex};
 
 /// Copy of the first node's data, taken while no node ran; the other nodes start from the same data.
-pub(crate) struct StoppedCopy {
+pub(crate) struct ClusterCopy {
     pub(crate) cluster: Arc<PrivateCluster>,
-    pub(crate) nodes: Arc<Nodes>,
+    pub(crate) nodes: Arc<SharedNodes>,
     /// Monitoring connections, closed since they would end with their servers.
     pub(crate) watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
 }
 
-impl StoppedCopy {
+impl ClusterCopy {
     /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again.
     pub(crate) fn take(self) -> Result<Self, EngineError> {
         self.stopped(PrivateCluster::keep_copy)?;
@@ -31,7 +31,7 @@ impl StoppedCopy {
     }
 }
 
-impl Snapshot for StoppedCopy {
+impl Snapshot for ClusterCopy {
     fn method(&self) -> &str {
         "data of the first node copied while no node ran"
     }

@@ -1,20 +1,20 @@
 //! The engine: a target, its nodes, their sizes.
 
-use crate::Place;
-use crate::cluster::copy::StoppedCopy;
+use crate::ServerPlace;
+use crate::cluster::copy::ClusterCopy;
 use crate::cluster::group;
 use crate::cluster::life::PrivateCluster;
-use crate::cluster::product::{Nodes, Product};
-use crate::cluster::target::Target;
-use crate::connect::{Connector, connectors, limits};
+use crate::cluster::product::{ClusterProduct, SharedNodes};
+use crate::cluster::target::ClusterTarget;
+use crate::connect::{MysqlConnector, connectors, limits};
 use crate::describe::{describe, lower_by_tables, sizes, table_bytes};
 use crate::engine::{Watcher, damage, describe_way, environment};
 use crate::error::error;
 use crate::hold::hold;
 use crate::link::Link;
-use crate::loader::DatabaseLoader;
+use crate::loader::MysqlLoader;
 use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};
-use crate::status::{Status, counters};
+use crate::status::{ServerStatus, counters};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold,
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 
 /// Cluster under test.
 pub struct ClusterEngine {
-    target: Target,
+    target: ClusterTarget,
     /// Nodes; `None` until first use.
     reached: Mutex<Option<ReachedCluster>>,
     /// Monitoring connection to each node, so that sampling sizes each second opens none.
@@ -39,7 +39,7 @@ pub struct ClusterEngine {
 /// Cluster in use.
 #[derive(Clone)]
 struct ReachedCluster {
-    nodes: Arc<Nodes>,
+    nodes: Arc<SharedNodes>,
     /// Private cluster; `None` for one that Bourse did not start.
     private: Option<Arc<PrivateCluster>>,
 }
@@ -56,17 +56,17 @@ struct ReachedCluster {
 /// assert!(bourse_engine_mysql::cluster::open("galera://root@a,b/x?nodes=3").is_err());
 /// ```
 pub fn open(target: &str) -> Result<ClusterEngine, TargetError> {
-    Target::parse(target).map(ClusterEngine::new)
+    ClusterTarget::parse(target).map(ClusterEngine::new)
 }
 
 impl ClusterEngine {
     /// Engine of a parsed target.
-    pub fn new(target: Target) -> Self {
+    pub fn new(target: ClusterTarget) -> Self {
         Self { target, reached: Mutex::default(), watchers: Arc::default(), announced: AnnouncedSessions::default() }
     }
 
     /// Parsed target.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &ClusterTarget {
         &self.target
     }
 
@@ -103,8 +103,8 @@ impl ClusterEngine {
 
     /// Makes a session see all tables that exist. A group's node prepares a statement without waiting, so a table that another
     /// node has just made would not be found; at the begin of a transaction it waits.
-    fn opened(&self, mut session: NodeSession<Connector>) -> Result<Box<dyn Session>, EngineError> {
-        if self.target.product == Product::Group && self.target.options.causal {
+    fn opened(&self, mut session: NodeSession<MysqlConnector>) -> Result<Box<dyn Session>, EngineError> {
+        if self.target.product == ClusterProduct::Group && self.target.options.causal {
             session.begin(Isolation::ReadCommitted, Access::Read)?;
             session.rollback()?;
         }
@@ -137,7 +137,7 @@ impl ClusterEngine {
     }
 
     /// Opens a connection to the first node that can be reached.
-    fn reach(&self) -> Result<(Arc<Nodes>, Link), EngineError> {
+    fn reach(&self) -> Result<(Arc<SharedNodes>, Link), EngineError> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let (_, connection) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok((nodes, connection))
@@ -186,17 +186,17 @@ impl ClusterEngine {
 }
 
 /// Nodes of a cluster that runs already.
-fn running(target: &Target) -> Result<Nodes, EngineError> {
-    let places: Vec<&Place> = target.nodes.iter().collect();
+fn running(target: &ClusterTarget) -> Result<SharedNodes, EngineError> {
+    let places: Vec<&ServerPlace> = target.nodes.iter().collect();
     let database = match &target.server.place {
-        Place::Running { database, .. } => database.clone(),
-        Place::Private { .. } => String::new(),
+        ServerPlace::Running { database, .. } => database.clone(),
+        ServerPlace::Private { .. } => String::new(),
     };
     let options = &target.options;
     let settings = target.product.settings(options.causal);
     let nodes = connectors(&options.server, &places, settings, environment())?;
     let nodes = target.product.nodes(nodes, database, options.spread);
-    if target.product == Product::Galera {
+    if target.product == ClusterProduct::Galera {
         return Ok(nodes);
     }
     let (_, strictest) = nodes.reach(0, |connector| group::check_mode(connector, options.spread))?;
@@ -232,7 +232,7 @@ impl Engine for ClusterEngine {
         };
         let foreign_keys = self.target.options.server.foreign_keys;
         // Nodes that all take changes leave out numbers, so that no two of them assign the same one.
-        let assigned_keys = self.target.product == Product::Group && !self.target.options.spread;
+        let assigned_keys = self.target.product == ClusterProduct::Group && !self.target.options.spread;
         Capabilities {
             sql: Some(SqlCapabilities { isolation, foreign_keys, ..SqlCapabilities::ALL }),
             // A private cluster is the process's that started it.
@@ -297,7 +297,7 @@ impl Engine for ClusterEngine {
                 "no copy of its database can be kept: a cluster that others run is not stopped for it",
             ));
         };
-        Ok(Box::new(StoppedCopy { cluster, nodes, watchers: Arc::clone(&self.watchers) }.take()?))
+        Ok(Box::new(ClusterCopy { cluster, nodes, watchers: Arc::clone(&self.watchers) }.take()?))
     }
 
     fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
@@ -327,7 +327,7 @@ impl Engine for ClusterEngine {
     /// Sum of all nodes' sizes.
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let ReachedCluster { nodes, private } = self.reached()?;
-        let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
+        let status = self.watch(|watcher| Ok(ServerStatus::read(&mut watcher.connection)?.since(&watcher.before)))?;
         let mut footprint = Footprint::default();
         for node in &status {
             footprint.memory_bytes += node.memory_bytes;
@@ -357,7 +357,7 @@ impl Engine for ClusterEngine {
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
-        let counts = self.watch_all(|watcher| Ok(Status::read(&mut watcher.connection)?.io))?;
+        let counts = self.watch_all(|watcher| Ok(ServerStatus::read(&mut watcher.connection)?.io))?;
         let add = |mut sum: IoCounts, node: IoCounts| {
             sum.source = node.source;
             sum.database += node.database;
@@ -414,7 +414,7 @@ impl SqlEngine for ClusterEngine {
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let (node, _) = nodes.reach(0, |connector| connector.connect(None))?;
-        Ok(Box::new(DatabaseLoader::new(nodes.connector(node), nodes.database())?))
+        Ok(Box::new(MysqlLoader::new(nodes.connector(node), nodes.database())?))
     }
 }
 

@@ -1,9 +1,9 @@
 //! The software that a private cluster needs: the server with its plugin; for Galera its library, and the programs that copy
 //! state between nodes.
 
-use crate::cluster::options::Options;
-use crate::cluster::product::Product;
-use crate::{InstalledServer, installed as installed_server};
+use crate::cluster::options::ClusterOptions;
+use crate::cluster::product::ClusterProduct;
+use crate::{InstalledMysql, installed as installed_server};
 use bourse_engine::EngineError;
 use bourse_server::private::everywhere;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ const USUAL: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/b
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledCluster {
     /// Server.
-    pub server: InstalledServer,
+    pub server: InstalledMysql,
     /// Galera's library; `None` for a group.
     pub provider: Option<PathBuf>,
 }
@@ -35,11 +35,11 @@ pub struct InstalledCluster {
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): what was not found, and how to get it.
-pub fn installed(product: Product, options: &Options) -> Result<InstalledCluster, EngineError> {
+pub fn installed(product: ClusterProduct, options: &ClusterOptions) -> Result<InstalledCluster, EngineError> {
     let server = installed_server(product.facts().flavour, options.server.server.as_deref())?;
     let provider = match product {
-        Product::Galera => Some(galera_library(options)?),
-        Product::Group => {
+        ClusterProduct::Galera => Some(galera_library(options)?),
+        ClusterProduct::Group => {
             check_plugin(&server)?;
             None
         }
@@ -48,7 +48,7 @@ pub fn installed(product: Product, options: &Options) -> Result<InstalledCluster
 }
 
 /// Looks for the plugin in the folder where the server would.
-fn check_plugin(server: &InstalledServer) -> Result<(), EngineError> {
+fn check_plugin(server: &InstalledMysql) -> Result<(), EngineError> {
     // A server that does not say where its plugins are says at its start whether it has this one.
     let Some(plugin) = server.plugins().map(|folder| folder.join("group_replication.so")) else { return Ok(()) };
     if plugin.is_file() {
@@ -64,7 +64,7 @@ fn check_plugin(server: &InstalledServer) -> Result<(), EngineError> {
 }
 
 /// Finds Galera's library, if everything else is installed too.
-fn galera_library(options: &Options) -> Result<PathBuf, EngineError> {
+fn galera_library(options: &ClusterOptions) -> Result<PathBuf, EngineError> {
     let provider = match &options.provider {
         Some(named) if named.is_file() => named.clone(),
         Some(named) => {
@@ -102,8 +102,8 @@ mod tests {
 
     #[test]
     fn a_library_that_is_missing_is_told_by_its_path() {
-        let options = Options { provider: Some("/nowhere/libgalera_smm.so".into()), ..Options::DEFAULT };
-        let refused = installed(Product::Galera, &options).unwrap_err();
+        let options = ClusterOptions { provider: Some("/nowhere/libgalera_smm.so".into()), ..ClusterOptions::DEFAULT };
+        let refused = installed(ClusterProduct::Galera, &options).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unsupported);
         // A missing server is reported first.
         let words = refused.message();

@@ -2,8 +2,8 @@
 
 use crate::Flavour;
 use crate::cluster::life::PrivateCluster;
-use crate::cluster::plan::{Plan, node_name};
-use crate::cluster::product::{Facts, Role};
+use crate::cluster::plan::{ClusterPlan, node_name};
+use crate::cluster::product::{ClusterFacts, Role};
 use crate::error::error;
 use crate::link::Link;
 use crate::server::{SOCKET, datadir_argument};
@@ -14,7 +14,7 @@ use bourse_server::private::{ServerFolder, ServerKind, processes};
 use mysql::prelude::Queryable as _;
 use std::path::Path;
 
-pub(crate) static FACTS: Facts = Facts {
+pub(crate) static FACTS: ClusterFacts = ClusterFacts {
     name: "galera",
     flavour: Flavour::Mariadb,
     running: "galera",
@@ -77,7 +77,7 @@ fn serves(process: u32, data: &Path) -> bool {
     processes::has_argument(process, &datadir_argument(data)) || processes::has_argument(process, &state_transfer)
 }
 
-fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
+fn arguments(plan: &ClusterPlan<'_>, node: usize) -> Vec<String> {
     let port = |node: usize, which: usize| plan.identity.ports(node)[which];
     let (group, changes, state) = (port(node, 0), port(node, 1), port(node, 2));
     let others = (0..plan.identity.nodes()).filter(|other| *other != node);
@@ -103,7 +103,7 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
 }
 
 /// Checks whether a node has joined; its arguments alone make it join.
-fn joined(connection: &mut Link, _: &Plan<'_>, _: Role) -> Result<(), EngineError> {
+fn joined(connection: &mut Link, _: &ClusterPlan<'_>, _: Role) -> Result<(), EngineError> {
     let state: Vec<(String, String)> = connection
         .query("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')")
         .map_err(|e| error(&e))?;

@@ -1,9 +1,9 @@
 //! MySQL Group Replication: arguments of its nodes, joining, and the choice of the first node after all were killed.
 
 use crate::cluster::life::PrivateCluster;
-use crate::cluster::plan::Plan;
-use crate::cluster::product::{Facts, Role};
-use crate::connect::Connector;
+use crate::cluster::plan::ClusterPlan;
+use crate::cluster::product::{ClusterFacts, Role};
+use crate::connect::MysqlConnector;
 use crate::error::error;
 use crate::link::Link;
 use crate::server::{SOCKET, datadir_argument};
@@ -15,7 +15,7 @@ use bourse_server::private::{ServerKind, processes};
 use mysql::prelude::Queryable as _;
 use std::time::{Duration, Instant};
 
-pub(crate) static FACTS: Facts = Facts {
+pub(crate) static FACTS: ClusterFacts = ClusterFacts {
     name: "group-replication",
     flavour: Flavour::Mysql,
     running: "group",
@@ -75,7 +75,7 @@ const NODE_USER: &str = "bourse_node";
 /// Channel of changes that were made at other nodes.
 const APPLIER: &str = "group_replication_applier";
 
-fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
+fn arguments(plan: &ClusterPlan<'_>, node: usize) -> Vec<String> {
     let place = |node: usize| format!("127.0.0.1:{}", plan.identity.ports(node)[1]);
     let (client, group) = (plan.identity.ports(node)[0], place(node));
     let seeds: Vec<_> = (0..plan.identity.nodes()).map(place).collect();
@@ -113,7 +113,7 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
 
 /// Makes the database and the nodes' user. They are not part of the group's history, so that each node can have them from the
 /// beginning.
-fn prepare(connection: &mut Link, plan: &Plan<'_>) -> Result<(), mysql::Error> {
+fn prepare(connection: &mut Link, plan: &ClusterPlan<'_>) -> Result<(), mysql::Error> {
     connection.query_drop("SET SESSION sql_log_bin = 0")?;
     connection.query_drop(format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"))?;
     let password = &plan.identity.password;
@@ -122,7 +122,7 @@ fn prepare(connection: &mut Link, plan: &Plan<'_>) -> Result<(), mysql::Error> {
 }
 
 /// Makes a node join by a statement. A node that was refused tries again: the group may not have noticed yet that it was away.
-fn joined(connection: &mut Link, plan: &Plan<'_>, role: Role) -> Result<(), EngineError> {
+fn joined(connection: &mut Link, plan: &ClusterPlan<'_>, role: Role) -> Result<(), EngineError> {
     const STATE: &str =
         "SELECT member_state FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid";
     let state: Option<String> = connection.query_first(STATE).map_err(|e| error(&e))?;
@@ -217,8 +217,8 @@ fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize, 
 
 /// Strictest isolation that a running group supports. Refuses a group whose mode does not allow sessions at the nodes that the
 /// target chose, before anything is loaded.
-pub(crate) fn check_mode(connector: &Connector, spread: bool) -> Result<Isolation, EngineError> {
-    let mut connection = Connector { settings: "", ..connector.clone() }.connect(None)?;
+pub(crate) fn check_mode(connector: &MysqlConnector, spread: bool) -> Result<Isolation, EngineError> {
+    let mut connection = MysqlConnector { settings: "", ..connector.clone() }.connect(None)?;
     let variables: Vec<(String, String)> = connection
         .query(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN (

@@ -1,6 +1,6 @@
 //! Registers MariaDB Galera and MySQL Group Replication: private clusters, and clusters that run already.
 
-use crate::cluster::{GRAMMAR, Options, Product, Target, installed, open, sweep_target};
+use crate::cluster::{ClusterOptions, ClusterProduct, ClusterTarget, GRAMMAR, installed, open, sweep_target};
 use bourse_engine::EngineKind;
 
 /// Engines of this crate.
@@ -10,9 +10,9 @@ pub static KINDS: &[EngineKind] = &[
         summary: "MariaDB Galera, a private cluster on this machine, started for the run and removed after it",
         example: "mariadb+galera:?nodes=3&ram=on, mariadb+galera:DIRECTORY?flush_log=2",
         starts_s: Some(10),
-        version: || version(Product::Galera),
+        version: || version(ClusterProduct::Galera),
         available,
-        options: || GRAMMAR.help("mariadb+galera", &Options::DEFAULT),
+        options: || GRAMMAR.help("mariadb+galera", &ClusterOptions::DEFAULT),
         ..RUNNING
     },
     RUNNING,
@@ -21,16 +21,16 @@ pub static KINDS: &[EngineKind] = &[
         summary: "MySQL Group Replication, a private cluster on this machine, started for the run and removed after it",
         example: "mysql+group:?nodes=3&ram=on, mysql+group:DIRECTORY?flush_log=2",
         starts_s: Some(20),
-        version: || version(Product::Group),
+        version: || version(ClusterProduct::Group),
         available,
-        options: || GRAMMAR.help("mysql+group", &Options::DEFAULT),
+        options: || GRAMMAR.help("mysql+group", &ClusterOptions::DEFAULT),
         ..RUNNING
     },
     EngineKind {
         scheme: "group",
         summary: "MySQL Group Replication, a running cluster",
         example: "group://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
-        options: || GRAMMAR.help("group", &Options::DEFAULT),
+        options: || GRAMMAR.help("group", &ClusterOptions::DEFAULT),
         ..RUNNING
     },
 ];
@@ -41,21 +41,21 @@ const RUNNING: EngineKind = EngineKind {
     prepares_ms: 1_500,
     cleanup: |target| {
         // A target that cannot be read has started no server.
-        if let Ok(target) = Target::parse(target) {
+        if let Ok(target) = ClusterTarget::parse(target) {
             sweep_target(&target);
         }
     },
     ..EngineKind::new(
         ["galera", "MariaDB Galera, a running cluster", "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE"],
         || Ok("client".to_owned()),
-        || GRAMMAR.help("galera", &Options::DEFAULT),
+        || GRAMMAR.help("galera", &ClusterOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };
 
 /// Version of the servers that a private cluster would start.
-fn version(product: Product) -> Result<String, String> {
-    let found = installed(product, &Options::DEFAULT).map_err(|error| error.to_string())?;
+fn version(product: ClusterProduct) -> Result<String, String> {
+    let found = installed(product, &ClusterOptions::DEFAULT).map_err(|error| error.to_string())?;
     let version = found.server.version.split('-').next().unwrap_or_default();
     Ok(match found.provider {
         Some(library) => format!("{version}, library {}", library.display()),
@@ -65,6 +65,6 @@ fn version(product: Product) -> Result<String, String> {
 
 /// Checks whether the software of a private cluster is installed.
 fn available(target: &str) -> Result<(), String> {
-    let target = Target::parse(target).map_err(|error| error.to_string())?;
+    let target = ClusterTarget::parse(target).map_err(|error| error.to_string())?;
     installed(target.product, &target.options).map(drop).map_err(|error| error.to_string())
 }

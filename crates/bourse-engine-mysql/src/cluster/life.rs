@@ -1,19 +1,19 @@
 //! A private cluster: nodes in folders of their own on this machine, started, killed, copied and started again.
 
 use crate::cluster::find::{InstalledCluster, installed};
-use crate::cluster::plan::{Identity, Plan, node_name};
-use crate::cluster::product::{Nodes, Product, Role};
-use crate::cluster::target::Target;
+use crate::cluster::plan::{ClusterPlan, Identity, node_name};
+use crate::cluster::product::{ClusterProduct, Role, SharedNodes};
+use crate::cluster::target::ClusterTarget;
 use crate::cluster::{galera, group};
-use crate::connect::Connector;
+use crate::connect::MysqlConnector;
 use crate::error::error;
 use crate::link::Link;
 use crate::server::{SOCKET, connector, fill_command};
 use crate::status::process_in_pid_file;
-use crate::{Options as ServerOptions, Place, Target as ServerTarget};
+use crate::{MysqlOptions, MysqlTarget, ServerPlace};
 use bourse_engine::{EngineError, ErrorKind, ServerProcess, locked};
 use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
-use bourse_server::{DATABASE, ServerOptions as CommonOptions};
+use bourse_server::{CommonServerOptions, DATABASE};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,19 +21,19 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 /// Stops orphaned nodes of a target's private clusters (owner process dead), removes their folders and returns them.
-pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
+pub fn sweep_target(target: &ClusterTarget) -> Vec<PathBuf> {
     match &target.server.place {
-        Place::Private { directory } => {
+        ServerPlace::Private { directory } => {
             sweep_below(&target.product.facts().private, directory.as_deref(), target.options.server.common.ram)
         }
-        Place::Running { .. } => Vec::new(),
+        ServerPlace::Running { .. } => Vec::new(),
     }
 }
 
 /// Cluster started by Bourse; stopped and removed with its folders when dropped.
 pub(crate) struct PrivateCluster {
-    product: Product,
-    server: ServerTarget,
+    product: ClusterProduct,
+    server: MysqlTarget,
     installed: InstalledCluster,
     identity: Identity,
     nodes: Vec<PrivateNode>,
@@ -60,7 +60,7 @@ enum NodeStart {
 
 /// Takes the steps of all nodes, in the product's order.
 fn begin(
-    product: Product,
+    product: ClusterProduct,
     nodes: usize,
     mut step: impl FnMut(NodeStart, usize) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
@@ -73,7 +73,7 @@ fn begin(
 
 impl PrivateCluster {
     /// Starts a target's cluster, and waits until every node has all committed data.
-    pub(crate) fn start(target: &Target) -> Result<Self, EngineError> {
+    pub(crate) fn start(target: &ClusterTarget) -> Result<Self, EngineError> {
         let installed = installed(target.product, &target.options)?;
         let started = Self::start_once(target, &installed);
         match started {
@@ -83,10 +83,10 @@ impl PrivateCluster {
         }
     }
 
-    fn start_once(target: &Target, installed: &InstalledCluster) -> Result<Self, EngineError> {
+    fn start_once(target: &ClusterTarget, installed: &InstalledCluster) -> Result<Self, EngineError> {
         let (product, options) = (target.product, &target.options);
         let facts = product.facts();
-        let Place::Private { directory } = &target.server.place else {
+        let ServerPlace::Private { directory } = &target.server.place else {
             return Err(EngineError::unsupported("Bourse cannot start a cluster of yours"));
         };
         let until = Instant::now() + options.server.common.start_timeout;
@@ -94,7 +94,8 @@ impl PrivateCluster {
             .map(|_| ServerFolder::make(&facts.private, directory.as_deref(), options.server.common.ram))
             .collect::<Result<Vec<_>, _>>()?;
         let identity = Identity::new(product, folders.len())?;
-        let plan = Plan { product, server: &target.server, installed, identity: &identity, spread: options.spread };
+        let plan =
+            ClusterPlan { product, server: &target.server, installed, identity: &identity, spread: options.spread };
         let count = folders.len();
         let mut folders = folders.into_iter();
         let first = folders.next().expect("a cluster has a node at least");
@@ -127,7 +128,7 @@ impl PrivateCluster {
     }
 
     /// Nodes, as sessions reach them.
-    pub(crate) fn nodes(&self) -> Nodes {
+    pub(crate) fn nodes(&self) -> SharedNodes {
         let settings = self.product.settings(self.causal);
         let node = |(at, node): (usize, &PrivateNode)| (node_name(at), node.connector(&self.server.options, settings));
         let nodes = self.nodes.iter().enumerate().map(node).collect();
@@ -187,16 +188,16 @@ impl PrivateCluster {
     pub(crate) fn restart(&self, node: usize) -> Result<(), EngineError> {
         self.node(node)?;
         match self.product {
-            Product::Galera => galera::restart(self, node),
-            Product::Group => group::restart(self, node),
+            ClusterProduct::Galera => galera::restart(self, node),
+            ClusterProduct::Group => group::restart(self, node),
         }
     }
 
     /// Restarts all nodes after a kill of all, beginning with the most advanced one.
     pub(crate) fn restart_all(&self) -> Result<(), EngineError> {
         match self.product {
-            Product::Galera => galera::restart_all(self),
-            Product::Group => group::restart_all(self),
+            ClusterProduct::Galera => galera::restart_all(self),
+            ClusterProduct::Group => group::restart_all(self),
         }
     }
 
@@ -258,9 +259,9 @@ impl PrivateCluster {
         Instant::now() + self.server.options.common.start_timeout
     }
 
-    pub(crate) fn plan(&self) -> Plan<'_> {
+    pub(crate) fn plan(&self) -> ClusterPlan<'_> {
         let Self { product, server, installed, identity, spread, .. } = self;
-        Plan { product: *product, server, installed, identity, spread: *spread }
+        ClusterPlan { product: *product, server, installed, identity, spread: *spread }
     }
 
     /// Acts on the folder of a node that does not run.
@@ -295,7 +296,7 @@ impl PrivateNode {
         Ok(Self { server, data, socket, earlier: Mutex::default() })
     }
 
-    fn start_again(&self, plan: &Plan<'_>, at: usize, more: &[&str]) -> Result<(), EngineError> {
+    fn start_again(&self, plan: &ClusterPlan<'_>, at: usize, more: &[&str]) -> Result<(), EngineError> {
         let mut server = locked(&self.server);
         // The old one's socket and process number are no sign of the new one.
         let _ = std::fs::remove_file(&self.socket);
@@ -313,24 +314,24 @@ impl PrivateNode {
         locked(&self.server).wait_until_it_ends(until)
     }
 
-    fn connector(&self, options: &ServerOptions, settings: &'static str) -> Connector {
+    fn connector(&self, options: &MysqlOptions, settings: &'static str) -> MysqlConnector {
         connector(self.socket.clone(), options, settings)
     }
 
     /// Connector for starting and stopping the node: waits for an answer at most as long as for a start.
-    fn own_connector(&self, options: &ServerOptions) -> Connector {
+    fn own_connector(&self, options: &MysqlOptions) -> MysqlConnector {
         let answer_timeout = options.common.start_timeout.min(options.common.answer_timeout);
-        let common = CommonOptions { answer_timeout, ..options.common.clone() };
-        self.connector(&ServerOptions { common, ..options.clone() }, "")
+        let common = CommonServerOptions { answer_timeout, ..options.common.clone() };
+        self.connector(&MysqlOptions { common, ..options.clone() }, "")
     }
 
-    fn connection(&self, options: &ServerOptions, until: Instant) -> Result<Link, EngineError> {
+    fn connection(&self, options: &MysqlOptions, until: Instant) -> Result<Link, EngineError> {
         let connector = self.own_connector(options);
         locked(&self.server).wait_until_it_answers(until, || connector.connect(None))
     }
 
     /// Makes the node join, unless it does so by itself, and waits until it takes part and has all committed data.
-    fn join(&self, plan: &Plan<'_>, role: Role, until: Instant) -> Result<Link, EngineError> {
+    fn join(&self, plan: &ClusterPlan<'_>, role: Role, until: Instant) -> Result<Link, EngineError> {
         let connector = self.own_connector(&plan.server.options);
         let joined = plan.product.facts().joined;
         locked(&self.server).wait_until_it_answers(until, || {

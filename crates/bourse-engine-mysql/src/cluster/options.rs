@@ -1,7 +1,7 @@
 //! Options of a target, as typed values: the cluster's own, and those of each node's server.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::Options as ServerOptions;
+use crate::MysqlOptions;
 use crate::options::OPTIONS as OF_SERVERS;
 use bourse_engine::options;
 use bourse_engine::target::{Grammar, OptionSpec, Scheme};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 options! {
     /// Settings of a target; those that it does not name have their defaults.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Options;
+    pub struct ClusterOptions;
 
     /// `nodes`.
     nodes: u32 = 3 => ["nodes": number(1, 9), "a number from 1 to 9",
@@ -29,20 +29,20 @@ options! {
         "Galera's library (`wsrep_provider`) [without it: searched in the common folders]"];
 
     /// Settings of each node's server.
-    server: ServerOptions = ServerOptions::DEFAULT =>
-        [nested ServerOptions: of_server("lock_timeout")] [nested ServerOptions: of_server("answer_timeout")]
-        [nested ServerOptions: of_server("foreign_keys")] [nested ServerOptions: of_server("snapshot_isolation")]
-        [nested ServerOptions: of_server("procedures")] [nested ServerOptions: of_server("password_file")]
-        [nested ServerOptions: of_server("sslmode")] [nested ServerOptions: of_server("sslrootcert")]
-        [nested ServerOptions: of_server("sslcert")] [nested ServerOptions: of_server("sslkey")]
-        [nested ServerOptions: of_server("ram")] [nested ServerOptions: of_server("server")]
-        [nested ServerOptions: of_server("innodb_buffer_pool")] [nested ServerOptions: of_server("log_file")]
-        [nested ServerOptions: of_server("flush_log")] [nested ServerOptions: of_server("flush_method")]
-        [nested ServerOptions: of_server("doublewrite")] [nested ServerOptions: of_server("start_timeout")];
+    server: MysqlOptions = MysqlOptions::DEFAULT =>
+        [nested MysqlOptions: of_server("lock_timeout")] [nested MysqlOptions: of_server("answer_timeout")]
+        [nested MysqlOptions: of_server("foreign_keys")] [nested MysqlOptions: of_server("snapshot_isolation")]
+        [nested MysqlOptions: of_server("procedures")] [nested MysqlOptions: of_server("password_file")]
+        [nested MysqlOptions: of_server("sslmode")] [nested MysqlOptions: of_server("sslrootcert")]
+        [nested MysqlOptions: of_server("sslcert")] [nested MysqlOptions: of_server("sslkey")]
+        [nested MysqlOptions: of_server("ram")] [nested MysqlOptions: of_server("server")]
+        [nested MysqlOptions: of_server("innodb_buffer_pool")] [nested MysqlOptions: of_server("log_file")]
+        [nested MysqlOptions: of_server("flush_log")] [nested MysqlOptions: of_server("flush_method")]
+        [nested MysqlOptions: of_server("doublewrite")] [nested MysqlOptions: of_server("start_timeout")];
 }
 
 /// Option of a server by its name.
-const fn of_server(name: &str) -> &'static OptionSpec<ServerOptions> {
+const fn of_server(name: &str) -> &'static OptionSpec<MysqlOptions> {
     let mut rest = OF_SERVERS;
     while let [option, more @ ..] = rest {
         if is_same(option.name.as_bytes(), name.as_bytes()) {
@@ -98,7 +98,7 @@ const fn running_cluster(name: &'static str) -> Scheme {
 }
 
 /// Grammar of clusters' targets, with every option in the order of help and documents. Options of a server apply to each node.
-pub static GRAMMAR: Grammar<Options> = Grammar {
+pub static GRAMMAR: Grammar<ClusterOptions> = Grammar {
     engine: "MariaDB Galera and MySQL Group Replication",
     schemes: &[
         private_cluster("mariadb+galera", TO_REACH),

@@ -1,8 +1,8 @@
 //! The start of a private cluster's servers: identity, ports and commands.
 
-use crate::Target as ServerTarget;
+use crate::MysqlTarget;
 use crate::cluster::find::InstalledCluster;
-use crate::cluster::product::Product;
+use crate::cluster::product::ClusterProduct;
 use crate::server::server_command;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::private::{Launch, ServerFolder, free_ports};
@@ -11,9 +11,9 @@ use std::process::Command;
 
 /// Parameters from which nodes are started.
 #[derive(Clone, Copy)]
-pub(crate) struct Plan<'a> {
-    pub(crate) product: Product,
-    pub(crate) server: &'a ServerTarget,
+pub(crate) struct ClusterPlan<'a> {
+    pub(crate) product: ClusterProduct,
+    pub(crate) server: &'a MysqlTarget,
     pub(crate) installed: &'a InstalledCluster,
     pub(crate) identity: &'a Identity,
     /// Whether sessions are spread over all nodes.
@@ -34,7 +34,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Makes a new identity for a number of nodes.
-    pub(crate) fn new(product: Product, nodes: usize) -> Result<Self, EngineError> {
+    pub(crate) fn new(product: ClusterProduct, nodes: usize) -> Result<Self, EngineError> {
         let each = product.facts().ports;
         let ports = free_ports(each * nodes)
             .map_err(|e| EngineError::new(ErrorKind::Other, format!("no free port of this machine was found: {e}")))?;
@@ -66,7 +66,7 @@ fn unpredictable() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-impl Plan<'_> {
+impl ClusterPlan<'_> {
     /// Command that starts a node's server on the data in its folder.
     pub(crate) fn command(&self, node: usize, folder: &ServerFolder, more: &[&str]) -> Command {
         let mut arguments = (self.product.facts().arguments)(self, node);
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn no_two_clusters_are_alike() {
-        let [one, other] = [(); 2].map(|()| Identity::new(Product::Group, 3).unwrap());
+        let [one, other] = [(); 2].map(|()| Identity::new(ClusterProduct::Group, 3).unwrap());
         assert_ne!(one.name, other.name);
         assert_ne!(one.password, other.password);
         assert_eq!((one.name.len(), one.password.len(), one.nodes()), (36, 32, 3));

@@ -1,20 +1,20 @@
 //! The cluster products, and their differences.
 
 use crate::Flavour;
-use crate::cluster::plan::Plan;
+use crate::cluster::plan::ClusterPlan;
 use crate::cluster::{galera, group};
-use crate::connect::Connector;
+use crate::connect::MysqlConnector;
 use crate::link::Link;
 use bourse_engine::EngineError;
 use bourse_server::client::ConflictKinds;
 use bourse_server::private::{ServerFolder, ServerKind};
 
 /// Nodes, as sessions reach them.
-pub(crate) type Nodes = bourse_server::client::Nodes<Connector>;
+pub(crate) type SharedNodes = bourse_server::client::Nodes<MysqlConnector>;
 
 /// Product of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Product {
+pub enum ClusterProduct {
     /// MariaDB Galera.
     Galera,
     /// MySQL Group Replication.
@@ -22,7 +22,7 @@ pub enum Product {
 }
 
 /// Properties of a product's clusters.
-pub(crate) struct Facts {
+pub(crate) struct ClusterFacts {
     /// Name of the engine in reports.
     pub(crate) name: &'static str,
     /// Flavour of its nodes' servers.
@@ -50,12 +50,12 @@ pub(crate) struct Facts {
     /// Whether a server runs before it joins, so that all can be started together.
     pub(crate) runs_before_joining: bool,
     /// Arguments of a node's server, counted from 0.
-    pub(crate) arguments: fn(&Plan<'_>, usize) -> Vec<String>,
+    pub(crate) arguments: fn(&ClusterPlan<'_>, usize) -> Vec<String>,
     /// Makes the first server create what the nodes will need, before its data is copied.
-    pub(crate) prepare: fn(&mut Link, &Plan<'_>) -> Result<(), mysql::Error>,
+    pub(crate) prepare: fn(&mut Link, &ClusterPlan<'_>) -> Result<(), mysql::Error>,
     /// Checks that a node takes part and has all committed data, and makes it join if necessary. The error says what is
     /// missing.
-    pub(crate) joined: fn(&mut Link, &Plan<'_>, Role) -> Result<(), EngineError>,
+    pub(crate) joined: fn(&mut Link, &ClusterPlan<'_>, Role) -> Result<(), EngineError>,
 }
 
 /// Role of a node at the start of a cluster.
@@ -74,9 +74,9 @@ impl Role {
     }
 }
 
-impl Product {
+impl ClusterProduct {
     /// Properties of the product's clusters.
-    pub(crate) fn facts(self) -> &'static Facts {
+    pub(crate) fn facts(self) -> &'static ClusterFacts {
         match self {
             Self::Galera => &galera::FACTS,
             Self::Group => &group::FACTS,
@@ -84,8 +84,8 @@ impl Product {
     }
 
     /// Nodes with their names, as sessions of a target reach them.
-    pub(crate) fn nodes(self, nodes: Vec<(String, Connector)>, database: String, spread: bool) -> Nodes {
-        Nodes::new(nodes, database, spread, self.facts().conflicts)
+    pub(crate) fn nodes(self, nodes: Vec<(String, MysqlConnector)>, database: String, spread: bool) -> SharedNodes {
+        SharedNodes::new(nodes, database, spread, self.facts().conflicts)
     }
 
     /// Settings of every session.

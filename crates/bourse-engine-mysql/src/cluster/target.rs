@@ -1,66 +1,68 @@
 //! Targets, checked completely before anything is started or reached.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::cluster::options::{GRAMMAR, Options};
-use crate::cluster::product::Product;
+use crate::cluster::options::{ClusterOptions, GRAMMAR};
+use crate::cluster::product::ClusterProduct;
 use crate::target::FORMS;
-use crate::{Place, Target as ServerTarget};
+use crate::{MysqlTarget, ServerPlace};
 use bourse_engine::target::TargetError;
 
 /// Parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct ClusterTarget {
     /// Text of the target; it has no password.
     pub text: String,
     /// Product of the cluster.
-    pub product: Product,
+    pub product: ClusterProduct,
     /// Nodes of a cluster that runs already, at least one; empty for a private cluster.
-    pub nodes: Vec<Place>,
+    pub nodes: Vec<ServerPlace>,
     /// Target of one node: the first of a running cluster, any of a private one.
-    pub server: ServerTarget,
+    pub server: MysqlTarget,
     /// Options, with defaults for those that were not given.
-    pub options: Options,
+    pub options: ClusterOptions,
 }
 
-impl Target {
+impl ClusterTarget {
     /// Parses a target.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
     ///
     /// ```
-    /// use bourse_engine_mysql::cluster::Target;
-    /// let target = Target::parse("galera://ann@a,b:3307,c/tpce?causal=off").unwrap();
+    /// use bourse_engine_mysql::cluster::ClusterTarget;
+    /// let target = ClusterTarget::parse("galera://ann@a,b:3307,c/tpce?causal=off").unwrap();
     /// assert_eq!(target.nodes.len(), 3);
     /// assert!(!target.options.causal);
-    /// assert!(Target::parse("mariadb+galera:?nodes=3").unwrap().nodes.is_empty());
-    /// assert!(Target::parse("mysql+group:?nodes=3").unwrap().is_private());
+    /// assert!(ClusterTarget::parse("mariadb+galera:?nodes=3").unwrap().nodes.is_empty());
+    /// assert!(ClusterTarget::parse("mysql+group:?nodes=3").unwrap().is_private());
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let split = GRAMMAR.split(text)?;
         let product = match split.scheme.name {
-            "galera" | "mariadb+galera" => Product::Galera,
-            _ => Product::Group,
+            "galera" | "mariadb+galera" => ClusterProduct::Galera,
+            _ => ClusterProduct::Group,
         };
         let (nodes, place) = if split.scheme.name == product.facts().running {
-            let nodes = Place::read_nodes(&GRAMMAR, &FORMS, split)?;
+            let nodes = ServerPlace::read_nodes(&GRAMMAR, &FORMS, split)?;
             let first = nodes.first().cloned();
             (nodes, first.expect("an address is read for each part between commas, and there is at least one"))
         } else {
             // `mysql+group://ann@a,b/tpce` names servers; a folder of such a name is written with `./`.
             if split.place.starts_with("//") && split.place.contains(['@', ',']) {
                 let why = match product {
-                    Product::Galera => "a private cluster has no addresses; one that runs already is `galera://…`",
-                    Product::Group => "a private group has no addresses; one that runs already is `group://…`",
+                    ClusterProduct::Galera => {
+                        "a private cluster has no addresses; one that runs already is `galera://…`"
+                    }
+                    ClusterProduct::Group => "a private group has no addresses; one that runs already is `group://…`",
                 };
                 return Err(TargetError::Place { engine: GRAMMAR.engine, why, forms: GRAMMAR.forms });
             }
-            (Vec::new(), Place::read(&GRAMMAR, &FORMS, split, true)?)
+            (Vec::new(), ServerPlace::read(&GRAMMAR, &FORMS, split, true)?)
         };
-        let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
+        let parsed = GRAMMAR.read(text, split, split.place.to_owned(), ClusterOptions::DEFAULT)?;
         place.check_memory(parsed.options.server.common.ram)?;
         parsed.options.server.common.tls.check(false)?;
-        let server = ServerTarget {
+        let server = MysqlTarget {
             text: parsed.text.clone(),
             flavour: product.facts().flavour,
             place,

@@ -1,6 +1,6 @@
 //! Program of the server, on PATH, in the usual folders, or in the folder of another system.
 
-use super::system::System;
+use super::system::SystemFolder;
 use crate::options::Flavour;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::private::output_text;
@@ -11,7 +11,7 @@ use std::process::Command;
 pub const SERVER_VARIABLE: &str = "BOURSE_MYSQLD";
 
 /// Search for the server of a flavour.
-struct Search {
+struct ServerSearch {
     /// Names of its program.
     names: &'static [&'static str],
     /// Variable that names the program if a target names none.
@@ -22,29 +22,29 @@ struct Search {
     how: &'static str,
 }
 
-const fn search(flavour: Flavour) -> &'static Search {
+const fn search(flavour: Flavour) -> &'static ServerSearch {
     match flavour {
-        Flavour::Mariadb => &Search {
+        Flavour::Mariadb => &ServerSearch {
             names: &["mariadbd", "mysqld"],
             variable: None,
             version: "--version",
             how: "`apt-get install mariadb-server` (Debian, Ubuntu), `dnf install mariadb-server` (Fedora) or \
                   `brew install mariadb` (macOS) gets it; its service need not run",
         },
-        Flavour::Mysql => &Search {
+        Flavour::Mysql => &ServerSearch {
             names: &["mysqld"],
             variable: Some(SERVER_VARIABLE),
             version: "--version",
             how: "`apt-get install mysql-server-core` (Ubuntu), `dnf install mysql-server` (Fedora) or `brew install mysql` \
                   (macOS) gets it; its service need not run; a folder with another system's serves too (docs/engines.md)",
         },
-        Flavour::Tidb => &Search {
+        Flavour::Tidb => &ServerSearch {
             names: &["tidb-server"],
             variable: Some("BOURSE_TIDB"),
             version: "-V",
             how: "TiDB's packages have it, and Go builds it (docs/distributed.md)",
         },
-        Flavour::Vitess => &Search {
+        Flavour::Vitess => &ServerSearch {
             names: &["vtcombo"],
             variable: Some("BOURSE_VTCOMBO"),
             version: "--version",
@@ -82,7 +82,7 @@ const USUAL: &[&str] = &[
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstalledServer {
+pub struct InstalledMysql {
     /// The program.
     pub server: PathBuf,
     /// Flavour, by its version text.
@@ -92,12 +92,12 @@ pub struct InstalledServer {
     /// MariaDB's program that fills a new data directory; MySQL's server does that itself.
     pub(super) install: Option<PathBuf>,
     /// The system that it belongs to, if that is not this one.
-    system: Option<System>,
+    system: Option<SystemFolder>,
     /// The server that Vitess starts below it.
-    pub(super) below: Option<Box<InstalledServer>>,
+    pub(super) below: Option<Box<InstalledMysql>>,
 }
 
-impl InstalledServer {
+impl InstalledMysql {
     /// Command of the server, with `--no-defaults`, which must be the first argument.
     pub(super) fn command(&self) -> Command {
         command(&self.server, self.system.as_ref())
@@ -106,7 +106,7 @@ impl InstalledServer {
     /// Script by which another program starts it, whatever that passes as first arguments.
     pub(super) fn script(&self) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-        let (before, after) = self.system.as_ref().map_or_else(Default::default, System::around);
+        let (before, after) = self.system.as_ref().map_or_else(Default::default, SystemFolder::around);
         let server = self.server.display().to_string();
         let words = before.iter().chain([&server]).map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         let after = after.iter().map(|word| format!(" {}", quoted(word))).collect::<String>();
@@ -123,7 +123,7 @@ impl InstalledServer {
     }
 }
 
-fn command(server: &Path, system: Option<&System>) -> Command {
+fn command(server: &Path, system: Option<&SystemFolder>) -> Command {
     match system {
         Some(system) => system.command(server),
         None => {
@@ -139,7 +139,7 @@ fn command(server: &Path, system: Option<&System>) -> Command {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledServer, EngineError> {
+pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledMysql, EngineError> {
     let search = search(flavour);
     let variable = search.variable.and_then(std::env::var_os).filter(|named| !named.is_empty()).map(PathBuf::from);
     let program = program.or(variable.as_deref());
@@ -149,7 +149,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledSe
     };
     let mut other = None;
     for candidate in candidates {
-        let (server, system) = match System::find(&candidate) {
+        let (server, system) = match SystemFolder::find(&candidate) {
             Some((server, system)) => (server, Some(system)),
             None => (candidate, None),
         };
@@ -171,7 +171,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledSe
         let below = below.map_err(|e| {
             EngineError::unsupported(format!("{} is there, but not the server below it: {e}", server.display()))
         })?;
-        return Ok(InstalledServer { server, flavour, version, install, system, below: below.map(Box::new) });
+        return Ok(InstalledMysql { server, flavour, version, install, system, below: below.map(Box::new) });
     }
     Err(missing(flavour, program, other.as_deref()))
 }
@@ -197,7 +197,7 @@ fn install_program(server: &Path) -> Result<PathBuf, EngineError> {
 }
 
 fn missing(flavour: Flavour, program: Option<&Path>, other: Option<&Path>) -> EngineError {
-    let Search { names, how, .. } = search(flavour);
+    let ServerSearch { names, how, .. } = search(flavour);
     let message = match (program, other) {
         (Some(program), None) => format!("{} is no server that can be run", program.display()),
         (_, Some(other)) => {

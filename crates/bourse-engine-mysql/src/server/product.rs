@@ -1,13 +1,13 @@
 //! Private servers of TiDB and Vitess: each listens on a socket in its folder.
 
-use super::find::InstalledServer;
+use super::find::InstalledMysql;
 use super::start::SOCKET;
-use crate::connect::Connector;
+use crate::connect::MysqlConnector;
 use crate::error::error;
-use crate::options::Options;
+use crate::options::MysqlOptions;
 use bourse_engine::EngineError;
 use bourse_server::DATABASE;
-use bourse_server::client::Address;
+use bourse_server::client::ServerAddress;
 use bourse_server::private::ServerFolder;
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) fn path_argument(data: &Path) -> String {
 }
 
 /// Command of TiDB on its built-in storage, which is one process.
-pub(super) fn tidb_command(installed: &InstalledServer, folder: &ServerFolder) -> Command {
+pub(super) fn tidb_command(installed: &InstalledMysql, folder: &ServerFolder) -> Command {
     let mut command = folder.command_as_account(&installed.server);
     command.args(["-store=unistore", "-host=", "-P=0", "-report-status=false", "-L=warn"]);
     command.arg(path_argument(&folder.data()));
@@ -48,11 +48,11 @@ fn tablet(data: &Path) -> PathBuf {
 
 /// Writes the files for the MySQL server that Vitess starts: a script in the folder `bin` of [`root`], and an option
 /// file.
-pub(super) fn prepare_vitess(installed: &InstalledServer, folder: &ServerFolder) -> Result<(), EngineError> {
+pub(super) fn prepare_vitess(installed: &InstalledMysql, folder: &ServerFolder) -> Result<(), EngineError> {
     let bin = root(folder).join("bin");
     std::fs::create_dir(&bin).map_err(|e| EngineError::io("make", &bin, &e))?;
     let script = bin.join("mysqld");
-    let below = installed.below.as_deref().map(InstalledServer::script).unwrap_or_default();
+    let below = installed.below.as_deref().map(InstalledMysql::script).unwrap_or_default();
     std::fs::write(&script, below).map_err(|e| EngineError::io("write", &script, &e))?;
     #[cfg(unix)]
     {
@@ -73,7 +73,7 @@ fn root(folder: &ServerFolder) -> PathBuf {
 }
 
 /// Command of `vtcombo` with one unsharded keyspace, on one tablet.
-pub(super) fn vitess_command(installed: &InstalledServer, folder: &ServerFolder, options: &Options) -> Command {
+pub(super) fn vitess_command(installed: &InstalledMysql, folder: &ServerFolder, options: &MysqlOptions) -> Command {
     let mut command = folder.command_as_account(&installed.server);
     let data = folder.data();
     command.env("VTDATAROOT", &data).env("VT_MYSQL_ROOT", root(folder)).env("EXTRA_MY_CNF", data.join(OPTION_FILE));
@@ -98,10 +98,10 @@ pub(super) fn vitess_command(installed: &InstalledServer, folder: &ServerFolder,
 }
 
 /// Ends the MySQL server below Vitess in good order. Vitess has no data of its own, and does not end with it.
-pub(super) fn stop_below(connector: &Connector, folder: &ServerFolder, until: Instant) -> Result<(), EngineError> {
+pub(super) fn stop_below(connector: &MysqlConnector, folder: &ServerFolder, until: Instant) -> Result<(), EngineError> {
     let tablet = tablet(&folder.data());
-    let below = Connector {
-        address: Address::Socket(tablet.join("mysql.sock")),
+    let below = MysqlConnector {
+        address: ServerAddress::Socket(tablet.join("mysql.sock")),
         user: "vt_dba".to_owned(),
         ..connector.clone()
     };

@@ -1,14 +1,14 @@
 //! Start and end of a private server.
 
-use super::find::InstalledServer;
+use super::find::InstalledMysql;
 use super::product;
-use crate::connect::Connector;
-use crate::options::{Flavour, FlushMethod, Options};
+use crate::connect::MysqlConnector;
+use crate::options::{Flavour, FlushMethod, MysqlOptions};
 use crate::products;
-use crate::target::Target;
+use crate::target::MysqlTarget;
 use bourse_engine::EngineError;
 use bourse_server::DATABASE;
-use bourse_server::client::Address;
+use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
 use bourse_server::private::{Launch, PrivateServer, ServerFolder, ServerKind, processes};
 use mysql::prelude::Queryable as _;
@@ -40,8 +40,8 @@ pub(crate) fn datadir_argument(data: &Path) -> String {
 
 /// Fills the data directory of a new server.
 pub(crate) fn fill(
-    target: &Target,
-    installed: &InstalledServer,
+    target: &MysqlTarget,
+    installed: &InstalledMysql,
     folder: &ServerFolder,
     _: &Launch,
     until: Instant,
@@ -54,9 +54,9 @@ pub(crate) fn fill(
 }
 
 /// Connector to the server with that socket; `settings` are those of its sessions beyond the common ones.
-pub(crate) fn connector(socket: PathBuf, options: &Options, settings: &'static str) -> Connector {
-    Connector {
-        address: Address::Socket(socket),
+pub(crate) fn connector(socket: PathBuf, options: &MysqlOptions, settings: &'static str) -> MysqlConnector {
+    MysqlConnector {
+        address: ServerAddress::Socket(socket),
         user: "root".to_owned(),
         secret: Secret::default(),
         options: options.clone(),
@@ -66,9 +66,9 @@ pub(crate) fn connector(socket: PathBuf, options: &Options, settings: &'static s
 
 /// Tells a server to end in good order.
 pub(crate) fn shut_down(
-    target: &Target,
+    target: &MysqlTarget,
     server: &mut PrivateServer,
-    connector: &Connector,
+    connector: &MysqlConnector,
     until: Instant,
 ) -> Result<(), EngineError> {
     if target.flavour == Flavour::Vitess {
@@ -80,9 +80,9 @@ pub(crate) fn shut_down(
 
 /// Waits until a server answers and has its database.
 pub(crate) fn wait_until_it_answers(
-    target: &Target,
+    target: &MysqlTarget,
     server: &mut PrivateServer,
-    connector: &Connector,
+    connector: &MysqlConnector,
     until: Instant,
 ) -> Result<(), EngineError> {
     if target.flavour == Flavour::Vitess {
@@ -101,7 +101,12 @@ pub(crate) fn wait_until_it_answers(
 }
 
 /// Command that starts the server of a target on its data.
-pub(crate) fn command(target: &Target, installed: &InstalledServer, folder: &ServerFolder, launch: &Launch) -> Command {
+pub(crate) fn command(
+    target: &MysqlTarget,
+    installed: &InstalledMysql,
+    folder: &ServerFolder,
+    launch: &Launch,
+) -> Command {
     let mut command = match target.flavour {
         Flavour::Mariadb | Flavour::Mysql => return server_command(installed, target, folder, launch),
         Flavour::Tidb => product::tidb_command(installed, folder),
@@ -118,8 +123,8 @@ fn user_argument(folder: &ServerFolder) -> Option<String> {
 
 /// Command that starts the server on an existing data directory.
 pub(crate) fn server_command(
-    installed: &InstalledServer,
-    target: &Target,
+    installed: &InstalledMysql,
+    target: &MysqlTarget,
     folder: &ServerFolder,
     launch: &Launch,
 ) -> Command {
@@ -131,7 +136,7 @@ pub(crate) fn server_command(
 }
 
 /// Command that creates the system's own tables.
-pub(crate) fn fill_command(installed: &InstalledServer, folder: &ServerFolder) -> Command {
+pub(crate) fn fill_command(installed: &InstalledMysql, folder: &ServerFolder) -> Command {
     let mut command = match &installed.install {
         Some(install) => {
             let mut command = Command::new(install);
@@ -155,7 +160,7 @@ pub(crate) fn fill_command(installed: &InstalledServer, folder: &ServerFolder) -
 }
 
 /// Arguments of the server.
-fn arguments(flavour: Flavour, folder: &Path, options: &Options) -> Vec<String> {
+fn arguments(flavour: Flavour, folder: &Path, options: &MysqlOptions) -> Vec<String> {
     let path = |name: &str| folder.join(name).display().to_string();
     let method =
         options.flush_method.unwrap_or(if options.common.ram { FlushMethod::Fsync } else { FlushMethod::Direct });

@@ -8,14 +8,14 @@ use std::process::Command;
 
 /// A folder that contains a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct System {
+pub(super) struct SystemFolder {
     loader: PathBuf,
     libraries: OsString,
     /// Arguments that name the server's own files, which it would otherwise look for in this system.
     places: Vec<String>,
 }
 
-impl System {
+impl SystemFolder {
     /// The system in a folder and the server in it; `None` if either does not exist.
     pub(super) fn find(folder: &Path) -> Option<(PathBuf, Self)> {
         let server = folder.join("usr/sbin/mysqld");
@@ -74,16 +74,16 @@ mod tests {
     fn a_server_runs_by_its_own_systems_loader() {
         let folder = bourse_testkit::server::open_folder();
         let root = folder.path();
-        assert_eq!(System::find(root), None, "an empty folder");
+        assert_eq!(SystemFolder::find(root), None, "an empty folder");
         for path in
             ["usr/sbin", "usr/lib/x86_64-linux-gnu", "usr/lib/mysql/plugin", "usr/lib/mysql/private", "usr/lib64"]
         {
             fs::create_dir_all(root.join(path)).unwrap();
         }
         fs::write(root.join("usr/lib64/ld-linux-x86-64.so.2"), "").unwrap();
-        assert_eq!(System::find(root), None, "a system without the server");
+        assert_eq!(SystemFolder::find(root), None, "a system without the server");
         fs::write(root.join("usr/sbin/mysqld"), "").unwrap();
-        let (server, system) = System::find(root).unwrap();
+        let (server, system) = SystemFolder::find(root).unwrap();
         let command = system.command(&server);
         assert_eq!(command.get_program(), root.join("usr/lib64/ld-linux-x86-64.so.2"));
         let arguments: Vec<String> = command.get_args().map(|it| it.to_string_lossy().into_owned()).collect();

@@ -5,7 +5,7 @@ use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database};
 use bourse_egen::txn::{TradeRequest, TradeResult};
 use bourse_engine::{RowExt as _, Session};
-use bourse_engine_mysql::cluster::Product;
+use bourse_engine_mysql::cluster::ClusterProduct;
 use bourse_schema::{Date, Timestamp};
 use bourse_tpce::testkit::load_small;
 use bourse_tpce::transactions::trade_result::{TradeResultOutput, trade_result};
@@ -62,7 +62,8 @@ fn result(session: &mut dyn Session, ids: &TradeIds, now: Timestamp, order: &Tra
 fn a_trade_result_finds_its_order_where_reads_are_causal() {
     let test = "causal::a_trade_result_finds_its_order_where_reads_are_causal";
     for causal in ["off", "on"] {
-        let Some(engine) = long_cluster(test, Product::Galera, &format!("nodes=2&lock_timeout=60s&causal={causal}"))
+        let Some(engine) =
+            long_cluster(test, ClusterProduct::Galera, &format!("nodes=2&lock_timeout=60s&causal={causal}"))
         else {
             return;
         };

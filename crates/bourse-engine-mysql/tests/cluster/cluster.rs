@@ -4,7 +4,7 @@ use crate::{long_cluster, scheme};
 use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
-use bourse_engine_mysql::cluster::{Product, open, sweep_target};
+use bourse_engine_mysql::cluster::{ClusterProduct, open, sweep_target};
 use bourse_testkit::server::{abandon, is_alive, open_folder};
 use bourse_testkit::{conformance, records_conformance};
 
@@ -17,25 +17,25 @@ fn ids(session: &mut dyn Session) -> Vec<i64> {
 
 /// Runs the seam's conformance tests through one node: sessions at several nodes are not serializable, and the seam does not
 /// demand it.
-fn promises_are_kept(test: &str, product: Product) {
+fn promises_are_kept(test: &str, product: ClusterProduct) {
     if let Some(engine) = long_cluster(test, product, "nodes=2&spread=off&lock_timeout=1s") {
         conformance(&engine);
         let left_out = records_conformance(&engine);
         match product {
-            Product::Galera => assert_eq!(left_out, ["keys are assigned, none twice", "keys can be hashed"]),
-            Product::Group => assert_eq!(left_out, ["keys can be hashed"]),
+            ClusterProduct::Galera => assert_eq!(left_out, ["keys are assigned, none twice", "keys can be hashed"]),
+            ClusterProduct::Group => assert_eq!(left_out, ["keys can be hashed"]),
         }
     }
 }
 
 #[test]
 fn promises_are_kept_at_one_node_of_galera() {
-    promises_are_kept("cluster::promises_are_kept_at_one_node_of_galera", Product::Galera);
+    promises_are_kept("cluster::promises_are_kept_at_one_node_of_galera", ClusterProduct::Galera);
 }
 
 #[test]
 fn promises_are_kept_at_the_primary_of_a_group() {
-    promises_are_kept("cluster::promises_are_kept_at_the_primary_of_a_group", Product::Group);
+    promises_are_kept("cluster::promises_are_kept_at_the_primary_of_a_group", ClusterProduct::Group);
 }
 
 /// Life of one cluster in a single test, since starting one takes seconds.
@@ -45,7 +45,7 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let Some(engine) = long_cluster(test, Product::Galera, "nodes=3&flush_log=1") else { return };
+    let Some(engine) = long_cluster(test, ClusterProduct::Galera, "nodes=3&flush_log=1") else { return };
     assert!(!engine.exists().unwrap());
     assert_eq!(engine.node_process(0), None, "a cluster was started for nothing");
     let isolation = engine.capabilities().sql.unwrap().isolation;
@@ -130,7 +130,7 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
 #[test]
 fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     let test = "cluster::what_a_killed_owner_has_left_is_removed_by_the_next";
-    for product in [Product::Galera, Product::Group] {
+    for product in [ClusterProduct::Galera, ClusterProduct::Group] {
         if cfg!(target_os = "linux") && long_cluster(test, product, "").is_some() {
             leftovers_are_removed(scheme(product));
         }

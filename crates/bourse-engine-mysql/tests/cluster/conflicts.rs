@@ -2,7 +2,7 @@
 
 use crate::cluster;
 use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql};
-use bourse_engine_mysql::cluster::{ClusterEngine, Product};
+use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct};
 
 static ADD: Sql = Sql::new("UPDATE account SET balance = balance + ?2 WHERE id = ?1");
 static READ: Sql = Sql::new("SELECT balance FROM account WHERE id = ?1");
@@ -34,15 +34,15 @@ fn make(engine: &ClusterEngine) {
 
 #[test]
 fn galera() {
-    the_first_to_commit_wins_and_nothing_is_lost("conflicts::galera", Product::Galera);
+    the_first_to_commit_wins_and_nothing_is_lost("conflicts::galera", ClusterProduct::Galera);
 }
 
 #[test]
 fn group() {
-    the_first_to_commit_wins_and_nothing_is_lost("conflicts::group", Product::Group);
+    the_first_to_commit_wins_and_nothing_is_lost("conflicts::group", ClusterProduct::Group);
 }
 
-fn the_first_to_commit_wins_and_nothing_is_lost(test: &str, product: Product) {
+fn the_first_to_commit_wins_and_nothing_is_lost(test: &str, product: ClusterProduct) {
     let Some(engine) = cluster(test, product, "nodes=2&lock_timeout=5s") else { return };
     make(&engine);
     one_of_two_is_told(&engine);
@@ -62,7 +62,7 @@ fn one_of_two_is_told(engine: &ClusterEngine) {
     sessions[0].commit().unwrap();
     // By now the other's node has applied it.
     assert_eq!(balance(&mut *engine.session_at(1).unwrap(), 1).unwrap(), 1);
-    if engine.target().product == Product::Galera {
+    if engine.target().product == ClusterProduct::Galera {
         let told = balance(&mut *sessions[1], 1).unwrap_err();
         assert_eq!((told.kind(), told.code()), (ErrorKind::Conflict, Some("1213")), "{told}");
     }
@@ -166,7 +166,7 @@ fn skewed(engine: &ClusterEngine) {
 }
 
 /// Loss of causality with `causal=off`: a node does not see a commit at another one immediately.
-fn without_causal_reads_a_commit_at_another_node_is_missed(test: &str, product: Product) {
+fn without_causal_reads_a_commit_at_another_node_is_missed(test: &str, product: ClusterProduct) {
     const TRIES: i64 = 2_000;
     let Some(engine) = cluster(test, product, "nodes=2&causal=off") else { return };
     make(&engine);
@@ -183,10 +183,10 @@ fn without_causal_reads_a_commit_at_another_node_is_missed(test: &str, product: 
 
 #[test]
 fn missed_in_galera() {
-    without_causal_reads_a_commit_at_another_node_is_missed("conflicts::missed_in_galera", Product::Galera);
+    without_causal_reads_a_commit_at_another_node_is_missed("conflicts::missed_in_galera", ClusterProduct::Galera);
 }
 
 #[test]
 fn missed_in_a_group() {
-    without_causal_reads_a_commit_at_another_node_is_missed("conflicts::missed_in_a_group", Product::Group);
+    without_causal_reads_a_commit_at_another_node_is_missed("conflicts::missed_in_a_group", ClusterProduct::Group);
 }

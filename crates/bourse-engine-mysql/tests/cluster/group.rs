@@ -5,7 +5,7 @@ use bourse_engine::{
     Access, Durability, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _,
     Sql,
 };
-use bourse_engine_mysql::cluster::{ClusterEngine, Product, open};
+use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct, open};
 use bourse_testkit::server::is_alive;
 
 static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
@@ -46,8 +46,8 @@ fn running(private: &ClusterEngine, nodes: usize, query: &str) -> ClusterEngine 
 #[test]
 fn a_running_group_is_reached_where_its_mode_allows() {
     let test = "group::a_running_group_is_reached_where_its_mode_allows";
-    let Some(many) = long_cluster(test, Product::Group, "nodes=2") else { return };
-    let Some(single) = long_cluster(test, Product::Group, "nodes=2&spread=off") else { return };
+    let Some(many) = long_cluster(test, ClusterProduct::Group, "nodes=2") else { return };
+    let Some(single) = long_cluster(test, ClusterProduct::Group, "nodes=2&spread=off") else { return };
     let engine = running(&many, 2, "");
     let mut first = engine.session().unwrap();
     first.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
@@ -76,7 +76,7 @@ fn a_group_is_described_killed_and_started_again() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let Some(engine) = long_cluster(test, Product::Group, "nodes=3&flush_log=1") else { return };
+    let Some(engine) = long_cluster(test, ClusterProduct::Group, "nodes=3&flush_log=1") else { return };
     assert!(!engine.exists().unwrap());
     assert_eq!(engine.node_process(0), None, "a group was started for nothing");
     assert!(!engine.capabilities().sql.unwrap().isolation.contains(&Isolation::Serializable), "not between nodes");
@@ -168,7 +168,7 @@ fn add(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
 #[test]
 fn a_primary_is_lost_and_another_takes_its_place() {
     let test = "group::a_primary_is_lost_and_another_takes_its_place";
-    let Some(engine) = long_cluster(test, Product::Group, "nodes=3&spread=off") else { return };
+    let Some(engine) = long_cluster(test, ClusterProduct::Group, "nodes=3&spread=off") else { return };
     assert!(engine.capabilities().sql.unwrap().isolation.contains(&Isolation::Serializable));
     assert_eq!(setting(&engine, "group_replication_single_primary_mode"), "ON");
     assert_eq!(setting(&engine, "group_members_primary"), "1");

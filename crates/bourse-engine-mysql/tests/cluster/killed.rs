@@ -4,7 +4,7 @@ use crate::long_cluster;
 use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
 use bourse_egen::Inputs;
 use bourse_engine::{Engine as _, RowExt as _, Session};
-use bourse_engine_mysql::cluster::{ClusterEngine, Product};
+use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct};
 use bourse_record::{CheckStatus, Outcome};
 use bourse_tpce::testkit::load_small;
 use bourse_tpce::transactions::Transaction;
@@ -13,15 +13,15 @@ use std::sync::atomic::AtomicBool;
 
 #[test]
 fn galera() {
-    nothing_acknowledged_is_lost("killed::galera", Product::Galera);
+    nothing_acknowledged_is_lost("killed::galera", ClusterProduct::Galera);
 }
 
 #[test]
 fn group() {
-    nothing_acknowledged_is_lost("killed::group", Product::Group);
+    nothing_acknowledged_is_lost("killed::group", ClusterProduct::Group);
 }
 
-fn nothing_acknowledged_is_lost(test: &str, product: Product) {
+fn nothing_acknowledged_is_lost(test: &str, product: ClusterProduct) {
     let Some(engine) = long_cluster(test, product, "flush_log=2&lock_timeout=5s") else { return };
     let inputs = Inputs::builtin();
     let part = load_small(&engine, &inputs);

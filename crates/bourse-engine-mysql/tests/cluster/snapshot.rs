@@ -2,7 +2,7 @@
 
 use crate::{long_cluster, scheme};
 use bourse_engine::{Engine as _, RowExt as _, Session};
-use bourse_engine_mysql::cluster::{Product, open};
+use bourse_engine_mysql::cluster::{ClusterProduct, open};
 use bourse_testkit::server::open_folder;
 
 fn rows(session: &mut dyn Session) -> Vec<(i64, i64)> {
@@ -16,7 +16,7 @@ fn rows(session: &mut dyn Session) -> Vec<(i64, i64)> {
     found
 }
 
-fn rounds_begin_alike(test: &str, product: Product) {
+fn rounds_begin_alike(test: &str, product: ClusterProduct) {
     if long_cluster(test, product, "").is_none() {
         return;
     }
@@ -62,10 +62,10 @@ fn rounds_begin_alike(test: &str, product: Product) {
 
 #[test]
 fn galera() {
-    rounds_begin_alike("snapshot::galera", Product::Galera);
+    rounds_begin_alike("snapshot::galera", ClusterProduct::Galera);
 }
 
 #[test]
 fn group() {
-    rounds_begin_alike("snapshot::group", Product::Group);
+    rounds_begin_alike("snapshot::group", ClusterProduct::Group);
 }

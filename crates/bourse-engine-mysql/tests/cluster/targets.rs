@@ -1,24 +1,24 @@
 use bourse_engine::target::{NamedParts, TargetError};
-use bourse_engine_mysql::cluster::{GRAMMAR, Options, Product, Target};
-use bourse_engine_mysql::{Flavour, Place};
+use bourse_engine_mysql::cluster::{ClusterOptions, ClusterProduct, ClusterTarget, GRAMMAR};
+use bourse_engine_mysql::{Flavour, ServerPlace};
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let message = Target::parse(target).expect_err(target).to_string();
+    let message = ClusterTarget::parse(target).expect_err(target).to_string();
     assert!(message.contains(expected), "{target}: {message}");
     assert!(!message.contains("secret"), "{message}");
 }
 
 #[test]
 fn a_target_is_a_cluster_and_its_settings() {
-    let private = Target::parse("mariadb+galera:/big%20disk?nodes=5&causal=off&flush_log=2").unwrap();
+    let private = ClusterTarget::parse("mariadb+galera:/big%20disk?nodes=5&causal=off&flush_log=2").unwrap();
     assert!(private.is_private());
-    assert_eq!(private.server.place, Place::Private { directory: Some("/big disk".into()) });
+    assert_eq!(private.server.place, ServerPlace::Private { directory: Some("/big disk".into()) });
     assert_eq!((private.options.nodes, private.options.causal), (5, false));
     assert_eq!(private.options.server.flush_log.word(), "2");
     assert_eq!(private.server.options, private.options.server);
-    let running = Target::parse("galera://ann@a,b:3307,[::1]:3308/tpce?spread=off&lock_timeout=2s").unwrap();
-    let place = |host: &str, port, is_named| Place::Running {
+    let running = ClusterTarget::parse("galera://ann@a,b:3307,[::1]:3308/tpce?spread=off&lock_timeout=2s").unwrap();
+    let place = |host: &str, port, is_named| ServerPlace::Running {
         host: host.to_owned(),
         port,
         user: "ann".to_owned(),
@@ -27,16 +27,16 @@ fn a_target_is_a_cluster_and_its_settings() {
     };
     assert_eq!(running.nodes, [place("a", 3_306, false), place("b", 3_307, true), place("::1", 3_308, true)]);
     assert!(!running.options.spread);
-    assert_eq!((running.product, running.server.flavour), (Product::Galera, Flavour::Mariadb));
+    assert_eq!((running.product, running.server.flavour), (ClusterProduct::Galera, Flavour::Mariadb));
 }
 
 #[test]
 fn a_group_is_written_as_a_galera_cluster_is() {
-    let private = Target::parse("mysql+group:?nodes=2&ram=on").unwrap();
+    let private = ClusterTarget::parse("mysql+group:?nodes=2&ram=on").unwrap();
     assert!(private.is_private() && private.options.server.common.ram);
-    assert_eq!((private.product, private.server.flavour), (Product::Group, Flavour::Mysql));
-    let running = Target::parse("group://ann@a,b:3307/tpce?causal=off").unwrap();
-    assert_eq!((running.product, running.nodes.len(), running.is_private()), (Product::Group, 2, false));
+    assert_eq!((private.product, private.server.flavour), (ClusterProduct::Group, Flavour::Mysql));
+    let running = ClusterTarget::parse("group://ann@a,b:3307/tpce?causal=off").unwrap();
+    assert_eq!((running.product, running.nodes.len(), running.is_private()), (ClusterProduct::Group, 2, false));
     refused("mysql+group:?provider=x", "provider");
     refused("mysql+group://ann@a,b/tpce", "one that runs already is `group://…`");
     refused("mariadb+galera://a,b/tpce", "one that runs already is `galera://…`");
@@ -47,9 +47,9 @@ fn a_group_is_written_as_a_galera_cluster_is() {
 fn every_option_is_read_as_it_is_shown() {
     bourse_testkit::every_option_is_read_as_it_is_shown(
         &GRAMMAR,
-        &Options::DEFAULT,
+        &ClusterOptions::DEFAULT,
         |scheme| if scheme.name.contains('+') { ":" } else { "://u@h,i/d" },
-        |text| Target::parse(text).map(|target| target.options),
+        |text| ClusterTarget::parse(text).map(|target| target.options),
     );
 }
 
@@ -62,7 +62,7 @@ fn an_invalid_target_is_refused_with_what_was_expected() {
     refused("mariadb+galera:/disk?ram=on", "either in memory or in that folder");
     refused("galera://u@a,b/d?flush_log=2", "the servers' own configuration");
     for target in ["galera://ann:secret@a,b/d", "galera://ann@a,b/d?password=secret"] {
-        assert!(matches!(Target::parse(target), Err(TargetError::Password { .. })), "{target}");
+        assert!(matches!(ClusterTarget::parse(target), Err(TargetError::Password { .. })), "{target}");
         refused(target, "must not contain a password");
     }
 }

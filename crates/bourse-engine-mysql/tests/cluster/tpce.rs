@@ -2,31 +2,31 @@
 
 use crate::long_cluster;
 use bourse_engine::{Engine as _, RowExt as _};
-use bourse_engine_mysql::cluster::Product;
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_engine_mysql::cluster::ClusterProduct;
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
-fn runs_over_all_nodes_and_reconciles(test: &str, product: Product) {
+fn runs_over_all_nodes_and_reconciles(test: &str, product: ClusterProduct) {
     if let Some(engine) = long_cluster(test, product, "lock_timeout=5s") {
-        run_and_check(&engine, Run { requests: 600, results: 20, sessions: 3 }, |_| {});
+        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 3 }, |_| {});
         transactions_are_alike(&engine, 400);
     }
 }
 
 #[test]
 fn galera() {
-    runs_over_all_nodes_and_reconciles("tpce::galera", Product::Galera);
+    runs_over_all_nodes_and_reconciles("tpce::galera", ClusterProduct::Galera);
 }
 
 #[test]
 fn group() {
-    runs_over_all_nodes_and_reconciles("tpce::group", Product::Group);
+    runs_over_all_nodes_and_reconciles("tpce::group", ClusterProduct::Group);
 }
 
 #[test]
 fn transactions_by_routines_are_alike_over_all_nodes() {
     let name = "tpce::transactions_by_routines_are_alike_over_all_nodes";
-    if let Some(engine) = long_cluster(name, Product::Galera, "lock_timeout=5s&procedures=on") {
-        run_and_check(&engine, Run { requests: 300, results: 10, sessions: 3 }, |session| {
+    if let Some(engine) = long_cluster(name, ClusterProduct::Galera, "lock_timeout=5s&procedures=on") {
+        run_and_check(&engine, RunSize { requests: 300, results: 10, sessions: 3 }, |session| {
             // The first transaction installs them.
             assert!(!session.has_routines());
         });

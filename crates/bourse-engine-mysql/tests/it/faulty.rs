@@ -3,9 +3,9 @@
 use crate::server;
 use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_engine_mysql::{Launch, MysqlEngine, open};
-use bourse_testkit::proxy::{Moment, Proxy, ProxyFault, ProxyProtocol, Rule};
+use bourse_testkit::proxy::{FaultMoment, FaultRule, Proxy, ProxyFault, ProxyProtocol};
 use bourse_testkit::{each_has_acted, each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
-use bourse_tpce::testkit::{Run, run_and_check, stays_consistent_through_faults};
+use bourse_tpce::testkit::{RunSize, run_and_check, stays_consistent_through_faults};
 
 /// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [ProxyFault; 2] = [
@@ -19,7 +19,7 @@ fn socket(owner: &MysqlEngine) -> std::path::PathBuf {
     owner.location().folder().unwrap().parent().unwrap().join("s")
 }
 
-fn proxies(owner: &MysqlEngine, rules: [&[Rule]; 2]) -> [Proxy; 2] {
+fn proxies(owner: &MysqlEngine, rules: [&[FaultRule]; 2]) -> [Proxy; 2] {
     rules.map(|rules| Proxy::start(ProxyProtocol::Mysql, socket(owner), rules))
 }
 
@@ -89,18 +89,18 @@ fn more_users_than_the_servers_take_are_refused_before_the_first() {
 }
 
 /// Requests that a default TiDB refuses, with its codes.
-const REFUSED_BY_TIDB: [Rule; 3] = [
+const REFUSED_BY_TIDB: [FaultRule; 3] = [
     refused(
-        Moment::Serializable,
+        FaultMoment::Serializable,
         "8048",
         "The isolation level 'SERIALIZABLE' is not supported. Set tidb_skip_isolation_level_check=1 to skip this error",
     ),
-    refused(Moment::SeveralStatements, "8130", "client has multi-statement capability disabled"),
-    refused(Moment::ReadOnly, "1235", "function READ ONLY has only noop implementation in tidb now"),
+    refused(FaultMoment::SeveralStatements, "8130", "client has multi-statement capability disabled"),
+    refused(FaultMoment::ReadOnly, "1235", "function READ ONLY has only noop implementation in tidb now"),
 ];
 
-const fn refused(moment: Moment, code: &'static str, message: &'static str) -> Rule {
-    Rule { moment, every: 1, most: u64::MAX, act: ProxyFault::Raise { code, message } }
+const fn refused(moment: FaultMoment, code: &'static str, message: &'static str) -> FaultRule {
+    FaultRule { moment, every: 1, most: u64::MAX, act: ProxyFault::Raise { code, message } }
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn tidb_is_asked_for_nothing_that_it_refuses() {
         assert!(described.warnings.iter().any(|it| it.starts_with("TiDB refuses serializable")), "{described:?}");
         let levels = engine.capabilities().sql.unwrap().isolation;
         assert_eq!(levels, [Isolation::ReadCommitted, Isolation::RepeatableRead], "what a report says it provides");
-        run_and_check(&engine, Run { requests: 300, results: 5, sessions: 1 }, |_| ());
+        run_and_check(&engine, RunSize { requests: 300, results: 5, sessions: 1 }, |_| ());
         for proxy in proxies {
             assert_eq!(proxy.acted(), [0, 0, 0], "asked for what it refuses");
         }

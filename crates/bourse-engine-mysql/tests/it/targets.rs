@@ -1,60 +1,64 @@
 use bourse_engine::target::NamedParts;
-use bourse_engine_mysql::{FlushLog, FlushMethod, GRAMMAR, Options, Place, Target};
-use bourse_server::ServerOptions;
+use bourse_engine_mysql::{FlushLog, FlushMethod, GRAMMAR, MysqlOptions, MysqlTarget, ServerPlace};
+use bourse_server::CommonServerOptions;
 use std::time::Duration;
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let message = Target::parse(target).expect_err(target).to_string();
+    let message = MysqlTarget::parse(target).expect_err(target).to_string();
     assert!(message.contains(expected), "{target}: {message}");
 }
 
 #[track_caller]
-fn check(target: &str, place: Place, options: Options) {
-    let mut target = Target::parse(target).unwrap();
+fn check(target: &str, place: ServerPlace, options: MysqlOptions) {
+    let mut target = MysqlTarget::parse(target).unwrap();
     assert_eq!(target.others, []);
     // What is named is the reading of servers' places, and tested there.
-    if let Place::Running { named, .. } = &mut target.place {
+    if let ServerPlace::Running { named, .. } = &mut target.place {
         *named = NamedParts::default();
     }
     assert_eq!((target.place, target.options), (place, options), "{}", target.text);
 }
 
-fn running(host: &str, port: u16, user: &str, database: &str) -> Place {
+fn running(host: &str, port: u16, user: &str, database: &str) -> ServerPlace {
     let [host, user, database] = [host, user, database].map(str::to_owned);
-    Place::Running { host, port, user, database, named: NamedParts::default() }
+    ServerPlace::Running { host, port, user, database, named: NamedParts::default() }
 }
 
 #[test]
 fn a_target_is_a_server_and_its_settings() {
-    check("mysql://ann@db.example:3307/tpce", running("db.example", 3_307, "ann", "tpce"), Options::DEFAULT);
-    check("mariadb://localhost/x", running("localhost", 3_306, "root", "x"), Options::DEFAULT);
-    check("mariadb://ann%40home@[::1]:3310/x", running("::1", 3_310, "ann@home", "x"), Options::DEFAULT);
+    check("mysql://ann@db.example:3307/tpce", running("db.example", 3_307, "ann", "tpce"), MysqlOptions::DEFAULT);
+    check("mariadb://localhost/x", running("localhost", 3_306, "root", "x"), MysqlOptions::DEFAULT);
+    check("mariadb://ann%40home@[::1]:3310/x", running("::1", 3_310, "ann@home", "x"), MysqlOptions::DEFAULT);
     check(
         "mysql://ann@/x?socket=/run/s.sock&lock_timeout=2s&foreign_keys=off",
         running("127.0.0.1", 3_306, "ann", "x"),
-        Options {
+        MysqlOptions {
             socket: Some("/run/s.sock".into()),
             lock_timeout: Duration::from_secs(2),
             foreign_keys: false,
-            ..Options::DEFAULT
+            ..MysqlOptions::DEFAULT
         },
     );
     check(
         "mariadb+private:?ram=on&flush_log=2&innodb_buffer_pool=2GiB&log_file=64MiB",
-        Place::Private { directory: None },
-        Options {
-            common: ServerOptions { ram: true, ..ServerOptions::DEFAULT },
+        ServerPlace::Private { directory: None },
+        MysqlOptions {
+            common: CommonServerOptions { ram: true, ..CommonServerOptions::DEFAULT },
             flush_log: FlushLog::WrittenAtCommit,
             buffer_pool_bytes: 2 << 30,
             log_file_bytes: 64 << 20,
-            ..Options::DEFAULT
+            ..MysqlOptions::DEFAULT
         },
     );
     check(
         "mysql+private:/big%20disk?server=/opt/mysqld&flush_method=fsync",
-        Place::Private { directory: Some("/big disk".into()) },
-        Options { server: Some("/opt/mysqld".into()), flush_method: Some(FlushMethod::Fsync), ..Options::DEFAULT },
+        ServerPlace::Private { directory: Some("/big disk".into()) },
+        MysqlOptions {
+            server: Some("/opt/mysqld".into()),
+            flush_method: Some(FlushMethod::Fsync),
+            ..MysqlOptions::DEFAULT
+        },
     );
 }
 
@@ -62,9 +66,9 @@ fn a_target_is_a_server_and_its_settings() {
 fn every_option_is_read_as_it_is_shown() {
     bourse_testkit::every_option_is_read_as_it_is_shown(
         &GRAMMAR,
-        &Options::DEFAULT,
+        &MysqlOptions::DEFAULT,
         |scheme| if scheme.name.ends_with("+private") { ":" } else { "://u@h/d" },
-        |text| Target::parse(text).map(|target| target.options),
+        |text| MysqlTarget::parse(text).map(|target| target.options),
     );
 }
 

@@ -3,9 +3,9 @@
 use crate::{flavoured, server};
 use bourse_engine::Session;
 use bourse_engine_mysql::Flavour;
-use bourse_tpce::testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, routine_statements, run_and_check, statements, transactions_are_alike};
 
-const RUN: Run = Run { requests: 1_500, results: 50, sessions: 1 };
+const RUN: RunSize = RunSize { requests: 1_500, results: 50, sessions: 1 };
 
 /// Tables that a statement may scan: a few rows each, or needed completely.
 const SMALL: &[&str] =
@@ -56,7 +56,7 @@ fn transactions_by_routines_are_alike() {
 fn the_workload_runs_by_routines_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_by_routines_and_keeps_the_books";
     if let Some(engine) = server(name, "lock_timeout=5s&procedures=on") {
-        run_and_check(&engine, Run { sessions: 2, ..RUN }, assert_plans);
+        run_and_check(&engine, RunSize { sessions: 2, ..RUN }, assert_plans);
     }
 }
 

@@ -17,7 +17,7 @@ const VERSIONED: &[(&str, &str)] = &[
 
 /// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstalledServer {
+pub struct InstalledPostgres {
     /// Path of the program.
     pub server: PathBuf,
     /// Version that it reports.
@@ -30,7 +30,7 @@ pub struct InstalledServer {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(program: Option<&Path>) -> Result<InstalledServer, EngineError> {
+pub fn installed(program: Option<&Path>) -> Result<InstalledPostgres, EngineError> {
     let candidates = match program {
         Some(program) => vec![program.to_owned()],
         None => everywhere(),
@@ -42,7 +42,7 @@ pub fn installed(program: Option<&Path>) -> Result<InstalledServer, EngineError>
         let real = server.canonicalize().unwrap_or_else(|_| server.clone());
         let beside = [&server, &real].map(|path| path.with_file_name("initdb"));
         match beside.into_iter().find(|path| path.is_file()) {
-            Some(install) => return Ok(InstalledServer { server: real, version, install }),
+            Some(install) => return Ok(InstalledPostgres { server: real, version, install }),
             None => lonely = Some(server),
         }
     }

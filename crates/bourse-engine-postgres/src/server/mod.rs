@@ -3,5 +3,5 @@
 mod find;
 mod start;
 
-pub use find::{InstalledServer, installed};
+pub use find::{InstalledPostgres, installed};
 pub(crate) use start::{KIND, command, connector, fill};

@@ -1,11 +1,11 @@
 //! Commands that start a private server.
 
-use crate::connect::Connector;
-use crate::options::Options;
-use crate::server::InstalledServer;
-use crate::target::Target;
+use crate::connect::PostgresConnector;
+use crate::options::PostgresOptions;
+use crate::server::InstalledPostgres;
+use crate::target::PostgresTarget;
 use bourse_engine::EngineError;
-use bourse_server::client::Address;
+use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
 use bourse_server::private::{Launch, ServerFolder, ServerKind, processes};
 use std::path::Path;
@@ -30,9 +30,9 @@ pub(crate) static KIND: ServerKind = ServerKind {
 };
 
 /// Connector to the server in a folder.
-pub(crate) fn connector(target: &Target, folder: &ServerFolder) -> Connector {
-    Connector {
-        address: Address::Socket(folder.path().join(format!(".s.PGSQL.{NUMBER}"))),
+pub(crate) fn connector(target: &PostgresTarget, folder: &ServerFolder) -> PostgresConnector {
+    PostgresConnector {
+        address: ServerAddress::Socket(folder.path().join(format!(".s.PGSQL.{NUMBER}"))),
         user: USER.to_owned(),
         secret: Secret::default(),
         options: target.options.clone(),
@@ -50,7 +50,12 @@ fn program(program: &Path, folder: &ServerFolder) -> Command {
 }
 
 /// Command that starts the server on an existing data directory.
-pub(crate) fn command(target: &Target, installed: &InstalledServer, folder: &ServerFolder, launch: &Launch) -> Command {
+pub(crate) fn command(
+    target: &PostgresTarget,
+    installed: &InstalledPostgres,
+    folder: &ServerFolder,
+    launch: &Launch,
+) -> Command {
     let mut command = program(&installed.server, folder);
     command.args(arguments(folder.path(), &target.options));
     launch.apply(&mut command);
@@ -59,8 +64,8 @@ pub(crate) fn command(target: &Target, installed: &InstalledServer, folder: &Ser
 
 /// Creates the system's own tables.
 pub(crate) fn fill(
-    _: &Target,
-    installed: &InstalledServer,
+    _: &PostgresTarget,
+    installed: &InstalledPostgres,
     folder: &ServerFolder,
     launch: &Launch,
     until: Instant,
@@ -73,7 +78,7 @@ pub(crate) fn fill(
 }
 
 /// Arguments of the server.
-fn arguments(folder: &Path, options: &Options) -> Vec<String> {
+fn arguments(folder: &Path, options: &PostgresOptions) -> Vec<String> {
     let switch = |on: bool| if on { "on" } else { "off" };
     let mut settings = vec![
         format!("unix_socket_directories={}", folder.display()),

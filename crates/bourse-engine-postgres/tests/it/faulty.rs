@@ -3,7 +3,7 @@
 use crate::server;
 use bourse_engine::Engine as _;
 use bourse_engine_postgres::{PostgresEngine, open};
-use bourse_testkit::proxy::{Proxy, ProxyFault, ProxyProtocol, Rule};
+use bourse_testkit::proxy::{FaultRule, Proxy, ProxyFault, ProxyProtocol};
 use bourse_testkit::{each_has_acted, each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
 use bourse_tpce::testkit::stays_consistent_through_faults;
 
@@ -19,7 +19,7 @@ fn socket(owner: &PostgresEngine) -> std::path::PathBuf {
     owner.location().folder().unwrap().parent().unwrap().join(".s.PGSQL.5432")
 }
 
-fn proxies(owner: &PostgresEngine, rules: [&[Rule]; 2]) -> [Proxy; 2] {
+fn proxies(owner: &PostgresEngine, rules: [&[FaultRule]; 2]) -> [Proxy; 2] {
     rules.map(|rules| Proxy::start(ProxyProtocol::Postgres, socket(owner), rules))
 }
 

@@ -1,64 +1,66 @@
 use bourse_engine::target::NamedParts;
-use bourse_engine_postgres::{GRAMMAR, Options, Place, PlanCache, SynchronousCommit, Target, WalSyncMethod};
-use bourse_server::ServerOptions;
+use bourse_engine_postgres::{
+    GRAMMAR, PlanCache, PostgresOptions, PostgresTarget, ServerPlace, SynchronousCommit, WalSyncMethod,
+};
+use bourse_server::CommonServerOptions;
 use std::time::Duration;
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let message = Target::parse(target).expect_err(target).to_string();
+    let message = PostgresTarget::parse(target).expect_err(target).to_string();
     assert!(message.contains(expected), "{target}: {message}");
 }
 
 #[track_caller]
-fn check(target: &str, place: Place, options: Options) {
-    let mut target = Target::parse(target).unwrap();
+fn check(target: &str, place: ServerPlace, options: PostgresOptions) {
+    let mut target = PostgresTarget::parse(target).unwrap();
     assert_eq!(target.others, []);
     // What is named is the reading of servers' places, and tested there.
-    if let Place::Running { named, .. } = &mut target.place {
+    if let ServerPlace::Running { named, .. } = &mut target.place {
         *named = NamedParts::default();
     }
     assert_eq!((target.place, target.options), (place, options), "{}", target.text);
 }
 
-fn running(host: &str, port: u16, user: &str, database: &str) -> Place {
+fn running(host: &str, port: u16, user: &str, database: &str) -> ServerPlace {
     let [host, user, database] = [host, user, database].map(str::to_owned);
-    Place::Running { host, port, user, database, named: NamedParts::default() }
+    ServerPlace::Running { host, port, user, database, named: NamedParts::default() }
 }
 
 #[test]
 fn a_target_is_a_server_and_its_settings() {
-    check("postgres://ann@db.example:5433/tpce", running("db.example", 5_433, "ann", "tpce"), Options::DEFAULT);
-    check("postgres://localhost/x", running("localhost", 5_432, "postgres", "x"), Options::DEFAULT);
-    check("postgres://ann%40home@[::1]:5440/x", running("::1", 5_440, "ann@home", "x"), Options::DEFAULT);
+    check("postgres://ann@db.example:5433/tpce", running("db.example", 5_433, "ann", "tpce"), PostgresOptions::DEFAULT);
+    check("postgres://localhost/x", running("localhost", 5_432, "postgres", "x"), PostgresOptions::DEFAULT);
+    check("postgres://ann%40home@[::1]:5440/x", running("::1", 5_440, "ann@home", "x"), PostgresOptions::DEFAULT);
     check(
         "postgres://ann@/x?socket=/run/postgresql&lock_timeout=2s&synchronous_commit=off&plan_cache=generic",
         running("127.0.0.1", 5_432, "ann", "x"),
-        Options {
+        PostgresOptions {
             socket: Some("/run/postgresql".into()),
             lock_timeout: Duration::from_secs(2),
             synchronous_commit: Some(SynchronousCommit::Off),
             plan_cache: PlanCache::Generic,
-            ..Options::DEFAULT
+            ..PostgresOptions::DEFAULT
         },
     );
     check(
         "postgres+private:?ram=on&fsync=off&shared_buffers=2GiB&max_wal_size=64MiB",
-        Place::Private { directory: None },
-        Options {
-            common: ServerOptions { ram: true, ..ServerOptions::DEFAULT },
+        ServerPlace::Private { directory: None },
+        PostgresOptions {
+            common: CommonServerOptions { ram: true, ..CommonServerOptions::DEFAULT },
             fsync: false,
             shared_buffers_bytes: 2 << 30,
             max_wal_bytes: 64 << 20,
-            ..Options::DEFAULT
+            ..PostgresOptions::DEFAULT
         },
     );
     check(
         "postgres+private:/big%20disk?server=/opt/pg/bin/postgres&wal_sync_method=open_datasync",
-        Place::Private { directory: Some("/big disk".into()) },
-        Options {
+        ServerPlace::Private { directory: Some("/big disk".into()) },
+        PostgresOptions {
             server: Some("/opt/pg/bin/postgres".into()),
             wal_sync_method: Some(WalSyncMethod::OpenDatasync),
-            ..Options::DEFAULT
+            ..PostgresOptions::DEFAULT
         },
     );
 }
@@ -67,9 +69,9 @@ fn a_target_is_a_server_and_its_settings() {
 fn every_option_is_read_as_it_is_shown() {
     bourse_testkit::every_option_is_read_as_it_is_shown(
         &GRAMMAR,
-        &Options::DEFAULT,
+        &PostgresOptions::DEFAULT,
         |scheme| if scheme.name.ends_with("+private") { ":" } else { "://u@h/d" },
-        |text| Target::parse(text).map(|target| target.options),
+        |text| PostgresTarget::parse(text).map(|target| target.options),
     );
 }
 

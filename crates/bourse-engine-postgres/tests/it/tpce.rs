@@ -2,7 +2,7 @@
 
 use crate::server;
 use bourse_engine::Session;
-use bourse_tpce::testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, routine_statements, run_and_check, statements, transactions_are_alike};
 
 /// Tables that a statement may scan, since it needs all rows.
 const WHOLE: &[&str] = &["exchange", "trade_request"];
@@ -10,7 +10,7 @@ const WHOLE: &[&str] = &["exchange", "trade_request"];
 #[test]
 fn the_workload_runs_and_keeps_the_books() {
     if let Some(engine) = server("tpce::the_workload_runs_and_keeps_the_books", "lock_timeout=5s") {
-        run_and_check(&engine, Run { requests: 1_500, results: 50, sessions: 1 }, assert_plans);
+        run_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 1 }, assert_plans);
     }
 }
 
@@ -39,7 +39,7 @@ fn transactions_by_routines_are_alike() {
 fn the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books";
     if let Some(engine) = server(name, "lock_timeout=5s&procedures=on&pipeline=on") {
-        run_and_check(&engine, Run { requests: 1_500, results: 50, sessions: 2 }, assert_plans);
+        run_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 2 }, assert_plans);
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Durability, Engine as _};
-use bourse_engine_redb::{GRAMMAR, Options, RedbEngine, open, version};
+use bourse_engine_redb::{GRAMMAR, RedbEngine, RedbOptions, open, version};
 use bourse_testkit::folders::{self, in_memory};
 use bourse_testkit::records_conformance;
 use std::path::Path;
@@ -85,8 +85,11 @@ fn the_class_is_honest() {
 #[test]
 fn targets_are_read_or_refused() {
     for option in GRAMMAR.options {
-        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
-        assert_eq!(GRAMMAR.parse(&format!("redb:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+        let shown = GRAMMAR.written(option.name, &RedbOptions::DEFAULT);
+        assert_eq!(
+            GRAMMAR.parse(&format!("redb:x?{shown}"), RedbOptions::DEFAULT).unwrap().options,
+            RedbOptions::DEFAULT
+        );
     }
     for (target, expected) in [
         ("redb:", "names no place"),

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Durability, Engine, ErrorKind, KeyEngine as _};
-use bourse_engine_rocksdb::{GRAMMAR, Options, RocksDbEngine, info, open};
+use bourse_engine_rocksdb::{GRAMMAR, RocksDbEngine, RocksDbOptions, info, open};
 use bourse_testkit::folders::{self, in_memory};
 #[cfg(target_os = "linux")]
 use bourse_testkit::waits_of_a_writer;
@@ -130,8 +130,11 @@ fn the_class_is_honest() {
 #[test]
 fn targets_are_read_or_refused() {
     for option in GRAMMAR.options.iter().filter(|option| option.name != "library") {
-        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
-        assert_eq!(GRAMMAR.parse(&format!("rocksdb:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+        let shown = GRAMMAR.written(option.name, &RocksDbOptions::DEFAULT);
+        assert_eq!(
+            GRAMMAR.parse(&format!("rocksdb:x?{shown}"), RocksDbOptions::DEFAULT).unwrap().options,
+            RocksDbOptions::DEFAULT
+        );
     }
     for (target, expected) in [
         ("rocksdb:", "names no place"),

@@ -4,15 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
-use bourse_engine_sqlite_lean::{SqliteEngine, Target, info, open};
+use bourse_engine_sqlite_lean::{SqliteEngine, SqliteTarget, info, open};
 use bourse_testkit::{conformance, records_conformance};
 use std::path::Path;
 
 /// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
-const PATIENCE: &str = "busy_timeout=100ms";
+const BUSY_TIMEOUT: &str = "busy_timeout=100ms";
 
 fn file(folder: &Path, query: &str) -> SqliteEngine {
-    open(&format!("sqlite-lean:{}?{PATIENCE}&{query}", folder.join("x.db").display())).unwrap()
+    open(&format!("sqlite-lean:{}?{BUSY_TIMEOUT}&{query}", folder.join("x.db").display())).unwrap()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn files_that_are_not_its_own_are_left_alone() {
 #[test]
 fn it_conforms_in_memory() {
     for query in ["", "memory=memdb"] {
-        conformance(&open(&format!("sqlite-lean::memory:?{PATIENCE}&{query}")).unwrap());
+        conformance(&open(&format!("sqlite-lean::memory:?{BUSY_TIMEOUT}&{query}")).unwrap());
     }
     assert_eq!(records_conformance(&open("sqlite-lean::memory:").unwrap()), ["keys can be hashed"]);
 }
@@ -45,11 +45,11 @@ fn what_it_was_compiled_without_is_refused() {
         ("sqlite-lean::memory:?shared_cache=on", "'shared_cache=on'"),
         ("sqlite-lean::memory:?memory=shared", "'memory=shared'"),
     ] {
-        let message = Target::parse(target).expect_err(target).to_string();
+        let message = SqliteTarget::parse(target).expect_err(target).to_string();
         let why = "cannot be used with SQLite (lean build): it is compiled without shared caches";
         assert!(message.contains(what) && message.contains(why), "{target}: {message}");
     }
-    let message = Target::parse("sqlite:x.db").expect_err("of the other build").to_string();
+    let message = SqliteTarget::parse("sqlite:x.db").expect_err("of the other build").to_string();
     assert!(message.contains("expected sqlite-lean:PATH or sqlite-lean::memory:"), "{message}");
 }
 

@@ -8,7 +8,7 @@ use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use bourse_testkit::{
     conformance, folders_conformance, records_conformance, rounds_begin_alike, what_is_in_use_is_not_replaced,
 };
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 use std::path::{Path, PathBuf};
 
 fn berkeley_db_sql(test: &str) -> Option<PathBuf> {
@@ -109,7 +109,7 @@ fn copies_are_the_database_as_it_was() {
 fn the_workload_runs_and_reconciles() {
     let Some(library) = berkeley_db_sql("berkeley::the_workload_runs_and_reconciles") else { return };
     let folder = tempfile::tempdir().unwrap();
-    run_and_check(&in_folder(folder.path(), &library, "sync=off"), Run { sessions: 3, ..RUN }, |_| {});
+    run_and_check(&in_folder(folder.path(), &library, "sync=off"), RunSize { sessions: 3, ..RUN }, |_| {});
 }
 
 #[test]

@@ -19,7 +19,7 @@ use bourse_testkit::{conformance, records_conformance};
 use std::path::{Path, PathBuf};
 
 /// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
-const PATIENCE: &str = "busy_timeout=100ms";
+const BUSY_TIMEOUT: &str = "busy_timeout=100ms";
 
 /// Path of a library, from the variable or the system's loader. Prints the name of the skipped test if the library is
 /// absent.
@@ -41,7 +41,7 @@ fn systems(test: &str) -> Option<PathBuf> {
 }
 
 fn target(place: &Path, library: &Path, query: &str) -> String {
-    format!("sqlite+lib:{}?library={}&{PATIENCE}&{query}", place.display(), library.display())
+    format!("sqlite+lib:{}?library={}&{BUSY_TIMEOUT}&{query}", place.display(), library.display())
 }
 
 fn file(folder: &Path, library: &Path, query: &str) -> SqliteEngine {

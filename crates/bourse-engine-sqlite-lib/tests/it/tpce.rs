@@ -2,15 +2,15 @@
 
 use crate::encrypted::{sqlcipher, with_key};
 use crate::{file, systems};
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
-pub(crate) const RUN: Run = Run { requests: 600, results: 20, sessions: 1 };
+pub(crate) const RUN: RunSize = RunSize { requests: 600, results: 20, sessions: 1 };
 
 #[test]
 fn the_workload_runs_and_reconciles() {
     let Some(library) = systems("tpce::the_workload_runs_and_reconciles") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let run = Run { sessions: 2, ..RUN };
+    let run = RunSize { sessions: 2, ..RUN };
     run_and_check(&file(folder.path(), &library, "journal=wal&sync=off"), run, |_| {});
 }
 

@@ -1,9 +1,9 @@
 //! Functions in C that SQLite calls.
 
-use super::{Counter, CountingFiles, DECLARED};
+use super::{CountingFiles, DECLARED, OpenFileCounter};
 use crate::ffi;
 use crate::vfs::default_vfs::{self, DefaultVfsAccess};
-use crate::vfs::overlay::{self, Tables};
+use crate::vfs::overlay::{self, OverlayTables};
 use bourse_engine::{Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// Bourse's part of an open file, after the default file system's.
 struct CountedFileState {
-    counter: Arc<Counter>,
+    counter: Arc<OpenFileCounter>,
     files: *const CountingFiles,
     /// Functions that the default file system opened the file with.
     default_vfs: *const ffi::sqlite3_io_methods,
@@ -51,7 +51,7 @@ impl DefaultVfsAccess for CountingFiles {
 }
 
 /// The default functions, four of them replaced; six if a device is declared.
-static TABLES: Tables = Tables::new(|default_methods| {
+static TABLES: OverlayTables = OverlayTables::new(|default_methods| {
     let declared = DECLARED.get();
     ffi::sqlite3_io_methods {
         xClose: Some(close),

@@ -9,7 +9,7 @@
 
 mod methods;
 
-use crate::ffi::{self, Library};
+use crate::ffi::{self, SqliteLibrary};
 use crate::vfs::default_vfs::OLDEST_VERSION;
 use bourse_engine::{FileCounter, FileIo, IoCounts, locked};
 use std::ffi::{CStr, CString, c_int};
@@ -19,14 +19,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Purpose of a file for SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FilePurpose {
     Database,
     Log,
     Journal,
     Temporary,
 }
 
-impl Kind {
+impl FilePurpose {
     /// Purpose of a file opened with these flags.
     fn of(flags: c_int) -> Self {
         match flags {
@@ -49,12 +49,12 @@ impl Kind {
 
 /// Operations on one open file. Each file has its own, so that threads do not share a counter.
 #[derive(Debug)]
-struct Counter {
-    kind: Kind,
+struct OpenFileCounter {
+    kind: FilePurpose,
     io: FileCounter,
 }
 
-impl Counter {
+impl OpenFileCounter {
     fn add_to(&self, counts: &mut IoCounts) {
         *self.kind.part(counts) += self.io.now();
     }
@@ -62,12 +62,12 @@ impl Counter {
 
 /// Counters of open files, and the sum of those of closed files.
 #[derive(Debug)]
-struct Files {
-    open: Vec<Arc<Counter>>,
+struct FileCounters {
+    open: Vec<Arc<OpenFileCounter>>,
     closed: IoCounts,
 }
 
-impl Default for Files {
+impl Default for FileCounters {
     fn default() -> Self {
         Self { open: Vec::new(), closed: IoCounts::TIMED }
     }
@@ -76,12 +76,12 @@ impl Default for Files {
 /// The file system of one engine. Open connections hold a reference to it.
 #[derive(Debug)]
 pub(crate) struct CountingFiles {
-    library: Library,
+    library: SqliteLibrary,
     name: CString,
     /// Registration with SQLite while this lives; it points back to this.
     vfs: Mutex<Option<RegisteredVfs>>,
     default_vfs: *mut ffi::sqlite3_vfs,
-    files: Mutex<Files>,
+    files: Mutex<FileCounters>,
 }
 
 /// A registered description; boxed, since SQLite stores its address.
@@ -96,7 +96,7 @@ unsafe impl Sync for CountingFiles {}
 
 impl CountingFiles {
     /// Registers a file system; `None` if SQLite has no default file system, one of before 3.7.0, or no memory.
-    pub(crate) fn register(library: Library) -> Option<Arc<Self>> {
+    pub(crate) fn register(library: SqliteLibrary) -> Option<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if library.start() != ffi::SQLITE_OK {
             return None;
@@ -135,17 +135,17 @@ impl CountingFiles {
         counts
     }
 
-    fn files(&self) -> MutexGuard<'_, Files> {
+    fn files(&self) -> MutexGuard<'_, FileCounters> {
         locked(&self.files)
     }
 
-    fn opened(&self, flags: c_int) -> Arc<Counter> {
-        let counter = Arc::new(Counter { kind: Kind::of(flags), io: FileCounter::default() });
+    fn opened(&self, flags: c_int) -> Arc<OpenFileCounter> {
+        let counter = Arc::new(OpenFileCounter { kind: FilePurpose::of(flags), io: FileCounter::default() });
         self.files().open.push(Arc::clone(&counter));
         counter
     }
 
-    fn closed(&self, counter: &Arc<Counter>) {
+    fn closed(&self, counter: &Arc<OpenFileCounter>) {
         let mut files = self.files();
         files.open.retain(|open| !Arc::ptr_eq(open, counter));
         counter.add_to(&mut files.closed);
@@ -175,7 +175,7 @@ static DECLARED: OnceLock<(DeclaredDevice, Option<Arc<CountingFiles>>)> = OnceLo
 pub fn declare_device(sector_bytes: u32, powersafe_overwrite: bool) {
     let characteristics = if powersafe_overwrite { ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE } else { 0 };
     let device = DeclaredDevice { sector_bytes: sector_bytes as c_int, characteristics };
-    DECLARED.get_or_init(|| (device, CountingFiles::register(Library)));
+    DECLARED.get_or_init(|| (device, CountingFiles::register(SqliteLibrary)));
 }
 
 /// File system for files that no engine counts, if a device is declared.

@@ -8,27 +8,27 @@
 
 mod storage;
 
-use crate::ffi::{self, Library};
+use crate::ffi::{self, SqliteLibrary};
 use crate::vfs::default_vfs;
-use crate::vfs::handle::{OpenedFile, Shared};
+use crate::vfs::handle::{OpenedFile, SharedFile};
 use crate::vfs::memory::{MemoryFile, description};
 use bourse_engine::locked;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
-use storage::Storage;
+use storage::MemoryBytes;
 
 /// Name for `?vfs=` in a URI.
 pub(crate) const NAME: &CStr = c"bourse-ram";
 
 /// A file, shared by all its handles.
 struct MemFile {
-    storage: Storage,
-    shared: Shared,
+    storage: MemoryBytes,
+    shared: SharedFile,
 }
 
 impl OpenedFile for MemFile {
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &SharedFile {
         &self.shared
     }
 }
@@ -43,7 +43,7 @@ impl MemoryFile for MemFile {
     const BY_ADDRESS: bool = true;
 
     fn temporary() -> Arc<Self> {
-        Arc::new(Self { storage: Storage::new(), shared: Shared::default() })
+        Arc::new(Self { storage: MemoryBytes::new(), shared: SharedFile::default() })
     }
 
     fn find(name: &CStr, makes: bool) -> Option<Arc<Self>> {
@@ -94,7 +94,7 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<MemFile>>> {
 /// Registers the file system with a copy of SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
-pub(crate) fn register(library: Library) -> c_int {
+pub(crate) fn register(library: SqliteLibrary) -> c_int {
     default_vfs::register(library, NAME, |default_vfs| description::<MemFile>(NAME, default_vfs))
 }
 

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Bytes of a chunk; no page crosses a chunk's end.
-const CHUNK: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 /// Chunks at most: 64 GiB.
 const CHUNKS: usize = 1 << 16;
 
 /// Bytes of a file. Reads and writes of different places may be concurrent; SQLite's locks decide who accesses which
 /// place when, as on a disk.
-pub(super) struct Storage {
+pub(super) struct MemoryBytes {
     chunks: Box<[AtomicPtr<u8>]>,
     size: AtomicU64,
     /// Held while chunks are added or the file is truncated.
@@ -20,10 +20,10 @@ pub(super) struct Storage {
 }
 
 fn layout() -> Layout {
-    Layout::from_size_align(CHUNK, 4096).expect("a chunk is a power of two")
+    Layout::from_size_align(CHUNK_BYTES, 4096).expect("a chunk is a power of two")
 }
 
-impl Storage {
+impl MemoryBytes {
     pub(super) fn new() -> Self {
         let chunks = (0..CHUNKS).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
         Self { chunks, size: AtomicU64::new(0), shape: Mutex::new(()) }
@@ -35,8 +35,8 @@ impl Storage {
 
     /// The address of `length` bytes at `offset`, if all are within the file and one chunk.
     pub(super) fn address(&self, offset: u64, length: usize) -> Option<*mut u8> {
-        let (chunk, within) = ((offset / CHUNK as u64) as usize, (offset % CHUNK as u64) as usize);
-        if within + length > CHUNK || offset + length as u64 > self.size() {
+        let (chunk, within) = ((offset / CHUNK_BYTES as u64) as usize, (offset % CHUNK_BYTES as u64) as usize);
+        if within + length > CHUNK_BYTES || offset + length as u64 > self.size() {
             return None;
         }
         let start = self.chunks.get(chunk)?.load(Ordering::Acquire);
@@ -53,8 +53,8 @@ impl Storage {
         let mut done = 0;
         while done < there {
             let at = offset + done as u64;
-            let (chunk, within) = ((at / CHUNK as u64) as usize, (at % CHUNK as u64) as usize);
-            let piece = (CHUNK - within).min(there - done);
+            let (chunk, within) = ((at / CHUNK_BYTES as u64) as usize, (at % CHUNK_BYTES as u64) as usize);
+            let piece = (CHUNK_BYTES - within).min(there - done);
             let start = self.chunks[chunk].load(Ordering::Acquire);
             // SAFETY: the piece lies within the chunk and, by the caller's word, within the target. A chunk that was never
             // written reads as zeros.
@@ -76,14 +76,14 @@ impl Storage {
     /// `source` must be valid for reading `length` bytes.
     pub(super) unsafe fn write(&self, offset: u64, source: *const u8, length: usize) -> bool {
         let end = offset + length as u64;
-        if end > (CHUNK * CHUNKS) as u64 {
+        if end > (CHUNK_BYTES * CHUNKS) as u64 {
             return false;
         }
         let mut done = 0;
         while done < length {
             let at = offset + done as u64;
-            let (chunk, within) = ((at / CHUNK as u64) as usize, (at % CHUNK as u64) as usize);
-            let piece = (CHUNK - within).min(length - done);
+            let (chunk, within) = ((at / CHUNK_BYTES as u64) as usize, (at % CHUNK_BYTES as u64) as usize);
+            let piece = (CHUNK_BYTES - within).min(length - done);
             let Some(start) = self.chunk(chunk) else { return false };
             // SAFETY: the piece lies within the chunk and, by the caller's word, within the source.
             unsafe { ptr::copy_nonoverlapping(source.add(done), start.add(within), piece) };
@@ -119,8 +119,8 @@ impl Storage {
         let old = self.size.swap(size, Ordering::AcqRel);
         let mut at = size;
         while at < old {
-            let (chunk, within) = ((at / CHUNK as u64) as usize, (at % CHUNK as u64) as usize);
-            let piece = (CHUNK - within).min((old - at) as usize);
+            let (chunk, within) = ((at / CHUNK_BYTES as u64) as usize, (at % CHUNK_BYTES as u64) as usize);
+            let piece = (CHUNK_BYTES - within).min((old - at) as usize);
             let start = self.chunks[chunk].load(Ordering::Acquire);
             if !start.is_null() {
                 // SAFETY: the piece lies within the chunk; SQLite cuts a file only while nobody uses what is cut off.
@@ -131,7 +131,7 @@ impl Storage {
     }
 }
 
-impl Drop for Storage {
+impl Drop for MemoryBytes {
     fn drop(&mut self) {
         for chunk in &self.chunks {
             let start = chunk.load(Ordering::Acquire);
@@ -147,12 +147,12 @@ impl Drop for Storage {
 mod tests {
     use super::*;
 
-    fn write(storage: &Storage, offset: u64, bytes: &[u8]) {
+    fn write(storage: &MemoryBytes, offset: u64, bytes: &[u8]) {
         // SAFETY: the slice is as long as it says.
         assert!(unsafe { storage.write(offset, bytes.as_ptr(), bytes.len()) });
     }
 
-    fn read(storage: &Storage, offset: u64, length: usize) -> Vec<u8> {
+    fn read(storage: &MemoryBytes, offset: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0xff; length];
         // SAFETY: the vector is as long as it says.
         let there = unsafe { storage.read(offset, bytes.as_mut_ptr(), length) };
@@ -162,20 +162,20 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_also_across_chunks_and_after_gaps() {
-        let storage = Storage::new();
-        let across = CHUNK as u64 - 2;
+        let storage = MemoryBytes::new();
+        let across = CHUNK_BYTES as u64 - 2;
         write(&storage, across, b"abcd");
         assert_eq!(storage.size(), across + 4);
         assert_eq!(read(&storage, across, 10), b"abcd");
         assert_eq!(read(&storage, 0, 3), [0; 3]);
         assert_eq!(read(&storage, across + 4, 3), b"");
-        write(&storage, 3 * CHUNK as u64, b"z");
-        assert_eq!(read(&storage, 2 * CHUNK as u64, 4), [0; 4], "a chunk that was never written");
+        write(&storage, 3 * CHUNK_BYTES as u64, b"z");
+        assert_eq!(read(&storage, 2 * CHUNK_BYTES as u64, 4), [0; 4], "a chunk that was never written");
     }
 
     #[test]
     fn what_was_cut_off_reads_as_zeros_when_the_file_grows_again() {
-        let storage = Storage::new();
+        let storage = MemoryBytes::new();
         write(&storage, 0, b"abcdef");
         storage.truncate(2);
         assert_eq!(read(&storage, 0, 10), b"ab");
@@ -185,17 +185,17 @@ mod tests {
 
     #[test]
     fn an_address_is_given_only_within_the_file_and_one_chunk() {
-        let storage = Storage::new();
-        write(&storage, 0, &vec![1; CHUNK + 8]);
+        let storage = MemoryBytes::new();
+        write(&storage, 0, &vec![1; CHUNK_BYTES + 8]);
         assert!(storage.address(0, 4096).is_some());
-        assert!(storage.address(CHUNK as u64 - 4, 8).is_none());
-        assert!(storage.address(CHUNK as u64, 9).is_none());
+        assert!(storage.address(CHUNK_BYTES as u64 - 4, 8).is_none());
+        assert!(storage.address(CHUNK_BYTES as u64, 9).is_none());
     }
 
     #[test]
     fn a_file_ends_at_its_limit() {
-        let storage = Storage::new();
+        let storage = MemoryBytes::new();
         // SAFETY: nothing is read, since the place is refused.
-        assert!(!unsafe { storage.write((CHUNK * CHUNKS) as u64, [0u8].as_ptr(), 1) });
+        assert!(!unsafe { storage.write((CHUNK_BYTES * CHUNKS) as u64, [0u8].as_ptr(), 1) });
     }
 }

@@ -1,9 +1,9 @@
 //! Directories in memory that SQLite can open databases in.
 
 use crate::error::{error, words};
-use crate::ffi::{self, Library};
+use crate::ffi::{self, SqliteLibrary};
 use crate::vfs::default_vfs;
-use crate::vfs::handle::{OpenedFile, Shared};
+use crate::vfs::handle::{OpenedFile, SharedFile};
 use crate::vfs::memory::{MemoryFile, description};
 use bourse_crash::{Directory, FileImage};
 use bourse_engine::{EngineError, locked};
@@ -17,27 +17,27 @@ use std::sync::{Arc, LazyLock, Mutex};
 #[derive(Default)]
 struct ImageFile {
     image: Mutex<FileImage>,
-    shared: Shared,
+    shared: SharedFile,
 }
 
 /// The files of a directory by name.
-type Files = Arc<Mutex<BTreeMap<String, Arc<ImageFile>>>>;
+type ImageFiles = Arc<Mutex<BTreeMap<String, Arc<ImageFile>>>>;
 
 /// Mounted directories, by number.
-static MOUNTED: LazyLock<Mutex<HashMap<u64, Files>>> = LazyLock::new(Mutex::default);
+static MOUNTED: LazyLock<Mutex<HashMap<u64, ImageFiles>>> = LazyLock::new(Mutex::default);
 
 /// Name of the file system.
 const NAME: &CStr = c"bourse-images";
 
 /// Directory of a path `/NUMBER/NAME`, and the name in it. Another path is in none.
-fn find(path: &CStr) -> Option<(Files, &str)> {
+fn find(path: &CStr) -> Option<(ImageFiles, &str)> {
     let (number, name) = path.to_str().ok()?.strip_prefix('/')?.split_once('/')?;
     let files = locked(&MOUNTED).get(&number.parse().ok()?).cloned()?;
     Some((files, name))
 }
 
 impl OpenedFile for ImageFile {
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &SharedFile {
         &self.shared
     }
 }
@@ -85,24 +85,25 @@ impl MemoryFile for ImageFile {
 }
 
 /// A directory that SQLite can open databases in until this is dropped.
-pub(super) struct Mount {
+pub(super) struct MountedImages {
     number: u64,
-    files: Files,
+    files: ImageFiles,
 }
 
-impl Mount {
+impl MountedImages {
     /// Mounts a copy of a directory, whose blocks are shared until they are changed.
     pub(super) fn new(directory: &Directory) -> Result<Self, EngineError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let code = default_vfs::register(Library, NAME, |default_vfs| description::<ImageFile>(NAME, default_vfs));
+        let code =
+            default_vfs::register(SqliteLibrary, NAME, |default_vfs| description::<ImageFile>(NAME, default_vfs));
         if code != ffi::SQLITE_OK {
-            return Err(error(code, words(Library, code)));
+            return Err(error(code, words(SqliteLibrary, code)));
         }
         let file = |(name, image): (&String, &FileImage)| {
-            let file = ImageFile { image: Mutex::new(image.clone()), shared: Shared::default() };
+            let file = ImageFile { image: Mutex::new(image.clone()), shared: SharedFile::default() };
             (name.clone(), Arc::new(file))
         };
-        let files: Files = Arc::new(Mutex::new(directory.files.iter().map(file).collect()));
+        let files: ImageFiles = Arc::new(Mutex::new(directory.files.iter().map(file).collect()));
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         locked(&MOUNTED).insert(number, Arc::clone(&files));
         Ok(Self { number, files })
@@ -121,7 +122,7 @@ impl Mount {
     }
 }
 
-impl Drop for Mount {
+impl Drop for MountedImages {
     fn drop(&mut self) {
         locked(&MOUNTED).remove(&self.number);
     }

@@ -7,20 +7,20 @@
 
 mod images;
 
-use crate::connection::Connection;
-use crate::ffi::Library;
-use crate::options::Options;
-use crate::source::Source;
+use crate::connection::SqliteConnection;
+use crate::ffi::SqliteLibrary;
+use crate::options::SqliteOptions;
+use crate::source::SqliteSource;
 use bourse_crash::Directory;
 use bourse_engine::{EachRow, EngineError};
-use images::Mount;
+use images::MountedImages;
 use std::sync::Arc;
 
 /// A database in a directory of files in memory; its changes affect nothing else.
 pub struct ImageDatabase {
     /// Dropped before its files.
-    connection: Connection,
-    mount: Mount,
+    connection: SqliteConnection,
+    mount: MountedImages,
 }
 
 impl ImageDatabase {
@@ -29,9 +29,9 @@ impl ImageDatabase {
     /// # Errors
     /// SQLite's.
     pub fn open(directory: &Directory, name: &str) -> Result<Self, EngineError> {
-        let mount = Mount::new(directory)?;
-        let source = Source::uri(Library, &mount.uri(name), false);
-        let connection = Connection::open(&source, &Options::FILE, &Arc::default())?;
+        let mount = MountedImages::new(directory)?;
+        let source = SqliteSource::uri(SqliteLibrary, &mount.uri(name), false);
+        let connection = SqliteConnection::open(&source, &SqliteOptions::FILE, &Arc::default())?;
         Ok(Self { connection, mount })
     }
 

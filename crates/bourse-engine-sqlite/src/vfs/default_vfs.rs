@@ -1,6 +1,6 @@
 //! Functions that Bourse's file systems delegate to the default one.
 
-use crate::ffi::{self, Library};
+use crate::ffi::{self, SqliteLibrary};
 use crate::waits::while_sleeping;
 use bourse_engine::locked;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -30,7 +30,7 @@ impl DefaultVfsAccess for DefaultVfsItself {
 /// Registers a file system on top of the default one with a copy of SQLite, under the description that `describe`
 /// returns; does nothing if that copy has one of this name. Returns SQLite's code.
 pub(crate) fn register(
-    library: Library,
+    library: SqliteLibrary,
     name: &CStr,
     describe: impl FnOnce(*mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs,
 ) -> c_int {

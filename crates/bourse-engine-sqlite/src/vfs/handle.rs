@@ -1,5 +1,5 @@
 //! An open file of a file system in this process: its allocation by SQLite, and the functions for locks and for the
-//! index of the write-ahead log, which use only the [`Shared`] part of a file.
+//! index of the write-ahead log, which use only the [`SharedFile`] part of a file.
 
 use super::locks::{HeldSlots, Locks};
 use crate::ffi;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// State that all handles of a file share, besides its bytes.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedFile {
     pub(crate) locks: Locks,
     /// Regions of the write-ahead log's index; boxed, so that their addresses stay valid.
     index: Mutex<Vec<Box<[u64]>>>,
@@ -21,12 +21,12 @@ pub(crate) struct Shared {
 
 /// A file of this process.
 pub(crate) trait OpenedFile {
-    fn shared(&self) -> &Shared;
+    fn shared(&self) -> &SharedFile;
 }
 
 /// Memory that SQLite allocates for an open file: its own part first.
 #[repr(C)]
-struct Handle<F: OpenedFile> {
+struct FileHandle<F: OpenedFile> {
     base: ffi::sqlite3_file,
     state: *mut HandleState<F>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct HandleState<F: OpenedFile> {
 
 /// Number of bytes that SQLite must allocate for an open file.
 pub(crate) const fn size_of_handle<F: OpenedFile>() -> c_int {
-    mem::size_of::<Handle<F>>() as c_int
+    mem::size_of::<FileHandle<F>>() as c_int
 }
 
 /// Initialises the handle of a file that was opened with `flags`; `delete` names it if it is to be deleted when closed.
@@ -63,8 +63,8 @@ pub(crate) unsafe fn fill<F: OpenedFile>(
     // SAFETY: by the caller's word.
     unsafe {
         handle
-            .cast::<Handle<F>>()
-            .write(Handle { base: ffi::sqlite3_file { pMethods: methods }, state: Box::into_raw(Box::new(state)) });
+            .cast::<FileHandle<F>>()
+            .write(FileHandle { base: ffi::sqlite3_file { pMethods: methods }, state: Box::into_raw(Box::new(state)) });
         if !out_flags.is_null() {
             *out_flags = flags;
         }
@@ -77,17 +77,17 @@ pub(crate) unsafe fn fill<F: OpenedFile>(
 /// `handle` must be open, and is not used again.
 pub(crate) unsafe fn empty<F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> Box<HandleState<F>> {
     // SAFETY: `fill` leaked the box, and SQLite closes a file once.
-    unsafe { Box::from_raw((*handle.cast::<Handle<F>>()).state) }
+    unsafe { Box::from_raw((*handle.cast::<FileHandle<F>>()).state) }
 }
 
 /// # Safety
 /// `handle` must be open, and of a file `F`.
 pub(crate) unsafe fn state<'a, F: OpenedFile>(handle: *mut ffi::sqlite3_file) -> &'a mut HandleState<F> {
     // SAFETY: `fill` set the pointer to a leaked box, which lives until `empty`.
-    unsafe { &mut *(*handle.cast::<Handle<F>>()).state }
+    unsafe { &mut *(*handle.cast::<FileHandle<F>>()).state }
 }
 
-/// Methods of an open file that use only [`Shared`]; its file system adds those that touch the bytes.
+/// Methods of an open file that use only [`SharedFile`]; its file system adds those that touch the bytes.
 pub(crate) const fn methods<F: OpenedFile>() -> ffi::sqlite3_io_methods {
     ffi::sqlite3_io_methods {
         // Without pages by address, which version 3 brings.

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 #[derive(Default)]
 pub(crate) struct Locks {
     file: Mutex<FileLocks>,
-    log: Mutex<[Slot; ffi::SQLITE_SHM_NLOCK as usize]>,
+    log: Mutex<[LockSlot; ffi::SQLITE_SHM_NLOCK as usize]>,
 }
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct FileLocks {
 }
 
 #[derive(Default, Clone, Copy)]
-struct Slot {
+struct LockSlot {
     shared: u32,
     exclusive: bool,
 }

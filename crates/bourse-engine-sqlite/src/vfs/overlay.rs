@@ -21,7 +21,7 @@ pub(crate) const fn size_of_file(default_bytes: c_int) -> c_int {
 
 /// A table of functions, and data common to all files that use it.
 #[repr(C)]
-struct Table {
+struct OverlayTable {
     /// First, so that a file's pointer to its functions is a pointer to this.
     methods: ffi::sqlite3_io_methods,
     /// Offset of Bourse's part of a file, in bytes.
@@ -29,14 +29,14 @@ struct Table {
 }
 
 /// Tables of one kind of overlay: one for each table of the default file system, created once and never freed.
-pub(crate) struct Tables {
+pub(crate) struct OverlayTables {
     /// Replaces some of the default functions.
     replaced: fn(ffi::sqlite3_io_methods) -> ffi::sqlite3_io_methods,
     /// Addresses of tables: a default one, and its replacement.
     known: Mutex<Vec<(usize, usize)>>,
 }
 
-impl Tables {
+impl OverlayTables {
     /// Tables in which `replaced` has replaced functions.
     pub(crate) const fn new(replaced: fn(ffi::sqlite3_io_methods) -> ffi::sqlite3_io_methods) -> Self {
         Self { replaced, known: Mutex::new(Vec::new()) }
@@ -54,7 +54,8 @@ impl Tables {
         }
         // SAFETY: as the caller promises; the tables of a default file system live as long as the process.
         let default_methods = unsafe { copied(methods) };
-        let ours: *const Table = Box::leak(Box::new(Table { methods: (self.replaced)(default_methods), place }));
+        let ours: *const OverlayTable =
+            Box::leak(Box::new(OverlayTable { methods: (self.replaced)(default_methods), place }));
         known.push((methods.addr(), ours.expose_provenance()));
         ours.cast()
     }
@@ -72,7 +73,7 @@ unsafe fn slot<S>(file: *mut ffi::sqlite3_file, place: usize) -> *mut *mut S {
 #[inline]
 unsafe fn slot_of<S>(file: *mut ffi::sqlite3_file) -> *mut *mut S {
     // SAFETY: the functions of a file that is open are those of a table of ours, which `open` put there.
-    unsafe { slot(file, (*(*file).pMethods.cast::<Table>()).place) }
+    unsafe { slot(file, (*(*file).pMethods.cast::<OverlayTable>()).place) }
 }
 
 /// Bourse's part of a file.
@@ -105,7 +106,7 @@ pub(crate) unsafe fn open<O: DefaultVfsAccess, S>(
     name: *const c_char,
     file: *mut ffi::sqlite3_file,
     (flags, out_flags): (c_int, *mut c_int),
-    tables: &Tables,
+    tables: &OverlayTables,
     state: impl FnOnce(*const ffi::sqlite3_io_methods) -> S,
 ) -> c_int {
     // SAFETY: as the caller promises; the default file system gets its own description and the first part of the room.

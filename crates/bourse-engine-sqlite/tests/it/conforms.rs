@@ -2,16 +2,16 @@ use bourse_engine_sqlite::open;
 use bourse_testkit::{conformance, records_conformance};
 
 /// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
-const PATIENCE: &str = "busy_timeout=100ms";
+const BUSY_TIMEOUT: &str = "busy_timeout=100ms";
 
 fn check_file(query: &str) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("conformance.db");
-    conformance(&open(&format!("sqlite:{}?{PATIENCE}&{query}", path.display())).unwrap());
+    conformance(&open(&format!("sqlite:{}?{BUSY_TIMEOUT}&{query}", path.display())).unwrap());
 }
 
 fn check_memory(query: &str) {
-    conformance(&open(&format!("sqlite::memory:?{PATIENCE}&{query}")).unwrap());
+    conformance(&open(&format!("sqlite::memory:?{BUSY_TIMEOUT}&{query}")).unwrap());
 }
 
 #[test]

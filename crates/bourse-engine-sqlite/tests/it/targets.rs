@@ -1,53 +1,58 @@
 use bourse_engine::target::TargetError;
-use bourse_engine_sqlite::{GRAMMAR, Journal, Options, Place, Sets, Sync, Target, Writers};
+use bourse_engine_sqlite::{
+    GRAMMAR, Sets, SqliteJournal, SqliteOptions, SqlitePlace, SqliteSync, SqliteTarget, SqliteWriters,
+};
 use proptest::prelude::*;
 use std::time::Duration;
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let message = Target::parse(target).expect_err(target).to_string();
+    let message = SqliteTarget::parse(target).expect_err(target).to_string();
     assert!(message.contains(expected), "{target}: {message}");
 }
 
 #[track_caller]
-fn check(target: &str, expected: Options) {
-    assert_eq!(Target::parse(target).unwrap().options, expected, "{target}");
+fn check(target: &str, expected: SqliteOptions) {
+    assert_eq!(SqliteTarget::parse(target).unwrap().options, expected, "{target}");
 }
 
 #[test]
 fn a_target_is_a_path_and_its_settings() {
-    check("sqlite:x.db", Options::FILE);
-    check("sqlite::memory:", Options::MEMORY);
+    check("sqlite:x.db", SqliteOptions::FILE);
+    check("sqlite::memory:", SqliteOptions::MEMORY);
     check(
         "sqlite:x.db?journal=delete&sync=extra&cache=1GiB&busy_timeout=250ms&writers=busy",
-        Options {
-            journal: Journal::Delete,
-            sync: Sync::Extra,
+        SqliteOptions {
+            journal: SqliteJournal::Delete,
+            sync: SqliteSync::Extra,
             cache_bytes: 1 << 30,
             is_cache_given: true,
             busy_timeout: Duration::from_millis(250),
-            writers: Writers::Busy,
-            ..Options::FILE
+            writers: SqliteWriters::Busy,
+            ..SqliteOptions::FILE
         },
     );
     // Wherever it stands, what is said beside it holds.
     let sets = Sets::of(&["journal", "defaults"]);
-    let sqlite = Options { journal: Journal::Wal, sets, ..Options::SQLITE_FILE };
+    let sqlite = SqliteOptions { journal: SqliteJournal::Wal, sets, ..SqliteOptions::SQLITE_FILE };
     check("sqlite:x.db?defaults=sqlite&journal=wal", sqlite);
     check("sqlite:x.db?journal=wal&defaults=sqlite", sqlite);
     let sets = Sets::of(&["defaults"]);
-    check("sqlite::memory:?defaults=sqlite", Options { journal: Journal::Memory, sets, ..Options::SQLITE_MEMORY });
-    let place = |target| Target::parse(target).unwrap().place;
-    assert_eq!(place("sqlite:///a/b.db"), Place::File("/a/b.db".into()));
-    assert_eq!(place("sqlite:a%3Fb%25.db?sync=off"), Place::File("a?b%.db".into()));
+    check(
+        "sqlite::memory:?defaults=sqlite",
+        SqliteOptions { journal: SqliteJournal::Memory, sets, ..SqliteOptions::SQLITE_MEMORY },
+    );
+    let place = |target| SqliteTarget::parse(target).unwrap().place;
+    assert_eq!(place("sqlite:///a/b.db"), SqlitePlace::File("/a/b.db".into()));
+    assert_eq!(place("sqlite:a%3Fb%25.db?sync=off"), SqlitePlace::File("a?b%.db".into()));
 }
 
 #[test]
 fn every_setting_is_read_as_it_is_shown() {
     // One is about memory alone.
     for option in GRAMMAR.options.iter().filter(|option| option.name != "memory") {
-        let shown = (option.show)(&Options::FILE);
-        let expected = Options { is_cache_given: option.name == "cache", ..Options::FILE };
+        let shown = (option.show)(&SqliteOptions::FILE);
+        let expected = SqliteOptions { is_cache_given: option.name == "cache", ..SqliteOptions::FILE };
         check(&format!("sqlite:x.db?{}={shown}", option.name), expected);
     }
 }
@@ -81,7 +86,7 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     refused("sqlite::memory:?writers=one&memory=private", "'writers=one' cannot be used with memory=private");
     refused("sqlite:x.db?writers=one&shared_cache=on", "'writers=one' cannot be used with a shared cache");
     refused("sqlite:x.db?index=hash", "'index' cannot be used with SQLite: it finds rows by trees alone; did you mean");
-    assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
+    assert!(matches!(SqliteTarget::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
 }
 
 /// Texts similar to targets: the right scheme and words about half of the time, settings right and wrong.
@@ -121,12 +126,12 @@ proptest! {
     /// Property: any text is a target or is refused in a readable line; the order of settings does not matter.
     #[test]
     fn any_text_is_a_target_or_refused(text in targets()) {
-        match Target::parse(&text) {
+        match SqliteTarget::parse(&text) {
             Ok(target) => {
                 prop_assert!(text.starts_with("sqlite:"), "{text}");
                 if let Some((place, settings)) = text.split_once('?') {
                     let turned: Vec<&str> = settings.split('&').rev().collect();
-                    let again = Target::parse(&format!("{place}?{}", turned.join("&")));
+                    let again = SqliteTarget::parse(&format!("{place}?{}", turned.join("&")));
                     prop_assert_eq!(again.map(|it| it.options).ok(), Some(target.options));
                 }
             }

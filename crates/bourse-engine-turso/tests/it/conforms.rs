@@ -4,12 +4,12 @@ use bourse_engine_turso::open;
 use bourse_testkit::{conformance, files_conformance, records_conformance};
 
 /// Short patience, since sessions of one thread wait for each other in vain.
-const PATIENCE: &str = "busy_timeout=100ms";
+const BUSY_TIMEOUT: &str = "busy_timeout=100ms";
 
 #[test]
 fn memory() {
     for journal in ["wal", "mvcc"] {
-        conformance(&open(&format!("turso::memory:?{PATIENCE}&journal={journal}")).unwrap());
+        conformance(&open(&format!("turso::memory:?{BUSY_TIMEOUT}&journal={journal}")).unwrap());
     }
 }
 
@@ -18,7 +18,7 @@ fn file() {
     let folder = folder();
     for query in ["journal=wal", "journal=mvcc&checkpoint_threshold=64KiB", "sync=off&foreign_keys=off&checks=off"] {
         let path = folder.path().join(query.split('&').next().unwrap());
-        conformance(&open(&format!("turso:{}?{PATIENCE}&{query}", path.display())).unwrap());
+        conformance(&open(&format!("turso:{}?{BUSY_TIMEOUT}&{query}", path.display())).unwrap());
     }
 }
 

@@ -1,5 +1,5 @@
 use bourse_engine::{Engine as _, Location};
-use bourse_engine_turso::{GRAMMAR, Options, open};
+use bourse_engine_turso::{GRAMMAR, TursoOptions, open};
 use bourse_testkit::every_option_is_read_as_it_is_shown;
 
 #[test]
@@ -19,8 +19,8 @@ fn what_a_target_cannot_mean_is_refused_with_what_it_can() {
 
 #[test]
 fn options_are_read_as_they_are_shown() {
-    let read = |text: &str| GRAMMAR.parse(text, Options::DEFAULT).map(|parsed| parsed.options);
-    every_option_is_read_as_it_is_shown(&GRAMMAR, &Options::DEFAULT, |_| ":x", read);
+    let read = |text: &str| GRAMMAR.parse(text, TursoOptions::DEFAULT).map(|parsed| parsed.options);
+    every_option_is_read_as_it_is_shown(&GRAMMAR, &TursoOptions::DEFAULT, |_| ":x", read);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! TPC-E on Turso: loaded, run by the emulators in simulated time, checked, and compared with other engines.
 
 use bourse_engine_turso::open;
-use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
 #[test]
 fn the_workload_runs_and_reconciles() {
     for journal in ["wal", "mvcc"] {
         let engine = open(&format!("turso::memory:?journal={journal}")).unwrap();
-        run_and_check(&engine, Run { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
     }
 }
 

@@ -12,7 +12,7 @@
 //! | bytes | 4 | 4 of length, little-endian, and so many |
 
 use super::refusals::wrong_key;
-use crate::{Change, EngineError, ErrorKind, Key, RecordTable, RecordType, Row, Value};
+use crate::{EngineError, ErrorKind, FieldChange, Key, RecordTable, RecordType, Row, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -124,7 +124,7 @@ fn append(value: Value<'_>, out: &mut Vec<u8>) -> Result<(), EngineError> {
 }
 
 /// The value at the start of `bytes`, its text not yet validated.
-enum Raw<'a> {
+enum RawValue<'a> {
     Null,
     Int(i64),
     Real(f64),
@@ -133,7 +133,7 @@ enum Raw<'a> {
 }
 
 #[inline]
-fn split(bytes: &[u8]) -> Option<(Raw<'_>, &[u8])> {
+fn split(bytes: &[u8]) -> Option<(RawValue<'_>, &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let eight = || rest.split_first_chunk::<8>();
     let long = || {
@@ -141,11 +141,11 @@ fn split(bytes: &[u8]) -> Option<(Raw<'_>, &[u8])> {
         rest.split_at_checked(u32::from_le_bytes(*length) as usize)
     };
     Some(match tag {
-        NULL => (Raw::Null, rest),
-        INT => eight().map(|(number, rest)| (Raw::Int(i64::from_le_bytes(*number)), rest))?,
-        REAL => eight().map(|(number, rest)| (Raw::Real(f64::from_le_bytes(*number)), rest))?,
-        TEXT => long().map(|(text, rest)| (Raw::Text(text), rest))?,
-        BYTES => long().map(|(bytes, rest)| (Raw::Bytes(bytes), rest))?,
+        NULL => (RawValue::Null, rest),
+        INT => eight().map(|(number, rest)| (RawValue::Int(i64::from_le_bytes(*number)), rest))?,
+        REAL => eight().map(|(number, rest)| (RawValue::Real(f64::from_le_bytes(*number)), rest))?,
+        TEXT => long().map(|(text, rest)| (RawValue::Text(text), rest))?,
+        BYTES => long().map(|(bytes, rest)| (RawValue::Bytes(bytes), rest))?,
         _ => return None,
     })
 }
@@ -164,10 +164,10 @@ fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
 ///
 /// # Errors
 /// There is no such field, or it is not an integer that could be added to, or no field holds the new value.
-pub fn change(bytes: &mut Vec<u8>, change: Change<'_>) -> Result<(), EngineError> {
+pub fn change(bytes: &mut Vec<u8>, change: FieldChange<'_>) -> Result<(), EngineError> {
     match change {
-        Change::Add(index, by) => add(bytes, index, by),
-        Change::Set(index, value) => set(bytes, index, value),
+        FieldChange::Add(index, by) => add(bytes, index, by),
+        FieldChange::Set(index, value) => set(bytes, index, value),
     }
 }
 
@@ -223,7 +223,7 @@ impl<'a> EncodedRow<'a> {
 
     /// Field number `index`, counted without the key.
     #[inline]
-    fn raw(&self, index: usize) -> Option<Raw<'a>> {
+    fn raw(&self, index: usize) -> Option<RawValue<'a>> {
         let (last, offset) = self.last.get();
         let (steps, from) = if index < last { (index, 0) } else { (index - last, offset) };
         let rest = field(self.bytes.get(from..)?, steps)?;
@@ -238,11 +238,11 @@ impl Row for EncodedRow<'_> {
     fn value(&self, index: usize) -> Value<'_> {
         match index.checked_sub(1).map(|index| self.raw(index)) {
             None => self.key.into(),
-            Some(Some(Raw::Int(number))) => Value::Int(number),
-            Some(Some(Raw::Real(number))) => Value::Real(number),
-            Some(Some(Raw::Text(text))) => std::str::from_utf8(text).map_or(Value::Null, Value::Text),
-            Some(Some(Raw::Bytes(bytes))) => Value::Blob(bytes),
-            Some(Some(Raw::Null) | None) => Value::Null,
+            Some(Some(RawValue::Int(number))) => Value::Int(number),
+            Some(Some(RawValue::Real(number))) => Value::Real(number),
+            Some(Some(RawValue::Text(text))) => std::str::from_utf8(text).map_or(Value::Null, Value::Text),
+            Some(Some(RawValue::Bytes(bytes))) => Value::Blob(bytes),
+            Some(Some(RawValue::Null) | None) => Value::Null,
         }
     }
 
@@ -250,7 +250,7 @@ impl Row for EncodedRow<'_> {
     fn text_bytes(&self, index: usize) -> Option<&[u8]> {
         match (index.checked_sub(1).map(|index| self.raw(index)), self.key) {
             (None, Key::Text(text)) => Some(text.as_bytes()),
-            (Some(Some(Raw::Text(text))), _) => Some(text),
+            (Some(Some(RawValue::Text(text))), _) => Some(text),
             _ => None,
         }
     }
@@ -283,7 +283,7 @@ mod tests {
             [Value::Text("ä"), Value::Null, Value::Int(-5), Value::Real(1.5), Value::Blob(&[0, 255]), Value::Text("")];
         let mut bytes = vec![9; 3];
         encode(&values, &mut bytes).unwrap();
-        change(&mut bytes, Change::Add(2, 7)).unwrap();
+        change(&mut bytes, FieldChange::Add(2, 7)).unwrap();
         let row = EncodedRow::new(Key::Int(3), &bytes);
         let found: Vec<_> = (0..8).map(|index| row.value(index)).collect();
         let any_order = [7, 3, 3, 1, 5, 0, 6, 2, 4];
@@ -306,13 +306,13 @@ mod tests {
             assert!(bytes.is_none_or(|bytes| Value::Text(std::str::from_utf8(bytes).unwrap()) == *value));
         }
         assert_eq!(EncodedRow::new(Key::Text("k"), &bytes).text_bytes(0), Some(&b"k"[..]));
-        for wrong in [Change::Add(0, 1), Change::Add(6, 1), Change::Set(6, Value::Null)] {
+        for wrong in [FieldChange::Add(0, 1), FieldChange::Add(6, 1), FieldChange::Set(6, Value::Null)] {
             change(&mut bytes, wrong).unwrap_err();
         }
         let changed = [(0, Value::Text("longer")), (5, Value::Text("last")), (4, Value::Null), (2, Value::Int(9))];
         for (field, value) in changed {
             let mut bytes = bytes.clone();
-            change(&mut bytes, Change::Set(field, value)).unwrap();
+            change(&mut bytes, FieldChange::Set(field, value)).unwrap();
             let row = EncodedRow::new(Key::Int(3), &bytes);
             for (index, old) in expected.iter().enumerate() {
                 assert_eq!(row.value(index), if index == field + 1 { value } else { *old }, "column {index}");

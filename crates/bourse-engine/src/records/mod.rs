@@ -15,7 +15,7 @@ mod over_sql;
 pub mod refusals;
 mod table;
 
-pub use over_sql::{RecordsOverSql, Statements};
+pub use over_sql::{RecordsOverSql, StatementForm};
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
 use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Value};
@@ -52,14 +52,14 @@ impl<'a> From<&'a str> for Key<'a> {
 
 /// Change of one field of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change<'a> {
+pub enum FieldChange<'a> {
     /// Adds a number to the integer field of that index, counted from 0 without the key.
     Add(usize, i64),
     /// Replaces the value of the field of that index.
     Set(usize, Value<'a>),
 }
 
-impl Change<'_> {
+impl FieldChange<'_> {
     /// Index of the field, counted from 0 without the key.
     #[inline]
     pub const fn field(&self) -> usize {
@@ -100,7 +100,7 @@ fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineEr
 ///
 /// ```
 /// use bourse_engine::{Engine, IndexKind, NullEngine, RecordField, RecordTable, RecordType, Records, Value};
-/// use bourse_engine::{RecordsOverSql, Statements};
+/// use bourse_engine::{RecordsOverSql, StatementForm};
 ///
 /// static WORDS: RecordTable = RecordTable::new(
 ///     "words",
@@ -108,7 +108,7 @@ fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineEr
 ///     &[RecordField::new("word", RecordType::Text(50))],
 /// );
 /// let mut session = NullEngine.session()?;
-/// let mut records = RecordsOverSql::new(&mut *session, Statements::Prepared);
+/// let mut records = RecordsOverSql::new(&mut *session, StatementForm::Prepared);
 /// records.create(&[&WORDS])?;
 /// records.insert(&WORDS, 7.into(), &[Value::Text("bourse")])?;
 /// let found = records.get(&WORDS, 7.into(), &mut |_| Ok(()))?;
@@ -217,7 +217,12 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// The engine's.
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError>;
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError>;
 
     /// Adds `by` to an integer field, counted from 0 without the key.
     ///
@@ -225,7 +230,7 @@ pub trait Records: Send {
     /// The engine's.
     #[inline]
     fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
-        self.change(table, key, Change::Add(field, by))
+        self.change(table, key, FieldChange::Add(field, by))
     }
 
     /// Deletes the record with that key and returns whether it existed.

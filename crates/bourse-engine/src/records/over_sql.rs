@@ -1,4 +1,4 @@
-use super::{Change, Key, RecordTable, get_one_by_one};
+use super::{FieldChange, Key, RecordTable, get_one_by_one};
 use crate::{
     Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Records, RowExt as _, Session,
     Sql, Value,
@@ -6,7 +6,7 @@ use crate::{
 
 /// Form in which statements are sent to a SQL engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Statements {
+pub enum StatementForm {
     /// Prepared at first use.
     #[default]
     Prepared,
@@ -20,12 +20,12 @@ pub enum Statements {
 /// Borrows the session for one operation, so that a user may mix both interfaces.
 pub struct RecordsOverSql<'s> {
     session: &'s mut dyn Session,
-    statements: Statements,
+    statements: StatementForm,
 }
 
 impl<'s> RecordsOverSql<'s> {
     /// Records on that session.
-    pub fn new(session: &'s mut dyn Session, statements: Statements) -> Self {
+    pub fn new(session: &'s mut dyn Session, statements: StatementForm) -> Self {
         Self { session, statements }
     }
 
@@ -37,8 +37,10 @@ impl<'s> RecordsOverSql<'s> {
             each(row)
         };
         match self.statements {
-            Statements::Prepared => self.session.query(sql, Params::of(params), &mut counted)?,
-            Statements::Parsed => self.session.query_text(&sql.render(self.session.dialect()), params, &mut counted)?,
+            StatementForm::Prepared => self.session.query(sql, Params::of(params), &mut counted)?,
+            StatementForm::Parsed => {
+                self.session.query_text(&sql.render(self.session.dialect()), params, &mut counted)?
+            }
         }
         Ok(rows)
     }
@@ -46,8 +48,8 @@ impl<'s> RecordsOverSql<'s> {
     #[inline]
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         match self.statements {
-            Statements::Prepared => self.session.execute(sql, params),
-            Statements::Parsed => {
+            StatementForm::Prepared => self.session.execute(sql, params),
+            StatementForm::Parsed => {
                 let text = sql.render(self.session.dialect());
                 params.with_one_list(|params| self.session.execute_text(&text, params))
             }
@@ -101,8 +103,8 @@ impl Records for RecordsOverSql<'_> {
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         let get = &table.sql().get;
         match self.statements {
-            Statements::Prepared => self.session.query_first(get, Params::of(&[key.into()]), each),
-            Statements::Parsed => is_one_changed(table, self.query(get, &[key.into()], each)?),
+            StatementForm::Prepared => self.session.query_first(get, Params::of(&[key.into()]), each),
+            StatementForm::Parsed => is_one_changed(table, self.query(get, &[key.into()], each)?),
         }
     }
 
@@ -114,8 +116,8 @@ impl Records for RecordsOverSql<'_> {
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
         match self.statements {
-            Statements::Prepared => self.session.run_each(&table.sql().get, keys, 1, Some(each)),
-            Statements::Parsed => get_one_by_one(self, table, keys, each),
+            StatementForm::Prepared => self.session.run_each(&table.sql().get, keys, 1, Some(each)),
+            StatementForm::Parsed => get_one_by_one(self, table, keys, each),
         }
     }
 
@@ -134,8 +136,8 @@ impl Records for RecordsOverSql<'_> {
         let (sql, width) = (table.sql(), table.values_of_a_row());
         let insert = if table.has_assigned_keys() { &sql.append } else { &sql.insert };
         match self.statements {
-            Statements::Prepared => self.session.run_each(insert, rows, width, None),
-            Statements::Parsed => {
+            StatementForm::Prepared => self.session.run_each(insert, rows, width, None),
+            StatementForm::Parsed => {
                 rows.chunks(width).try_for_each(|row| self.execute(insert, Params::of(row)).map(|_| ()))
             }
         }
@@ -151,10 +153,15 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
         let (sql, value) = match change {
-            Change::Add(field, by) => (&table.sql().add[field], by.into()),
-            Change::Set(field, value) => (&table.sql().set[field], value),
+            FieldChange::Add(field, by) => (&table.sql().add[field], by.into()),
+            FieldChange::Set(field, value) => (&table.sql().set[field], value),
         };
         is_one_changed(table, self.execute(sql, Params::of(&[value, key.into()]))?)
     }

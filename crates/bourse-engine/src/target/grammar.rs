@@ -217,12 +217,12 @@ mod tests {
     use crate::target::{parse_bytes, parse_switch, show_bytes, show_switch};
 
     #[derive(Debug, Clone, PartialEq, Eq)]
-    struct Options {
+    struct TestOptions {
         map_bytes: u64,
         own: bool,
     }
 
-    static GRAMMAR: Grammar<Options> = Grammar {
+    static GRAMMAR: Grammar<TestOptions> = Grammar {
         engine: "Example",
         schemes: &[
             Scheme::plain("ex"),
@@ -246,7 +246,7 @@ mod tests {
             },
         ],
     };
-    const DEFAULTS: Options = Options { map_bytes: 1 << 30, own: false };
+    const DEFAULTS: TestOptions = TestOptions { map_bytes: 1 << 30, own: false };
 
     #[track_caller]
     fn check(text: &str, place: &str, map_bytes: u64) {

@@ -1,6 +1,6 @@
 //! Statements of `client-mix`, equal for each of the four tables.
 
-use bourse_engine::{Connection, EachRow, EngineError, Params, Sql, Statements, Value};
+use bourse_engine::{Connection, EachRow, EngineError, Params, Sql, StatementForm, Value};
 use std::sync::LazyLock;
 
 /// The statements of one table.
@@ -111,7 +111,7 @@ impl InsertValues {
 /// Runs a statement, prepared or parsed; passes rows to `each` and returns the number of changed rows.
 pub(super) fn run(
     connection: &mut Connection,
-    statements: Statements,
+    statements: StatementForm,
     sql: &'static Sql,
     values: &[Value<'_>],
     each: &mut EachRow<'_>,
@@ -119,9 +119,9 @@ pub(super) fn run(
     let session = connection.sql()?;
     let is_query = sql.text().starts_with("SELECT");
     match (statements, is_query) {
-        (Statements::Prepared, true) => session.query(sql, Params::of(values), each).map(|()| 0),
-        (Statements::Prepared, false) => session.execute(sql, Params::of(values)),
-        (Statements::Parsed, true) => session.query_text(&sql.render(session.dialect()), values, each).map(|()| 0),
-        (Statements::Parsed, false) => session.execute_text(&sql.render(session.dialect()), values),
+        (StatementForm::Prepared, true) => session.query(sql, Params::of(values), each).map(|()| 0),
+        (StatementForm::Prepared, false) => session.execute(sql, Params::of(values)),
+        (StatementForm::Parsed, true) => session.query_text(&sql.render(session.dialect()), values, each).map(|()| 0),
+        (StatementForm::Parsed, false) => session.execute_text(&sql.render(session.dialect()), values),
     }
 }

@@ -4,13 +4,13 @@ use super::user::RecordUser;
 use super::{EXPLICIT, LENGTH, PER_TRANSACTION};
 use crate::batching::BATCH;
 use crate::filled_table::{FilledTable, USERTABLE};
-use crate::keys::{Distribution, Growth, KEYS, KeyStream, Zipf};
-use crate::options::{OptionError, Options};
+use crate::keys::{GrowingKeys, KEYS, KeyDistribution, KeyStream, Zipf};
+use crate::options::{OptionError, WorkloadOptions};
 use crate::usual::{THREADS, lacking_records, statements};
-use crate::workload::{MicroError, PlannedWorkload, Setting, Tally, Writes, named};
+use crate::workload::{MicroError, PlannedWorkload, RoundSettings, RoundTally, Writes, named};
 use Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, Scan};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
-use bourse_engine::{Capabilities, Engine, IndexKind, Statements};
+use bourse_engine::{Capabilities, Engine, IndexKind, StatementForm};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(super) enum Action {
 
 /// An operation: its name, its kind, and its share in percent of its users' operations. With 100 for each of several
 /// they take turns.
-pub(super) type Operation = (&'static str, Action, u64);
+pub(super) type MixOperation = (&'static str, Action, u64);
 
 /// Users who perform the same operations.
 pub(super) struct Crew {
@@ -49,14 +49,14 @@ pub(super) struct Crew {
     pub(super) name: &'static str,
     pub(super) role: &'static str,
     pub(super) threads: usize,
-    pub(super) operations: &'static [Operation],
+    pub(super) operations: &'static [MixOperation],
     /// Operations of each in a round with a count, instead of that count.
     pub(super) most: Option<u64>,
 }
 
 impl Crew {
     /// Users as many as the option `threads`.
-    pub(super) fn of(options: &Options, name: &'static str, operations: &'static [Operation]) -> Vec<Self> {
+    pub(super) fn of(options: &WorkloadOptions, name: &'static str, operations: &'static [MixOperation]) -> Vec<Self> {
         let threads = if options.has(THREADS.name) { options.size(THREADS.name) } else { 1 };
         vec![Self { name, role: "users", threads, operations, most: None }]
     }
@@ -68,9 +68,9 @@ pub(super) struct RecordMix {
     crews: Vec<Crew>,
     unit: &'static str,
     /// Distribution of keys over the numbers below `range`.
-    keys: Distribution,
+    keys: KeyDistribution,
     range: u64,
-    pub(super) statements: Statements,
+    pub(super) statements: StatementForm,
     /// Number of transactions in a sample.
     pub(super) batch: Option<u64>,
     /// Changes in a transaction.
@@ -85,7 +85,7 @@ const SAMPLE: u64 = 1_000;
 
 impl RecordMix {
     pub(super) fn plan(
-        options: &Options,
+        options: &WorkloadOptions,
         table: FilledTable,
         unit: &'static str,
         crews: Vec<Crew>,
@@ -105,12 +105,16 @@ impl RecordMix {
         let range = match options.has("hit_rate") {
             true => (rows as f64 / options.fraction("hit_rate")).round() as u64,
             // Room for as many rows again, so that popular keys stay so while the table grows.
-            false if operations().any(|operation| operation.1 == Insert) => (2 * rows).min(Zipf::MOST),
+            false if operations().any(|operation| operation.1 == Insert) => (2 * rows).min(Zipf::MAX_RANKS),
             false => rows,
         };
         Ok(Box::new(Self {
             range,
-            keys: if options.has(KEYS.name) { Distribution::chosen(options, range) } else { Distribution::Sequential },
+            keys: if options.has(KEYS.name) {
+                KeyDistribution::chosen(options, range)
+            } else {
+                KeyDistribution::Sequential
+            },
             statements: statements(options),
             batch: match operations().next() {
                 Some((_, Delete, _)) => Some(SAMPLE),
@@ -128,7 +132,7 @@ impl RecordMix {
         }))
     }
 
-    fn all(&self) -> impl Iterator<Item = &'static Operation> {
+    fn all(&self) -> impl Iterator<Item = &'static MixOperation> {
         self.crews.iter().flat_map(|crew| crew.operations)
     }
 
@@ -145,7 +149,7 @@ impl RecordMix {
 
 impl PlannedWorkload for RecordMix {
     fn operations(&self) -> Vec<OperationSpec> {
-        let spec = |(name, _, percent): &Operation| {
+        let spec = |(name, _, percent): &MixOperation| {
             // Drawn, not dealt: a short round may be off by much and is no worse for it.
             let share = MixShare { target_percent: *percent as f64, tolerance_points: 100.0 };
             OperationSpec { mix: (*percent < 100).then_some(share), ..OperationSpec::new(name) }
@@ -186,8 +190,8 @@ impl PlannedWorkload for RecordMix {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.table.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
-        let growth = self.has(Insert).then(|| Arc::new(Growth::new(self.table.rows)));
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
+        let growth = self.has(Insert).then(|| Arc::new(GrowingKeys::new(self.table.rows)));
         // What is known of the rows is computed before the clock starts.
         self.table.sums();
         if self.has(Scan) && self.table.has_text_key {
@@ -215,8 +219,8 @@ impl PlannedWorkload for RecordMix {
             _ => Writes::committed(operation),
         })
     }
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
-        let changes = Tally::get(&setting.tally.changes);
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
+        let changes = RoundTally::get(&setting.tally.changes);
         match (self.change().map(|(_, action)| action), self.table.table.name()) {
             (Some(Add), _) => self.table.check_sum(setting),
             (Some(Delete | DeleteAll), _) => self.table.check_deleted(setting, changes),
@@ -225,9 +229,10 @@ impl PlannedWorkload for RecordMix {
             _ => Ok(Vec::new()),
         }
     }
-    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+    fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         let per_s = |operation: usize| round.operations[operation].valid() as f64 / round.measured_s.max(1e-9);
-        let (found, reads) = (Tally::get(&setting.tally.found) as f64, Tally::get(&setting.tally.reads) as f64);
+        let (found, reads) =
+            (RoundTally::get(&setting.tally.found) as f64, RoundTally::get(&setting.tally.reads) as f64);
         let retries = |operation: usize| round.operations[operation].retries.to_string();
         let facts = match (&self.crews[..], self.all().next()) {
             ([_, _], _) => vec![

@@ -13,37 +13,41 @@ use crate::batching::BATCH;
 use crate::database::pairs;
 use crate::filled_table::{FIELD_LENGTH, FIELDS, FilledTable, KEY, PERSONS, WIDTH};
 use crate::keys::KEYS;
-use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
+use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOption, WorkloadOptions};
 use crate::usual::{ROWS, STATEMENTS, THREADS};
-use crate::workload::{Extent, PlannedWorkload, WorkloadSpec};
+use crate::workload::{PlannedWorkload, RoundExtent, WorkloadSpec};
 use bourse_engine::IndexKind;
 use mix::Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, ReadModifyWrite, Scan, Set};
-use mix::{Crew, Operation, RecordMix};
+use mix::{Crew, MixOperation, RecordMix};
 
 /// Option: updates in one transaction.
-const PER_TRANSACTION: OptionSpec = OptionSpec {
+const PER_TRANSACTION: WorkloadOption = WorkloadOption {
     name: "per_transaction",
-    kind: Kind::Count { min: 1, max: 10_000_000 },
+    kind: OptionKind::Count { min: 1, max: 10_000_000 },
     default: "1",
     meaning: "updates per transaction",
 };
 /// Option: delimiters of a transaction with one statement.
-pub(crate) const EXPLICIT: OptionSpec = OptionSpec {
+pub(crate) const EXPLICIT: WorkloadOption = WorkloadOption {
     name: "explicit",
     kind: SWITCH,
     default: "on",
     meaning: "BEGIN and COMMIT around each transaction; off: single statements commit by themselves",
 };
 /// Option: rows of a scan.
-const LENGTH: OptionSpec = OptionSpec {
+const LENGTH: WorkloadOption = WorkloadOption {
     name: "length",
-    kind: Kind::Count { min: 1, max: 1_000_000_000 },
+    kind: OptionKind::Count { min: 1, max: 1_000_000_000 },
     default: "100",
     meaning: "rows of one scan; fewer at the end of the table",
 };
 /// Option: the index by which pairs are found by number.
-const INDEX: OptionSpec =
-    OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
+const INDEX: WorkloadOption = WorkloadOption {
+    name: "index",
+    kind: OptionKind::Word(&["tree", "hash"]),
+    default: "tree",
+    meaning: "the index on int_key",
+};
 /// Description of the table of pairs.
 const PAIRS: &str = "pairs (int_key integer, primary key; str_key text of 28 characters, indexed)";
 const BY_KEY: &str = "records by key; `statements=parsed` needs SQL";
@@ -53,13 +57,13 @@ const YCSB_TABLE: &str = "usertable (ycsb_key text of 28 characters in random or
                          of `field_length` characters)";
 
 /// Options of YCSB's workloads.
-const fn ycsb_options(keys: &'static str) -> [OptionSpec; 6] {
-    [ROWS, FIELDS, FIELD_LENGTH, THREADS, OptionSpec { default: keys, ..KEYS }, STATEMENTS]
+const fn ycsb_options(keys: &'static str) -> [WorkloadOption; 6] {
+    [ROWS, FIELDS, FIELD_LENGTH, THREADS, WorkloadOption { default: keys, ..KEYS }, STATEMENTS]
 }
-const ZIPFIAN: &[OptionSpec] = &ycsb_options("zipfian");
-const LATEST: &[OptionSpec] = &ycsb_options("latest");
-const SCANS: &[OptionSpec] = &{
-    let most = OptionSpec { meaning: "most rows of one scan; their number is drawn evenly from 1 on", ..LENGTH };
+const ZIPFIAN: &[WorkloadOption] = &ycsb_options("zipfian");
+const LATEST: &[WorkloadOption] = &ycsb_options("latest");
+const SCANS: &[WorkloadOption] = &{
+    let most = WorkloadOption { meaning: "most rows of one scan; their number is drawn evenly from 1 on", ..LENGTH };
     let [rows, fields, field_length, threads, keys, statements] = ycsb_options("zipfian");
     [rows, fields, field_length, threads, most, keys, statements]
 };
@@ -68,8 +72,8 @@ const SCANS: &[OptionSpec] = &{
 const fn ycsb(
     name: &'static str,
     summary: &'static str,
-    options: &'static [OptionSpec],
-    plan: fn(&Options) -> Result<Box<dyn PlannedWorkload>, OptionError>,
+    options: &'static [WorkloadOption],
+    plan: fn(&WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError>,
 ) -> WorkloadSpec {
     WorkloadSpec {
         name,
@@ -77,7 +81,7 @@ const fn ycsb(
         tables: YCSB_TABLE,
         needs: "records by key that are texts, in order for scans; `statements=parsed` needs SQL",
         options,
-        extent: Extent::Time,
+        extent: RoundExtent::Time,
         plan,
     }
 }
@@ -95,9 +99,9 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
             WIDTH,
             KEY,
             THREADS,
-            OptionSpec {
+            WorkloadOption {
                 name: "hit_rate",
-                kind: Kind::Fraction,
+                kind: OptionKind::Fraction,
                 default: "1",
                 meaning: "share of reads that find a row: keys are drawn from rows / hit_rate numbers",
             },
@@ -105,7 +109,7 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
             STATEMENTS,
             BATCH,
         ],
-        extent: Extent::Time,
+        extent: RoundExtent::Time,
         plan: |options| persons(options, "reads/s", Crew::of(options, "reader", &[("read", Read, 100)])),
     },
     WorkloadSpec {
@@ -114,7 +118,7 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
         tables: PERSONS,
         needs: BY_KEY,
         options: &[ROWS, WIDTH, THREADS, PER_TRANSACTION, EXPLICIT, KEYS, STATEMENTS, BATCH],
-        extent: Extent::Time,
+        extent: RoundExtent::Time,
         plan: |options| persons(options, "updates/s", Crew::of(options, "writer", &[("update", Add, 100)])),
     },
     WorkloadSpec {
@@ -125,21 +129,21 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
         options: &[
             ROWS,
             WIDTH,
-            OptionSpec {
+            WorkloadOption {
                 name: "readers",
-                kind: Kind::Count { min: 1, max: 1_024 },
+                kind: OptionKind::Count { min: 1, max: 1_024 },
                 default: "1",
                 meaning: "threads that read",
             },
-            OptionSpec {
+            WorkloadOption {
                 name: "writers",
-                kind: Kind::Count { min: 1, max: 1_024 },
+                kind: OptionKind::Count { min: 1, max: 1_024 },
                 default: "1",
                 meaning: "threads that update",
             },
-            OptionSpec {
+            WorkloadOption {
                 name: "writes",
-                kind: Kind::CountOr { word: "any", min: 1, max: u64::MAX },
+                kind: OptionKind::CountOr { word: "any", min: 1, max: u64::MAX },
                 default: "any",
                 meaning: "updates of each writer if --count is given; any: as many as fit into the time",
             },
@@ -149,7 +153,7 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
             STATEMENTS,
             BATCH,
         ],
-        extent: Extent::Time,
+        extent: RoundExtent::Time,
         plan: |options| {
             let crew = |name, role, operations, most| {
                 let threads = options.size(role);
@@ -168,9 +172,9 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
         options: &[
             ROWS,
             THREADS,
-            OptionSpec {
+            WorkloadOption {
                 name: "by",
-                kind: Kind::Word(&["number", "text", "both"]),
+                kind: OptionKind::Word(&["number", "text", "both"]),
                 default: "number",
                 meaning: "look up by int_key, by str_key, or alternate",
             },
@@ -179,9 +183,9 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
             STATEMENTS,
             BATCH,
         ],
-        extent: Extent::Time,
+        extent: RoundExtent::Time,
         plan: |options| {
-            let operations: &[Operation] = &[("search by number", Get, 100), ("search by text", FindByText, 100)];
+            let operations: &[MixOperation] = &[("search by number", Get, 100), ("search by text", FindByText, 100)];
             let operations = match options.text("by") {
                 "number" => &operations[..1],
                 "text" => &operations[1..],
@@ -198,23 +202,23 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
         needs: "records by key; indexes beside the key unless text_index=off; a hash index for index=hash",
         options: &[
             ROWS,
-            OptionSpec {
+            WorkloadOption {
                 name: "mode",
-                kind: Kind::Word(&["all", "each"]),
+                kind: OptionKind::Word(&["all", "each"]),
                 default: "all",
                 meaning: "all rows at once, or each by its key",
             },
-            OptionSpec {
+            WorkloadOption {
                 name: "per_transaction",
-                kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
+                kind: OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
                 default: "all",
                 meaning: "deletions per transaction, if each row is deleted by its key",
             },
             INDEX,
-            OptionSpec { name: "text_index", kind: SWITCH, default: "on", meaning: "keep an index on str_key" },
+            WorkloadOption { name: "text_index", kind: SWITCH, default: "on", meaning: "keep an index on str_key" },
             STATEMENTS,
         ],
-        extent: Extent::Work,
+        extent: RoundExtent::Work,
         plan: |options| {
             let is_each = options.is("mode", "each");
             if let (false, Some(number)) = (is_each, options.count_or("per_transaction")) {
@@ -222,7 +226,7 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
                 return Err(options.refuse(what));
             }
             let table = pairs_with_index(options, options.is("text_index", "on"));
-            let operations: &[Operation] =
+            let operations: &[MixOperation] =
                 if is_each { &[("delete", Delete, 100)] } else { &[("delete", DeleteAll, 100)] };
             RecordMix::plan(options, table, "rows/s", Crew::of(options, "deleter", operations))
         },
@@ -233,7 +237,7 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
         tables: PERSONS,
         needs: "records by key with ordered scans; `statements=parsed` needs SQL",
         options: &[ROWS, WIDTH, THREADS, LENGTH, KEYS, STATEMENTS, BATCH],
-        extent: Extent::Time,
+        extent: RoundExtent::Time,
         plan: |options| persons(options, "scans/s", Crew::of(options, "scanner", &[("scan", Scan, 100)])),
     },
     ycsb("ycsb-a", "YCSB A, update heavy: reads 50 %, updates 50 %", ZIPFIAN, |options| {
@@ -254,16 +258,23 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
     }),
 ];
 
-fn persons(options: &Options, unit: &'static str, crews: Vec<Crew>) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn persons(
+    options: &WorkloadOptions,
+    unit: &'static str,
+    crews: Vec<Crew>,
+) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     RecordMix::plan(options, FilledTable::persons(options), unit, crews)
 }
 
-fn pairs_with_index(options: &Options, on_text: bool) -> FilledTable {
+fn pairs_with_index(options: &WorkloadOptions, on_text: bool) -> FilledTable {
     let index = if options.is(INDEX.name, "hash") { IndexKind::Hash } else { IndexKind::Tree };
     FilledTable::pairs(pairs(index, on_text.then_some(IndexKind::Tree)), options)
 }
 
-fn usertable(options: &Options, operations: &'static [Operation]) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn usertable(
+    options: &WorkloadOptions,
+    operations: &'static [MixOperation],
+) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let table = FilledTable::usertable(options);
     RecordMix::plan(options, table, "operations/s", Crew::of(options, "client", operations))
 }

@@ -7,17 +7,17 @@ use super::mix::{Action, Crew, RecordMix};
 use crate::batching::Batching;
 use crate::database::{pair_number, pair_order};
 use crate::filled_table::FilledTable;
-use crate::keys::{Growth, KeyStream};
+use crate::keys::{GrowingKeys, KeyStream};
 use crate::usual::by_weight;
-use crate::workload::{RemainingOperations, Setting, Tally};
+use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
 use arrayvec::ArrayString;
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, User};
-use bourse_engine::{Access, Change, EngineError, ErrorKind, Key, Records, Row, Value};
+use bourse_engine::{Access, EngineError, ErrorKind, FieldChange, Key, Records, Row, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
 /// Text keys passed to the engine together, to be looked up one after another.
-const TOGETHER: usize = 32;
+const KEYS_PER_CALL: usize = 32;
 
 /// Counts and sums of the rows read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(super) struct RecordUser<'s> {
     /// Index in the workload of the crew's first operation.
     first: usize,
     keys: KeyStream,
-    growth: Option<Arc<Growth>>,
+    growth: Option<Arc<GrowingKeys>>,
     random: SplitMix,
     /// Operation of the sample, by its index in the crew's, and how often it is performed.
     at: usize,
@@ -78,7 +78,7 @@ pub(super) struct RecordUser<'s> {
     in_transaction: u64,
     batching: Batching,
     left: RemainingOperations,
-    setting: Setting<'s>,
+    setting: RoundSettings<'s>,
 }
 
 impl<'s> RecordUser<'s> {
@@ -87,8 +87,8 @@ impl<'s> RecordUser<'s> {
         crew: &'s Crew,
         first: usize,
         keys: KeyStream,
-        growth: Option<Arc<Growth>>,
-        setting: &Setting<'s>,
+        growth: Option<Arc<GrowingKeys>>,
+        setting: &RoundSettings<'s>,
         thread: usize,
     ) -> Self {
         let deletes = mix.has(Delete) || mix.has(DeleteAll);
@@ -173,8 +173,8 @@ impl<'s> RecordUser<'s> {
                     Ok(())
                 })?;
                 // Keys on the stack: the timed part must not allocate.
-                let mut keys = [Value::Null; TOGETHER];
-                for texts in texts.chunks(TOGETHER) {
+                let mut keys = [Value::Null; KEYS_PER_CALL];
+                for texts in texts.chunks(KEYS_PER_CALL) {
                     let keys = &mut keys[..texts.len()];
                     keys.iter_mut().zip(texts).for_each(|(key, text)| *key = Value::Text(text));
                     records.get_each(table.table, keys, &mut |at, row| {
@@ -187,8 +187,8 @@ impl<'s> RecordUser<'s> {
                 Ok::<_, EngineError>(found)
             })
         })?;
-        Tally::add(&self.setting.tally.reads, self.count);
-        Tally::add(&self.setting.tally.found, found.rows);
+        RoundTally::add(&self.setting.tally.reads, self.count);
+        RoundTally::add(&self.setting.tally.found, found.rows);
         self.verified(found)
     }
 
@@ -240,8 +240,8 @@ impl<'s> RecordUser<'s> {
                 Ok::<_, EngineError>((found, rows))
             })
         })?;
-        Tally::add(&self.setting.tally.reads, self.count);
-        Tally::add(&self.setting.tally.found, rows);
+        RoundTally::add(&self.setting.tally.reads, self.count);
+        RoundTally::add(&self.setting.tally.found, rows);
         self.verified(found)
     }
 
@@ -264,7 +264,7 @@ impl<'s> RecordUser<'s> {
                     if *explicit { records.commit() } else { Ok(()) }
                 })
             })?;
-            Tally::add(&self.setting.tally.changes, transaction.len() as u64);
+            RoundTally::add(&self.setting.tally.changes, transaction.len() as u64);
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ impl<'s> RecordUser<'s> {
                 connection.with_records(self.mix.statements, |records| self.write_one(records, at, &mut found))
             })?;
             self.committed += 1;
-            Tally::add(&self.setting.tally.changes, 1);
+            RoundTally::add(&self.setting.tally.changes, 1);
         }
         self.verified(found)
     }
@@ -300,7 +300,7 @@ impl<'s> RecordUser<'s> {
             })?;
         }
         let (field, text) = &self.changes[at];
-        if !records.change(table.table, key, Change::Set(*field, Value::Text(text)))? && self.setting.is_real {
+        if !records.change(table.table, key, FieldChange::Set(*field, Value::Text(text)))? && self.setting.is_real {
             return Err(EngineError::new(ErrorKind::Other, format!("no row {key:?} to update")));
         }
         if action == ReadModifyWrite { records.commit() } else { Ok(()) }
@@ -316,7 +316,7 @@ impl<'s> RecordUser<'s> {
             if gone != *rows && self.setting.is_real {
                 return Err(EngineError::new(ErrorKind::Other, format!("{gone} of {rows} rows were deleted")));
             }
-            Tally::add(&self.setting.tally.changes, *rows);
+            RoundTally::add(&self.setting.tally.changes, *rows);
             return Ok(());
         }
         for at in 0..self.drawn.len() {
@@ -329,7 +329,7 @@ impl<'s> RecordUser<'s> {
             self.in_transaction += 1;
             if self.in_transaction == *per_transaction || self.number(at) + 1 == *rows {
                 records.commit()?;
-                Tally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
+                RoundTally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
             }
         }
         Ok(())
@@ -448,7 +448,7 @@ impl User for RecordUser<'_> {
 mod tests {
     use super::*;
     use crate::database::pair_chars;
-    use crate::options::Options;
+    use crate::options::WorkloadOptions;
     use std::borrow::Cow;
 
     struct KeyRow(Value<'static>);
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     fn a_scan_misses_no_row_that_was_loaded() {
         let specs = super::super::TABLE.iter().find(|spec| spec.name == "ycsb-e").unwrap().options;
-        let table = FilledTable::usertable(&Options::parse("ycsb-e", specs, [("rows", "50")]).unwrap());
+        let table = FilledTable::usertable(&WorkloadOptions::parse("ycsb-e", specs, [("rows", "50")]).unwrap());
         let mut numbers: Vec<u64> = (1..=60).collect();
         numbers.sort_by_key(|number| pair_order(*number));
         let row = |number: u64| KeyRow(Value::Text(pair_chars(number).to_string().leak()));

@@ -1,6 +1,6 @@
 //! Values of statements' parameters: declared distributions, and streams of values.
 
-use crate::keys::{Distribution, KeyStream, Zipf};
+use crate::keys::{KeyDistribution, KeyStream, Zipf};
 use bourse_engine::Value;
 use bourse_record::SplitMix;
 use serde::Deserialize;
@@ -80,7 +80,7 @@ impl DeclaredDistribution {
                 if low > high {
                     return Some(format!("from {low} to {high} there is no number: the smaller one stands first"));
                 }
-                let most = if matches!(self, Self::Zipfian(_)) { Zipf::MOST } else { i64::MAX as u64 };
+                let most = if matches!(self, Self::Zipfian(_)) { Zipf::MAX_RANKS } else { i64::MAX as u64 };
                 (high.abs_diff(*low) >= most).then(|| format!("from {low} to {high} are more than {most} numbers"))
             }
             Self::Real([low, high]) => {
@@ -104,7 +104,7 @@ fn not_a_number() -> String {
 /// A declared distribution prepared for all threads of a round.
 #[derive(Debug)]
 pub(super) enum PreparedDistribution {
-    Keys { low: i64, n: u64, distribution: Distribution },
+    Keys { low: i64, n: u64, distribution: KeyDistribution },
     Unique(AtomicI64),
     Real([f64; 2]),
     Text(usize),
@@ -115,11 +115,11 @@ impl PreparedDistribution {
     pub(super) fn of(declared: &DeclaredDistribution) -> Self {
         let keys = |[low, high]: [i64; 2], distribution| Self::Keys { low, n: high.abs_diff(low) + 1, distribution };
         match declared {
-            DeclaredDistribution::Uniform(range) => keys(*range, Distribution::Uniform),
+            DeclaredDistribution::Uniform(range) => keys(*range, KeyDistribution::Uniform),
             DeclaredDistribution::Zipfian([low, high]) => {
-                keys([*low, *high], Distribution::Zipfian(Arc::new(Zipf::new(high.abs_diff(*low) + 1))))
+                keys([*low, *high], KeyDistribution::Zipfian(Arc::new(Zipf::new(high.abs_diff(*low) + 1))))
             }
-            DeclaredDistribution::Sequential(range) => keys(*range, Distribution::Sequential),
+            DeclaredDistribution::Sequential(range) => keys(*range, KeyDistribution::Sequential),
             DeclaredDistribution::Unique(first) => Self::Unique(AtomicI64::new(*first)),
             DeclaredDistribution::Real(range) => Self::Real(*range),
             DeclaredDistribution::Text(width) => Self::Text(*width),
@@ -131,13 +131,13 @@ impl PreparedDistribution {
 
 /// Values of one parameter for one thread.
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct ParameterStream {
     ready: Arc<PreparedDistribution>,
     keys: Option<KeyStream>,
     random: SplitMix,
 }
 
-impl Stream {
+impl ParameterStream {
     pub(super) fn new(ready: &Arc<PreparedDistribution>, seed: u64, thread: usize, threads: usize) -> Self {
         let keys = match &**ready {
             PreparedDistribution::Keys { n, distribution, .. } => {

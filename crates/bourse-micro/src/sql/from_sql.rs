@@ -2,11 +2,11 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{DeclaredDistribution, Literal};
-use super::pieces::{self, Piece, Pieces};
-use super::script::{EqualityCheck, Fault, Operation, Script, Setup};
+use super::pieces::{self, Pieces, TextPiece};
+use super::script::{EqualityCheck, ScriptFault, ScriptOperation, Setup, SqlScript};
 
 /// Purpose of the statements below a directive.
-enum Section {
+enum DirectiveSection {
     Nothing,
     Setup { repeat: u64 },
     Operation { name: String, weight: u64, rows: Option<u64>, is_transaction: bool, line: usize },
@@ -16,12 +16,12 @@ enum Section {
 const KNOWN: &str = "parameter, hole, setup, operation, transaction, check";
 
 /// Reads the SQL form.
-pub(super) fn read(text: &str) -> Result<Script, Fault> {
+pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
     if let Some(fault) = pgbench(text) {
         return Err(fault);
     }
-    let mut script = Script::default();
-    let mut section = Section::Nothing;
+    let mut script = SqlScript::default();
+    let mut section = DirectiveSection::Nothing;
     let mut below = String::new();
     let mut begins = 1;
     for (line, words) in (1..).zip(text.lines()) {
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<Script, Fault> {
 }
 
 /// Error for a script of pgbench, recognised by its commands, tables or variables; `None` for a file with a directive.
-fn pgbench(text: &str) -> Option<Fault> {
+fn pgbench(text: &str) -> Option<ScriptFault> {
     const COMMANDS: [&str; 14] = [
         "set",
         "sleep",
@@ -65,14 +65,14 @@ fn pgbench(text: &str) -> Option<Fault> {
         let command = line.trim_start().strip_prefix('\\').and_then(|rest| rest.split_whitespace().next());
         command.is_some_and(|command| COMMANDS.contains(&command))
             || Pieces::of(line).any(|piece| match piece {
-                Piece::Word(word) => word.starts_with("pgbench_"),
-                Piece::Parameter(name) => VARIABLES.contains(&name),
+                TextPiece::Word(word) => word.starts_with("pgbench_"),
+                TextPiece::Parameter(name) => VARIABLES.contains(&name),
                 _ => false,
             })
     };
     let is_own = text.lines().any(|line| line.trim_start().starts_with("--!"));
     let (line, _) = (1..).zip(text.lines()).find(|(_, line)| !is_own && of_pgbench(line))?;
-    Some(Fault::at(
+    Some(ScriptFault::at(
         line,
         "this is a pgbench script: write `--! transaction NAME` before its statements without BEGIN and END, for each \
          `\\set NAME random(LOW, HIGH)` a line `--! parameter NAME uniform LOW HIGH`, for random_zipfian `zipfian`, and \
@@ -81,8 +81,8 @@ fn pgbench(text: &str) -> Option<Fault> {
 }
 
 /// Processes one directive.
-fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section, Fault> {
-    let fault = |what: String| Err(Fault::at(line, what));
+fn directed(script: &mut SqlScript, directive: &str, line: usize) -> Result<DirectiveSection, ScriptFault> {
+    let fault = |what: String| Err(ScriptFault::at(line, what));
     let (kind, rest) = directive.split_once(char::is_whitespace).unwrap_or((directive, ""));
     let words: Vec<&str> = rest.split_whitespace().collect();
     match (kind, words.as_slice()) {
@@ -95,16 +95,16 @@ fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section
                 ));
             };
             script.declare(name, declared, line)?;
-            Ok(Section::Nothing)
+            Ok(DirectiveSection::Nothing)
         }
         ("hole", [dialect, name, word @ ..]) => {
             let word = word.join(" ");
             script.holes.entry((*dialect).to_owned()).or_default().insert((*name).to_owned(), word);
-            Ok(Section::Nothing)
+            Ok(DirectiveSection::Nothing)
         }
-        ("setup", []) => Ok(Section::Setup { repeat: 1 }),
+        ("setup", []) => Ok(DirectiveSection::Setup { repeat: 1 }),
         ("setup", ["repeat", times]) => match times.replace('_', "").parse() {
-            Ok(repeat) => Ok(Section::Setup { repeat }),
+            Ok(repeat) => Ok(DirectiveSection::Setup { repeat }),
             Err(_) => fault(format!("repeat {times}: an integer is expected")),
         },
         ("operation" | "transaction", [_, ..]) => {
@@ -122,10 +122,10 @@ fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section
                 name = before.to_vec();
             }
             let is_transaction = kind == "transaction";
-            Ok(Section::Operation { name: name.join(" "), weight, rows, is_transaction, line })
+            Ok(DirectiveSection::Operation { name: name.join(" "), weight, rows, is_transaction, line })
         }
         ("check", ["equals", value @ ..]) if !value.is_empty() => {
-            Ok(Section::Check { equals: Literal::of(&value.join(" ")) })
+            Ok(DirectiveSection::Check { equals: Literal::of(&value.join(" ")) })
         }
         ("parameter", _) => fault("expected: --! parameter NAME DISTRIBUTION VALUES".to_owned()),
         ("hole", _) => fault("expected: --! hole DIALECT NAME WORD".to_owned()),
@@ -156,35 +156,35 @@ fn declared(kind: &str, values: &[&str]) -> Option<DeclaredDistribution> {
 }
 
 /// Assigns the statements below a directive to it; `begins` is their first line.
-fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> Result<(), Fault> {
+fn close(script: &mut SqlScript, section: DirectiveSection, below: &str, begins: usize) -> Result<(), ScriptFault> {
     let mut statements = Vec::new();
     for (line, text) in pieces::statements(below) {
         let line = begins.saturating_add(line);
-        if matches!(section, Section::Nothing) {
+        if matches!(section, DirectiveSection::Nothing) {
             let what = "what this statement is for is not said: a line with --! setup, operation, transaction or check before it";
-            return Err(Fault::at(line, what));
+            return Err(ScriptFault::at(line, what));
         }
         statements.push((line, script.statement(text, line)?));
     }
     match section {
-        Section::Nothing => Ok(()),
-        Section::Setup { repeat } => {
+        DirectiveSection::Nothing => Ok(()),
+        DirectiveSection::Setup { repeat } => {
             script.setup.extend(statements.into_iter().map(|(_, statement)| Setup { statement, repeat }));
             Ok(())
         }
-        Section::Operation { name, weight, rows, is_transaction, line } => {
+        DirectiveSection::Operation { name, weight, rows, is_transaction, line } => {
             let count = statements.len();
             if count == 0 || (count > 1 && !is_transaction) {
                 let wanted = if is_transaction { "some" } else { "one, or --! transaction for several" };
-                return Err(Fault::at(line, format!("{name:?} has {count} statements: {wanted} expected")));
+                return Err(ScriptFault::at(line, format!("{name:?} has {count} statements: {wanted} expected")));
             }
             let statements = statements.into_iter().map(|(_, statement)| statement).collect();
-            script.operation(Operation { name, weight, statements, is_transaction, rows }, line)
+            script.operation(ScriptOperation { name, weight, statements, is_transaction, rows }, line)
         }
-        Section::Check { equals } => {
+        DirectiveSection::Check { equals } => {
             for (line, statement) in statements {
                 if !statement.parameters.is_empty() {
-                    return Err(Fault::at(line, "a check has no parameters"));
+                    return Err(ScriptFault::at(line, "a check has no parameters"));
                 }
                 script.checks.push(EqualityCheck { sql: statement.sql, equals: equals.clone() });
             }

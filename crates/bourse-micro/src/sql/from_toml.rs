@@ -2,14 +2,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{DeclaredDistribution, Literal};
-use super::script::{EqualityCheck, Fault, Operation, Script, Setup};
+use super::script::{EqualityCheck, ScriptFault, ScriptOperation, Setup, SqlScript};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct TomlScript {
     #[serde(default)]
     parameters: BTreeMap<String, Spanned<DeclaredDistribution>>,
     #[serde(default)]
@@ -53,11 +53,13 @@ fn one() -> u64 {
 }
 
 /// Reads the TOML form.
-pub(super) fn read(text: &str) -> Result<Script, Fault> {
+pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
     let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count().saturating_add(1);
-    let document: Document = toml::from_str(text)
-        .map_err(|error| Fault { line: error.span().map(|span| line(span.start)), what: error.message().to_owned() })?;
-    let mut script = Script { holes: document.holes, ..Script::default() };
+    let document: TomlScript = toml::from_str(text).map_err(|error| ScriptFault {
+        line: error.span().map(|span| line(span.start)),
+        what: error.message().to_owned(),
+    })?;
+    let mut script = SqlScript { holes: document.holes, ..SqlScript::default() };
     for (name, declared) in document.parameters {
         let at = line(declared.span().start);
         script.declare(&name, declared.into_inner(), at)?;
@@ -76,18 +78,18 @@ pub(super) fn read(text: &str) -> Result<Script, Fault> {
                     "operation {:?} needs either `sql`, one statement, or `transaction`, a list of some",
                     name.get_ref()
                 );
-                return Err(Fault::at(at, what));
+                return Err(ScriptFault::at(at, what));
             }
         };
         let statements = texts.iter().map(|sql| script.statement(sql.get_ref(), line(sql.span().start)));
         let statements = statements.collect::<Result<_, _>>()?;
-        script.operation(Operation { name: name.into_inner(), weight, statements, is_transaction, rows }, at)?;
+        script.operation(ScriptOperation { name: name.into_inner(), weight, statements, is_transaction, rows }, at)?;
     }
     for CheckTable { sql, equals } in document.check {
         let at = line(sql.span().start);
         let statement = script.statement(sql.get_ref(), at)?;
         if !statement.parameters.is_empty() {
-            return Err(Fault::at(at, "a check has no parameters"));
+            return Err(ScriptFault::at(at, "a check has no parameters"));
         }
         script.checks.push(EqualityCheck { sql: statement.sql, equals });
     }

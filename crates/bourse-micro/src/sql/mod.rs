@@ -17,19 +17,19 @@ mod user;
 
 use crate::batching::BATCH;
 use crate::database::create_by;
-use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements};
-use crate::workload::{Extent, MicroError, PlannedWorkload, Setting, Tally, WorkloadSpec};
+use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Row, RowExt as _, Session, Sql,
-    Statements, Value,
+    StatementForm, Value,
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
-use draw::{Literal, PreparedDistribution, Stream};
-use script::{EqualityCheck, Fault, Script, Setup, Statement};
+use draw::{Literal, ParameterStream, PreparedDistribution};
+use script::{EqualityCheck, ScriptFault, ScriptStatement, Setup, SqlScript};
 use std::sync::Arc;
 use user::{Performer, with_values};
 
@@ -47,9 +47,9 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     tables: "those that the file's set-up creates",
     needs: "SQL",
     options: &[
-        OptionSpec {
+        WorkloadOption {
             name: FILE,
-            kind: Kind::Text("a file name ending in .toml or .sql, or example"),
+            kind: OptionKind::Text("a file name ending in .toml or .sql, or example"),
             default: EXAMPLE,
             meaning: "file of statements, as in `bourse micro run sql FILE TARGET…`; example: a small shop, the file \
                       examples/shop.toml",
@@ -58,25 +58,25 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
         STATEMENTS,
         BATCH,
     ],
-    extent: Extent::Time,
+    extent: RoundExtent::Time,
     plan,
 };
 
 struct OwnStatements {
-    script: Script,
+    script: SqlScript,
     names: Vec<&'static str>,
     threads: usize,
-    statements: Statements,
+    statements: StatementForm,
     batch: Option<u64>,
 }
 
 /// Parses a file's text in the form that its name implies.
-fn read(name: &str, text: &str) -> Result<Script, OptionError> {
+fn read(name: &str, text: &str) -> Result<SqlScript, OptionError> {
     // A byte order mark, as editors of some systems write one.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let script = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
         Some("toml") => from_toml::read(text),
-        Some("sql") if text.contains('\r') && !text.contains('\n') => Err(Fault::at(
+        Some("sql") if text.contains('\r') && !text.contains('\n') => Err(ScriptFault::at(
             1,
             "its lines end in a carriage return alone: a line feed, with or without one before it, is expected",
         )),
@@ -87,7 +87,7 @@ fn read(name: &str, text: &str) -> Result<Script, OptionError> {
         }
     };
     let script = script.map_err(|fault| fault.in_file(name))?;
-    Ok(Script { file: name.to_owned(), ..script })
+    Ok(SqlScript { file: name.to_owned(), ..script })
 }
 
 /// Number of operations in a file of statements; its name implies the form.
@@ -99,7 +99,7 @@ pub fn operations_of(name: &str, text: &str) -> Result<usize, OptionError> {
     Ok(script.operations.len())
 }
 
-fn plan(options: &Options) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let script = match options.text(FILE) {
         EXAMPLE => read("examples/shop.toml", EXAMPLE_FILE)?,
         name => {
@@ -131,7 +131,7 @@ impl OwnStatements {
     }
 
     /// Converts the error of a statement of the file.
-    fn failed_at(&self, statement: &Statement) -> impl FnOnce(EngineError) -> MicroError + use<> {
+    fn failed_at(&self, statement: &ScriptStatement) -> impl FnOnce(EngineError) -> MicroError + use<> {
         let place = self.script.place(statement);
         let sql = statement.sql.clone();
         move |error| MicroError::Statement { place, error: error.with_statement(&sql) }
@@ -157,7 +157,8 @@ impl OwnStatements {
     fn set_up(&self, engine: &dyn Engine, from: usize) -> Result<(), MicroError> {
         const TRANSACTION: u64 = 1_000;
         let ready = self.ready();
-        let mut streams: Vec<Stream> = ready.iter().map(|ready| Stream::new(ready, 1, 0, 1)).collect();
+        let mut streams: Vec<ParameterStream> =
+            ready.iter().map(|ready| ParameterStream::new(ready, 1, 0, 1)).collect();
         let doing = || MicroError::engine("connecting");
         let dialect = engine.sql().map_err(doing())?.dialect();
         let mut session = engine.session().map_err(doing())?;
@@ -169,7 +170,7 @@ impl OwnStatements {
                 for &parameter in &setup.statement.parameters {
                     streams[parameter].draw(&mut values[parameter]);
                 }
-                run(session, &setup.statement, sql, Statements::Prepared, &values).map(|_| ())
+                run(session, &setup.statement, sql, StatementForm::Prepared, &values).map(|_| ())
             };
             if setup.repeat == 1 {
                 // Alone: not every engine permits `CREATE TABLE` in a transaction with other statements.
@@ -216,9 +217,9 @@ fn located(error: EngineError, place: &str) -> EngineError {
 /// Runs a statement with its parameters' values, by their numbers; returns the number of rows returned or changed.
 fn run(
     session: &mut dyn Session,
-    statement: &Statement,
+    statement: &ScriptStatement,
     sql: &'static Sql,
-    how: Statements,
+    how: StatementForm,
     values: &[Literal],
 ) -> Result<u64, EngineError> {
     with_values(&statement.parameters, values, |values| {
@@ -232,10 +233,10 @@ fn run(
             Ok(())
         };
         match (statement.is_query, how) {
-            (true, Statements::Prepared) => session.query(sql, Params::of(values), &mut each)?,
-            (true, Statements::Parsed) => session.query_text(&sql.render(session.dialect()), values, &mut each)?,
-            (false, Statements::Prepared) => rows = session.execute(sql, Params::of(values))?,
-            (false, Statements::Parsed) => rows = session.execute_text(&sql.render(session.dialect()), values)?,
+            (true, StatementForm::Prepared) => session.query(sql, Params::of(values), &mut each)?,
+            (true, StatementForm::Parsed) => session.query_text(&sql.render(session.dialect()), values, &mut each)?,
+            (false, StatementForm::Prepared) => rows = session.execute(sql, Params::of(values))?,
+            (false, StatementForm::Parsed) => rows = session.execute_text(&sql.render(session.dialect()), values)?,
         }
         Ok(rows)
     })
@@ -274,7 +275,7 @@ fn shown(value: Value<'_>) -> String {
 impl PlannedWorkload for OwnStatements {
     fn operations(&self) -> Vec<OperationSpec> {
         let all: u64 = self.script.operations.iter().map(|operation| operation.weight).sum();
-        let spec = |(operation, name): (&script::Operation, &&'static str)| {
+        let spec = |(operation, name): (&script::ScriptOperation, &&'static str)| {
             // Drawn, not dealt: a short round may be off by much and is no worse for it.
             let share =
                 MixShare { target_percent: 100.0 * operation.weight as f64 / all as f64, tolerance_points: 100.0 };
@@ -318,7 +319,7 @@ impl PlannedWorkload for OwnStatements {
         self.set_up(engine, first)?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let ready = self.ready();
         let dialect = setting.engine.sql().expect("an engine without SQL is refused before").dialect();
         let sqls =
@@ -328,7 +329,7 @@ impl PlannedWorkload for OwnStatements {
         let sqls: Arc<[Vec<&'static Sql>]> = sqls.collect();
         let user = |thread| {
             let streams = (0..).zip(&ready).map(|(number, ready)| {
-                Stream::new(ready, setting.seed.wrapping_add(number * 1_000_003), thread, self.threads)
+                ParameterStream::new(ready, setting.seed.wrapping_add(number * 1_000_003), thread, self.threads)
             });
             let streams = streams.collect();
             let performer =
@@ -337,16 +338,16 @@ impl PlannedWorkload for OwnStatements {
         };
         (0..self.threads).map(user).collect()
     }
-    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+    fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         round.warnings.extend(not_synced(setting, round, self.threads));
-        let changed = Tally::get(&setting.tally.changes);
+        let changed = RoundTally::get(&setting.tally.changes);
         if self.script.changes_rows() && setting.is_real && changed == 0 && round.failed() == 0 {
             round.warnings.push(Warning::NothingChanged);
         }
         // The operations may have made tables. An error here follows one that the round has reported.
         let _ = setting.engine.session().and_then(|mut session| Inventory::adopt(session.as_mut()));
     }
-    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         let mut session = setting.engine.session().map_err(MicroError::engine("connecting to check"))?;
         let asked = self.script.checks.iter().map(|equals| self.ask(session.as_mut(), equals));
         asked.collect::<Result<_, _>>().map_err(MicroError::engine("checking"))

@@ -3,7 +3,7 @@
 
 /// A piece of a text. All pieces together are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub(super) enum TextPiece<'t> {
     /// Text in quotes or in `$tag$`, including these.
     Quoted(&'t str),
     /// `-- …` until the end of the line, without the line feed.
@@ -18,7 +18,7 @@ pub(super) enum Piece<'t> {
     Other(&'t str),
 }
 
-impl<'t> Piece<'t> {
+impl<'t> TextPiece<'t> {
     /// Text of the piece.
     pub(super) fn text(self) -> &'t str {
         match self {
@@ -66,32 +66,34 @@ impl<'t> Pieces<'t> {
 }
 
 impl<'t> Iterator for Pieces<'t> {
-    type Item = Piece<'t>;
+    type Item = TextPiece<'t>;
 
-    fn next(&mut self) -> Option<Piece<'t>> {
+    fn next(&mut self) -> Option<TextPiece<'t>> {
         let rest = self.rest;
         let first = rest.chars().next()?;
         let opening = rest.get(..first.len_utf8()).unwrap_or_default();
         let words = |text: &str| text.find(|next: char| !is_of_word(next)).unwrap_or(text.len());
-        let (length, piece): (usize, fn(&'t str) -> Piece<'t>) = match first {
-            '\'' | '"' | '`' => (self.until(opening, opening), Piece::Quoted),
-            '-' if rest.starts_with("--") => (rest.find('\n').unwrap_or(rest.len()), Piece::LineComment),
-            '/' if rest.starts_with("/*") => (self.until(rest.get(..2).unwrap_or_default(), "*/"), Piece::BlockComment),
+        let (length, piece): (usize, fn(&'t str) -> TextPiece<'t>) = match first {
+            '\'' | '"' | '`' => (self.until(opening, opening), TextPiece::Quoted),
+            '-' if rest.starts_with("--") => (rest.find('\n').unwrap_or(rest.len()), TextPiece::LineComment),
+            '/' if rest.starts_with("/*") => {
+                (self.until(rest.get(..2).unwrap_or_default(), "*/"), TextPiece::BlockComment)
+            }
             '$' => match dollar_tag(rest) {
-                Some(tag) => (self.until(tag, tag), Piece::Quoted),
-                None => (1, Piece::Other),
+                Some(tag) => (self.until(tag, tag), TextPiece::Quoted),
+                None => (1, TextPiece::Other),
             },
-            ':' if rest.starts_with("::") => (2, Piece::Other),
+            ':' if rest.starts_with("::") => (2, TextPiece::Other),
             ':' => {
                 let name = rest.get(1..).unwrap_or_default();
                 match words(name) {
-                    0 => (1, Piece::Other),
-                    _ if name.starts_with(|first: char| first.is_ascii_digit()) => (1, Piece::Other),
-                    length => (length.saturating_add(1), Piece::Parameter),
+                    0 => (1, TextPiece::Other),
+                    _ if name.starts_with(|first: char| first.is_ascii_digit()) => (1, TextPiece::Other),
+                    length => (length.saturating_add(1), TextPiece::Parameter),
                 }
             }
-            first if is_of_word(first) => (words(rest), Piece::Word),
-            first => (first.len_utf8(), Piece::Other),
+            first if is_of_word(first) => (words(rest), TextPiece::Word),
+            first => (first.len_utf8(), TextPiece::Other),
         };
         let (taken, rest) = rest.split_at_checked(length).unwrap_or((rest, ""));
         self.rest = rest;
@@ -116,7 +118,7 @@ fn dollar_tag(text: &str) -> Option<&str> {
 pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0_usize, 0_usize);
-    let mut routine = Routine::default();
+    let mut routine = RoutineState::default();
     let mut is_executed = false;
     let mut end_part = |from: usize, to: usize, is_executed: bool| {
         let part = text.get(from..to).unwrap_or_default();
@@ -127,9 +129,9 @@ pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
     };
     for piece in Pieces::of(text) {
         let behind = at.saturating_add(piece.text().len());
-        if piece == Piece::Other(";") && !routine.is_open() {
+        if piece == TextPiece::Other(";") && !routine.is_open() {
             end_part(from, at, is_executed);
-            (from, routine, is_executed) = (behind, Routine::default(), false);
+            (from, routine, is_executed) = (behind, RoutineState::default(), false);
         } else {
             routine.read(piece);
             is_executed |= piece.is_executed();
@@ -142,7 +144,7 @@ pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
 
 /// State of recognising a statement that creates a trigger or another routine.
 #[derive(Debug, Default)]
-struct Routine {
+struct RoutineState {
     /// Number of words read.
     words: usize,
     /// Whether the first word is CREATE.
@@ -154,10 +156,10 @@ struct Routine {
     after_end: bool,
 }
 
-impl Routine {
-    fn read(&mut self, piece: Piece<'_>) {
-        self.after_end &= piece != Piece::Other(";");
-        let Piece::Word(word) = piece else { return };
+impl RoutineState {
+    fn read(&mut self, piece: TextPiece<'_>) {
+        self.after_end &= piece != TextPiece::Other(";");
+        let TextPiece::Word(word) = piece else { return };
         let is = |one: &str| word.eq_ignore_ascii_case(one);
         self.creates |= self.words == 0 && is("CREATE");
         self.words = self.words.saturating_add(1);
@@ -186,25 +188,35 @@ mod tests {
 
     #[test]
     fn pieces_are_the_text_whole() {
-        let check = |text: &str, expected: &[Piece<'_>], open: Option<&str>| {
+        let check = |text: &str, expected: &[TextPiece<'_>], open: Option<&str>| {
             let mut pieces = Pieces::of(text);
             let found: Vec<_> = pieces.by_ref().collect();
             assert_eq!(found.iter().map(|piece| piece.text()).collect::<String>(), text);
             assert_eq!(found, expected);
             assert_eq!(pieces.open, open);
         };
-        check("a_1:b", &[Piece::Word("a_1"), Piece::Parameter(":b")], None);
+        check("a_1:b", &[TextPiece::Word("a_1"), TextPiece::Parameter(":b")], None);
         check(
             "1::t:2",
-            &[Piece::Word("1"), Piece::Other("::"), Piece::Word("t"), Piece::Other(":"), Piece::Word("2")],
+            &[
+                TextPiece::Word("1"),
+                TextPiece::Other("::"),
+                TextPiece::Word("t"),
+                TextPiece::Other(":"),
+                TextPiece::Word("2"),
+            ],
             None,
         );
-        check("'it''s'", &[Piece::Quoted("'it'"), Piece::Quoted("'s'")], None);
-        check("--é\n'a", &[Piece::LineComment("--é"), Piece::Other("\n"), Piece::Quoted("'a")], Some("'"));
-        check("/* ; */é", &[Piece::BlockComment("/* ; */"), Piece::Other("é")], None);
-        check("/*/", &[Piece::BlockComment("/*/")], Some("/*"));
-        check("$$;$$ $1", &[Piece::Quoted("$$;$$"), Piece::Other(" "), Piece::Other("$"), Piece::Word("1")], None);
-        check("$a$;$$;$a$", &[Piece::Quoted("$a$;$$;$a$")], None);
+        check("'it''s'", &[TextPiece::Quoted("'it'"), TextPiece::Quoted("'s'")], None);
+        check("--é\n'a", &[TextPiece::LineComment("--é"), TextPiece::Other("\n"), TextPiece::Quoted("'a")], Some("'"));
+        check("/* ; */é", &[TextPiece::BlockComment("/* ; */"), TextPiece::Other("é")], None);
+        check("/*/", &[TextPiece::BlockComment("/*/")], Some("/*"));
+        check(
+            "$$;$$ $1",
+            &[TextPiece::Quoted("$$;$$"), TextPiece::Other(" "), TextPiece::Other("$"), TextPiece::Word("1")],
+            None,
+        );
+        check("$a$;$$;$a$", &[TextPiece::Quoted("$a$;$$;$a$")], None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{DeclaredDistribution, Literal};
-use super::pieces::{Piece, Pieces};
+use super::pieces::{Pieces, TextPiece};
 use crate::options::OptionError;
 use bourse_engine::Dialect;
 use std::collections::BTreeMap;
@@ -19,30 +19,30 @@ const STANDARD: &str = Dialect::STANDARD.name;
 
 /// Contents of a file.
 #[derive(Debug, Default)]
-pub(super) struct Script {
+pub(super) struct SqlScript {
     /// Name of the file.
     pub(super) file: String,
     pub(super) parameters: Vec<(String, DeclaredDistribution)>,
     /// Words by dialect, then by hole; those of [`STANDARD`] apply to every dialect that does not define the hole here.
     pub(super) holes: BTreeMap<String, BTreeMap<String, String>>,
     pub(super) setup: Vec<Setup>,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<ScriptOperation>,
     pub(super) checks: Vec<EqualityCheck>,
 }
 
 /// A statement of the set-up.
 #[derive(Debug)]
 pub(super) struct Setup {
-    pub(super) statement: Statement,
+    pub(super) statement: ScriptStatement,
     pub(super) repeat: u64,
 }
 
 /// A measured operation.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct ScriptOperation {
     pub(super) name: String,
     pub(super) weight: u64,
-    pub(super) statements: Vec<Statement>,
+    pub(super) statements: Vec<ScriptStatement>,
     /// Whether the statements form one transaction; otherwise each commits by itself.
     pub(super) is_transaction: bool,
     /// Required number of rows that its statements return or change, in total.
@@ -58,7 +58,7 @@ pub(super) struct EqualityCheck {
 
 /// A statement with numbered parameters.
 #[derive(Debug, Clone)]
-pub(super) struct Statement {
+pub(super) struct ScriptStatement {
     pub(super) sql: String,
     /// Line that it begins in.
     pub(super) line: usize,
@@ -70,10 +70,10 @@ pub(super) struct Statement {
     pub(super) columns: OnceLock<usize>,
 }
 
-impl Statement {
+impl ScriptStatement {
     /// Possible names of the setting that a pragma changes, with and without a schema; empty for other statements.
     pub(super) fn pragma(&self) -> Vec<String> {
-        let makes = Pieces::of(&self.sql).any(|piece| matches!(piece, Piece::Other("=" | "(")));
+        let makes = Pieces::of(&self.sql).any(|piece| matches!(piece, TextPiece::Other("=" | "(")));
         let mut words = words(&self.sql);
         let is_pragma = words.next().is_some_and(|first| first == "pragma");
         if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
@@ -98,12 +98,12 @@ impl Statement {
 
 /// A defect of a file, with its line.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ScriptFault {
     pub(super) line: Option<usize>,
     pub(super) what: String,
 }
 
-impl Fault {
+impl ScriptFault {
     pub(super) fn at(line: usize, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }
@@ -114,10 +114,10 @@ impl Fault {
     }
 }
 
-impl Script {
+impl SqlScript {
     /// Parses a statement whose parameters are declared already.
-    pub(super) fn statement(&self, text: &str, line: usize) -> Result<Statement, Fault> {
-        let fault = |what: String| Fault::at(line, what);
+    pub(super) fn statement(&self, text: &str, line: usize) -> Result<ScriptStatement, ScriptFault> {
+        let fault = |what: String| ScriptFault::at(line, what);
         let (sql, names) = numbered(text).map_err(fault)?;
         if sql.trim().is_empty() {
             return Err(fault("the statement is empty".to_owned()));
@@ -129,28 +129,33 @@ impl Script {
             self.parameters.iter().position(|(known, _)| known == name).ok_or_else(|| {
                 let known: Vec<_> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                Fault::at(line, format!("`:{name}` is no parameter; declared: {known}"))
+                ScriptFault::at(line, format!("`:{name}` is no parameter; declared: {known}"))
             })
         };
         let parameters = names.iter().map(number).collect::<Result<_, _>>()?;
-        Ok(Statement { is_query: gives_rows(&sql), sql, line, parameters, columns: OnceLock::new() })
+        Ok(ScriptStatement { is_query: gives_rows(&sql), sql, line, parameters, columns: OnceLock::new() })
     }
 
     /// Declares a parameter.
-    pub(super) fn declare(&mut self, name: &str, declared: DeclaredDistribution, line: usize) -> Result<(), Fault> {
+    pub(super) fn declare(
+        &mut self,
+        name: &str,
+        declared: DeclaredDistribution,
+        line: usize,
+    ) -> Result<(), ScriptFault> {
         if let Some(fault) = declared.fault() {
-            return Err(Fault::at(line, format!("parameter {name}: {fault}")));
+            return Err(ScriptFault::at(line, format!("parameter {name}: {fault}")));
         }
         if self.parameters.iter().any(|(known, _)| known == name) {
-            return Err(Fault::at(line, format!("parameter {name} is declared twice")));
+            return Err(ScriptFault::at(line, format!("parameter {name} is declared twice")));
         }
         self.parameters.push((name.to_owned(), declared));
         Ok(())
     }
 
     /// Adds an operation.
-    pub(super) fn operation(&mut self, operation: Operation, line: usize) -> Result<(), Fault> {
-        let fault = |what: String| Err(Fault::at(line, what));
+    pub(super) fn operation(&mut self, operation: ScriptOperation, line: usize) -> Result<(), ScriptFault> {
+        let fault = |what: String| Err(ScriptFault::at(line, what));
         if operation.name.trim().is_empty() {
             return fault("an operation needs a name".to_owned());
         }
@@ -173,20 +178,23 @@ impl Script {
                  makes its statements one transaction, without BEGIN and COMMIT of their own",
                 operation.name
             );
-            return Err(Fault::at(statement.line, what));
+            return Err(ScriptFault::at(statement.line, what));
         }
         self.operations.push(operation);
         Ok(())
     }
 
     /// The complete script, if it has an operation.
-    pub(super) fn finished(self) -> Result<Self, Fault> {
+    pub(super) fn finished(self) -> Result<Self, ScriptFault> {
         if self.operations.is_empty() {
-            return Err(Fault { line: None, what: "it has no operation: there is nothing to measure".to_owned() });
+            return Err(ScriptFault {
+                line: None,
+                what: "it has no operation: there is nothing to measure".to_owned(),
+            });
         }
         if let Some(Setup { statement, .. }) = self.setup.iter().find(|it| it.statement.ends_transaction(true)) {
             let what = "the set-up begins or ends a transaction itself: Bourse commits it, without BEGIN and COMMIT";
-            return Err(Fault::at(statement.line, what));
+            return Err(ScriptFault::at(statement.line, what));
         }
         Ok(self)
     }
@@ -198,13 +206,13 @@ impl Script {
     }
 
     /// Statements of the operations, each with its first word in lower case.
-    fn first_words(&self) -> impl Iterator<Item = (&Statement, String)> {
+    fn first_words(&self) -> impl Iterator<Item = (&ScriptStatement, String)> {
         let statements = self.operations.iter().flat_map(|operation| &operation.statements);
         statements.filter_map(|statement| Some((statement, words(&statement.sql).next()?)))
     }
 
     /// Place of a statement: file and line.
-    pub(super) fn place(&self, statement: &Statement) -> String {
+    pub(super) fn place(&self, statement: &ScriptStatement) -> String {
         format!("{}, line {}", self.file, statement.line)
     }
 
@@ -260,13 +268,13 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
     let mut pieces = Pieces::of(text.trim());
     for piece in pieces.by_ref() {
         match piece {
-            Piece::Parameter(name) => {
+            TextPiece::Parameter(name) => {
                 names.push(name.trim_start_matches(':').to_owned());
                 sql.push_str(&format!("?{}", names.len()));
             }
             // A line comment would swallow the following text when lines are joined.
-            Piece::LineComment(_) => sql.push(' '),
-            Piece::Other("?") => return Err("parameters are written :name, not ?".to_owned()),
+            TextPiece::LineComment(_) => sql.push(' '),
+            TextPiece::Other("?") => return Err("parameters are written :name, not ?".to_owned()),
             other => sql.push_str(other.text()),
         }
     }
@@ -279,7 +287,7 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
 /// Words of a statement in lower case, except those in quotes and comments.
 fn words(sql: &str) -> impl Iterator<Item = String> {
     Pieces::of(sql).filter_map(|piece| match piece {
-        Piece::Word(word) => Some(word.to_ascii_lowercase()),
+        TextPiece::Word(word) => Some(word.to_ascii_lowercase()),
         _ => None,
     })
 }

@@ -1,13 +1,13 @@
 //! User that performs a file's operations.
 
-use super::draw::{Literal, Stream};
-use super::script::{MOST_PARAMETERS, Operation, Script};
+use super::draw::{Literal, ParameterStream};
+use super::script::{MOST_PARAMETERS, ScriptOperation, SqlScript};
 use super::{located, run};
 use crate::batching::Batching;
 use crate::usual::by_weight;
-use crate::workload::{RemainingOperations, Setting, Tally};
+use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, User};
-use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, Statements, Value};
+use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, StatementForm, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ pub(super) fn with_values<T>(parameters: &[usize], values: &[Literal], f: impl F
 
 /// A user that performs operations in proportion to their weights.
 pub(super) struct Performer<'s> {
-    script: &'s Script,
+    script: &'s SqlScript,
     sqls: Arc<[Vec<&'static Sql>]>,
-    streams: Vec<Stream>,
-    statements: Statements,
+    streams: Vec<ParameterStream>,
+    statements: StatementForm,
     random: SplitMix,
     /// Operation drawn, and the values of all parameters for each repetition.
     operation: usize,
@@ -34,17 +34,17 @@ pub(super) struct Performer<'s> {
     batching: Batching,
     left: RemainingOperations,
     is_real: bool,
-    tally: Arc<Tally>,
+    tally: Arc<RoundTally>,
 }
 
 impl<'s> Performer<'s> {
     pub(super) fn new(
-        script: &'s Script,
+        script: &'s SqlScript,
         sqls: Arc<[Vec<&'static Sql>]>,
-        streams: Vec<Stream>,
-        statements: Statements,
+        streams: Vec<ParameterStream>,
+        statements: StatementForm,
         batch: Option<u64>,
-        setting: &Setting<'s>,
+        setting: &RoundSettings<'s>,
         thread: usize,
     ) -> Self {
         // With operations of several kinds a batch that follows their length would shift their shares.
@@ -78,7 +78,7 @@ impl User for Performer<'_> {
             return Ok(());
         }
         let session = connection.sql()?;
-        let values: Vec<Literal> = self.streams.iter().map(Stream::example).collect();
+        let values: Vec<Literal> = self.streams.iter().map(ParameterStream::example).collect();
         let statements = self.script.operations.iter().map(|operation| &operation.statements);
         for (statements, sqls) in statements.zip(self.sqls.iter()) {
             for (statement, sql) in statements.iter().zip(sqls) {
@@ -142,7 +142,7 @@ impl User for Performer<'_> {
             };
             let changed = cx.retrying(attempt);
             if matches!(changed, Ok(true)) {
-                Tally::add(&self.tally.changes, 1);
+                RoundTally::add(&self.tally.changes, 1);
             }
             if let Err(error) = changed {
                 use ErrorKind::{Constraint, Other, Refused, Unsupported};
@@ -160,9 +160,9 @@ impl User for Performer<'_> {
 /// Performs an operation once, and returns whether a statement reported changed rows; `at` is set to the statement in progress.
 fn perform(
     connection: &mut Connection,
-    operation: &Operation,
+    operation: &ScriptOperation,
     sqls: &[&'static Sql],
-    statements: Statements,
+    statements: StatementForm,
     values: &[Literal],
     is_real: bool,
     at: &mut usize,

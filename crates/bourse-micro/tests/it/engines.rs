@@ -4,7 +4,7 @@ use crate::support::{TIMING, WHOLE, counted, run};
 use bourse_driver::MS;
 use bourse_engine::Engine;
 use bourse_engine_mysql::Flavour;
-use bourse_micro::{Extent, Timing, WORKLOADS, find};
+use bourse_micro::{RoundExtent, Timing, WORKLOADS, find};
 
 /// Small rounds of every workload: name and options.
 const SMALL: &[(&str, &[(&str, &str)])] = &[
@@ -53,7 +53,7 @@ fn every_workload(engine: &dyn Engine) -> Vec<String> {
             lacking.push(format!("{name}: {}", missing.join("; ")));
             continue;
         }
-        let ends = case.spec.extent == Extent::Work;
+        let ends = case.spec.extent == RoundExtent::Work;
         run(engine, name, options, if ends { WHOLE } else { counted(100) });
     }
     // Its tables stay while others replace them, and time can end it as well.

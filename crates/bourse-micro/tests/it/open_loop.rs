@@ -3,7 +3,7 @@
 use crate::support::{TIMING, sqlite};
 use bourse_driver::{Ability, MS, OpenLoop, RealClock};
 use bourse_engine::Engine;
-use bourse_micro::{Extent, RoundResult, TimedOperations, Timing, WORKLOADS, find, run_round};
+use bourse_micro::{RoundExtent, RoundResult, TimedOperations, Timing, WORKLOADS, find, run_round};
 use bourse_record::CheckStatus;
 use bourse_testkit::{Fault, Stalling};
 use std::sync::atomic::AtomicBool;
@@ -103,7 +103,7 @@ fn what_comes_by_the_schedule_is_marked() {
 fn what_ends_by_itself_has_no_rate() {
     for spec in WORKLOADS {
         let abilities = spec.abilities();
-        assert_eq!(abilities.rate == Ability::Has, spec.extent == Extent::Time, "{}", spec.name);
+        assert_eq!(abilities.rate == Ability::Has, spec.extent == RoundExtent::Time, "{}", spec.name);
         assert_eq!(abilities.rate, abilities.search, "{}", spec.name);
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::{counted, number, of_database, operation, run, sqlite};
 use bourse_driver::RealClock;
 use bourse_engine::Engine as _;
-use bourse_micro::{Case, RoundResult, TimedOperations, Timing, find, run_round};
+use bourse_micro::{RoundResult, TimedOperations, Timing, WorkloadCase, find, run_round};
 use bourse_record::{CheckStatus, Warning};
 use std::sync::atomic::AtomicBool;
 
@@ -155,7 +155,7 @@ fn a_word_of_the_standard_is_every_dialects() {
 }
 
 /// Writes a file to a folder of its own and plans it.
-fn planned(name: &str, text: &str) -> (tempfile::TempDir, Case) {
+fn planned(name: &str, text: &str) -> (tempfile::TempDir, WorkloadCase) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();

@@ -147,13 +147,13 @@ fn write(column: ColumnType, value: Value<'_>, out: &mut Vec<u8>) -> Result<(), 
 
 /// Adds rows of a query to a digest.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct DigestReader {
     columns: Vec<ColumnType>,
     digest: RowDigest,
     row: Vec<u8>,
 }
 
-impl Reader {
+impl DigestReader {
     /// Hasher of all columns of a table.
     pub(crate) fn whole(table: &Table) -> Self {
         Self::of(table.columns.iter().map(|column| column.column_type).collect())
@@ -272,7 +272,7 @@ pub fn check(
         if depth == Depth::Quick && matches!(lasting, LastingRows::InitialRows { .. }) {
             continue;
         }
-        let mut reader = Reader::lasting(table, lasting);
+        let mut reader = DigestReader::lasting(table, lasting);
         db.query_text(&query, &[], &mut |row| reader.add(row))?;
         let (there, wanted) = (reader.digest(), generated.lasting);
         let offences = match (there == wanted, there.rows == wanted.rows) {

@@ -90,7 +90,7 @@ impl CheckResult {
 }
 
 /// Number of offending rows shown as evidence.
-const SHOWN: usize = 10;
+const MAX_SHOWN_ROWS: usize = 10;
 
 /// Runs every check of a database: its schema, its state, and the engine's own check. `progress` is called after each.
 ///
@@ -233,7 +233,7 @@ pub fn offences(
     };
     db.query_text(sql, &[], &mut |row| {
         checked.offences += 1;
-        if checked.evidence.len() < SHOWN {
+        if checked.evidence.len() < MAX_SHOWN_ROWS {
             checked.evidence.push(shown(row));
         }
         Ok(())

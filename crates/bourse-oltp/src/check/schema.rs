@@ -4,7 +4,7 @@ use super::CheckResult;
 use crate::load::Constraints;
 use crate::workload::Workload;
 use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session};
-use bourse_schema::{Catalog, Object, declared};
+use bourse_schema::{Catalog, SchemaObject, declared};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -73,7 +73,7 @@ pub fn differences(
     let Some(declared) = declared(workload.tables(), dialect, full) else { return Ok(None) };
     let mut found = Vec::new();
     db.query_text(query, &[], &mut |row| {
-        found.push(Object { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
+        found.push(SchemaObject { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
         Ok(())
     })?;
     if let Some(query) = dialect.visible_keys {
@@ -88,7 +88,7 @@ pub fn differences(
 }
 
 /// Refuses a catalog that shows fewer primary keys than tables have: other constraints would seem to be missing.
-fn refuse_hidden(found: &[Object], visible_keys: usize) -> Result<(), EngineError> {
+fn refuse_hidden(found: &[SchemaObject], visible_keys: usize) -> Result<(), EngineError> {
     let all = found.iter().filter(|object| object.kind == "index" && object.name == "PRIMARY").count();
     if visible_keys >= all {
         return Ok(());
@@ -110,12 +110,12 @@ fn is_alike(one: &str, other: &str) -> bool {
     one == other || form(one) == form(other)
 }
 
-fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
-    fn by_name(objects: &[Object]) -> BTreeMap<(&str, &str, &str), &Object> {
+fn compare(declared: &[SchemaObject], found: &[SchemaObject]) -> Vec<SchemaDifference> {
+    fn by_name(objects: &[SchemaObject]) -> BTreeMap<(&str, &str, &str), &SchemaObject> {
         objects.iter().map(|it| ((it.kind.as_str(), it.table.as_str(), it.name.as_str()), it)).collect()
     }
     let (wanted, there) = (by_name(declared), by_name(found));
-    let difference = |it: &Object, change| SchemaDifference {
+    let difference = |it: &SchemaObject, change| SchemaDifference {
         kind: it.kind.clone(),
         table: it.table.clone(),
         name: it.name.clone(),
@@ -133,7 +133,7 @@ fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
         }
     }
     // An engine that needs an index for a foreign key makes one, on just its columns.
-    let serves_a_key = |object: &Object| {
+    let serves_a_key = |object: &SchemaObject| {
         object.kind == "index"
             && wanted.contains_key(&("foreign key", object.table.as_str(), object.definition.as_str()))
     };
@@ -166,9 +166,9 @@ mod tests {
     use super::*;
     use bourse_schema::{Catalog, Dialect, SQLITE, tables};
 
-    fn index(name: &str, definition: &str) -> Object {
+    fn index(name: &str, definition: &str) -> SchemaObject {
         let (kind, table) = ("index".to_owned(), "trade".to_owned());
-        Object { kind, table, name: name.to_owned(), definition: definition.to_owned() }
+        SchemaObject { kind, table, name: name.to_owned(), definition: definition.to_owned() }
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
     fn a_statement_kept_with_other_white_space_is_the_same() {
         let wanted = declared(tables::all(), &SQLITE, true).expect("its catalog is known");
         let mut found = wanted.clone();
-        let change = |it: &mut Object, from: &str, to: &str| it.definition = it.definition.replace(from, to);
+        let change = |it: &mut SchemaObject, from: &str, to: &str| it.definition = it.definition.replace(from, to);
         found.iter_mut().for_each(|it| change(it, "\n", " "));
         found.iter_mut().for_each(|it| change(it, "(  ", "("));
         assert_eq!(compare(&wanted, &found), []);

@@ -3,7 +3,7 @@
 use super::fingerprint::{
     Constraints, DATABASE_TABLE, Fingerprint, create_database_table, indexes, insert_fingerprint,
 };
-use crate::check::contents::{CREATE_DIGEST_TABLE, Digester, Reader, insert_digests, select_all};
+use crate::check::contents::{CREATE_DIGEST_TABLE, DigestReader, Digester, insert_digests, select_all};
 use crate::workload::{Generator, Size, Workload};
 use bourse_engine::{Engine, EngineError, Loader, RowExt as _};
 use bourse_schema::{Batch, load_order};
@@ -230,7 +230,7 @@ impl LoadInProgress<'_> {
             let written =
                 self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table, self.workload.lasting(table)));
             let written = written.contents();
-            let mut reader = Reader::whole(table);
+            let mut reader = DigestReader::whole(table);
             self.loader.query(&select_all(table), &mut |row| reader.add(row))?;
             if reader.digest() != written.whole {
                 return Err(LoadError::Contents { table: table.name });

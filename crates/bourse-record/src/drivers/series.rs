@@ -1,7 +1,7 @@
 //! Merges values over time.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{Column, Series, SeriesRow};
+use crate::{Series, SeriesColumn, SeriesRow};
 use std::collections::BTreeSet;
 
 /// Rule to combine values of several drivers at the same moment.
@@ -65,7 +65,7 @@ pub(super) fn one_series(parts: &[&Series]) -> Series {
         let values = seconds.iter().map(|&at| {
             parts.iter().filter_map(|series| value(series, name, at)).reduce(|one, other| join.of(one, other))
         });
-        Column { metric: name.to_owned(), values: values.collect() }
+        SeriesColumn { metric: name.to_owned(), values: values.collect() }
     });
     Series { columns: columns.collect(), time_s: seconds.iter().map(|&at| at as f64).collect() }
 }
@@ -82,7 +82,7 @@ pub(super) fn rates(parts: &[&Series]) -> Series {
             from = to;
             value.map(|value| if length > 0.0 { value + gained / length } else { value })
         });
-        Column { metric: column.metric.clone(), values: values.collect() }
+        SeriesColumn { metric: column.metric.clone(), values: values.collect() }
     });
     Series { columns: columns.collect(), time_s: first.time_s.clone() }
 }

@@ -3,10 +3,10 @@
 mod recorded;
 
 use crate::{Arrivals, LiveCell, Operation, OperationSpec, Outcome, Sample, SampleInclusion};
-use recorded::{InFlight, Latency, OperationSamples, TALLIES};
+use recorded::{InFlight, OperationSamples, RecordedLatency, TALLIES};
 use std::sync::Arc;
 
-pub use recorded::Totals;
+pub use recorded::SampleTotals;
 
 /// Samples of one thread. Recording takes no lock, and allocates only when a time falls into a stretch of a histogram
 /// for the first time; times outside the measurement interval allocate that stretch too.
@@ -28,13 +28,13 @@ impl Recorder {
     pub fn new(specs: Arc<[OperationSpec]>, performs: impl Fn(usize) -> bool) -> Self {
         let operations = (0..specs.len())
             .map(|operation| OperationSamples {
-                latency: Outcome::MEASURED.map(|_| performs(operation).then(Latency::default)).into(),
+                latency: Outcome::MEASURED.map(|_| performs(operation).then(RecordedLatency::default)).into(),
                 tallies: Vec::with_capacity(TALLIES),
                 retries: 0,
                 round_trips: 0,
                 late: 0,
                 samples: 0,
-                totals: Totals::default(),
+                totals: SampleTotals::default(),
                 in_flight: InFlight::default(),
                 untimed: 0,
                 server: None,
@@ -195,7 +195,7 @@ impl Recorder {
     }
 
     /// Totals by operation.
-    pub fn totals(&self) -> Vec<Totals> {
+    pub fn totals(&self) -> Vec<SampleTotals> {
         self.operations.iter().map(|recorded| recorded.totals).collect()
     }
 

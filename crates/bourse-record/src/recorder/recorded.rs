@@ -6,22 +6,22 @@ use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLate
 #[derive(Debug)]
 pub(super) struct OperationSamples {
     /// Latencies by outcome, for operations that the thread performs.
-    pub(super) latency: Vec<Option<Latency>>,
-    pub(super) tallies: Vec<Tally>,
+    pub(super) latency: Vec<Option<RecordedLatency>>,
+    pub(super) tallies: Vec<RecordedTally>,
     pub(super) retries: u64,
     pub(super) round_trips: u64,
     pub(super) late: u64,
     pub(super) samples: u64,
-    pub(super) totals: Totals,
+    pub(super) totals: SampleTotals,
     pub(super) in_flight: InFlight,
     pub(super) untimed: u64,
     /// Times at the application server; allocated with the first operation performed behind one.
-    pub(super) server: Option<Box<ServerLatency>>,
+    pub(super) server: Option<Box<RecordedServerLatency>>,
 }
 
 /// Sums over one operation's samples without histograms, compared with the driver's own counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
+pub struct SampleTotals {
     /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; Outcome::MEASURED.len()],
     /// Sum of all response times of the measurement interval in nanoseconds, including operations under way at its end.
@@ -31,14 +31,14 @@ pub struct Totals {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Latency {
+pub(super) struct RecordedLatency {
     /// Response times equal to the service times, as nearly all are without a schedule: counted once.
     alike: Counts,
     response: Counts,
     service: Counts,
 }
 
-impl Latency {
+impl RecordedLatency {
     #[inline]
     pub(super) fn record(&mut self, response: u64, service: u64, count: u64) {
         if response == service {
@@ -98,14 +98,14 @@ impl InFlight {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct ServerLatency {
+pub(super) struct RecordedServerLatency {
     pub(super) server: Counts,
     pub(super) engine: Counts,
     pub(super) network: Counts,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tally {
+pub(super) struct RecordedTally {
     pub(super) outcome: Outcome,
     pub(super) code: i32,
     pub(super) count: u64,
@@ -115,7 +115,7 @@ pub(super) struct Tally {
 /// Pairs of outcome and code for which an operation has room without allocating: TPC-E's have at most five.
 pub(super) const TALLIES: usize = 16;
 
-impl Totals {
+impl SampleTotals {
     /// Adds the totals of another recorder.
     pub fn add(&mut self, other: &Self) {
         self.whole_round.iter_mut().zip(other.whole_round).for_each(|(mine, theirs)| *mine += theirs);
@@ -126,11 +126,11 @@ impl Totals {
 
 impl OperationSamples {
     pub(super) fn memory_bytes(&self) -> u64 {
-        let places = self.latency.capacity() * size_of::<Option<Latency>>();
-        let tallies = self.tallies.capacity() * size_of::<Tally>();
+        let places = self.latency.capacity() * size_of::<Option<RecordedLatency>>();
+        let tallies = self.tallies.capacity() * size_of::<RecordedTally>();
         let server = self.server.as_ref().map(|of| {
             let held = [&of.server, &of.engine, &of.network].map(Counts::memory_bytes);
-            size_of::<ServerLatency>() as u64 + held.iter().sum::<u64>()
+            size_of::<RecordedServerLatency>() as u64 + held.iter().sum::<u64>()
         });
         let times = self.latency.iter().flatten().flat_map(|it| [&it.alike, &it.response, &it.service]);
         (size_of::<Self>() + places + tallies) as u64
@@ -140,17 +140,17 @@ impl OperationSamples {
     }
 
     #[inline]
-    pub(super) fn tally(&mut self, outcome: Outcome, code: i32) -> &mut Tally {
+    pub(super) fn tally(&mut self, outcome: Outcome, code: i32) -> &mut RecordedTally {
         let at = self.tallies.iter().position(|tally| (tally.outcome, tally.code) == (outcome, code));
         let at = at.unwrap_or_else(|| {
-            self.tallies.push(Tally { outcome, code, count: 0, example: None });
+            self.tallies.push(RecordedTally { outcome, code, count: 0, example: None });
             self.tallies.len() - 1
         });
         &mut self.tallies[at]
     }
 
     pub(super) fn figures(&self, spec: &OperationSpec) -> Operation {
-        let mut all = Latency::default();
+        let mut all = RecordedLatency::default();
         let mut by_outcome = Vec::new();
         let mut failed = None;
         let occurred = || {
@@ -173,11 +173,11 @@ impl OperationSamples {
                 failed = Some(whole());
             }
         }
-        let mut tallies: Vec<&Tally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();
+        let mut tallies: Vec<&RecordedTally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();
         tallies.sort_by_key(|tally| (std::cmp::Reverse(tally.count), tally.outcome, tally.code));
         let outcomes = tallies
             .into_iter()
-            .map(|Tally { outcome, code, count, example }| OutcomeCount {
+            .map(|RecordedTally { outcome, code, count, example }| OutcomeCount {
                 outcome: *outcome,
                 code: *code,
                 count: *count,

@@ -1,6 +1,6 @@
 //! Curves as pictures of their own, for documents and slides.
 
-use super::{Frame, Size, scaling, swept};
+use super::{ChartFrame, ChartSize, scaling, swept};
 use crate::html::STYLE;
 use crate::view::CaseView;
 use bourse_record::RunFile;
@@ -11,8 +11,8 @@ pub fn svg(file: &RunFile) -> Option<String> {
     let views = CaseView::all(file);
     let views: Vec<&CaseView<'_>> = views.iter().collect();
     let option = *swept(&views).first()?;
-    let frame = Frame { id: "scaling", title: &format!("Result by {option}"), about: "" };
-    let drawing = scaling(&frame, &views, option, Size::Wide)?;
+    let frame = ChartFrame { id: "scaling", title: &format!("Result by {option}"), about: "" };
+    let drawing = scaling(&frame, &views, option, ChartSize::Wide)?;
     // With the page's colours and background, since the picture may be shown on another.
     let (opening, rest) = drawing.split_once('\n')?;
     Some(format!("{opening}\n<style>{STYLE}svg {{ background: var(--paper); }}</style>\n{rest}\n"))

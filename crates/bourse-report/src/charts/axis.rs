@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Unit of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Unit {
+pub(super) enum AxisUnit {
     PerSecond,
     Bytes,
     /// Bytes in thousands and millions.
@@ -18,7 +18,7 @@ pub(super) enum Unit {
     Count,
 }
 
-impl Unit {
+impl AxisUnit {
     /// A value of a curve.
     pub(super) fn text(self, value: f64) -> String {
         match self {
@@ -64,7 +64,7 @@ impl Unit {
 
 /// Maps values to places between 0 and 1.
 #[derive(Debug, Clone)]
-pub(super) struct Scale {
+pub(super) struct AxisScale {
     low: f64,
     high: f64,
     logarithmic: bool,
@@ -72,9 +72,9 @@ pub(super) struct Scale {
     pub(super) ticks: Vec<(f64, String)>,
 }
 
-impl Scale {
+impl AxisScale {
     /// Evenly spaced round ticks, about `count` of them, from 0 up to at least `high`.
-    pub(super) fn linear(unit: Unit, high: f64, count: f64) -> Self {
+    pub(super) fn linear(unit: AxisUnit, high: f64, count: f64) -> Self {
         let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
         let base = unit.base(high);
         let raw = high / base / count;
@@ -87,7 +87,7 @@ impl Scale {
     }
 
     /// Decades from at most `low` to at least `high`, both above 0; with many decades only some have a label.
-    pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, count: usize) -> Self {
+    pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, count: usize) -> Self {
         let (low, high) = if low > 0.0 && high >= low && high.is_finite() { (low, high) } else { (1.0, 10.0) };
         let first = (low.log10() + 1e-9).floor() as i32;
         let last = ((high.log10() - 1e-9).ceil() as i32).max(first + 1);
@@ -119,23 +119,23 @@ impl Scale {
 mod tests {
     use super::*;
 
-    fn labels(scale: &Scale) -> Vec<&str> {
+    fn labels(scale: &AxisScale) -> Vec<&str> {
         scale.ticks.iter().map(|(_, label)| label.as_str()).collect()
     }
 
     #[test]
     fn ticks_are_round() {
-        let cases: [(Scale, &[&str]); 7] = [
-            (Scale::linear(Unit::PerSecond, 97.0, 4.0), &["0", "25", "50", "75", "100"]),
-            (Scale::linear(Unit::PerSecond, 0.003, 3.0), &["0", "0.001", "0.002", "0.003"]),
-            (Scale::linear(Unit::Bytes, 1.5 * 1024.0 * 1024.0, 3.0), &["0 B", "512 KiB", "1 MiB", "1.5 MiB"]),
-            (Scale::linear(Unit::DecimalBytes, 1.5e9, 3.0), &["0 B", "500 MB", "1 GB", "1.5 GB"]),
-            (Scale::linear(Unit::Count, 0.0, 2.0), &["0", "0.5", "1"]),
+        let cases: [(AxisScale, &[&str]); 7] = [
+            (AxisScale::linear(AxisUnit::PerSecond, 97.0, 4.0), &["0", "25", "50", "75", "100"]),
+            (AxisScale::linear(AxisUnit::PerSecond, 0.003, 3.0), &["0", "0.001", "0.002", "0.003"]),
+            (AxisScale::linear(AxisUnit::Bytes, 1.5 * 1024.0 * 1024.0, 3.0), &["0 B", "512 KiB", "1 MiB", "1.5 MiB"]),
+            (AxisScale::linear(AxisUnit::DecimalBytes, 1.5e9, 3.0), &["0 B", "500 MB", "1 GB", "1.5 GB"]),
+            (AxisScale::linear(AxisUnit::Count, 0.0, 2.0), &["0", "0.5", "1"]),
             (
-                Scale::logarithmic(Unit::Nanoseconds, 40_000.0, 3e8, 8),
+                AxisScale::logarithmic(AxisUnit::Nanoseconds, 40_000.0, 3e8, 8),
                 &["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"],
             ),
-            (Scale::logarithmic(Unit::Nanoseconds, 0.0, 0.0, 8), &["1 ns", "10 ns"]),
+            (AxisScale::logarithmic(AxisUnit::Nanoseconds, 0.0, 0.0, 8), &["1 ns", "10 ns"]),
         ];
         for (scale, expected) in cases {
             assert_eq!(labels(&scale), expected);
@@ -144,7 +144,9 @@ mod tests {
 
     #[test]
     fn places_stay_within_the_axis() {
-        for scale in [Scale::linear(Unit::Count, 1e300, 4.0), Scale::logarithmic(Unit::Count, 1e-300, 1e300, 4)] {
+        for scale in
+            [AxisScale::linear(AxisUnit::Count, 1e300, 4.0), AxisScale::logarithmic(AxisUnit::Count, 1e-300, 1e300, 4)]
+        {
             for value in [-1.0, 0.0, 1e-300, 1.0, 1e300, f64::MAX] {
                 assert!((0.0..=1.0).contains(&scale.place(value)), "{value} in {scale:?}");
             }

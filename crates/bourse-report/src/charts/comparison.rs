@@ -1,24 +1,24 @@
 //! The cases' results side by side, a group for each durability class: figures of different classes are not ranked.
 
-use super::axis::{Scale, Unit};
+use super::axis::{AxisScale, AxisUnit};
 use super::svg::{Anchor, Svg};
-use super::{Frame, Size};
+use super::{ChartFrame, ChartSize};
 use crate::tables::by_class;
 use crate::units;
-use crate::view::{CaseView, Standing};
+use crate::view::{CaseView, FigureValidity};
 
 const ROW: f64 = 40.0;
 const HEAD: f64 = 26.0;
 
 /// A bar for each case with its interval and a dot for each round, for cases whose results have one unit; `None` for a
 /// single case.
-pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size) -> Option<String> {
+pub(crate) fn comparison(frame: &ChartFrame<'_>, views: &[&CaseView<'_>], size: ChartSize) -> Option<String> {
     if views.len() < 2 {
         return None;
     }
     let (left, plot) = match size {
-        Size::Wide => (10.0, 720.0),
-        Size::Narrow => (6.0, 260.0),
+        ChartSize::Wide => (10.0, 720.0),
+        ChartSize::Narrow => (6.0, 260.0),
     };
     let highest = |view: &CaseView<'_>| {
         view.valid_figure()?;
@@ -26,7 +26,7 @@ pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size)
         view.figures().last().copied().into_iter().chain(interval).reduce(f64::max)
     };
     let high = views.iter().filter_map(|view| highest(view)).fold(0.0, f64::max);
-    let scale = Scale::linear(Unit::PerSecond, high, if size == Size::Wide { 6.0 } else { 3.0 });
+    let scale = AxisScale::linear(AxisUnit::PerSecond, high, if size == ChartSize::Wide { 6.0 } else { 3.0 });
     let x = |value: f64| left + plot * scale.place(value);
     let classes = by_class(views.iter().copied());
     let height = classes.iter().map(|(_, members)| HEAD + ROW * members.len() as f64).sum::<f64>() + 6.0;
@@ -58,7 +58,7 @@ pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size)
                     }
                 }
             }
-            let tone = if view.standing() == Standing::Counts { "row-value" } else { "row-value bad" };
+            let tone = if view.validity() == FigureValidity::Counts { "row-value" } else { "row-value bad" };
             let end = highest(view).map_or(left, x).max(left + bar);
             svg.text(tone, (end + 8.0, middle + 4.0), Anchor::Start, &text);
             about.push_str(&format!(" {} ({class}): {text}.", view.case.label));
@@ -71,12 +71,12 @@ pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size)
 }
 
 fn result(view: &CaseView<'_>) -> String {
-    match (view.valid_figure(), view.standing()) {
+    match (view.valid_figure(), view.validity()) {
         (Some(figure), _) => {
             let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
             format!("{} {}{plus_minus}", units::number(figure), view.unit())
         }
-        (None, Standing::Void) => match view.void_rounds().next() {
+        (None, FigureValidity::Void) => match view.void_rounds().next() {
             Some(_) => "VOID: a round failed".to_owned(),
             None => "VOID: a check failed".to_owned(),
         },

@@ -1,8 +1,8 @@
 //! Response times of each transaction, a curve each, on one logarithmic axis.
 
-use super::axis::{Scale, Unit};
+use super::axis::{AxisScale, AxisUnit};
 use super::svg::{Anchor, Svg, fitted};
-use super::{Chart, Size, Subject};
+use super::{Chart, ChartSize, ChartSubject};
 use crate::units;
 use crate::view::OperationView;
 use hdrhistogram::Histogram;
@@ -19,11 +19,11 @@ struct Layout {
 }
 
 impl Layout {
-    const fn of(size: Size) -> Self {
+    const fn of(size: ChartSize) -> Self {
         match size {
-            Size::Wide => Self { left: 140.0, plot: 700.0, row: 44.0, high: 34.0 },
+            ChartSize::Wide => Self { left: 140.0, plot: 700.0, row: 44.0, high: 34.0 },
             // Phones have no room next to the curves for their names, which are placed above.
-            Size::Narrow => Self { left: 8.0, plot: 334.0, row: 58.0, high: 32.0 },
+            ChartSize::Narrow => Self { left: 8.0, plot: 334.0, row: 58.0, high: 32.0 },
         }
     }
 }
@@ -31,7 +31,7 @@ impl Layout {
 /// Bars per decade: as fine as three significant figures permit a smooth curve.
 const BINS_PER_DECADE: f64 = 24.0;
 
-pub(super) fn distribution(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn distribution(subject: &ChartSubject<'_>, chart: &Chart, size: ChartSize) -> Option<String> {
     let filled =
         |operation: &&OperationView| operation.response.histogram.as_ref().is_some_and(|each| !each.is_empty());
     let operations: Vec<&OperationView> = subject.view.operations.iter().filter(filled).collect();
@@ -58,12 +58,12 @@ pub(super) fn distribution(subject: &Subject<'_>, chart: &Chart, size: Size) -> 
     Some(svg.finish(&id, (size.width(), height + 26.0), chart.title, &about))
 }
 
-fn scale(operations: &[&OperationView], size: Size) -> Scale {
+fn scale(operations: &[&OperationView], size: ChartSize) -> AxisScale {
     let histograms = || operations.iter().filter_map(|operation| operation.response.histogram.as_ref());
     let low = histograms().map(|histogram| histogram.min().max(1)).min().unwrap_or(1) as f64;
     let high = histograms().map(Histogram::max).max().unwrap_or(1).max(1) as f64;
     let limits = operations.iter().filter_map(|operation| operation.limit_ns).max().unwrap_or(0) as f64;
-    Scale::logarithmic(Unit::Nanoseconds, low, high.max(limits), if size == Size::Wide { 9 } else { 5 })
+    AxisScale::logarithmic(AxisUnit::Nanoseconds, low, high.max(limits), if size == ChartSize::Wide { 9 } else { 5 })
 }
 
 /// Draws one curve with its quantiles and its limit; returns its description.
@@ -71,10 +71,10 @@ fn draw(
     svg: &mut Svg,
     operation: &OperationView,
     histogram: &Histogram<u64>,
-    scale: &Scale,
+    scale: &AxisScale,
     layout: &Layout,
     foot: f64,
-    size: Size,
+    size: ChartSize,
 ) -> String {
     let x = |ns: f64| layout.left + layout.plot * scale.place(ns);
     svg.line("foot", (layout.left, foot), (layout.left + layout.plot, foot));
@@ -97,12 +97,12 @@ fn draw(
         _ => "",
     };
     match size {
-        Size::Wide => {
+        ChartSize::Wide => {
             let name = fitted(&operation.name, layout.left - 10.0);
             svg.text("row-name", (layout.left - 10.0, foot - 14.0), Anchor::End, &name);
             svg.text("row-note", (layout.left - 10.0, foot), Anchor::End, &format!("{p90_text}{verdict}"));
         }
-        Size::Narrow => {
+        ChartSize::Narrow => {
             let name = format!("{}: {p90_text}{verdict}", operation.name);
             svg.text("row-name", (layout.left, foot - layout.high - 8.0), Anchor::Start, &name);
         }
@@ -112,7 +112,7 @@ fn draw(
 }
 
 /// Draws a filled curve of the counts in bins, the fullest as high as the row.
-fn ridge(histogram: &Histogram<u64>, scale: &Scale, layout: &Layout, foot: f64) -> String {
+fn ridge(histogram: &Histogram<u64>, scale: &AxisScale, layout: &Layout, foot: f64) -> String {
     let (low, high) = scale.ends();
     let bins = ((high.log10() - low.log10()) * BINS_PER_DECADE).round().max(1.0) as usize;
     let mut counts = vec![0_u64; bins];

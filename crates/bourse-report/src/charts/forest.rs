@@ -1,7 +1,7 @@
 //! Differences with their intervals, a row for each metric, around the line of no difference.
 
 use super::svg::{Anchor, Svg, fitted, width_of_names};
-use super::{Frame, Size};
+use super::{ChartFrame, ChartSize};
 use crate::tables::Tone;
 use crate::units;
 
@@ -75,16 +75,21 @@ fn ticks(far: f64, most: usize) -> Vec<f64> {
 }
 
 /// The drawing; `None` without metrics. `tolerance` is the part of one within which figures count as alike.
-pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, size: Size) -> Option<String> {
+pub(crate) fn forest(
+    frame: &ChartFrame<'_>,
+    rows: &[ForestRow<'_>],
+    tolerance: f64,
+    size: ChartSize,
+) -> Option<String> {
     let rows: Vec<&ForestRow<'_>> = rows.iter().filter(|row| row.ratio.is_finite() && row.ratio > 0.0).collect();
     if rows.is_empty() {
         return None;
     }
     let (left, right) = match size {
-        Size::Wide => (NAMES.0 + width_of_names(rows.iter().map(|row| row.name)).clamp(158.0, NAMES.1), 250.0),
-        Size::Narrow => (8.0, 8.0),
+        ChartSize::Wide => (NAMES.0 + width_of_names(rows.iter().map(|row| row.name)).clamp(158.0, NAMES.1), 250.0),
+        ChartSize::Narrow => (8.0, 8.0),
     };
-    let row_height = if size == Size::Wide { ROW } else { ROW + 22.0 };
+    let row_height = if size == ChartSize::Wide { ROW } else { ROW + 22.0 };
     let (middle, half) = ((left + size.width() - right) / 2.0, (size.width() - left - right) / 2.0);
     let ends = rows.iter().flat_map(|row| {
         let (low, high) = row.interval.unwrap_or((row.ratio, row.ratio));
@@ -97,7 +102,7 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
     let (top, bottom) = (22.0, 22.0 + row_height * rows.len() as f64);
     let mut svg = Svg::new();
     svg.rect("apart", (x(1.0 - tolerance), top), (x(1.0 + tolerance) - x(1.0 - tolerance), bottom - top));
-    let most = if size == Size::Wide { 4 } else { 2 };
+    let most = if size == ChartSize::Wide { 4 } else { 2 };
     let sides = ticks(far, most).into_iter().flat_map(|ratio| [1.0 / ratio, ratio]);
     for ratio in sides.chain([1.0]) {
         svg.line(if ratio == 1.0 { "axis" } else { "grid" }, (x(ratio), top), (x(ratio), bottom));
@@ -134,7 +139,7 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
         let verdict = row.verdict.map(|verdict| format!(": {verdict}")).unwrap_or_default();
         about.push_str(&format!(" {}, {better}: {words}{verdict}.", row.name));
         match size {
-            Size::Wide => {
+            ChartSize::Wide => {
                 svg.text("row-name", (left - NAMES.0, y), Anchor::End, &fitted(row.name, NAMES.1));
                 svg.text("row-note", (left - NAMES.0, y + 13.0), Anchor::End, better);
                 let beside = left + 2.0 * half + 14.0;
@@ -146,7 +151,7 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
                     row.verdict.unwrap_or_default(),
                 );
             }
-            Size::Narrow => {
+            ChartSize::Narrow => {
                 let name = format!("{}{verdict}", row.name);
                 svg.text("row-name", (left, foot - ROW - 4.0), Anchor::Start, &name);
                 svg.text("row-note", (left + 2.0 * half, foot - 2.0), Anchor::End, &words);
@@ -180,18 +185,18 @@ mod tests {
             verdict,
         };
         let rows = [row("reads/s", 1.1, Some((1.05, 1.16)), Some("faster")), row("p99", f64::INFINITY, None, None)];
-        let frame = Frame { id: "f", title: "Differences", about: "About." };
-        for size in Size::ALL {
+        let frame = ChartFrame { id: "f", title: "Differences", about: "About." };
+        for size in ChartSize::ALL {
             let drawing = forest(&frame, &rows, 0.05, size).expect("a metric is finite");
             assert!(drawing.contains("reads/s, more is better: +10.0 % (+5.0 % to +16.0 %): faster."), "{drawing}");
             assert!(!drawing.contains("p99") && !drawing.contains("NaN"), "{drawing}");
         }
-        assert_eq!(forest(&frame, &rows[1..], 0.05, Size::Wide), None);
+        assert_eq!(forest(&frame, &rows[1..], 0.05, ChartSize::Wide), None);
         // A long name has room, and one longer than that is cut.
         let [long, longer] = [40, 60].map(|length| "response p99 with driver's queue".repeat(2)[..length].to_owned());
         for name in [&long, &longer] {
             let rows = [row(name, 1.1, Some((1.05, 1.16)), None)];
-            let drawing = forest(&frame, &rows, 0.05, Size::Wide).unwrap();
+            let drawing = forest(&frame, &rows, 0.05, ChartSize::Wide).unwrap();
             assert_eq!(
                 drawing.contains(&format!(">{}</text>", name.replace('\'', "&#39;"))),
                 *name == long,
@@ -200,7 +205,7 @@ mod tests {
         }
         // A doubled metric makes all ratios: ends of an interval in two notations could not be compared.
         let rows = [row("reads/s", 0.2, Some((0.1, 0.7)), None), row("p50", 1.1, None, None)];
-        let drawing = forest(&frame, &rows, 0.05, Size::Wide).expect("a metric is finite");
+        let drawing = forest(&frame, &rows, 0.05, ChartSize::Wide).expect("a metric is finite");
         assert!(drawing.contains("× 0.200 (× 0.100 to × 0.700)") && drawing.contains("× 1.10"), "{drawing}");
         assert!(!drawing.contains(" %"), "{drawing}");
     }

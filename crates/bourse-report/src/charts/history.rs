@@ -1,12 +1,12 @@
 //! A figure from run to run.
 
-use super::Size;
-use super::axis::{Scale, Unit};
+use super::ChartSize;
+use super::axis::{AxisScale, AxisUnit};
 use super::svg::{Anchor, Svg};
 use crate::units;
 
 /// Contents of a drawing: a point for each run, the earliest on the left, at equal distances.
-pub(crate) struct History<'a> {
+pub(crate) struct HistoryChart<'a> {
     /// Begins the drawing's ids.
     pub(crate) id: String,
     pub(crate) title: &'a str,
@@ -32,13 +32,13 @@ const PLOT: f64 = 190.0;
 const TOP: f64 = 34.0;
 
 /// The drawing; `None` for fewer than two points.
-pub(crate) fn history(chart: &History<'_>, size: Size) -> Option<String> {
+pub(crate) fn history(chart: &HistoryChart<'_>, size: ChartSize) -> Option<String> {
     let count = chart.points.len();
     if count < 2 {
         return None;
     }
     let high = chart.points.iter().map(|it| it.interval.map_or(it.value, |(_, high)| high.max(it.value)));
-    let scale = Scale::linear(Unit::Count, high.fold(0.0, f64::max), 4.0);
+    let scale = AxisScale::linear(AxisUnit::Count, high.fold(0.0, f64::max), 4.0);
     let (left, width) = (64.0, size.width());
     let plot = width - left - 12.0;
     let x = |at: usize| left + plot * (at as f64 + 0.5) / count as f64;
@@ -50,7 +50,7 @@ pub(crate) fn history(chart: &History<'_>, size: Size) -> Option<String> {
         svg.text("tick", (left - 6.0, y(*value) + 4.0), Anchor::End, label);
     }
     svg.line("axis", (left, TOP + PLOT), (left + plot, TOP + PLOT));
-    let every = count.div_ceil(if size == Size::Wide { 8 } else { 3 }).max(1);
+    let every = count.div_ceil(if size == ChartSize::Wide { 8 } else { 3 }).max(1);
     for (at, point) in chart.points.iter().enumerate().step_by(every) {
         svg.text("tick", (x(at), TOP + PLOT + 16.0), Anchor::Middle, &point.day);
     }

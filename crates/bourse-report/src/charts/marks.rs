@@ -1,11 +1,11 @@
 //! Measured figures next to published ones: a lane for each, marks on one axis.
 
-use super::axis::{Scale, Unit};
+use super::axis::{AxisScale, AxisUnit};
 use super::svg::{Anchor, Svg};
-use super::{Frame, Size};
+use super::{ChartFrame, ChartSize};
 
 /// Contents of a drawing: groups of lanes, one below the other.
-pub(crate) struct Marks<'a> {
+pub(crate) struct LaneChart<'a> {
     /// Whether the quantity is bytes, in thousands and millions.
     pub(crate) is_bytes: bool,
     /// Name of a group, and its lanes.
@@ -36,26 +36,26 @@ const HEAD: f64 = 26.0;
 const WIDE_RANGE: f64 = 30.0;
 
 /// The drawing; `None` if no lane has both figures.
-pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<String> {
+pub(crate) fn marks(frame: &ChartFrame<'_>, chart: &LaneChart<'_>, size: ChartSize) -> Option<String> {
     let lanes = || chart.groups.iter().flat_map(|(_, lanes)| lanes);
     if !lanes().any(|lane| lane.measured.is_some() && lane.published.is_some()) {
         return None;
     }
     let values = || lanes().flat_map(Lane::values).filter(|value| *value > 0.0);
     let (low, high) = values().fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    let unit = if chart.is_bytes { Unit::DecimalBytes } else { Unit::Count };
+    let unit = if chart.is_bytes { AxisUnit::DecimalBytes } else { AxisUnit::Count };
     let is_logarithmic = high / low > WIDE_RANGE;
     let scale = match (is_logarithmic, size) {
-        (true, Size::Wide) => Scale::logarithmic(unit, low, high, 8),
-        (true, Size::Narrow) => Scale::logarithmic(unit, low, high, 4),
-        (false, Size::Wide) => Scale::linear(unit, high, 6.0),
-        (false, Size::Narrow) => Scale::linear(unit, high, 3.0),
+        (true, ChartSize::Wide) => AxisScale::logarithmic(unit, low, high, 8),
+        (true, ChartSize::Narrow) => AxisScale::logarithmic(unit, low, high, 4),
+        (false, ChartSize::Wide) => AxisScale::linear(unit, high, 6.0),
+        (false, ChartSize::Narrow) => AxisScale::linear(unit, high, 3.0),
     };
     let (left, plot) = match size {
-        Size::Wide => (230.0, 590.0),
-        Size::Narrow => (8.0, 324.0),
+        ChartSize::Wide => (230.0, 590.0),
+        ChartSize::Narrow => (8.0, 324.0),
     };
-    let lane_height = if size == Size::Wide { LANE } else { LANE + 16.0 };
+    let lane_height = if size == ChartSize::Wide { LANE } else { LANE + 16.0 };
     let x = |value: f64| left + plot * scale.place(value);
     let legend = 22.0;
     let height: f64 =
@@ -76,8 +76,8 @@ pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<
         for lane in lanes {
             let y = top + lane_height - LANE / 2.0;
             match size {
-                Size::Wide => svg.text("row-note", (left - 10.0, y + 4.0), Anchor::End, lane.name),
-                Size::Narrow => svg.text("row-note", (left, y - 14.0), Anchor::Start, lane.name),
+                ChartSize::Wide => svg.text("row-note", (left - 10.0, y + 4.0), Anchor::End, lane.name),
+                ChartSize::Narrow => svg.text("row-note", (left, y - 14.0), Anchor::Start, lane.name),
             }
             svg.line("foot", (left, y), (left + plot, y));
             if let (Some(measured), Some(published)) = (lane.measured, lane.published) {
@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn our_figures_stand_beside_the_published_ones() {
         let lane = |name, measured, published| Lane { name, measured, interval: None, published };
-        let chart = |lanes| Marks { is_bytes: false, groups: vec![("rows <10>", lanes)] };
-        let frame = Frame { id: "m", title: "Inserts", about: "Each." };
-        for size in Size::ALL {
+        let chart = |lanes| LaneChart { is_bytes: false, groups: vec![("rows <10>", lanes)] };
+        let frame = ChartFrame { id: "m", title: "Inserts", about: "Each." };
+        for size in ChartSize::ALL {
             let both = chart(vec![lane("wal", Some(120.0), Some(90_000.0)), lane("delete", None, Some(0.0))]);
             let drawing = marks(&frame, &both, size).expect("one lane has both");
             for part in ["rows &lt;10&gt;, wal: ours 120, published 90,000.", "delete: ours nothing, published 0."] {

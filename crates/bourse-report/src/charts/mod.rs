@@ -23,9 +23,9 @@ mod time_split;
 pub use alone::svg;
 pub(crate) use comparison::comparison;
 pub(crate) use forest::{ForestRow, forest};
-pub(crate) use history::{History, HistoryPoint, history};
+pub(crate) use history::{HistoryChart, HistoryPoint, history};
 pub(crate) use live::live_panels;
-pub(crate) use marks::{Lane, Marks, marks};
+pub(crate) use marks::{Lane, LaneChart, marks};
 pub(crate) use plot::{Curve, Plot, Thinning, is_too_short};
 pub(crate) use scaling::{scaling, swept};
 pub(crate) use svg::escaped;
@@ -35,14 +35,14 @@ use bourse_record::Round;
 
 /// Medium of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Size {
+pub(crate) enum ChartSize {
     /// A desk's screen, or paper.
     Wide,
     /// A phone.
     Narrow,
 }
 
-impl Size {
+impl ChartSize {
     pub(crate) const ALL: [Self; 2] = [Self::Wide, Self::Narrow];
 
     /// CSS class by which the page shows or hides it.
@@ -63,7 +63,7 @@ impl Size {
 }
 
 /// Subject of a chart.
-pub(crate) struct Subject<'a> {
+pub(crate) struct ChartSubject<'a> {
     pub(crate) view: &'a CaseView<'a>,
     pub(crate) round: &'a Round,
     /// Index of the case in the run, and of the round in the case.
@@ -75,7 +75,7 @@ pub(crate) struct Subject<'a> {
 
 /// Id, title and description of a drawing.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct ChartFrame<'a> {
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
     pub(crate) about: &'a str,
@@ -91,8 +91,8 @@ pub(crate) struct DrawnChart {
 
 impl DrawnChart {
     /// A drawing of each size, if there is one.
-    pub(crate) fn still(draw: impl Fn(Size) -> Option<String>) -> Self {
-        let sizes = Size::ALL.into_iter().filter_map(|size| Some((size.class(), draw(size)?))).collect();
+    pub(crate) fn still(draw: impl Fn(ChartSize) -> Option<String>) -> Self {
+        let sizes = ChartSize::ALL.into_iter().filter_map(|size| Some((size.class(), draw(size)?))).collect();
         Self { sizes, plot: None }
     }
 
@@ -103,13 +103,13 @@ impl DrawnChart {
 }
 
 /// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' indices in the run.
-pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)]) -> Vec<(Frame<'static>, DrawnChart)> {
-    const TIME: Frame<'static> = Frame {
+pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)]) -> Vec<(ChartFrame<'static>, DrawnChart)> {
+    const TIME: ChartFrame<'static> = ChartFrame {
         id: "time",
         title: "The cases over time",
         about: "The first round of each case, by seconds since it began.",
     };
-    const TAIL: Frame<'static> = Frame {
+    const TAIL: ChartFrame<'static> = ChartFrame {
         id: "tail",
         title: "Response times by percentile",
         about: "How long the fastest half, nine of ten, 99 of 100 and so on waited at most, over all rounds. A curve ends \
@@ -129,21 +129,21 @@ pub(crate) struct Chart {
     pub(crate) about: &'static str,
     /// Whether it is drawn for each round; the others are drawn of all rounds together.
     pub(crate) each_round: bool,
-    draw: Draw,
+    draw: DrawChart,
 }
 
 /// Function that draws a chart; its drawing is empty if nothing was recorded.
-enum Draw {
-    Plot(fn(&Subject<'_>) -> Plot),
-    Still(fn(&Subject<'_>, &Chart, Size) -> Option<String>),
+enum DrawChart {
+    Plot(fn(&ChartSubject<'_>) -> Plot),
+    Still(fn(&ChartSubject<'_>, &Chart, ChartSize) -> Option<String>),
 }
 
 impl Chart {
     /// The chart of a round.
-    pub(crate) fn drawn(&self, subject: &Subject<'_>) -> DrawnChart {
+    pub(crate) fn drawn(&self, subject: &ChartSubject<'_>) -> DrawnChart {
         match self.draw {
-            Draw::Plot(plot) => DrawnChart::plot(plot(subject)),
-            Draw::Still(draw) => DrawnChart::still(|size| draw(subject, self, size)),
+            DrawChart::Plot(plot) => DrawnChart::plot(plot(subject)),
+            DrawChart::Still(draw) => DrawnChart::still(|size| draw(subject, self, size)),
         }
     }
 }
@@ -155,7 +155,7 @@ pub(crate) const CHARTS: &[Chart] = &[
         title: "Throughput",
         about: "Completions in each second. What is counted for the result is what lies in the measurement interval.",
         each_round: true,
-        draw: Draw::Plot(series::throughput),
+        draw: DrawChart::Plot(series::throughput),
     },
     Chart {
         key: "response",
@@ -163,7 +163,7 @@ pub(crate) const CHARTS: &[Chart] = &[
         about: "Quantiles of the responses of each second, all together, on a logarithmic scale; behind them how many took \
                 how long, darker where there are more.",
         each_round: true,
-        draw: Draw::Plot(series::response),
+        draw: DrawChart::Plot(series::response),
     },
     Chart {
         key: "distribution",
@@ -172,7 +172,7 @@ pub(crate) const CHARTS: &[Chart] = &[
                 as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
                 of the limit; the short ones are median and p99.",
         each_round: false,
-        draw: Draw::Still(distribution::distribution),
+        draw: DrawChart::Still(distribution::distribution),
     },
     Chart {
         key: "percentiles",
@@ -180,28 +180,28 @@ pub(crate) const CHARTS: &[Chart] = &[
         about: "How long the fastest half, nine of ten, 99 of 100 and so on waited at most, over all rounds. A curve ends \
                 where fewer than ten operations are beyond it.",
         each_round: false,
-        draw: Draw::Plot(|subject| percentile::of_case(subject.view)),
+        draw: DrawChart::Plot(|subject| percentile::of_case(subject.view)),
     },
     Chart {
         key: "time-split",
         title: "Where the users' time went",
         about: "A bar for each kind of user, over all rounds: the parts add up to its whole time.",
         each_round: false,
-        draw: Draw::Still(time_split::time_split),
+        draw: DrawChart::Still(time_split::time_split),
     },
     Chart {
         key: "processor",
         title: "Processor time",
         about: "Processor seconds our process, engine and harness together, used in each second.",
         each_round: true,
-        draw: Draw::Plot(series::processor),
+        draw: DrawChart::Plot(series::processor),
     },
     Chart {
         key: "memory",
         title: "Memory",
         about: "What our process holds, what of it the engine counts as its own, and the machine's.",
         each_round: true,
-        draw: Draw::Plot(series::memory),
+        draw: DrawChart::Plot(series::memory),
     },
     Chart {
         key: "sizes",
@@ -209,20 +209,20 @@ pub(crate) const CHARTS: &[Chart] = &[
         about: "Sizes of the database and of the files that make its commits durable; where a workload is about them \
                 each point is the largest size in a short while.",
         each_round: true,
-        draw: Draw::Plot(series::sizes),
+        draw: DrawChart::Plot(series::sizes),
     },
     Chart {
         key: "storage",
         title: "Reading and writing",
         about: "Bytes our process caused to be read from storage and written to it in each second; the engine's syncs.",
         each_round: true,
-        draw: Draw::Plot(series::storage),
+        draw: DrawChart::Plot(series::storage),
     },
     Chart {
         key: "waiting",
         title: "Waiting",
         about: "Time spent waiting for locks, all users together; tries again after conflicts; the market's queue.",
         each_round: true,
-        draw: Draw::Plot(series::waiting),
+        draw: DrawChart::Plot(series::waiting),
     },
 ];

@@ -1,24 +1,24 @@
 //! Several cases on the same axes: their series second by second, and their response times.
 
-use super::axis::Unit;
+use super::axis::AxisUnit;
 use super::percentile;
 use super::plot::{Curve, HorizontalAxis, Panel, Plot, SeriesSum, Thinning};
 use crate::units::printable;
 use crate::view::{CaseView, values};
 
 /// Most curves in one panel: more are indistinguishable.
-const MOST: usize = 12;
+const MAX_CURVES: usize = 12;
 
 /// Title of a panel, metric, unit, whether it is logarithmic, aggregation of points.
-type Row = (&'static str, &'static str, Unit, bool, Thinning);
+type PanelSpec = (&'static str, &'static str, AxisUnit, bool, Thinning);
 
-const ROWS: [Row; 6] = [
-    ("completed a second", "throughput", Unit::PerSecond, false, Thinning::Mean),
-    ("response time, p99 of each second", "response_ns_p99", Unit::Nanoseconds, true, Thinning::Max),
-    ("processor time of our process, cores", "cpu_user+cpu_system", Unit::Count, false, Thinning::Mean),
-    ("written to storage a second", "written_bytes", Unit::BytesPerSecond, false, Thinning::Mean),
-    ("write-ahead log", "log_bytes", Unit::Bytes, false, Thinning::Max),
-    ("memory of our process", "memory_resident_bytes", Unit::Bytes, false, Thinning::Max),
+const ROWS: [PanelSpec; 6] = [
+    ("completed a second", "throughput", AxisUnit::PerSecond, false, Thinning::Mean),
+    ("response time, p99 of each second", "response_ns_p99", AxisUnit::Nanoseconds, true, Thinning::Max),
+    ("processor time of our process, cores", "cpu_user+cpu_system", AxisUnit::Count, false, Thinning::Mean),
+    ("written to storage a second", "written_bytes", AxisUnit::BytesPerSecond, false, Thinning::Mean),
+    ("write-ahead log", "log_bytes", AxisUnit::Bytes, false, Thinning::Max),
+    ("memory of our process", "memory_resident_bytes", AxisUnit::Bytes, false, Thinning::Max),
 ];
 
 /// A curve of a round's series: the sum of metrics that `+` joins.
@@ -55,8 +55,8 @@ pub(super) fn of_metrics(
 
 /// The first rounds of the cases over time, a panel for each metric; `views` with the cases' indices in the run.
 pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
-    let drawn: Vec<_> = views.iter().filter(|(_, view)| !view.case.rounds.is_empty()).take(MOST).collect();
-    let panel = |(title, metrics, unit, logarithmic, thin): Row| {
+    let drawn: Vec<_> = views.iter().filter(|(_, view)| !view.case.rounds.is_empty()).take(MAX_CURVES).collect();
+    let panel = |(title, metrics, unit, logarithmic, thin): PanelSpec| {
         let curves = drawn.iter().map(|(at, view)| curve(view, (*at, 0), metrics, &view.case.label, thin));
         // A metric that no case has is not drawn as a line at the bottom.
         let is_any = |curve: &Curve| curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0));
@@ -69,5 +69,5 @@ pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
 
 /// Percentiles of the cases' response times.
 pub(super) fn percentiles(views: &[&CaseView<'_>]) -> Plot {
-    percentile::of_cases(&views[..views.len().min(MOST)])
+    percentile::of_cases(&views[..views.len().min(MAX_CURVES)])
 }

@@ -1,6 +1,6 @@
 //! Response times by percentile: the tail at a glance.
 
-use super::axis::Unit;
+use super::axis::AxisUnit;
 use super::plot::{Curve, HorizontalAxis, Panel, Plot, Thinning};
 use crate::view::{CaseView, Latency, OperationView, Quantile};
 
@@ -23,7 +23,7 @@ fn curve(label: &str, latency: &Latency) -> Curve {
 }
 
 fn plot(title: &str, curves: Vec<Curve>) -> Plot {
-    let panel = Panel { logarithmic: true, ..Panel::new(title, Unit::Nanoseconds, curves) };
+    let panel = Panel { logarithmic: true, ..Panel::new(title, AxisUnit::Nanoseconds, curves) };
     Plot::new(HorizontalAxis::Quantile, vec![panel])
 }
 

@@ -3,7 +3,7 @@
 //! A plot is data: its JSON in a page is drawn by the page's script, from the run that the page carries and from the points that
 //! the plot brings.
 
-use super::axis::Unit;
+use super::axis::AxisUnit;
 use crate::units::printable;
 use bourse_record::{Phase, PhaseKind, Round};
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl Curve {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Panel {
     pub(super) title: String,
-    pub(super) unit: Unit,
+    pub(super) unit: AxisUnit,
     #[serde(rename = "log")]
     pub(super) logarithmic: bool,
     pub(super) curves: Vec<Curve>,
@@ -61,7 +61,7 @@ pub(crate) struct Panel {
 
 impl Panel {
     /// A panel with a linear axis.
-    pub(super) fn new(title: impl Into<String>, unit: Unit, curves: Vec<Curve>) -> Self {
+    pub(super) fn new(title: impl Into<String>, unit: AxisUnit, curves: Vec<Curve>) -> Self {
         Self { title: printable(&title.into()), unit, logarithmic: false, curves, marks: Vec::new(), heat: None }
     }
 }
@@ -136,7 +136,7 @@ impl Plot {
         curves: Vec<Curve>,
         marks: Vec<(f64, String)>,
     ) -> Self {
-        let unit = if is_bytes { Unit::DecimalBytes } else { Unit::Count };
+        let unit = if is_bytes { AxisUnit::DecimalBytes } else { AxisUnit::Count };
         let marks = marks.into_iter().map(|(value, name)| (value, printable(&name))).collect();
         let names = rows.iter().map(|row| printable(row)).collect();
         Self { names, ..Self::new(HorizontalAxis::Rows, vec![Panel { marks, ..Panel::new(title, unit, curves) }]) }

@@ -1,8 +1,8 @@
 //! Results by an option that was swept over numbers.
 
-use super::axis::{Scale, Unit};
+use super::axis::{AxisScale, AxisUnit};
 use super::svg::{Anchor, Svg, style};
-use super::{Frame, Size};
+use super::{ChartFrame, ChartSize};
 use crate::units;
 use crate::view::{CaseView, OperationView, Quantile};
 use bourse_stats::grouped;
@@ -44,7 +44,7 @@ impl P90 {
 }
 
 /// A case along the axis.
-struct Point {
+struct CasePoint {
     x: f64,
     low: f64,
     figure: f64,
@@ -53,7 +53,12 @@ struct Point {
 }
 
 /// Results by an option, a curve for each combination of the other options; `None` if fewer than two cases have a figure.
-pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, size: Size) -> Option<String> {
+pub(crate) fn scaling(
+    frame: &ChartFrame<'_>,
+    views: &[&CaseView<'_>],
+    option: &str,
+    size: ChartSize,
+) -> Option<String> {
     let mut points = Vec::new();
     // Results of different units have no common axis.
     if views.windows(2).any(|pair| pair[0].unit() != pair[1].unit()) {
@@ -67,7 +72,7 @@ pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, 
         let p90 = view.headline_operation().and_then(P90::of);
         let interval = view.estimate().and_then(|it| it.interval).map(|it| (it.low, it.high));
         let (low, high) = interval.or(figures.first().copied().zip(figures.last().copied()))?;
-        points.push((rest(view, option), Point { x, low, figure, high, p90 }));
+        points.push((rest(view, option), CasePoint { x, low, figure, high, p90 }));
     }
     if points.len() < 2 {
         return None;
@@ -108,26 +113,26 @@ fn rest(view: &CaseView<'_>, option: &str) -> String {
 }
 
 fn draw(
-    frame: &Frame<'_>,
-    curves: &[(String, Vec<Point>)],
+    frame: &ChartFrame<'_>,
+    curves: &[(String, Vec<CasePoint>)],
     option: &str,
     [unit, response]: [&str; 2],
-    size: Size,
+    size: ChartSize,
 ) -> String {
     const HIGH: f64 = 200.0;
     const GAP: f64 = 44.0;
     let (left, plot) = match size {
-        Size::Wide => (66.0, 740.0),
-        Size::Narrow => (58.0, 280.0),
+        ChartSize::Wide => (66.0, 740.0),
+        ChartSize::Narrow => (58.0, 280.0),
     };
     let all = || curves.iter().flat_map(|(_, points)| points);
-    let most = |of: fn(&Point) -> f64| all().map(of).fold(0.0, f64::max);
-    let count = if size == Size::Wide { 8.0 } else { 4.0_f64 };
+    let most = |of: fn(&CasePoint) -> f64| all().map(of).fold(0.0, f64::max);
+    let count = if size == ChartSize::Wide { 8.0 } else { 4.0_f64 };
     // Counts of users are integers.
     let count =
         if all().all(|point| point.x.fract() == 0.0) { count.min(most(|point| point.x)).max(1.0) } else { count };
-    let across = Scale::linear(Unit::Count, most(|point| point.x), count);
-    let x = |point: &Point| left + plot * across.place(point.x);
+    let across = AxisScale::linear(AxisUnit::Count, most(|point| point.x), count);
+    let x = |point: &CasePoint| left + plot * across.place(point.x);
     let mut svg = Svg::new();
     // Names are at the top: labels at the ends of curves would overlap.
     let mut top = 4.0;
@@ -136,15 +141,15 @@ fn draw(
         svg.line(&format!("curve s{}", style(at)), (left, top - 4.0), (left + 18.0, top - 4.0));
         svg.text("label", (left + 24.0, top), Anchor::Start, name);
     }
-    type Panel = (String, Unit, fn(&Point) -> Option<f64>, bool);
+    type Panel = (String, AxisUnit, fn(&CasePoint) -> Option<f64>, bool);
     let panels: [Panel; 2] = [
-        (unit.to_owned(), Unit::Count, |point| Some(point.figure), true),
-        (response.to_owned(), Unit::Nanoseconds, |point| Some(point.p90?.ns), false),
+        (unit.to_owned(), AxisUnit::Count, |point| Some(point.figure), true),
+        (response.to_owned(), AxisUnit::Nanoseconds, |point| Some(point.p90?.ns), false),
     ];
     let mut about = format!("Results by {option}.");
     for (title, unit_of_panel, of, spread) in &panels {
         let highest = all().filter_map(|point| if *spread { Some(point.high) } else { of(point) }).fold(0.0, f64::max);
-        let scale = Scale::linear(*unit_of_panel, highest, 4.0);
+        let scale = AxisScale::linear(*unit_of_panel, highest, 4.0);
         top += GAP;
         svg.text("panel-title", (left, top - 10.0), Anchor::Start, title);
         let y = |value: f64| top + HIGH * (1.0 - scale.place(value));

@@ -1,23 +1,23 @@
 //! The charts over time, as data: the metrics of each panel.
 
-use super::Subject;
-use super::axis::Unit;
+use super::ChartSubject;
+use super::axis::AxisUnit;
 use super::overlay::of_metrics;
 use super::plot::{Curve, Events, Panel, Plot, Thinning};
 use bourse_record::{FileKind, WorkloadKind};
 
-fn curve(subject: &Subject<'_>, metric: &str, label: &str, thin: Thinning) -> Curve {
+fn curve(subject: &ChartSubject<'_>, metric: &str, label: &str, thin: Thinning) -> Curve {
     sum(subject, &[metric], label, thin)
 }
 
-fn sum(subject: &Subject<'_>, metrics: &[&str], label: &str, thin: Thinning) -> Curve {
+fn sum(subject: &ChartSubject<'_>, metrics: &[&str], label: &str, thin: Thinning) -> Curve {
     let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
     of_metrics(subject.view, (subject.case, subject.nth), metrics, label, thin)
 }
 
 /// The panels over the time of the subject's round. If the database has a log, its own files are written by checkpoints,
 /// which are marked.
-fn over_time(subject: &Subject<'_>, panels: Vec<Panel>) -> Plot {
+fn over_time(subject: &ChartSubject<'_>, panels: Vec<Panel>) -> Plot {
     let has_log = subject.round.io.iter().any(|files| files.kind == FileKind::Log && files.writes > 0);
     let checkpoints = if_any(curve(subject, "data_written_bytes", "checkpoints", Thinning::Max)).filter(|_| has_log);
     let events = checkpoints.map(|curve| Events { name: "| checkpoint", curve });
@@ -29,15 +29,15 @@ fn if_any(curve: Curve) -> Option<Curve> {
     curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0)).then_some(curve)
 }
 
-pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
+pub(super) fn throughput(subject: &ChartSubject<'_>) -> Plot {
     let workload = &subject.view.case.workload;
     let headline = workload.headline_operation.as_ref().map(|operation| {
         let curve = curve(subject, &workload.headline_metric(), operation, Thinning::Mean);
-        Panel::new(format!("{operation}, a second"), Unit::PerSecond, vec![curve])
+        Panel::new(format!("{operation}, a second"), AxisUnit::PerSecond, vec![curve])
     });
     let all = Panel::new(
         format!("all {}s, a second", subject.view.noun()),
-        Unit::PerSecond,
+        AxisUnit::PerSecond,
         vec![curve(subject, "throughput", "all", Thinning::Mean)],
     );
     // The headline's operations first. With a single operation both curves would be the same.
@@ -54,7 +54,7 @@ pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
     over_time(subject, panels)
 }
 
-pub(super) fn response(subject: &Subject<'_>) -> Plot {
+pub(super) fn response(subject: &ChartSubject<'_>) -> Plot {
     let quantiles = [
         ("response_ns_max", "worst"),
         ("response_ns_p99", "p99"),
@@ -63,11 +63,11 @@ pub(super) fn response(subject: &Subject<'_>) -> Plot {
     ];
     let curves = quantiles.map(|(metric, label)| curve(subject, metric, label, Thinning::Max)).into_iter().collect();
     let heat = subject.round.response_map.as_ref().map(|_| (subject.case, subject.nth));
-    let panel = Panel { logarithmic: true, heat, ..Panel::new("response time", Unit::Nanoseconds, curves) };
+    let panel = Panel { logarithmic: true, heat, ..Panel::new("response time", AxisUnit::Nanoseconds, curves) };
     over_time(subject, vec![panel])
 }
 
-pub(super) fn processor(subject: &Subject<'_>) -> Plot {
+pub(super) fn processor(subject: &ChartSubject<'_>) -> Plot {
     let user = curve(subject, "cpu_user", "user", Thinning::Mean);
     let system = curve(subject, "cpu_system", "system", Thinning::Mean);
     let both = sum(subject, &["cpu_user", "cpu_system"], "both", Thinning::Mean);
@@ -77,12 +77,12 @@ pub(super) fn processor(subject: &Subject<'_>) -> Plot {
     curves.extend(if_any(curve(subject, "server_cpu_system", "server, system", Thinning::Mean)));
     curves.extend(if_any(curve(subject, "cpu_others", "other processes", Thinning::Mean)));
     curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thinning::Mean)));
-    let mut panel = Panel::new("cores busy", Unit::Count, curves);
+    let mut panel = Panel::new("cores busy", AxisUnit::Count, curves);
     panel.marks.extend((cores > 0).then(|| (f64::from(cores), format!("all {cores} cores"))));
     over_time(subject, vec![panel])
 }
 
-pub(super) fn memory(subject: &Subject<'_>) -> Plot {
+pub(super) fn memory(subject: &ChartSubject<'_>) -> Plot {
     let engine = if_any(curve(subject, "engine_memory_bytes", "engine's count", Thinning::Max));
     let mut ours = vec![curve(subject, "memory_resident_bytes", "our process", Thinning::Max)];
     ours.extend(engine);
@@ -91,35 +91,36 @@ pub(super) fn memory(subject: &Subject<'_>) -> Plot {
         curve(subject, "machine_memory_free_bytes", "free", Thinning::Mean),
     ];
     machine.extend(if_any(curve(subject, "machine_swap_used_bytes", "swap", Thinning::Max)));
-    let panels = vec![Panel::new("our process", Unit::Bytes, ours), Panel::new("the machine", Unit::Bytes, machine)];
+    let panels =
+        vec![Panel::new("our process", AxisUnit::Bytes, ours), Panel::new("the machine", AxisUnit::Bytes, machine)];
     over_time(subject, panels)
 }
 
-pub(super) fn sizes(subject: &Subject<'_>) -> Plot {
+pub(super) fn sizes(subject: &ChartSubject<'_>) -> Plot {
     let data = if_any(curve(subject, "data_bytes", "database", Thinning::Max));
     let logs = [("log_bytes", "write-ahead log"), ("journal_bytes", "rollback journal")];
     let logs = logs.into_iter().filter_map(|(metric, label)| if_any(curve(subject, metric, label, Thinning::Max)));
     let panels = vec![
-        Panel::new("database", Unit::Bytes, data.into_iter().collect()),
-        Panel::new("write-ahead log and rollback journal", Unit::Bytes, logs.collect()),
+        Panel::new("database", AxisUnit::Bytes, data.into_iter().collect()),
+        Panel::new("write-ahead log and rollback journal", AxisUnit::Bytes, logs.collect()),
     ];
     over_time(subject, panels)
 }
 
-pub(super) fn storage(subject: &Subject<'_>) -> Plot {
+pub(super) fn storage(subject: &ChartSubject<'_>) -> Plot {
     let curves = [("written_bytes", "written"), ("read_bytes", "read")];
     let curves = curves.map(|(metric, label)| curve(subject, metric, label, Thinning::Mean)).into_iter().collect();
     let syncs = if_any(curve(subject, "syncs", "syncs", Thinning::Mean));
     let in_syncs = if_any(curve(subject, "sync_time", "in syncs", Thinning::Mean));
     let panels = vec![
-        Panel::new("bytes a second", Unit::BytesPerSecond, curves),
-        Panel::new("syncs, a second", Unit::PerSecond, syncs.into_iter().collect()),
-        Panel::new("users waiting for a sync, on average", Unit::Count, in_syncs.into_iter().collect()),
+        Panel::new("bytes a second", AxisUnit::BytesPerSecond, curves),
+        Panel::new("syncs, a second", AxisUnit::PerSecond, syncs.into_iter().collect()),
+        Panel::new("users waiting for a sync, on average", AxisUnit::Count, in_syncs.into_iter().collect()),
     ];
     over_time(subject, panels)
 }
 
-pub(super) fn waiting(subject: &Subject<'_>) -> Plot {
+pub(super) fn waiting(subject: &ChartSubject<'_>) -> Plot {
     let locks = curve(subject, "lock_wait", "locks", Thinning::Mean);
     let waits = if_any(curve(subject, "lock_waits", "waits for locks", Thinning::Mean));
     let retries = if_any(curve(subject, "retries", "retries", Thinning::Mean));
@@ -128,10 +129,10 @@ pub(super) fn waiting(subject: &Subject<'_>) -> Plot {
     let queue_title =
         subject.view.case.workload.metric_title("queue_length").unwrap_or("waiting between the workload's parts");
     let panels = vec![
-        Panel::new("users waiting for a lock, on average", Unit::Count, vec![locks]),
-        Panel::new("waits and retries, a second", Unit::PerSecond, waits.into_iter().chain(retries).collect()),
-        Panel::new(queue_title, Unit::Count, queue.into_iter().collect()),
-        Panel::new("due and waiting for a user", Unit::Count, backlog.into_iter().collect()),
+        Panel::new("users waiting for a lock, on average", AxisUnit::Count, vec![locks]),
+        Panel::new("waits and retries, a second", AxisUnit::PerSecond, waits.into_iter().chain(retries).collect()),
+        Panel::new(queue_title, AxisUnit::Count, queue.into_iter().collect()),
+        Panel::new("due and waiting for a user", AxisUnit::Count, backlog.into_iter().collect()),
     ];
     over_time(subject, panels)
 }

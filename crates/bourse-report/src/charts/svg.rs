@@ -1,6 +1,6 @@
 //! SVG elements as text.
 
-use super::axis::Scale;
+use super::axis::AxisScale;
 use crate::units;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -108,7 +108,7 @@ impl Svg {
     }
 
     /// A horizontal axis of that length from `left` on, with its ticks below.
-    pub(super) fn axis(&mut self, scale: &Scale, (left, y): (f64, f64), length: f64) {
+    pub(super) fn axis(&mut self, scale: &AxisScale, (left, y): (f64, f64), length: f64) {
         self.line("axis", (left, y), (left + length, y));
         for (value, label) in &scale.ticks {
             let anchor = match scale.place(*value) {

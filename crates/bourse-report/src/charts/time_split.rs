@@ -1,22 +1,22 @@
 //! Split of the users' time: a bar for each kind of user.
 
 use super::svg::{Anchor, Svg};
-use super::{Chart, Size, Subject};
+use super::{Chart, ChartSize, ChartSubject};
 use crate::units;
-use crate::view::{Part, roles};
+use crate::view::{TimePart, roles};
 
 const ROW: f64 = 42.0;
 const LINE: f64 = 18.0;
 
 /// CSS class of a part; pale for time in which there was nothing to do.
 const fn class(at: usize) -> &'static str {
-    const CLASSES: [&str; Part::ALL.len()] =
+    const CLASSES: [&str; TimePart::ALL.len()] =
         ["f1", "f6", "f2", "f3", "f4", "f5", "f1 pale", "f2 pale", "f3 pale", "f4 pale", "f6 pale"];
     CLASSES[at]
 }
 
 /// The drawing; `None` if the times are unknown.
-pub(super) fn time_split(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn time_split(subject: &ChartSubject<'_>, chart: &Chart, size: ChartSize) -> Option<String> {
     let roles = roles(subject.view);
     if roles.is_empty() {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn time_split(subject: &Subject<'_>, chart: &Chart, size: Size) -> Op
         svg.text("row-name", (left, top + 13.0), Anchor::Start, &name);
         let mut x = left;
         about.push_str(&format!(" {name}:"));
-        for (at, part) in Part::ALL.into_iter().enumerate() {
+        for (at, part) in TimePart::ALL.into_iter().enumerate() {
             let share = role.share(part);
             if share <= 0.0 {
                 continue;
@@ -43,9 +43,9 @@ pub(super) fn time_split(subject: &Subject<'_>, chart: &Chart, size: Size) -> Op
             x += plot * share;
         }
     }
-    let used = |part: Part| roles.iter().any(|role| role.share(part) >= 0.0005);
-    let columns = if size == Size::Wide { 4 } else { 2 };
-    let shown: Vec<_> = Part::ALL.into_iter().enumerate().filter(|(_, part)| used(*part)).collect();
+    let used = |part: TimePart| roles.iter().any(|role| role.share(part) >= 0.0005);
+    let columns = if size == ChartSize::Wide { 4 } else { 2 };
+    let shown: Vec<_> = TimePart::ALL.into_iter().enumerate().filter(|(_, part)| used(*part)).collect();
     let legend = ROW * roles.len() as f64 + 8.0;
     for (nth, (at, part)) in shown.iter().enumerate() {
         let (x, y) = (left + plot / columns as f64 * (nth % columns) as f64, legend + LINE * (nth / columns) as f64);

@@ -4,7 +4,7 @@ use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use super::tables::word;
 use crate::history::{StoredFigure, StoredRun};
 use crate::suite::{CellLine, done, lines, state_words};
-use bourse_verdict::comparison::{ComparedCases, Comparison, Difference};
+use bourse_verdict::comparison::{CaseComparison, ComparedCases, MetricDifference};
 use bourse_verdict::suite::SuiteFile;
 use bourse_verdict::suite::finding::{FindingResult, TestResult};
 
@@ -57,7 +57,7 @@ data_table! {
 
 data_table! {
     "A metric of a comparison of two cases."
-    Metrics "metrics" [] (of: &Comparison, it: &Difference) {
+    Metrics "metrics" [] (of: &CaseComparison, it: &MetricDifference) {
         base_label: Text, "Label of the case that is compared with: A" => of.base.as_str();
         head_label: Text, "Label of the case that is compared: B" => of.head.as_str();
         metric: Text, "Name of the metric; for the headline its unit" => it.name.as_str();

@@ -8,7 +8,7 @@ use super::tables::{
     TimeSplit, Waits, Warnings,
 };
 use crate::tables::{self, phase};
-use crate::view::{CaseView, OperationView, Part, QUANTILES, latency_case, over_rounds, roles, rules};
+use crate::view::{CaseView, OperationView, QUANTILES, TimePart, latency_case, over_rounds, roles, rules};
 use bourse_record::{NameValue, Round, RunFile, Series, Steadiness};
 use bourse_verdict::comparison::ComparedCases;
 
@@ -135,7 +135,7 @@ impl AllTables {
             self.rules.push(Rules::row(&keys, it.name, it.demands, it.status, &it.found));
         }
         for role in roles(view) {
-            for part in Part::ALL {
+            for part in TimePart::ALL {
                 self.time_split.push(TimeSplit::row(&keys, &role, part));
             }
         }

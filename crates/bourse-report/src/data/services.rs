@@ -5,7 +5,7 @@ use bourse_record::{Estimate, Interval, RunFile};
 use serde_json::{Map, Value, json};
 
 /// One value of a benchmark.
-struct Measure {
+struct BenchmarkValue {
     benchmark: String,
     /// Short name of the measure.
     measure: String,
@@ -20,7 +20,7 @@ struct Measure {
 /// The figures that count: throughput of each case, and the median, 90th and 99th percentile of each operation's response time.
 ///
 /// Intervals are included if the rounds give one. Void cases have no figures.
-fn measures(run: &RunFile) -> Vec<Measure> {
+fn measures(run: &RunFile) -> Vec<BenchmarkValue> {
     let notices = crate::view::notices(run).join(" ");
     let mut all = Vec::new();
     for view in CaseView::all(run) {
@@ -29,7 +29,7 @@ fn measures(run: &RunFile) -> Vec<Measure> {
         let benchmark = format!("{}: {}", case.workload.name, case.label);
         let beside = [case.engine.durability.name(), notices.as_str()].into_iter().filter(|it| !it.is_empty());
         let beside = beside.collect::<Vec<_>>().join("; ");
-        all.push(Measure {
+        all.push(BenchmarkValue {
             benchmark: benchmark.clone(),
             measure: "throughput".to_owned(),
             unit: view.unit().to_owned(),
@@ -41,7 +41,7 @@ fn measures(run: &RunFile) -> Vec<Measure> {
         for operation in &view.operations {
             for (at, quantile) in QUANTILES.into_iter().enumerate() {
                 let Some(estimate) = response(operation, at, quantile) else { continue };
-                all.push(Measure {
+                all.push(BenchmarkValue {
                     benchmark: format!("{benchmark}: {}", operation.name),
                     measure: format!("latency-p{}", (100.0 * quantile).round()),
                     unit: "ns".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::latency::{Bucket, longest, mean, quantile};
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
-use crate::view::{CaseView, OperationView, Part, RoleSplit, RuleStatus, ServerLatency, Standing, warning};
+use crate::view::{CaseView, FigureValidity, OperationView, RoleSplit, RuleStatus, ServerTimeSplit, TimePart, warning};
 use bourse_record::{
     Check, CheckStatus, Comparison, Estimate, FileActivity, LatencyPhase, MayLose, OutcomeCount, PartOfTime, Probe,
     Round, RunFile, SteadyTest, Warning, WorkloadKind,
@@ -70,7 +70,7 @@ data_table! {
         round_count: Count, "Rounds that count" => view.case.rounds.len();
         measured_s: Real, "Seconds measured, over all rounds" => view.measured_s();
         standing: Text, "`counts`, `void` (a check failed, or a round has no figure) or `nothing measured`"
-            => view.standing().name();
+            => view.validity().name();
         result: Real, "Headline figure, in `result_unit`; empty unless it counts" => view.valid_figure();
         result_unit: Text, "Unit of the headline figure" => view.unit();
         result_low: Real, "Lower end of its interval" => interval(view).map(|it| it.low);
@@ -202,7 +202,7 @@ data_table! {
         offset_s: Real, "Seconds from the run's beginning to the round's" => round.offset_s;
         measured_s: Real, "Length of the measurement interval" => round.measured_s;
         result: Real, "Headline figure of the round, in the case's `result_unit`; empty unless the case counts"
-            => (view.standing() == Standing::Counts && round.measured_s > 0.0).then(|| view.figure_of(round));
+            => (view.validity() == FigureValidity::Counts && round.measured_s > 0.0).then(|| view.figure_of(round));
         void: Text, "Why the round has no figure" => round.void.as_deref();
         cpu_user_s: Real, "CPU time of Bourse's process in user mode, in the measurement interval" => round.cpu_user_s;
         cpu_system_s: Real, "CPU time of Bourse's process in the kernel" => round.cpu_system_s;
@@ -378,7 +378,7 @@ data_table! {
 
 data_table! {
     "A part of the time of one kind of user, over all rounds. The parts of a kind add up to 100 %."
-    TimeSplit "time_split" [RUN, CASE] (role: &RoleSplit, part: Part) {
+    TimeSplit "time_split" [RUN, CASE] (role: &RoleSplit, part: TimePart) {
         user_kind: Text, "Kind of user" => role.role.as_str();
         threads: Count, "Their threads in a round" => role.threads;
         part: Text, "Where the time went" => part.key();
@@ -436,7 +436,7 @@ fn rate(count: u64, seconds: f64) -> Option<f64> {
 }
 
 /// A part of an operation's time behind an application server.
-fn behind<T>(it: &OperationView, of: impl Fn(&ServerLatency) -> Option<T>) -> Option<T> {
+fn behind<T>(it: &OperationView, of: impl Fn(&ServerTimeSplit) -> Option<T>) -> Option<T> {
     it.server.as_ref().and_then(of)
 }
 

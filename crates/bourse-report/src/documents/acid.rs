@@ -1,7 +1,7 @@
 //! The ACID tests of a target.
 
-use super::sheet::{Answer, Fold, Part, Place, Sheet, ShownForms};
-use crate::tables::{Cell, Head, Table, Tone};
+use super::sheet::{LinePlace, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
 use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
@@ -24,7 +24,7 @@ pub fn acid(file: &AcidFile) -> Sheet {
     let ended = units::counted(file.tests.len() as u64, "test", "tests");
     let incomplete = file.interrupted.then(|| format!("incomplete: interrupted after {ended}"));
     let mut parts = vec![
-        Part::Answer(Answer {
+        SheetPart::Answer(SheetAnswer {
             figure: match (failed, &incomplete) {
                 (1.., _) => format!("{failed} failed"),
                 (0, Some(incomplete)) => incomplete.clone(),
@@ -32,50 +32,54 @@ pub fn acid(file: &AcidFile) -> Sheet {
             },
             is_bad: failed > 0 || incomplete.is_some(),
             beside: vec![format!("{passed} passed, {failed} failed, {left_out} not applicable")],
-            ..Answer::default()
+            ..SheetAnswer::default()
         }),
-        Part::at(Place::Target, Tone::Plain, format!("{} · {} {}", engine.target, engine.name, engine.version)),
+        SheetPart::at(
+            LinePlace::Target,
+            Tone::Plain,
+            format!("{} · {} {}", engine.target, engine.name, engine.version),
+        ),
     ];
-    parts.extend(incomplete.filter(|_| failed > 0).map(|text| Part::toned(Tone::Bad, text)));
-    parts.push(Part::class(engine.durability, &engine.durability_reason));
-    parts.push(Part::faint(format!("{}; seed {}", file.database, file.provenance.seed)));
+    parts.extend(incomplete.filter(|_| failed > 0).map(|text| SheetPart::toned(Tone::Bad, text)));
+    parts.push(SheetPart::class(engine.durability, &engine.durability_reason));
+    parts.push(SheetPart::faint(format!("{}; seed {}", file.database, file.provenance.seed)));
     if !file.isolation.is_empty() {
-        parts.push(Part::faint(match isolation_not_given(&file.isolation) {
+        parts.push(SheetPart::faint(match isolation_not_given(&file.isolation) {
             None => "isolation: the engine gives each transaction the level that it demands".to_owned(),
             Some(short) => format!("isolation lower than demanded: {short}"),
         }));
     }
-    parts.extend(file.warnings.iter().map(|it| Part::toned(Tone::Doubtful, format!("warning: {}", warning(it)))));
+    parts.extend(file.warnings.iter().map(|it| SheetPart::toned(Tone::Doubtful, format!("warning: {}", warning(it)))));
 
     let heads = vec![
-        Head::left("test"),
-        Head::left("verdict"),
-        Head::left("property").rank(1),
-        Head::left("what is tried"),
-        Head::left("why"),
-        Head::right("took").rank(2),
+        ColumnHead::left("test"),
+        ColumnHead::left("verdict"),
+        ColumnHead::left("property").rank(1),
+        ColumnHead::left("what is tried"),
+        ColumnHead::left("why"),
+        ColumnHead::right("took").rank(2),
     ];
-    let mut verdicts = Table::new("Verdicts", heads);
+    let mut verdicts = SheetTable::new("Verdicts", heads);
     for test in &file.tests {
         verdicts.push(vec![
-            Cell::text(&test.id).link(format!("#{}", test.id)),
-            Cell::text(test.verdict.name()).tone(tone(test.verdict)),
-            Cell::text(test.property.name()),
-            Cell::text(&test.title),
-            Cell::text(&test.reason),
-            Cell::text(&format!("{:.1} s", test.took_s)),
+            TableCell::text(&test.id).link(format!("#{}", test.id)),
+            TableCell::text(test.verdict.name()).tone(tone(test.verdict)),
+            TableCell::text(test.property.name()),
+            TableCell::text(&test.title),
+            TableCell::text(&test.reason),
+            TableCell::text(&format!("{:.1} s", test.took_s)),
         ]);
     }
-    parts.push(Part::Table(verdicts));
+    parts.push(SheetPart::Table(verdicts));
     let evidence = file.tests.iter().flat_map(|test| {
         let shown = test.verdict == Verdict::Failed;
         let first = shown.then(|| test.cases.iter().position(|case| !case.holds())).flatten();
         let cases = test.cases.iter().enumerate().map(move |(at, it)| case(it, first == Some(at)));
         let about = vec![
-            Part::Heading(3, test.id.clone(), format!("{} {}: {}", test.id, test.title, test.verdict.name())),
-            Part::faint(format!("{}; {}", test.property.name(), test.source)),
-            Part::text(format!("Demanded: {}.", test.demanded)),
-            Part::text(test.reason.clone()),
+            SheetPart::Heading(3, test.id.clone(), format!("{} {}: {}", test.id, test.title, test.verdict.name())),
+            SheetPart::faint(format!("{}; {}", test.property.name(), test.source)),
+            SheetPart::text(format!("Demanded: {}.", test.demanded)),
+            SheetPart::text(test.reason.clone()),
         ];
         about.into_iter().map(move |part| (part, shown)).chain(cases.map(move |part| (part, shown)))
     });
@@ -83,35 +87,42 @@ pub fn acid(file: &AcidFile) -> Sheet {
     let (failed, others): (Vec<_>, Vec<_>) = evidence.partition(|(_, shown)| *shown);
     let [failed, others] = [failed, others].map(|all| all.into_iter().map(|(part, _)| part).collect::<Vec<_>>());
     if !failed.is_empty() {
-        parts.push(Part::heading(2, "Evidence of what failed"));
+        parts.push(SheetPart::heading(2, "Evidence of what failed"));
         parts.extend(failed);
     }
-    let settings = engine.settings.iter().map(|it| vec![Cell::text(&it.name), Cell::text(&it.value)]).collect();
-    let settings = Table { title: "Settings in force".to_owned(), ..Table::of(&["setting", "value"], settings) };
-    let others = [vec![Part::heading(2, "Evidence")], others, vec![Part::Table(settings)]].concat();
-    parts.push(Part::Only(ShownForms::Whole, others));
-    parts.push(Part::again(&file.provenance));
+    let settings =
+        engine.settings.iter().map(|it| vec![TableCell::text(&it.name), TableCell::text(&it.value)]).collect();
+    let settings =
+        SheetTable { title: "Settings in force".to_owned(), ..SheetTable::of(&["setting", "value"], settings) };
+    let others = [vec![SheetPart::heading(2, "Evidence")], others, vec![SheetPart::Table(settings)]].concat();
+    parts.push(SheetPart::Only(ShownForms::Whole, others));
+    parts.push(SheetPart::again(&file.provenance));
     let sheet = Sheet::of_run("ACID tests", "ACID tests", &file.provenance, file.interrupted);
     let window = Some(format!("ACID tests of {}", engine.target));
     Sheet { parts, window, notices: vec![BROKERAGE_NOTICE.to_owned()], ..sheet }
 }
 
 /// A case with its steps and findings, folded.
-pub(super) fn case(case: &Case, is_open: bool) -> Part {
+pub(super) fn case(case: &Case, is_open: bool) -> SheetPart {
     let heads = ["session", "did", "outcome", "read", "statement"];
-    let mut steps = Table::new("", heads.map(|head| Head::left(head).folds()).to_vec());
+    let mut steps = SheetTable::new("", heads.map(|head| ColumnHead::left(head).folds()).to_vec());
     for step in &case.steps {
         let (read, statement) = (step.read.join(", "), step.statement.as_deref().unwrap_or_default());
         let texts = [step.session.as_str(), &step.did, &step.outcome, &read, statement];
-        steps.push(texts.map(Cell::text).to_vec());
+        steps.push(texts.map(TableCell::text).to_vec());
     }
-    let mut findings = Table::of(&["looked at", "wanted", "found"], Vec::new());
+    let mut findings = SheetTable::of(&["looked at", "wanted", "found"], Vec::new());
     for it in &case.findings {
-        let found = Cell::text(&it.found).tone(Tone::of(it.holds));
-        findings.push(vec![Cell::text(&it.what), Cell::text(&it.wanted), found]);
+        let found = TableCell::text(&it.found).tone(Tone::of(it.holds));
+        findings.push(vec![TableCell::text(&it.what), TableCell::text(&it.wanted), found]);
     }
-    let parts = [steps, findings].into_iter().filter(|table| !table.rows.is_empty()).map(Part::Table).collect();
+    let parts = [steps, findings].into_iter().filter(|table| !table.rows.is_empty()).map(SheetPart::Table).collect();
     let second_session =
         if case.second_session.is_empty() { String::new() } else { format!(": {}", case.second_session) };
-    Part::Fold(Fold { summary: format!("{}{second_session}", case.label), is_open, parts, ..Fold::default() })
+    SheetPart::Fold(SheetFold {
+        summary: format!("{}{second_session}", case.label),
+        is_open,
+        parts,
+        ..SheetFold::default()
+    })
 }

@@ -1,6 +1,6 @@
 //! The tables of `crash.json`.
 
-use crate::tables::{Cell, Head, Table, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
 use bourse_record::crash::{
     CrashFile, CrashOutcome, CrashRow, Example, Guarantee, PlantedRow, SampledState, SampledStates, StatesRow,
@@ -44,10 +44,14 @@ const fn met(guarantee: Guarantee, holds: bool) -> &'static str {
 }
 
 /// A table of texts; its last column says whether the guarantee was met.
-fn table<const N: usize>(title: &str, heads: [Head; N], rows: impl Iterator<Item = ([String; N], Tone)>) -> Table {
-    let mut table = Table::new(title, heads.to_vec());
+fn table<const N: usize>(
+    title: &str,
+    heads: [ColumnHead; N],
+    rows: impl Iterator<Item = ([String; N], Tone)>,
+) -> SheetTable {
+    let mut table = SheetTable::new(title, heads.to_vec());
     for (cells, tone) in rows {
-        let mut cells = cells.map(|cell| Cell::text(&cell)).to_vec();
+        let mut cells = cells.map(|cell| TableCell::text(&cell)).to_vec();
         if let Some(last) = cells.last_mut() {
             last.tone = tone;
         }
@@ -57,10 +61,10 @@ fn table<const N: usize>(title: &str, heads: [Head; N], rows: impl Iterator<Item
 }
 
 /// A row for each target.
-pub(super) fn crashes(file: &CrashFile) -> Table {
+pub(super) fn crashes(file: &CrashFile) -> SheetTable {
     let heads = ["target", "class", "process killed", "power lost", "sampled states", "recovery", "guarantee"];
     let rows = file.rows.iter().map(|row| (crash_cells(row), Tone::of(row.holds())));
-    table("Crashes", heads.map(Head::left), rows)
+    table("Crashes", heads.map(ColumnHead::left), rows)
 }
 
 fn crash_cells(row: &CrashRow) -> [String; 7] {
@@ -97,18 +101,18 @@ pub(super) fn states_words(states: &StatesSection) -> String {
 }
 
 /// A row for each case of the enumerated states.
-pub(super) fn states(of: &StatesSection) -> Table {
+pub(super) fn states(of: &StatesSection) -> SheetTable {
     let heads = [
-        Head::left("settings"),
-        Head::left("class"),
-        Head::right("syncs").rank(2),
-        Head::left("crash points (all states)").rank(1),
-        Head::right("states"),
-        Head::right("states/s").rank(3),
-        Head::left("lost"),
-        Head::right("corrupted"),
-        Head::left("recovery violations"),
-        Head::left("guarantee"),
+        ColumnHead::left("settings"),
+        ColumnHead::left("class"),
+        ColumnHead::right("syncs").rank(2),
+        ColumnHead::left("crash points (all states)").rank(1),
+        ColumnHead::right("states"),
+        ColumnHead::right("states/s").rank(3),
+        ColumnHead::left("lost"),
+        ColumnHead::right("corrupted"),
+        ColumnHead::left("recovery violations"),
+        ColumnHead::left("guarantee"),
     ];
     let tone = |row: &StatesRow| match row.promised {
         Guarantee::Nothing => Tone::Faint,
@@ -142,7 +146,7 @@ fn states_cells(row: &StatesRow) -> [String; 10] {
 }
 
 /// A row for each planted fault.
-pub(super) fn planted(of: &StatesSection) -> Table {
+pub(super) fn planted(of: &StatesSection) -> SheetTable {
     let heads = ["planted fault", "settings", "states that reveal it", "chance of one random state", "found"];
     let cells = |row: &PlantedRow| {
         let share = if row.states > 0 { 100.0 * row.broken as f64 / row.states as f64 } else { 0.0 };
@@ -155,17 +159,17 @@ pub(super) fn planted(of: &StatesSection) -> Table {
         ]
     };
     let rows = of.faults.iter().map(|row| (cells(row), Tone::of(row.found == row.runs)));
-    table("Planted faults", heads.map(Head::left), rows)
+    table("Planted faults", heads.map(ColumnHead::left), rows)
 }
 
 /// A row for each drawn state.
-pub(super) fn drawn(of: &SampledStates) -> Table {
+pub(super) fn drawn(of: &SampledStates) -> SheetTable {
     let row = |state: &SampledState| {
         let guarantee = met(of.promised, !state.broken).to_owned();
         let cells = [state.number.to_string(), state.state.clone(), sampled_state_words(state), guarantee];
         (cells, Tone::of(!state.broken))
     };
-    table("", ["number", "state", "found", "guarantee"].map(Head::left), of.states.iter().map(row))
+    table("", ["number", "state", "found", "guarantee"].map(ColumnHead::left), of.states.iter().map(row))
 }
 
 /// Summary of the findings in all drawn states.

@@ -1,7 +1,7 @@
 //! Report of the reactions of engines to faults.
 
-use super::sheet::{Part, Sheet, ShownForms};
-use crate::tables::{Cell, Table, Tone};
+use super::sheet::{Sheet, SheetPart, ShownForms};
+use crate::tables::{SheetTable, TableCell, Tone};
 use bourse_record::faults::{DataState, FaultCase, FaultRow, FaultVerdict, FaultsFile, Reaction};
 use bourse_stats::grouped;
 use std::fmt::Write as _;
@@ -16,41 +16,44 @@ const ABOUT: &str = "Each case runs in a process of its own: it works on a small
 /// The document: a table for each target, the first case of each guarantee that was broken, then every case.
 pub fn faults(file: &FaultsFile) -> Sheet {
     let mut parts = vec![
-        Part::violated(file.violated()),
-        Part::faint(format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)),
+        SheetPart::violated(file.violated()),
+        SheetPart::faint(format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)),
     ];
     if file.interrupted {
-        parts.push(Part::toned(Tone::Bad, "interrupted before all faults were tried"));
+        parts.push(SheetPart::toned(Tone::Bad, "interrupted before all faults were tried"));
     }
     for row in file.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)) {
         let case = row.cases.iter().find(|case| case.verdict == FaultVerdict::Broken).map(case_words);
-        parts.push(Part::toned(Tone::Bad, format!("{}, {}: {}", row.target, row.title, case.unwrap_or_default())));
+        parts.push(SheetPart::toned(Tone::Bad, format!("{}, {}: {}", row.target, row.title, case.unwrap_or_default())));
     }
     let by_target = || file.rows.chunk_by(|a, b| a.target == b.target);
-    parts.extend(by_target().flat_map(|rows| [Part::Table(table(rows)), Part::list(Tone::Faint, reasons(rows))]));
-    parts.push(Part::faint(ABOUT));
+    parts.extend(
+        by_target().flat_map(|rows| [SheetPart::Table(table(rows)), SheetPart::list(Tone::Faint, reasons(rows))]),
+    );
+    parts.push(SheetPart::faint(ABOUT));
     let evidence = by_target().flat_map(|rows| {
-        let class = rows.iter().find_map(|row| Some(Part::class(row.class?, &row.class_reason)));
-        [Some(Part::Table(cases(rows))), class].into_iter().flatten()
+        let class = rows.iter().find_map(|row| Some(SheetPart::class(row.class?, &row.class_reason)));
+        [Some(SheetPart::Table(cases(rows))), class].into_iter().flatten()
     });
-    parts.push(Part::Only(ShownForms::Whole, vec![Part::fold("Evidence", evidence.collect())]));
-    parts.push(Part::again(&file.provenance));
+    parts.push(SheetPart::Only(ShownForms::Whole, vec![SheetPart::fold("Evidence", evidence.collect())]));
+    parts.push(SheetPart::again(&file.provenance));
     let title = "What engines do about faults";
     Sheet { parts, ..Sheet::of_run(title, "fault tests", &file.provenance, file.interrupted) }
 }
 
 /// A target's table.
-fn table(rows: &[FaultRow]) -> Table {
+fn table(rows: &[FaultRow]) -> SheetTable {
     let row = |row: &FaultRow| {
-        let [title, calls, engine, left, verdict] = cells(row).map(|cell| Cell::text(&cell));
+        let [title, calls, engine, left, verdict] = cells(row).map(|cell| TableCell::text(&cell));
         vec![title, calls, engine, left, verdict.tone(tone(row.verdict()))]
     };
-    let table = Table::of(&["fault", "calls", "engine", "after reopening", "verdict"], rows.iter().map(row).collect());
-    Table { title: rows.first().map(heading).unwrap_or_default(), ..table }
+    let table =
+        SheetTable::of(&["fault", "calls", "engine", "after reopening", "verdict"], rows.iter().map(row).collect());
+    SheetTable { title: rows.first().map(heading).unwrap_or_default(), ..table }
 }
 
 /// Every case of a target.
-fn cases(rows: &[FaultRow]) -> Table {
+fn cases(rows: &[FaultRow]) -> SheetTable {
     let row = |row: &FaultRow, case: &FaultCase| {
         let texts = [
             row.fault.clone(),
@@ -60,13 +63,13 @@ fn cases(rows: &[FaultRow]) -> Table {
             format!("{} acknowledged, {}", case.acknowledged, left_words(case)),
             case.evidence.clone(),
         ];
-        let verdict = Cell::text(case.verdict.name()).tone(tone(Some(case.verdict)));
-        texts.iter().map(|text| Cell::text(text)).chain([verdict]).collect()
+        let verdict = TableCell::text(case.verdict.name()).tone(tone(Some(case.verdict)));
+        texts.iter().map(|text| TableCell::text(text)).chain([verdict]).collect()
     };
     let title = rows.first().map(heading);
     let rows = rows.iter().flat_map(|of| of.cases.iter().map(move |case| row(of, case)));
     let heads = ["fault", "call", "engine", "errors reported", "after reopening", "evidence", "verdict"];
-    Table { title: title.unwrap_or_default(), ..Table::of(&heads, rows.collect()) }
+    SheetTable { title: title.unwrap_or_default(), ..SheetTable::of(&heads, rows.collect()) }
 }
 
 const fn tone(verdict: Option<FaultVerdict>) -> Tone {

@@ -22,5 +22,5 @@ pub use crash_tables::sampled_state_words;
 pub use faults::faults;
 pub(crate) use of_case::{figure, on};
 pub use run::{html, markdown, terminal};
-pub(crate) use sheet::{Answer, Fold, Line, Part, Place, RepeatCommand, ShownForms, entries};
-pub use sheet::{Entry, Sheet};
+pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};
+pub use sheet::{Sheet, SheetEntry};

@@ -1,13 +1,13 @@
 //! A case of a run: its answer, its operations, and what is behind them.
 
-use super::sheet::{Answer, Fold, Line, Part, Place, ShownForms};
-use crate::charts::{self, CHARTS, Chart, Frame, Subject};
+use super::sheet::{LinePlace, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms};
+use crate::charts::{self, CHARTS, Chart, ChartFrame, ChartSubject};
 use crate::html::Drawing;
-use crate::tables::{self, Table, Tone};
+use crate::tables::{self, SheetTable, Tone};
 use crate::text::curve;
 use crate::units;
 use crate::view::{
-    CaseVerdict, CaseView, Remark, RuleStatus, Standing, case_words, checks_words, latency_case, not_available,
+    CaseVerdict, CaseView, FigureValidity, Remark, RuleStatus, case_words, checks_words, latency_case, not_available,
     not_tpce, outcome_word, rules, values,
 };
 use bourse_record::{CheckStatus, Outcome, WorkloadKind};
@@ -22,7 +22,7 @@ pub(super) fn case(
     verdict: &CaseVerdict,
     is_only: bool,
     with_charts: bool,
-) -> Vec<Part> {
+) -> Vec<SheetPart> {
     let id = |id: &str| if is_only { id.to_owned() } else { String::new() };
     let mut drawings = match view.case.rounds.first() {
         Some(_) if with_charts => drawings(view, at, 0, |_| true),
@@ -30,73 +30,77 @@ pub(super) fn case(
     };
     let mut parts = headline(view, verdict);
     let picture: Vec<Drawing> = drawings.drain(..drawings.len().min(1)).collect();
-    parts.push(Part::Charts(picture));
+    parts.push(SheetPart::Charts(picture));
     parts.extend(transactions(view, &id("transactions")));
-    parts.push(Part::Table(tables::under_way(view)));
-    parts.push(Part::Table(tables::quantiles(view)));
-    parts.extend(latency_case(view).map(|case| Part::Table(tables::latency(&CaseView::new(view.file, &case)))));
-    parts.push(Part::Table(tables::server_times(view)));
-    parts.push(Part::Only(ShownForms::Terminal, other_outcomes(view)));
+    parts.push(SheetPart::Table(tables::under_way(view)));
+    parts.push(SheetPart::Table(tables::quantiles(view)));
+    parts.extend(latency_case(view).map(|case| SheetPart::Table(tables::latency(&CaseView::new(view.file, &case)))));
+    parts.push(SheetPart::Table(tables::server_times(view)));
+    parts.push(SheetPart::Only(ShownForms::Terminal, other_outcomes(view)));
     if with_charts {
-        parts.push(Part::Only(ShownForms::Html, charts_of(view, at, drawings, id("charts"))));
+        parts.push(SheetPart::Only(ShownForms::Html, charts_of(view, at, drawings, id("charts"))));
     }
-    parts.push(Part::Table(tables::search(view)));
+    parts.push(SheetPart::Table(tables::search(view)));
     if let Some(why) = not_available(view) {
-        parts.push(Part::heading(2, "Where the users' time went"));
-        parts.push(Part::toned(Tone::Doubtful, format!("not available: {why}")));
+        parts.push(SheetPart::heading(2, "Where the users' time went"));
+        parts.push(SheetPart::toned(Tone::Doubtful, format!("not available: {why}")));
     }
-    parts.push(Part::Table(tables::time_split(view)));
-    parts.push(Part::Table(tables::resources(view)));
-    parts.push(Part::Only(ShownForms::Terminal, growth(view)));
+    parts.push(SheetPart::Table(tables::time_split(view)));
+    parts.push(SheetPart::Table(tables::resources(view)));
+    parts.push(SheetPart::Only(ShownForms::Terminal, growth(view)));
     let [facts, grouped] = facts(view);
-    parts.push(Part::Table(facts));
+    parts.push(SheetPart::Table(facts));
     let (tone, said) = checks_words(view);
-    parts.extend([Part::Heading(2, id("checks"), "Checks of the database".to_owned()), Part::toned(tone, said)]);
+    parts.extend([
+        SheetPart::Heading(2, id("checks"), "Checks of the database".to_owned()),
+        SheetPart::toned(tone, said),
+    ]);
     let checks = tables::checks(view);
     if !checks.rows.is_empty() {
         let summary = format!("{} checks in words, with what was found", checks.rows.len());
-        let fold = Part::fold(summary, vec![Part::Table(Table { title: String::new(), ..checks })]);
-        parts.push(Part::Only(ShownForms::Whole, vec![fold]));
+        let fold = SheetPart::fold(summary, vec![SheetPart::Table(SheetTable { title: String::new(), ..checks })]);
+        parts.push(SheetPart::Only(ShownForms::Whole, vec![fold]));
     }
-    parts.push(Part::Only(ShownForms::Terminal, compliance(view)));
-    parts.push(Part::Only(ShownForms::Whole, details(view, grouped, id("settings"))));
+    parts.push(SheetPart::Only(ShownForms::Terminal, compliance(view)));
+    parts.push(SheetPart::Only(ShownForms::Whole, details(view, grouped, id("settings"))));
     parts
 }
 
 /// Tables that a terminal has no room for.
-fn details(view: &CaseView<'_>, facts: Table, settings_id: String) -> Vec<Part> {
+fn details(view: &CaseView<'_>, facts: SheetTable, settings_id: String) -> Vec<SheetPart> {
     let engine = &view.case.engine;
-    let mut parts: Vec<Part> = not_tpce(view).map(|line| Part::toned(Tone::Doubtful, line)).into_iter().collect();
-    parts.extend([tables::rules_met(view), tables::steadiness(view)].map(Part::Table));
+    let mut parts: Vec<SheetPart> =
+        not_tpce(view).map(|line| SheetPart::toned(Tone::Doubtful, line)).into_iter().collect();
+    parts.extend([tables::rules_met(view), tables::steadiness(view)].map(SheetPart::Table));
     if view.case.rounds.len() + view.case.set_aside.len() > 1 {
-        parts.push(Part::Table(tables::rounds(view)));
+        parts.push(SheetPart::Table(tables::rounds(view)));
     }
-    let outcomes = [tables::outcomes(view), tables::service_times(view)].map(Part::Table);
-    parts.push(Part::fold("Outcomes, and service times", outcomes.to_vec()));
-    parts.push(Part::Heading(2, settings_id, "Settings".to_owned()));
-    let left = vec![Part::Table(tables::parameters(view))];
-    parts.push(Part::Pair(left, vec![Part::Table(tables::engine_settings(view))]));
+    let outcomes = [tables::outcomes(view), tables::service_times(view)].map(SheetPart::Table);
+    parts.push(SheetPart::fold("Outcomes, and service times", outcomes.to_vec()));
+    parts.push(SheetPart::Heading(2, settings_id, "Settings".to_owned()));
+    let left = vec![SheetPart::Table(tables::parameters(view))];
+    parts.push(SheetPart::Pair(left, vec![SheetPart::Table(tables::engine_settings(view))]));
     if !facts.rows.is_empty() {
         let summary = format!("{} further details of the rounds", facts.rows.len());
-        parts.push(Part::fold(summary, vec![Part::Table(Table { title: String::new(), ..facts })]));
+        parts.push(SheetPart::fold(summary, vec![SheetPart::Table(SheetTable { title: String::new(), ..facts })]));
     }
     if !engine.durability_reason.is_empty() {
-        parts.push(Part::class(engine.durability, &engine.durability_reason));
+        parts.push(SheetPart::class(engine.durability, &engine.durability_reason));
     }
     if !engine.compile_options.is_empty() {
         let summary = format!("{} options the engine was compiled with", engine.compile_options.len());
-        parts.push(Part::fold(summary, vec![Part::text(engine.compile_options.join(" · "))]));
+        parts.push(SheetPart::fold(summary, vec![SheetPart::text(engine.compile_options.join(" · "))]));
     }
     parts
 }
 
 /// The figure of a case with its durability class.
-pub(crate) fn figure(view: &CaseView<'_>) -> Answer {
+pub(crate) fn figure(view: &CaseView<'_>) -> SheetAnswer {
     let unit = units::printable(view.unit());
     let sure = view.uncertainty().map(|it| format!(" {it}")).unwrap_or_default();
-    let (figure, unit) = match (view.valid_figure(), view.standing()) {
+    let (figure, unit) = match (view.valid_figure(), view.validity()) {
         (Some(figure), _) => (units::number(figure), format!("{unit}{sure}")),
-        (None, Standing::Void) => (format!("VOID: no {unit}"), String::new()),
+        (None, FigureValidity::Void) => (format!("VOID: no {unit}"), String::new()),
         (None, _) => (format!("no {unit}: nothing measured"), String::new()),
     };
     let class = view.case.engine.durability.to_string();
@@ -108,12 +112,12 @@ pub(crate) fn figure(view: &CaseView<'_>) -> Answer {
             let requested = units::plain(requested);
             let within = format!("{results} of {requested} requested, within every limit: the others wait for a price");
             let beside = vec![format!("{figure} {unit}")];
-            return Answer { figure: units::number(reached), unit: within, is_bad: false, class, beside };
+            return SheetAnswer { figure: units::number(reached), unit: within, is_bad: false, class, beside };
         }
         beside.insert(0, format!("{figure} {unit}"));
-        return Answer { figure: found.rate, unit: found.unit, is_bad: !found.is_confirmed, class, beside };
+        return SheetAnswer { figure: found.rate, unit: found.unit, is_bad: !found.is_confirmed, class, beside };
     }
-    Answer { figure, unit, is_bad: view.standing() != Standing::Counts, class, beside }
+    SheetAnswer { figure, unit, is_bad: view.validity() != FigureValidity::Counts, class, beside }
 }
 
 /// Target and engine of a case.
@@ -122,64 +126,70 @@ pub(crate) fn on(view: &CaseView<'_>) -> String {
 }
 
 /// The answer of a case: figure, verdict, remarks, failed checks.
-pub(super) fn headline(view: &CaseView<'_>, verdict: &CaseVerdict) -> Vec<Part> {
+pub(super) fn headline(view: &CaseView<'_>, verdict: &CaseVerdict) -> Vec<SheetPart> {
     let said = verdict.verdict();
-    let mut parts = vec![Part::Answer(figure(view)), Part::at(Place::Target, Tone::Plain, on(view))];
-    parts.extend(view.spread().map(|spread| Part::at(Place::Beside, Tone::Plain, spread)));
-    parts.extend(view.earlier_runs().map(|earlier| Part::at(Place::Beside, Tone::Plain, earlier)));
-    let place = Place::Verdict;
-    parts.push(Part::Line(Line { place, tone: said.tone, text: said.text, spans: verdict.parts(), ..Line::default() }));
+    let mut parts = vec![SheetPart::Answer(figure(view)), SheetPart::at(LinePlace::Target, Tone::Plain, on(view))];
+    parts.extend(view.spread().map(|spread| SheetPart::at(LinePlace::Beside, Tone::Plain, spread)));
+    parts.extend(view.earlier_runs().map(|earlier| SheetPart::at(LinePlace::Beside, Tone::Plain, earlier)));
+    let place = LinePlace::Verdict;
+    parts.push(SheetPart::Line(SheetLine {
+        place,
+        tone: said.tone,
+        text: said.text,
+        spans: verdict.parts(),
+        ..SheetLine::default()
+    }));
     let limit = view.limited_by().map(|limit| Remark::new(Tone::Plain, limit.sentence()));
     let remarks = verdict.remarks.iter().cloned().chain(limit).chain(view.waits());
-    parts.push(Part::List(remarks.map(|it| (0, it)).collect()));
+    parts.push(SheetPart::List(remarks.map(|it| (0, it)).collect()));
     let several = view.case.rounds.len() > 1;
     for (round, check) in view.checks().filter(|(_, check)| check.status == CheckStatus::Failed) {
         let round = if several { format!(", round {round}") } else { String::new() };
         let words = format!("FAILED {} ({}){round}: {}", check.name, check.source, check.condition);
-        parts.push(Part::at(Place::Failed, Tone::Bad, words));
+        parts.push(SheetPart::at(LinePlace::Failed, Tone::Bad, words));
         // Evidence may be rows, a line each.
         let lines: Vec<String> = check.evidence.lines().map(str::to_owned).collect();
-        parts.extend((!lines.is_empty()).then_some(Part::Pre(lines)));
+        parts.extend((!lines.is_empty()).then_some(SheetPart::Pre(lines)));
     }
     parts
 }
 
 /// The table by transaction.
-pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<Part> {
+pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<SheetPart> {
     let table = tables::transactions(view);
     let noun = match view.case.workload.kind {
         WorkloadKind::Brokerage => "a transaction",
         WorkloadKind::Micro => "an operation",
     };
-    let heading = Part::Heading(2, id.to_owned(), table.title.clone());
+    let heading = SheetPart::Heading(2, id.to_owned(), table.title.clone());
     if table.rows.is_empty() {
-        return vec![heading, Part::toned(Tone::Bad, "Nothing was measured.")];
+        return vec![heading, SheetPart::toned(Tone::Bad, "Nothing was measured.")];
     }
-    let about = Part::faint(format!("Response time is from when {noun} was due to its end."));
-    let table = Part::Table(Table { title: String::new(), ..table });
-    vec![heading, table, Part::Only(ShownForms::Html, vec![about])]
+    let about = SheetPart::faint(format!("Response time is from when {noun} was due to its end."));
+    let table = SheetPart::Table(SheetTable { title: String::new(), ..table });
+    vec![heading, table, SheetPart::Only(ShownForms::Html, vec![about])]
 }
 
 /// Outcomes other than success, with their codes explained, and examples of failures.
-fn other_outcomes(view: &CaseView<'_>) -> Vec<Part> {
+fn other_outcomes(view: &CaseView<'_>) -> Vec<SheetPart> {
     let mut table = tables::outcomes(view);
     "Other outcomes".clone_into(&mut table.title);
     // Without the successes, and without the column of examples.
     table.rows.retain(|row| row[1].text != outcome_word(Outcome::Completed) || !row[2].is_empty());
     let last = table.heads.len() - 1;
     table.retain(|at, _| at != last);
-    let mut parts = vec![Part::Table(table)];
+    let mut parts = vec![SheetPart::Table(table)];
     for (operation, it) in view.operations.iter().flat_map(|it| it.outcomes.iter().map(move |of| (it, of))) {
         if let (Outcome::Failed | Outcome::Dropped, Some(example)) = (it.outcome, &it.example) {
             let code = if it.code == 0 { String::new() } else { format!(" ({:+})", it.code) };
-            parts.push(Part::toned(Tone::Bad, format!("for instance {}{code}: {example}", operation.name)));
+            parts.push(SheetPart::toned(Tone::Bad, format!("for instance {}{code}: {example}", operation.name)));
         }
     }
     parts
 }
 
 /// The curves of closely sampled sizes, of the first round; those of other rounds are in the page.
-fn growth(view: &CaseView<'_>) -> Vec<Part> {
+fn growth(view: &CaseView<'_>) -> Vec<SheetPart> {
     let Some(round) = view.case.rounds.first() else { return Vec::new() };
     let mut parts = Vec::new();
     for (metric, title) in [("log_bytes", "Write-ahead log"), ("journal_bytes", "Rollback journal")] {
@@ -190,8 +200,8 @@ fn growth(view: &CaseView<'_>) -> Vec<Part> {
         let lines = curve(&points, LETTERS, units::bytes);
         if !lines.is_empty() {
             let of = if view.case.rounds.len() > 1 { ", round 1" } else { "" };
-            parts.push(Part::heading(2, format!("{title} over time{of}")));
-            parts.push(Part::Pre(lines.iter().map(|line| format!("  {line}")).collect()));
+            parts.push(SheetPart::heading(2, format!("{title} over time{of}")));
+            parts.push(SheetPart::Pre(lines.iter().map(|line| format!("  {line}")).collect()));
         }
     }
     parts
@@ -199,7 +209,7 @@ fn growth(view: &CaseView<'_>) -> Vec<Part> {
 
 /// Facts of the rounds, such as pauses of the customers, and trades of earlier runs; those of a group (`group: name`), which
 /// are many, in a table of their own.
-fn facts(view: &CaseView<'_>) -> [Table; 2] {
+fn facts(view: &CaseView<'_>) -> [SheetTable; 2] {
     [false, true].map(|grouped| {
         let mut facts = tables::round_facts(view);
         facts.rows.retain(|row| row[1].text.contains(": ") == grouped);
@@ -208,41 +218,41 @@ fn facts(view: &CaseView<'_>) -> [Table; 2] {
 }
 
 /// Rules of the specification: those that were not met with their demands, the others by name.
-fn compliance(view: &CaseView<'_>) -> Vec<Part> {
+fn compliance(view: &CaseView<'_>) -> Vec<SheetPart> {
     let rules = rules(view);
     if rules.is_empty() {
         return Vec::new();
     }
-    let mut parts = vec![Part::heading(2, "Compliance: rules of the specification")];
-    parts.extend(not_tpce(view).map(|line| Part::toned(Tone::Doubtful, line)));
+    let mut parts = vec![SheetPart::heading(2, "Compliance: rules of the specification")];
+    parts.extend(not_tpce(view).map(|line| SheetPart::toned(Tone::Doubtful, line)));
     for (status, tone) in [(RuleStatus::Yes, Tone::Good), (RuleStatus::Unknown, Tone::Faint)] {
         let named = rules.iter().filter(|rule| rule.status == status);
         let named: Vec<String> = named.map(|rule| format!("{} ({})", rule.name, rule.found)).collect();
         parts.extend(
-            (!named.is_empty()).then(|| Part::toned(tone, format!("{}: {}", status.name(), named.join(" · ")))),
+            (!named.is_empty()).then(|| SheetPart::toned(tone, format!("{}: {}", status.name(), named.join(" · ")))),
         );
     }
     parts.extend(rules.iter().filter(|rule| rule.status == RuleStatus::No).map(|rule| {
         let (status, name, found, demands) = (rule.status.name(), rule.name, &rule.found, rule.demands);
-        Part::toned(Tone::Doubtful, format!("{status}: {name}: {found} (required: {demands})"))
+        SheetPart::toned(Tone::Doubtful, format!("{status}: {name}: {found} (required: {demands})"))
     }));
     parts
 }
 
 /// The charts of the first round, those of further rounds folded.
-fn charts_of(view: &CaseView<'_>, at: usize, first: Vec<Drawing>, id: String) -> Vec<Part> {
+fn charts_of(view: &CaseView<'_>, at: usize, first: Vec<Drawing>, id: String) -> Vec<SheetPart> {
     let rounds = &view.case.rounds;
-    let mut parts = vec![Part::Heading(2, id, "Charts".to_owned())];
+    let mut parts = vec![SheetPart::Heading(2, id, "Charts".to_owned())];
     if rounds.first().is_some_and(charts::is_too_short) {
-        parts.push(Part::faint("The round is too short for charts over time: they have a point for each second."));
+        parts.push(SheetPart::faint("The round is too short for charts over time: they have a point for each second."));
     }
-    parts.push(Part::Charts(first));
+    parts.push(SheetPart::Charts(first));
     for nth in (1..rounds.len()).filter(|nth| !charts::is_too_short(&rounds[*nth])) {
         let drawn = drawings(view, at, nth, |chart| chart.each_round);
-        parts.push(Part::Fold(Fold {
+        parts.push(SheetPart::Fold(SheetFold {
             summary: format!("Charts of round {}", nth + 1),
-            parts: vec![Part::Charts(drawn)],
-            ..Fold::default()
+            parts: vec![SheetPart::Charts(drawn)],
+            ..SheetFold::default()
         }));
     }
     parts
@@ -250,10 +260,10 @@ fn charts_of(view: &CaseView<'_>, at: usize, first: Vec<Drawing>, id: String) ->
 
 fn drawings(view: &CaseView<'_>, at: usize, nth: usize, wanted: fn(&Chart) -> bool) -> Vec<Drawing> {
     let id = format!("case-{}-round-{}", at + 1, nth + 1);
-    let subject = Subject { view, round: &view.case.rounds[nth], case: at, nth, id };
+    let subject = ChartSubject { view, round: &view.case.rounds[nth], case: at, nth, id };
     let draw = |chart: &'static Chart| {
         let id = format!("{}-{}", subject.id, chart.key);
-        Drawing::new(chart.key, &Frame { id: &id, title: chart.title, about: chart.about }, chart.drawn(&subject))
+        Drawing::new(chart.key, &ChartFrame { id: &id, title: chart.title, about: chart.about }, chart.drawn(&subject))
     };
     let has_course = !charts::is_too_short(subject.round);
     CHARTS.iter().filter(|chart| wanted(chart) && (has_course || !chart.each_round)).map(draw).collect()

@@ -1,13 +1,13 @@
 //! A run: the answer first, then its evidence.
 
 use super::of_case::{case, headline, transactions};
-use super::sheet::{Answer, Fold, Part, RepeatCommand, Sheet, ShownForms};
-use crate::charts::{self, DrawnChart, Frame};
+use super::sheet::{RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
+use crate::charts::{self, ChartFrame, DrawnChart};
 use crate::comparison;
 use crate::html::Drawing;
-use crate::tables::{self, Table, Tone, UnitGroup};
+use crate::tables::{self, SheetTable, Tone, UnitGroup};
 use crate::units;
-use crate::view::{CaseVerdict, CaseView, Remark, Standing, notices, verdicts, warnings};
+use crate::view::{CaseVerdict, CaseView, FigureValidity, Remark, notices, verdicts, warnings};
 use bourse_record::RunFile;
 use bourse_verdict::comparison::ComparedCases;
 
@@ -39,15 +39,15 @@ fn run(file: &RunFile, with_charts: bool) -> Sheet {
     match (views.as_slice(), verdicts.as_slice()) {
         ([], _) => {
             let figure = "Nothing was run".to_owned();
-            parts.push(Part::Answer(Answer { figure, is_bad: true, ..Answer::default() }));
+            parts.push(SheetPart::Answer(SheetAnswer { figure, is_bad: true, ..SheetAnswer::default() }));
         }
         ([view], [verdict]) => parts.extend(case(0, view, verdict, true, with_charts)),
         _ => {
             parts.extend(several(file, &views, &verdicts, with_charts));
-            parts.push(Part::Heading(2, "cases".to_owned(), "Details by case".to_owned()));
+            parts.push(SheetPart::Heading(2, "cases".to_owned(), "Details by case".to_owned()));
             for (at, (view, verdict)) in views.iter().zip(&verdicts).enumerate() {
-                let Answer { figure, unit, class, .. } = super::of_case::figure(view);
-                parts.push(Part::Fold(Fold {
+                let SheetAnswer { figure, unit, class, .. } = super::of_case::figure(view);
+                parts.push(SheetPart::Fold(SheetFold {
                     id: format!("case-{}", at + 1),
                     summary: view.case.label.clone(),
                     case: Some([format!("{figure} {unit}"), class]),
@@ -59,11 +59,11 @@ fn run(file: &RunFile, with_charts: bool) -> Sheet {
     }
     let warnings = warnings(file);
     if !warnings.is_empty() {
-        parts.push(Part::Heading(2, "warnings".to_owned(), "Warnings".to_owned()));
-        parts.push(Part::list(Tone::Doubtful, warnings));
+        parts.push(SheetPart::Heading(2, "warnings".to_owned(), "Warnings".to_owned()));
+        parts.push(SheetPart::list(Tone::Doubtful, warnings));
     }
-    parts.push(Part::Only(ShownForms::Whole, machines(file)));
-    parts.push(Part::Only(ShownForms::Terminal, in_lines(file)));
+    parts.push(SheetPart::Only(ShownForms::Whole, machines(file)));
+    parts.push(SheetPart::Only(ShownForms::Terminal, in_lines(file)));
     parts.extend(again(file));
     sheet
 }
@@ -74,7 +74,7 @@ fn answer(file: &RunFile) -> Sheet {
     let mut sheet = titled(file, &views);
     match views.as_slice() {
         [only] => sheet.parts.extend(headline(only, &CaseVerdict::of(only)).into_iter().chain(transactions(only, ""))),
-        _ => sheet.parts.extend(tables::by_unit(&views).iter().map(|of| Part::Table(side_by_side(of)))),
+        _ => sheet.parts.extend(tables::by_unit(&views).iter().map(|of| SheetPart::Table(side_by_side(of)))),
     }
     sheet.parts.extend(again(file));
     sheet
@@ -84,9 +84,9 @@ fn answer(file: &RunFile) -> Sheet {
 fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
     let (title, window) = match views {
         [only] => {
-            let answer = match (only.valid_figure(), only.standing()) {
+            let answer = match (only.valid_figure(), only.validity()) {
                 (Some(figure), _) => format!("{} {}", units::number(figure), only.unit()),
-                (None, Standing::Void) => "VOID".to_owned(),
+                (None, FigureValidity::Void) => "VOID".to_owned(),
                 (None, _) => "nothing measured".to_owned(),
             };
             let window = format!("{answer}, {} {} · Bourse", file.name, file.provenance.started_at);
@@ -100,10 +100,10 @@ fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
 }
 
 /// Results over several cases, and each group of cases of one workload and unit side by side.
-fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_charts: bool) -> Vec<Part> {
+fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_charts: bool) -> Vec<SheetPart> {
     let interrupted = Remark::new(Tone::Bad, "interrupted: what was measured until then is here");
     let interrupted = file.interrupted.then_some(interrupted);
-    let listed = |remarks: Vec<Remark>| Part::List(remarks.into_iter().map(|it| (0, it)).collect());
+    let listed = |remarks: Vec<Remark>| SheetPart::List(remarks.into_iter().map(|it| (0, it)).collect());
     let mut parts = vec![listed(interrupted.into_iter().chain(verdicts(told)).collect())];
     let groups = tables::by_unit(views);
     let rankings = |of: &UnitGroup<'_, '_>| tables::rankings(of.members.iter().map(|(_, view)| *view));
@@ -112,23 +112,23 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
             let name = |it: Remark| Remark { text: format!("{}: {}", of.name, it.text), ..it };
             rankings(of).into_iter().map(name).collect()
         };
-        parts.push(Part::Only(ShownForms::Html, vec![listed(groups.iter().flat_map(of).collect())]));
+        parts.push(SheetPart::Only(ShownForms::Html, vec![listed(groups.iter().flat_map(of).collect())]));
     }
     for (at, of) in groups.iter().enumerate() {
         let id = format!("group-{}", at + 1);
         let name = if groups.len() > 1 { of.name.clone() } else { "Compared".to_owned() };
-        parts.push(Part::Heading(2, id.clone(), name));
+        parts.push(SheetPart::Heading(2, id.clone(), name));
         parts.push(listed(rankings(of)));
         let [result, further, overlays] = if with_charts { charts_of(of, &id) } else { Default::default() };
-        parts.push(Part::Charts(result));
-        parts.push(Part::Table(Table { title: String::new(), ..side_by_side(of) }));
-        further.into_iter().for_each(|chart| parts.push(Part::Charts(vec![chart])));
+        parts.push(SheetPart::Charts(result));
+        parts.push(SheetPart::Table(SheetTable { title: String::new(), ..side_by_side(of) }));
+        further.into_iter().for_each(|chart| parts.push(SheetPart::Charts(vec![chart])));
         match (overlays.is_empty(), groups.len()) {
             (true, _) => {}
-            (_, 1) => parts.push(Part::Charts(overlays)),
+            (_, 1) => parts.push(SheetPart::Charts(overlays)),
             _ => {
-                let fold = Part::fold("Over time, and by percentile", vec![Part::Charts(overlays)]);
-                parts.push(Part::Only(ShownForms::Html, vec![fold]));
+                let fold = SheetPart::fold("Over time, and by percentile", vec![SheetPart::Charts(overlays)]);
+                parts.push(SheetPart::Only(ShownForms::Html, vec![fold]));
             }
         }
     }
@@ -136,7 +136,7 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
 }
 
 /// The cases of a group, by durability class.
-fn side_by_side(of: &UnitGroup<'_, '_>) -> Table {
+fn side_by_side(of: &UnitGroup<'_, '_>) -> SheetTable {
     let views = of.members.iter().map(|(_, view)| *view);
     let in_order: Vec<&CaseView<'_>> = tables::by_class(views).into_iter().flat_map(|(_, members)| members).collect();
     tables::comparison(&in_order, &of.name)
@@ -145,7 +145,7 @@ fn side_by_side(of: &UnitGroup<'_, '_>) -> Table {
 /// Charts of a group: its results, one for each option that was swept over numbers, and the cases over one another.
 fn charts_of(of: &UnitGroup<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
     let views: Vec<&CaseView<'_>> = of.members.iter().map(|(_, view)| *view).collect();
-    let frame = Frame {
+    let frame = ChartFrame {
         id: &format!("{id}-chart"),
         title: "Results by case",
         about: "A bar for each case, a dot for each of its rounds, and its interval. Durability classes stand apart: what \
@@ -154,7 +154,7 @@ fn charts_of(of: &UnitGroup<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
     let chart = DrawnChart::still(|size| charts::comparison(&frame, &views, size));
     let scaling = |option: &str| {
         let option_id: String = option.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
-        let frame = Frame {
+        let frame = ChartFrame {
             id: &format!("{id}-by-{option_id}"),
             title: &format!("Result by {option}"),
             about: "A point for each case, at its result; the stroke through it is its interval, or goes from the lowest \
@@ -165,7 +165,7 @@ fn charts_of(of: &UnitGroup<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
     };
     let overlays = charts::overlays(&of.members).into_iter().filter_map(|(overlay, drawn)| {
         let id = format!("{id}-{}", overlay.id);
-        Drawing::if_any(overlay.id, &Frame { id: &id, ..overlay }, drawn)
+        Drawing::if_any(overlay.id, &ChartFrame { id: &id, ..overlay }, drawn)
     });
     [
         Drawing::if_any("comparison", &frame, chart).into_iter().collect(),
@@ -174,39 +174,39 @@ fn charts_of(of: &UnitGroup<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
     ]
 }
 
-fn machines(file: &RunFile) -> Vec<Part> {
+fn machines(file: &RunFile) -> Vec<SheetPart> {
     let mut machines = tables::machines(file);
-    let mut parts = vec![Part::Heading(2, "machine".to_owned(), "Machine and program".to_owned())];
+    let mut parts = vec![SheetPart::Heading(2, "machine".to_owned(), "Machine and program".to_owned())];
     if let [only] = machines.as_mut_slice() {
         only.title.clear();
     }
-    parts.extend(machines.into_iter().chain([tables::time_spent(file)]).map(Part::Table));
+    parts.extend(machines.into_iter().chain([tables::time_spent(file)]).map(SheetPart::Table));
     parts
 }
 
 /// Settings, machine and time of the run in a few lines, for a terminal.
-fn in_lines(file: &RunFile) -> Vec<Part> {
-    let mut parts = vec![Part::heading(2, "Settings")];
+fn in_lines(file: &RunFile) -> Vec<SheetPart> {
+    let mut parts = vec![SheetPart::heading(2, "Settings")];
     for view in CaseView::all(file) {
         let label = if file.cases.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
         let table = tables::parameters(&view);
         let rows = table.rows.iter().filter(|row| !row[1].is_empty());
         let rows: Vec<String> = rows.map(|row| format!("{}: {}", row[0].text, row[1].text)).collect();
-        parts.push(Part::text(format!("{label}{}", rows.join(" · "))));
+        parts.push(SheetPart::text(format!("{label}{}", rows.join(" · "))));
     }
     if file.cases.iter().all(|case| case.origin.is_none()) {
-        parts.push(Part::text(tables::machine_line(&file.provenance.machine)));
+        parts.push(SheetPart::text(tables::machine_line(&file.provenance.machine)));
     }
     parts.extend(file.time_spent.as_ref().map(|spent| {
         let each = spent.parts.iter().map(|part| format!("{} {}", part.name, units::seconds(part.seconds)));
         let each = each.collect::<Vec<_>>().join(", ");
-        Part::text(format!("time spent: {}: {each}", units::seconds(spent.total_s)))
+        SheetPart::text(format!("time spent: {}: {each}", units::seconds(spent.total_s)))
     }));
     parts
 }
 
 /// Commands that run it again: that of the run, or of each that it was merged from.
-fn again(file: &RunFile) -> Vec<Part> {
+fn again(file: &RunFile) -> Vec<SheetPart> {
     let mut origins: Vec<_> = file.cases.iter().filter_map(|case| case.origin.as_ref()).collect();
     origins.dedup();
     let is_merged = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
@@ -217,5 +217,5 @@ fn again(file: &RunFile) -> Vec<Part> {
         command: origin.command.clone(),
         on: tables::machine_line(&origin.machine),
     });
-    of.chain(own).map(Part::Again).collect()
+    of.chain(own).map(SheetPart::Again).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::data::{CsvText, csv_line, guarded};
 use crate::html::{Drawing, page};
-use crate::tables::{Cell, Table, Tone};
+use crate::tables::{SheetTable, TableCell, Tone};
 use crate::text::{Page, markdown_sheet};
 use crate::units::{self, printable};
 use crate::view::Remark;
@@ -15,7 +15,7 @@ pub struct Sheet {
     /// Version of the program that fills it.
     pub(crate) version: String,
     /// Its parts, in order.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<SheetPart>,
     /// Name and start of what was run; empty for a document of nothing that was run.
     pub(crate) run: [String; 2],
     /// Title of the page's window, if it is another.
@@ -31,25 +31,25 @@ pub struct Sheet {
 
 /// A part of a document.
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub(crate) enum SheetPart {
     /// A paragraph of Bourse's own text, with intended markup.
     Paragraph(String),
     /// Rows under heads.
-    Table(Table),
+    Table(SheetTable),
     /// Entries, each with lines about it.
-    Entries(Vec<Entry>),
+    Entries(Vec<SheetEntry>),
     /// A heading of level 2 or 3, with its anchor: listed above the page if the level is 2; empty if there is none.
     Heading(u8, String, String),
     /// The answer.
-    Answer(Answer),
+    Answer(SheetAnswer),
     /// A paragraph.
-    Line(Line),
+    Line(SheetLine),
     /// Lines of a list, those of level 1 below the one of level 0 before them.
     List(Vec<(u8, Remark)>),
     /// Charts, in the page alone.
     Charts(Vec<Drawing>),
     /// Parts below a summary, which the page folds and the terminal leaves out unless it is open.
-    Fold(Fold),
+    Fold(SheetFold),
     /// Parts side by side, where there is room.
     Pair(Vec<Self>, Vec<Self>),
     /// Command that runs it again.
@@ -73,7 +73,7 @@ pub(crate) enum ShownForms {
 
 /// A figure with its class and what is next to it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Answer {
+pub(crate) struct SheetAnswer {
     pub(crate) figure: String,
     /// Unit and uncertainty of the figure.
     pub(crate) unit: String,
@@ -86,7 +86,7 @@ pub(crate) struct Answer {
 
 /// Place of a paragraph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LinePlace {
     #[default]
     Text,
     /// Below the answer.
@@ -103,8 +103,8 @@ pub(crate) enum Place {
 
 /// A paragraph.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Line {
-    pub(crate) place: Place,
+pub(crate) struct SheetLine {
+    pub(crate) place: LinePlace,
     pub(crate) tone: Tone,
     /// Durability class, or empty.
     pub(crate) class: String,
@@ -115,14 +115,14 @@ pub(crate) struct Line {
 
 /// Folded parts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Fold {
+pub(crate) struct SheetFold {
     /// Anchor in the page; empty if there is none.
     pub(crate) id: String,
     pub(crate) summary: String,
     /// Figure and class of a case, next to its label.
     pub(crate) case: Option<[String; 2]>,
     pub(crate) is_open: bool,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<SheetPart>,
 }
 
 /// A command that runs something again.
@@ -137,7 +137,7 @@ pub(crate) struct RepeatCommand {
 
 /// An entry of a list: a name, a state, and lines about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct SheetEntry {
     /// Its name.
     pub name: String,
     /// Its state in a word or two.
@@ -147,17 +147,17 @@ pub struct Entry {
 }
 
 /// The entries as a table, without a column of states if they have none.
-pub(crate) fn entries(entries: &[Entry]) -> Table {
+pub(crate) fn entries(entries: &[SheetEntry]) -> SheetTable {
     let has_states = entries.iter().any(|entry| !entry.state.is_empty());
-    let row = |entry: &Entry| {
-        let state = has_states.then(|| Cell::text(&entry.state));
-        [Cell::code(&entry.name)].into_iter().chain(state).chain([Cell::lines(&entry.lines)]).collect()
+    let row = |entry: &SheetEntry| {
+        let state = has_states.then(|| TableCell::text(&entry.state));
+        [TableCell::code(&entry.name)].into_iter().chain(state).chain([TableCell::lines(&entry.lines)]).collect()
     };
     let heads: &[&str] = if has_states { &["name", "state", "about"] } else { &["name", "about"] };
-    Table::of(heads, entries.iter().map(row).collect())
+    SheetTable::of(heads, entries.iter().map(row).collect())
 }
 
-impl Part {
+impl SheetPart {
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::toned(Tone::Plain, text)
     }
@@ -167,16 +167,16 @@ impl Part {
     }
 
     pub(crate) fn toned(tone: Tone, text: impl Into<String>) -> Self {
-        Self::Line(Line { tone, text: text.into(), ..Line::default() })
+        Self::Line(SheetLine { tone, text: text.into(), ..SheetLine::default() })
     }
 
-    pub(crate) fn at(place: Place, tone: Tone, text: impl Into<String>) -> Self {
-        Self::Line(Line { place, tone, text: text.into(), ..Line::default() })
+    pub(crate) fn at(place: LinePlace, tone: Tone, text: impl Into<String>) -> Self {
+        Self::Line(SheetLine { place, tone, text: text.into(), ..SheetLine::default() })
     }
 
     /// A paragraph that begins with a durability class.
     pub(crate) fn class(class: impl ToString, text: &str) -> Self {
-        Self::Line(Line { class: class.to_string(), text: text.to_owned(), ..Line::default() })
+        Self::Line(SheetLine { class: class.to_string(), text: text.to_owned(), ..SheetLine::default() })
     }
 
     pub(crate) fn heading(level: u8, text: impl Into<String>) -> Self {
@@ -190,7 +190,7 @@ impl Part {
 
     /// Folded parts.
     pub(crate) fn fold(summary: impl Into<String>, parts: Vec<Self>) -> Self {
-        Self::Fold(Fold { summary: summary.into(), parts, ..Fold::default() })
+        Self::Fold(SheetFold { summary: summary.into(), parts, ..SheetFold::default() })
     }
 
     /// The answer of tests of guarantees.
@@ -199,7 +199,7 @@ impl Part {
             0 => "no guarantee violated".to_owned(),
             more => format!("{} violated", units::counted(more as u64, "guarantee", "guarantees")),
         };
-        Self::Answer(Answer { figure, is_bad: count > 0, ..Answer::default() })
+        Self::Answer(SheetAnswer { figure, is_bad: count > 0, ..SheetAnswer::default() })
     }
 
     /// Command and machine of a run.
@@ -218,19 +218,19 @@ impl Sheet {
 
     /// Adds a paragraph of Bourse's own text, with intended markup.
     pub fn paragraph(mut self, text: impl Into<String>) -> Self {
-        self.parts.push(Part::Paragraph(text.into()));
+        self.parts.push(SheetPart::Paragraph(text.into()));
         self
     }
 
     /// Adds rows under heads.
-    pub fn table(mut self, heads: &[&'static str], rows: Vec<Vec<Cell>>) -> Self {
-        self.parts.push(Part::Table(Table::of(heads, rows)));
+    pub fn table(mut self, heads: &[&'static str], rows: Vec<Vec<TableCell>>) -> Self {
+        self.parts.push(SheetPart::Table(SheetTable::of(heads, rows)));
         self
     }
 
     /// Adds entries, each with lines about it.
-    pub fn entries(mut self, entries: Vec<Entry>) -> Self {
-        self.parts.push(Part::Entries(entries));
+    pub fn entries(mut self, entries: Vec<SheetEntry>) -> Self {
+        self.parts.push(SheetPart::Entries(entries));
         self
     }
 
@@ -263,8 +263,8 @@ impl Sheet {
     }
 }
 
-fn csv(part: &Part, texts: CsvText, tables: &mut Vec<String>) {
-    let mut table = |table: &Table| {
+fn csv(part: &SheetPart, texts: CsvText, tables: &mut Vec<String>) {
+    let mut table = |table: &SheetTable| {
         let title = (!table.title.is_empty()).then(|| csv_line([guarded(&table.title, texts)].into_iter()));
         let mut text = title.unwrap_or_default() + &csv_line(table.heads.iter().map(|head| (&*head.title).into()));
         for row in &table.rows {
@@ -274,9 +274,9 @@ fn csv(part: &Part, texts: CsvText, tables: &mut Vec<String>) {
         tables.push(text);
     };
     match part {
-        Part::Table(it) => table(it),
-        Part::Entries(all) => table(&entries(all)),
-        Part::Fold(Fold { parts, .. }) | Part::Only(ShownForms::Whole, parts) => {
+        SheetPart::Table(it) => table(it),
+        SheetPart::Entries(all) => table(&entries(all)),
+        SheetPart::Fold(SheetFold { parts, .. }) | SheetPart::Only(ShownForms::Whole, parts) => {
             parts.iter().for_each(|part| csv(part, texts, tables));
         }
         _ => {}
@@ -289,12 +289,16 @@ mod tests {
     use unicode_width::UnicodeWidthStr as _;
 
     fn sheet() -> Sheet {
-        let entry = |name: &str, state: &str, about: &str| Entry {
+        let entry = |name: &str, state: &str, about: &str| SheetEntry {
             name: name.to_owned(),
             state: state.to_owned(),
             lines: vec!["in process".to_owned(), about.to_owned()],
         };
-        let rows = vec![vec![Cell::code("NoSync"), Cell::strong("durability", " (0.1 s)"), Cell::text("a | b <i>")]];
+        let rows = vec![vec![
+            TableCell::code("NoSync"),
+            TableCell::strong("durability", " (0.1 s)"),
+            TableCell::text("a | b <i>"),
+        ]];
         Sheet::new("Engines", "1.2.3")
             .entries(vec![entry("sqlite", "3.54.1", &"many words ".repeat(20)), entry("x", "unavailable", "y")])
             .paragraph("A paragraph.")
@@ -315,7 +319,7 @@ mod tests {
     fn a_table_of_texts_is_wrapped_and_loses_nothing() {
         let row = |at: u32| {
             (0..5)
-                .map(|column| Cell::text(&format!("cell {at}{column} of words, and /a/long/path?with=options")))
+                .map(|column| TableCell::text(&format!("cell {at}{column} of words, and /a/long/path?with=options")))
                 .collect()
         };
         let heads = ["first", "second", "third", "fourth", "fifth"];

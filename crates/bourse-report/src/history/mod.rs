@@ -8,7 +8,7 @@ mod trend;
 pub use sheet::runs;
 
 use crate::tables::Tone;
-use crate::view::{CaseView, Standing, checks_words};
+use crate::view::{CaseView, FigureValidity, checks_words};
 use bourse_record::{DocumentKind, Machine, Provenance, RunFile};
 use bourse_verdict::likeness::{Likeness, machine_words, settings};
 use serde::Serialize;
@@ -126,6 +126,6 @@ fn figure(view: &CaseView<'_>, machine: &Machine) -> StoredFigure {
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),
         checks: words,
-        failed: tone == Tone::Bad || view.standing() == Standing::Void,
+        failed: tone == Tone::Bad || view.validity() == FigureValidity::Void,
     }
 }

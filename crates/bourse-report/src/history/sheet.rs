@@ -1,11 +1,11 @@
 //! The stored runs as a document: trends with their changes, then every run.
 
-use super::trend::Trend;
+use super::trend::CaseTrend;
 use super::{StoredFigure, StoredRun};
-use crate::charts::{DrawnChart, Frame, History, HistoryPoint, history};
-use crate::documents::{Part, Sheet, ShownForms};
+use crate::charts::{ChartFrame, DrawnChart, HistoryChart, HistoryPoint, history};
+use crate::documents::{Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{Cell, Head, Table, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
 
 /// The document, with the version of the program that draws it. Links lead to the pages in the runs' folders, next to which the
@@ -17,53 +17,53 @@ pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
         (Some(first), Some(last)) => format!(", {} to {}", minute(&first.started_at), minute(&last.started_at)),
         _ => String::new(),
     };
-    let count = Part::faint(format!("{count}, {}{span}", units::bytes(bytes as f64)));
-    let mut page: Vec<Part> =
-        Trend::all(runs).iter().enumerate().flat_map(|(nth, trend)| of_trend(nth, trend)).collect();
+    let count = SheetPart::faint(format!("{count}, {}{span}", units::bytes(bytes as f64)));
+    let mut page: Vec<SheetPart> =
+        CaseTrend::all(runs).iter().enumerate().flat_map(|(nth, trend)| of_trend(nth, trend)).collect();
     if page.is_empty() {
-        page.push(Part::text(
+        page.push(SheetPart::text(
             "No case has figures in two runs yet, so there is no trend to draw. Runs are compared where workload, target, \
              settings, durability class and machine are the same.",
         ));
     }
-    let latest_first = Table { title: "Every run".to_owned(), ..table(runs.iter().rev()) };
+    let latest_first = SheetTable { title: "Every run".to_owned(), ..table(runs.iter().rev()) };
     let about = "A change of level is reported where the best cut of the series differs more than in 99 of 100 random orders of \
                  the same figures (rank sums, four runs on either side at least). A larger dot marks a run whose engine, revision \
                  or program is another than before.";
-    page.extend([Part::Table(latest_first), Part::faint(about)]);
+    page.extend([SheetPart::Table(latest_first), SheetPart::faint(about)]);
     let parts = vec![
-        Part::Only(ShownForms::Terminal, vec![Part::Table(table(runs.iter()))]),
+        SheetPart::Only(ShownForms::Terminal, vec![SheetPart::Table(table(runs.iter()))]),
         count,
-        Part::Only(ShownForms::Whole, page),
+        SheetPart::Only(ShownForms::Whole, page),
     ];
     Sheet { parts, ..Sheet::new("Runs", version) }
 }
 
 /// A row for each case of each run.
-fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> Table {
+fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
     let heads = vec![
-        Head::left("run"),
-        Head::left("began").rank(2),
-        Head::left("case"),
-        Head::left("result"),
-        Head::left("durability"),
-        Head::left("checks").rank(1),
+        ColumnHead::left("run"),
+        ColumnHead::left("began").rank(2),
+        ColumnHead::left("case"),
+        ColumnHead::left("result"),
+        ColumnHead::left("durability"),
+        ColumnHead::left("checks").rank(1),
     ];
-    let mut table = Table::new("", heads);
+    let mut table = SheetTable::new("", heads);
     for run in runs {
         for (nth, of) in run.lines().into_iter().enumerate() {
-            let first = |cell: Cell| if nth == 0 { cell } else { Cell::default() };
+            let first = |cell: TableCell| if nth == 0 { cell } else { TableCell::default() };
             let link = format!("{}/{}", path_of_link(&run.folder), run.document.page_name());
             let case = of.map_or_else(|| run.document_name().to_owned(), |it| format!("{} {}", it.workload, it.target));
             let interrupted = if run.interrupted { " (interrupted)" } else { "" };
             let tone = if of.is_some_and(|it| it.failed) { Tone::Bad } else { Tone::Plain };
             table.push(vec![
-                first(Cell::text(&format!("{}{interrupted}", run.folder)).link(link)),
-                first(Cell::text(&minute(&run.started_at))),
-                Cell::text(&case),
-                Cell::text(&of.map(result).unwrap_or_default()).tone(tone),
-                Cell::text(of.map_or("", |it| &it.durability)),
-                Cell::text(of.map_or("", |it| &it.checks)).tone(tone),
+                first(TableCell::text(&format!("{}{interrupted}", run.folder)).link(link)),
+                first(TableCell::text(&minute(&run.started_at))),
+                TableCell::text(&case),
+                TableCell::text(&of.map(result).unwrap_or_default()).tone(tone),
+                TableCell::text(of.map_or("", |it| &it.durability)),
+                TableCell::text(of.map_or("", |it| &it.checks)).tone(tone),
             ]);
         }
     }
@@ -91,9 +91,9 @@ fn path_of_link(folder: &str) -> String {
     folder.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-fn of_trend(nth: usize, trend: &Trend<'_>) -> Vec<Part> {
+fn of_trend(nth: usize, trend: &CaseTrend<'_>) -> Vec<SheetPart> {
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
-    let mut parts = vec![Part::heading(2, trend.name.clone()), Part::faint(trend.same.clone())];
+    let mut parts = vec![SheetPart::heading(2, trend.name.clone()), SheetPart::faint(trend.same.clone())];
     for change in &trend.changes {
         let (run, ..) = trend.points[change.at];
         let interval = change.ratio.interval.map(|it| {
@@ -103,19 +103,19 @@ fn of_trend(nth: usize, trend: &Trend<'_>) -> Vec<Part> {
         let news = trend.changes_at(change.at);
         let news = if news.is_empty() { String::new() } else { format!("; new in that run: {}", news.join(", ")) };
         let (ratio, interval) = (percent(change.ratio.value), interval.unwrap_or_default());
-        parts.push(Part::toned(Tone::Doubtful, format!("{ratio} from {} on{interval}{news}", run.folder)));
+        parts.push(SheetPart::toned(Tone::Doubtful, format!("{ratio} from {} on{interval}{news}", run.folder)));
     }
-    parts.push(Part::Charts(chart(nth, trend).into_iter().collect()));
+    parts.push(SheetPart::Charts(chart(nth, trend).into_iter().collect()));
     let row = |(run, figure, _): &(&StoredRun, &StoredFigure, f64)| {
         let revision = run.revision.as_deref().unwrap_or_default();
-        [run.folder.as_str(), &result(figure), &figure.engine, revision].map(Cell::text).to_vec()
+        [run.folder.as_str(), &result(figure), &figure.engine, revision].map(TableCell::text).to_vec()
     };
-    let data = Table::of(&["run", "result", "engine", "revision"], trend.points.iter().map(row).collect());
-    parts.push(Part::fold("Data behind the chart", vec![Part::Table(data)]));
+    let data = SheetTable::of(&["run", "result", "engine", "revision"], trend.points.iter().map(row).collect());
+    parts.push(SheetPart::fold("Data behind the chart", vec![SheetPart::Table(data)]));
     parts
 }
 
-fn chart(nth: usize, trend: &Trend<'_>) -> Option<Drawing> {
+fn chart(nth: usize, trend: &CaseTrend<'_>) -> Option<Drawing> {
     // Runs of one day are distinguished by their time.
     let day = |run: &StoredRun| run.started_at.chars().skip(5).take(5).collect::<String>();
     let is_one_day = trend.points.windows(2).all(|pair| day(pair[0].0) == day(pair[1].0));
@@ -133,13 +133,13 @@ fn chart(nth: usize, trend: &Trend<'_>) -> Option<Drawing> {
         }
     });
     let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
-    let of = History {
+    let of = HistoryChart {
         id: format!("history-{nth}"),
         title: &trend.name,
         unit: trend.unit,
         points: points.collect(),
         changes: trend.changes.iter().map(|it| (it.at, change(it.ratio.value))).collect(),
     };
-    let frame = Frame { id: &of.id, title: "From run to run", about: "" };
+    let frame = ChartFrame { id: &of.id, title: "From run to run", about: "" };
     Drawing::if_any("history", &frame, DrawnChart::still(|size| history(&of, size)))
 }

@@ -6,30 +6,30 @@ use bourse_stats::grouped;
 use bourse_verdict::likeness::Likeness;
 
 /// A run with a valid figure.
-type Point<'a> = (&'a StoredRun, &'a StoredFigure, f64);
+type RunPoint<'a> = (&'a StoredRun, &'a StoredFigure, f64);
 
 /// Figures of one case over runs.
-pub(super) struct Trend<'a> {
+pub(super) struct CaseTrend<'a> {
     /// Workload and target.
     pub(super) name: String,
     /// Common settings, durability class and machine.
     pub(super) same: String,
     pub(super) unit: &'a str,
     /// Runs with their figures, the earliest first.
-    pub(super) points: Vec<Point<'a>>,
+    pub(super) points: Vec<RunPoint<'a>>,
     /// Points at which the level changes.
     pub(super) changes: Vec<ChangePoint>,
 }
 
-impl<'a> Trend<'a> {
+impl<'a> CaseTrend<'a> {
     /// Every case with at least two valid figures, those with the most first.
     pub(super) fn all(runs: &'a [StoredRun]) -> Vec<Self> {
         let figures = runs.iter().flat_map(|run| run.figures.iter().map(move |figure| (run, figure)));
-        let mut groups: Vec<(&Likeness, Vec<Point<'a>>)> =
+        let mut groups: Vec<(&Likeness, Vec<RunPoint<'a>>)> =
             grouped(figures.filter_map(|(run, figure)| Some((&figure.likeness, (run, figure, figure.value?)))));
         groups.retain(|(_, points)| points.len() > 1);
         groups.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
-        let trend = |mut points: Vec<Point<'a>>| {
+        let trend = |mut points: Vec<RunPoint<'a>>| {
             // Times of one machine have the same offset, but for the change to summer time and back.
             points.sort_by(|one, other| one.0.started_at.cmp(&other.0.started_at));
             let (run, first, _) = *points.first()?;

@@ -2,8 +2,10 @@
 
 use super::{Drawing, HiddenContents, STYLE};
 use crate::charts::escaped;
-use crate::documents::{Answer, Fold, Line, Part, Place, RepeatCommand, Sheet, ShownForms, entries};
-use crate::tables::{Align, Cell, Form, Table, Tone, take_queue};
+use crate::documents::{
+    LinePlace, RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries,
+};
+use crate::tables::{CellAlign, CellForm, SheetTable, TableCell, Tone, take_queue};
 use crate::units::command_line;
 use crate::view::Remark;
 
@@ -59,15 +61,15 @@ pub(crate) fn page(sheet: &Sheet) -> String {
 }
 
 /// Links to the headings that have an anchor.
-fn contents(out: &mut String, parts: &[Part]) {
+fn contents(out: &mut String, parts: &[SheetPart]) {
     for part in parts {
         match part {
-            Part::Heading(2, id, text) if !id.is_empty() => {
+            SheetPart::Heading(2, id, text) if !id.is_empty() => {
                 let name = text.split(", ").next().unwrap_or(text);
                 *out += &format!("<a href=\"#{id}\">{}</a>\n", escaped(name));
             }
-            Part::Only(ShownForms::Html | ShownForms::Whole, parts) => contents(out, parts),
-            Part::Again(RepeatCommand { name, .. }) if name.is_empty() => {
+            SheetPart::Only(ShownForms::Html | ShownForms::Whole, parts) => contents(out, parts),
+            SheetPart::Again(RepeatCommand { name, .. }) if name.is_empty() => {
                 *out += "<a href=\"#again\">Run it again</a>\n"
             }
             _ => {}
@@ -76,7 +78,7 @@ fn contents(out: &mut String, parts: &[Part]) {
 }
 
 /// Draws parts one below the other.
-pub(crate) fn draw(out: &mut String, parts: &[Part]) {
+pub(crate) fn draw(out: &mut String, parts: &[SheetPart]) {
     parts.iter().for_each(|it| part(out, it));
 }
 
@@ -88,30 +90,32 @@ fn id_of(id: &str) -> String {
     if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") }
 }
 
-fn part(out: &mut String, part: &Part) {
+fn part(out: &mut String, part: &SheetPart) {
     match part {
-        Part::Paragraph(text) => *out += &format!("<p>{}</p>\n", escaped(text)),
-        Part::Heading(level, id, text) => *out += &format!("<h{level}{}>{}</h{level}>\n", id_of(id), escaped(text)),
-        Part::Answer(answer) => figure(out, answer),
-        Part::Line(it) => line(out, it),
-        Part::List(lines) => list(out, lines),
-        Part::Table(it) => table(out, it),
-        Part::Entries(all) => table(out, &entries(all)),
-        Part::Charts(charts) => {
+        SheetPart::Paragraph(text) => *out += &format!("<p>{}</p>\n", escaped(text)),
+        SheetPart::Heading(level, id, text) => {
+            *out += &format!("<h{level}{}>{}</h{level}>\n", id_of(id), escaped(text))
+        }
+        SheetPart::Answer(answer) => figure(out, answer),
+        SheetPart::Line(it) => line(out, it),
+        SheetPart::List(lines) => list(out, lines),
+        SheetPart::Table(it) => table(out, it),
+        SheetPart::Entries(all) => table(out, &entries(all)),
+        SheetPart::Charts(charts) => {
             let together = charts.len() > 1;
             *out += if together { "<div class=\"charts\">\n" } else { "" };
             charts.iter().for_each(|chart| drawing(out, chart));
             *out += if together { "</div>\n" } else { "" };
         }
-        Part::Fold(it) => fold(out, it),
-        Part::Pair(left, right) => {
+        SheetPart::Fold(it) => fold(out, it),
+        SheetPart::Pair(left, right) => {
             *out += "<div class=\"pair\">\n<div>\n";
             draw(out, left);
             *out += "</div>\n<div>\n";
             draw(out, right);
             *out += "</div>\n</div>\n";
         }
-        Part::Again(RepeatCommand { name, command, on }) => {
+        SheetPart::Again(RepeatCommand { name, command, on }) => {
             *out += &match name.is_empty() {
                 true => "<h2 id=\"again\">Run it again</h2>\n".to_owned(),
                 false => format!("<h3>Run it again: {}</h3>\n", escaped(name)),
@@ -121,11 +125,11 @@ fn part(out: &mut String, part: &Part) {
                 *out += &format!("<p class=\"faint\">{}</p>\n", escaped(on));
             }
         }
-        Part::Pre(lines) => {
+        SheetPart::Pre(lines) => {
             let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
             *out += &format!("<pre>{}</pre>\n", lines.join("\n"));
         }
-        Part::Only(shown, parts) => {
+        SheetPart::Only(shown, parts) => {
             if *shown != ShownForms::Terminal {
                 draw(out, parts);
             }
@@ -133,7 +137,7 @@ fn part(out: &mut String, part: &Part) {
     }
 }
 
-fn figure(out: &mut String, Answer { figure, unit, is_bad, class, beside }: &Answer) {
+fn figure(out: &mut String, SheetAnswer { figure, unit, is_bad, class, beside }: &SheetAnswer) {
     let void = if *is_bad { " void" } else { "" };
     let unit = if unit.is_empty() { String::new() } else { format!(" <span class=\"unit\">{}</span>", escaped(unit)) };
     *out += &format!("<p class=\"figure{void}\">{}{unit}</p>\n", escaped(figure));
@@ -144,24 +148,24 @@ fn figure(out: &mut String, Answer { figure, unit, is_bad, class, beside }: &Ans
     }
 }
 
-fn line(out: &mut String, Line { place, tone, class, text, spans }: &Line) {
+fn line(out: &mut String, SheetLine { place, tone, class, text, spans }: &SheetLine) {
     let badge =
         if class.is_empty() { String::new() } else { format!("<span class=\"class\">{}</span> ", escaped(class)) };
     let (text, tone) = (escaped(text), tone.class());
     *out += &match place {
-        Place::Text => format!("<p{}>{badge}{text}</p>\n", class_of(tone)),
-        Place::Beside => format!("<p{}>{badge}{text}</p>\n", class_of(&format!("beside {tone}"))),
-        Place::Target => format!("<p class=\"target\">{text}</p>\n"),
+        LinePlace::Text => format!("<p{}>{badge}{text}</p>\n", class_of(tone)),
+        LinePlace::Beside => format!("<p{}>{badge}{text}</p>\n", class_of(&format!("beside {tone}"))),
+        LinePlace::Target => format!("<p class=\"target\">{text}</p>\n"),
         // Only the parts that are bad are drawn so.
-        Place::Verdict if !spans.is_empty() => {
+        LinePlace::Verdict if !spans.is_empty() => {
             let span =
                 |(tone, text): &(Tone, String)| format!("<span{}>{}</span>", class_of(tone.class()), escaped(text));
             let spans: Vec<String> = spans.iter().map(span).collect();
             format!("<p class=\"verdict\">{}</p>\n", spans.join(" · "))
         }
-        Place::Verdict => format!("<p{}>{text}</p>\n", class_of(&format!("verdict {tone}"))),
-        Place::Sentence => format!("<p{}><strong>{text}</strong></p>\n", class_of(&format!("sentence {tone}"))),
-        Place::Failed => format!("<p class=\"failed bad\" role=\"alert\">{text}</p>\n"),
+        LinePlace::Verdict => format!("<p{}>{text}</p>\n", class_of(&format!("verdict {tone}"))),
+        LinePlace::Sentence => format!("<p{}><strong>{text}</strong></p>\n", class_of(&format!("sentence {tone}"))),
+        LinePlace::Failed => format!("<p class=\"failed bad\" role=\"alert\">{text}</p>\n"),
     };
 }
 
@@ -183,7 +187,7 @@ fn list(out: &mut String, lines: &[(u8, Remark)]) {
     *out += "</ul>\n";
 }
 
-fn fold(out: &mut String, Fold { id, summary, case, is_open, parts }: &Fold) {
+fn fold(out: &mut String, SheetFold { id, summary, case, is_open, parts }: &SheetFold) {
     let class = if case.is_some() { " class=\"case\"" } else { "" };
     let open = if *is_open { " open=\"open\"" } else { "" };
     let beside = case.as_ref().map(|[figure, class]| {
@@ -196,14 +200,14 @@ fn fold(out: &mut String, Fold { id, summary, case, is_open, parts }: &Fold) {
 }
 
 /// A table; nothing without rows. Columns that are zero in every row are named below it.
-fn table(out: &mut String, table: &Table) {
+fn table(out: &mut String, table: &SheetTable) {
     if table.rows.is_empty() {
         return;
     }
     let mut table = table.clone();
     let queue = take_queue(&mut table);
     let zeros = table.fold();
-    let Table { title, heads, rows, group } = &table;
+    let SheetTable { title, heads, rows, group } = &table;
     let caption = match title.is_empty() {
         true => "<caption class=\"unseen\">Table</caption>".to_owned(),
         false => format!("<caption><span>{}</span></caption>", escaped(title)),
@@ -219,7 +223,7 @@ fn table(out: &mut String, table: &Table) {
             .collect();
         *out += &format!("<tr><td></td>{groups}</tr>\n");
     }
-    let number = |align: Align| if align == Align::Right { "number" } else { "" };
+    let number = |align: CellAlign| if align == CellAlign::Right { "number" } else { "" };
     *out += "<tr>";
     for head in heads {
         *out += &format!("<th scope=\"col\"{}>{}</th>", class_of(number(head.align)), escaped(&head.title));
@@ -246,13 +250,13 @@ fn table(out: &mut String, table: &Table) {
     }
 }
 
-fn cell_text(cell: &Cell) -> String {
+fn cell_text(cell: &TableCell) -> String {
     let text = cell.text.split('\n').map(escaped).collect::<Vec<_>>().join("<br/>");
     match &cell.form {
-        Form::Plain => text,
-        Form::Code => format!("<code>{text}</code>"),
-        Form::Strong(more) => format!("<strong>{text}</strong>{}", escaped(more)),
-        Form::Link(to) => format!("<a href=\"{}\">{text}</a>", escaped(to)),
+        CellForm::Plain => text,
+        CellForm::Code => format!("<code>{text}</code>"),
+        CellForm::Strong(more) => format!("<strong>{text}</strong>{}", escaped(more)),
+        CellForm::Link(to) => format!("<a href=\"{}\">{text}</a>", escaped(to)),
     }
 }
 

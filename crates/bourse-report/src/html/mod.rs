@@ -12,7 +12,7 @@ use carried::HiddenContents;
 pub(crate) use carried::json;
 pub(crate) use draw::{draw, page};
 
-use crate::charts::{DrawnChart, Frame};
+use crate::charts::{ChartFrame, DrawnChart};
 
 /// Style of the pages, light or dark by the reader's system.
 pub(crate) const STYLE: &str = include_str!("page.css");
@@ -29,13 +29,13 @@ pub(crate) struct Drawing {
 
 impl Drawing {
     /// A chart of a kind, with an id that is unique in the page.
-    pub(crate) fn new(key: &str, frame: &Frame<'_>, drawn: DrawnChart) -> Self {
+    pub(crate) fn new(key: &str, frame: &ChartFrame<'_>, drawn: DrawnChart) -> Self {
         let [id, title, about] = [frame.id, frame.title, frame.about].map(str::to_owned);
         Self { id, key: key.to_owned(), title, about, drawn }
     }
 
     /// The drawing, if there is anything to see.
-    pub(crate) fn if_any(key: &str, frame: &Frame<'_>, drawn: DrawnChart) -> Option<Self> {
+    pub(crate) fn if_any(key: &str, frame: &ChartFrame<'_>, drawn: DrawnChart) -> Option<Self> {
         (!drawn.sizes.is_empty() || drawn.plot.is_some()).then(|| Self::new(key, frame, drawn))
     }
 }

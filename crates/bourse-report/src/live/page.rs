@@ -1,10 +1,10 @@
 //! The page that follows a run: constant but for a part that is redrawn each second from the run's state.
 
 use super::{LIVE_HEADS, LivePoint, LiveRun};
-use crate::charts::{DrawnChart, Frame, escaped, live_panels};
-use crate::documents::{Answer, Part, Place};
+use crate::charts::{ChartFrame, DrawnChart, escaped, live_panels};
+use crate::documents::{LinePlace, SheetAnswer, SheetPart};
 use crate::html::{Drawing, STYLE, draw};
-use crate::tables::{Cell, Head, Table, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 
 /// The page's script: fetches the redrawn part each second, inserts it and draws its curves.
 pub const LIVE_SCRIPT: &str = concat!(
@@ -47,25 +47,25 @@ pub fn live_page(run: &LiveRun, version: &str) -> String {
 pub fn live_fragment(run: &LiveRun) -> String {
     let text = run.text();
     let heads = LIVE_HEADS.iter().enumerate();
-    let heads = heads.map(|(at, head)| if at == 0 { Head::left(*head) } else { Head::right(*head) });
+    let heads = heads.map(|(at, head)| if at == 0 { ColumnHead::left(*head) } else { ColumnHead::right(*head) });
     let about = "By operation: response times of the last second, and since the round began";
-    let mut operations = Table::new(about, heads.collect());
+    let mut operations = SheetTable::new(about, heads.collect());
     for row in &text.operations {
-        let mut cells = row.each_ref().map(|cell| Cell::text(cell));
+        let mut cells = row.each_ref().map(|cell| TableCell::text(cell));
         let failed = &mut cells[LIVE_HEADS.len() - 1];
         failed.tone = if failed.text == "0" { Tone::Plain } else { Tone::Bad };
         operations.push(cells.to_vec());
     }
-    let mut resources = Table::new("Resources now", vec![Head::left("resource"), Head::right("used")]);
-    text.resources.iter().for_each(|(name, used)| resources.push(vec![Cell::text(name), Cell::text(used)]));
-    let frame = Frame { id: "live", title: "The last ten minutes", about: "By seconds since the first of them." };
+    let mut resources = SheetTable::new("Resources now", vec![ColumnHead::left("resource"), ColumnHead::right("used")]);
+    text.resources.iter().for_each(|(name, used)| resources.push(vec![TableCell::text(name), TableCell::text(used)]));
+    let frame = ChartFrame { id: "live", title: "The last ten minutes", about: "By seconds since the first of them." };
     let chart = Drawing::if_any("live", &frame, DrawnChart::plot(live_panels(&run.points)));
     let parts = [
-        Part::Answer(Answer { figure: text.throughput, ..Answer::default() }),
-        Part::at(Place::Verdict, Tone::Plain, text.phase),
-        Part::Charts(chart.into_iter().collect()),
-        Part::Table(operations),
-        Part::Table(resources),
+        SheetPart::Answer(SheetAnswer { figure: text.throughput, ..SheetAnswer::default() }),
+        SheetPart::at(LinePlace::Verdict, Tone::Plain, text.phase),
+        SheetPart::Charts(chart.into_iter().collect()),
+        SheetPart::Table(operations),
+        SheetPart::Table(resources),
     ];
     let ended = if run.ended.is_some() { " data-ended=\"true\"" } else { "" };
     let round = if text.round.is_empty() { String::new() } else { format!(" · {}", escaped(&text.round)) };

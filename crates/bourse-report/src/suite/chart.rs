@@ -1,11 +1,11 @@
 //! Measured figures next to the published ones as marks; tables that were published as charts, drawn as charts.
 
 use super::view::figure_of;
-use crate::charts::{Curve, DrawnChart, Frame, Lane, Marks, Plot, Thinning, marks};
+use crate::charts::{ChartFrame, Curve, DrawnChart, Lane, LaneChart, Plot, Thinning, marks};
 use crate::html::Drawing;
 use crate::units;
 use bourse_verdict::suite::document::{CellResult, MEAN_ROW, TableResult};
-use bourse_verdict::suite::measure::Unit;
+use bourse_verdict::suite::measure::MeasureFormat;
 
 fn cell_of<'a>(table: &'a TableResult, row: &str, column: &str) -> Option<&'a CellResult> {
     table.cells.iter().find(|cell| cell.row == row && cell.column == column)
@@ -36,11 +36,11 @@ pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawing> {
         if groups.iter().map(|(_, lanes)| lanes.len()).sum::<usize>() > MOST_LANES {
             continue;
         }
-        let chart = Marks { is_bytes: measure.unit() == Unit::Bytes, groups };
+        let chart = LaneChart { is_bytes: measure.unit() == MeasureFormat::Bytes, groups };
         let title = units::printable(&format!("Ours and published: {}", measure.title(&table.counted)));
         let id = format!("table-{}-marks-{}", nth + 1, drawn.len() + 1);
         let about = "Our figure with its interval, and the published one on its machine.";
-        let frame = Frame { id: &id, title: &title, about };
+        let frame = ChartFrame { id: &id, title: &title, about };
         drawn.extend(Drawing::if_any("published", &frame, DrawnChart::still(|size| marks(&frame, &chart, size))));
     }
     drawn
@@ -66,10 +66,10 @@ pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawing> {
             Some((mean, format!("{}: published mean", column.title)))
         });
         let (title, names) = (measure.title(&table.counted), rows().map(|row| row.title.as_str()).collect::<Vec<_>>());
-        let is_bytes = measure.unit() == Unit::Bytes;
+        let is_bytes = measure.unit() == MeasureFormat::Bytes;
         let plot = Plot::over_rows(&title, is_bytes, &names, curves, published.collect());
         let id = format!("table-{}-{}", nth + 1, drawn.len() + 1);
-        let frame = Frame { id: &id, title: &title, about: &format!("By {}.", table.rows_are) };
+        let frame = ChartFrame { id: &id, title: &title, about: &format!("By {}.", table.rows_are) };
         drawn.extend(Drawing::if_any("by-row", &frame, DrawnChart::plot(plot)));
     }
     drawn

@@ -2,8 +2,8 @@
 
 use super::chart::{charts, published};
 use super::view::{self, Matrix};
-use crate::documents::{Part, Place, Sheet, ShownForms};
-use crate::tables::{Cell, Head, Table, Tone};
+use crate::documents::{LinePlace, Sheet, SheetPart, ShownForms};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
 use crate::view::{Remark, engine_words};
 use bourse_record::{Document as _, Durability};
@@ -13,21 +13,21 @@ use bourse_verdict::suite::document::EngineUsed;
 /// The document, with its charts.
 pub fn suite(file: &SuiteFile) -> Sheet {
     let listed = |all: Vec<(Tone, String)>| {
-        Part::List(all.into_iter().map(|(tone, text)| (0, Remark::new(tone, text))).collect())
+        SheetPart::List(all.into_iter().map(|(tone, text)| (0, Remark::new(tone, text))).collect())
     };
     let mut parts = vec![listed(view::summary(file))];
     parts.extend(findings(file));
     for (at, table) in file.tables.iter().enumerate() {
-        parts.push(Part::Heading(2, format!("table-{}", at + 1), table.title.clone()));
+        parts.push(SheetPart::Heading(2, format!("table-{}", at + 1), table.title.clone()));
         let (durability, differ) = view::durability(file, table);
-        parts.push(Part::toned(if differ { Tone::Doubtful } else { Tone::Plain }, durability));
-        parts.extend(published(table, at).into_iter().chain(charts(table, at)).map(|it| Part::Charts(vec![it])));
+        parts.push(SheetPart::toned(if differ { Tone::Doubtful } else { Tone::Plain }, durability));
+        parts.extend(published(table, at).into_iter().chain(charts(table, at)).map(|it| SheetPart::Charts(vec![it])));
         let (matrices, notes) = view::matrices(table);
         for matrix in &matrices {
-            parts.push(Part::Only(ShownForms::Terminal, vec![Part::Table(joined(matrix))]));
-            parts.push(Part::Only(ShownForms::Whole, vec![Part::Table(grouped(matrix))]));
+            parts.push(SheetPart::Only(ShownForms::Terminal, vec![SheetPart::Table(joined(matrix))]));
+            parts.push(SheetPart::Only(ShownForms::Whole, vec![SheetPart::Table(grouped(matrix))]));
         }
-        parts.push(Part::list(Tone::Faint, notes.lines().chain(table.notes.iter().cloned())));
+        parts.push(SheetPart::list(Tone::Faint, notes.lines().chain(table.notes.iter().cloned())));
     }
     for (title, tone, items) in [
         ("Published on", Tone::Plain, &file.published_on),
@@ -36,15 +36,15 @@ pub fn suite(file: &SuiteFile) -> Sheet {
         ("Warnings", Tone::Doubtful, &view::warnings(file)),
     ] {
         if !items.is_empty() {
-            parts.extend([Part::heading(2, title), Part::list(tone, items.clone())]);
+            parts.extend([SheetPart::heading(2, title), SheetPart::list(tone, items.clone())]);
         }
     }
     parts.extend(engines(file));
     let lines: Vec<view::CellLine> = view::lines(file).into_iter().filter(|line| line.cell.target.is_some()).collect();
     let summary = format!("Every figure with its interval, work and state ({})", lines.len());
-    let every = Part::fold(summary, vec![Part::Table(evidence(&lines))]);
-    parts.push(Part::Only(ShownForms::Html, vec![every]));
-    parts.push(Part::again(&file.provenance));
+    let every = SheetPart::fold(summary, vec![SheetPart::Table(evidence(&lines))]);
+    parts.push(SheetPart::Only(ShownForms::Html, vec![every]));
+    parts.push(SheetPart::again(&file.provenance));
     let name = format!("suite {}", file.suite);
     let sheet = Sheet::of_run(&file.title, &name, &file.provenance, file.interrupted);
     Sheet { parts, notices: file.notice.iter().cloned().collect(), ..sheet }
@@ -57,7 +57,7 @@ pub fn suite_html(file: &SuiteFile) -> String {
     Sheet { document: Some(("suite.json", file.to_json())), answer, ..sheet }.html()
 }
 
-fn findings(file: &SuiteFile) -> Vec<Part> {
+fn findings(file: &SuiteFile) -> Vec<SheetPart> {
     let mut lines = Vec::new();
     for finding in &file.findings {
         let says = format!("{}: {}", finding.verdict.words(), view::finding_words(finding));
@@ -67,41 +67,45 @@ fn findings(file: &SuiteFile) -> Vec<Part> {
     }
     match lines.is_empty() {
         true => Vec::new(),
-        false => vec![Part::heading(2, "What was found then, and whether it holds here"), Part::List(lines)],
+        false => vec![SheetPart::heading(2, "What was found then, and whether it holds here"), SheetPart::List(lines)],
     }
 }
 
 /// A measure with three columns for each published one.
-fn grouped(matrix: &Matrix) -> Table {
-    let of_column = || ["ours", "published", "ratio"].map(Head::right);
+fn grouped(matrix: &Matrix) -> SheetTable {
+    let of_column = || ["ours", "published", "ratio"].map(ColumnHead::right);
     let heads =
-        [Head::left(matrix.rows_are.clone())].into_iter().chain(matrix.columns.iter().flat_map(|_| of_column()));
-    let mut table = Table::new(matrix.title.clone(), heads.collect());
+        [ColumnHead::left(matrix.rows_are.clone())].into_iter().chain(matrix.columns.iter().flat_map(|_| of_column()));
+    let mut table = SheetTable::new(matrix.title.clone(), heads.collect());
     table.group.clone_from(&matrix.columns);
     for (title, cells) in &matrix.rows {
         let cells = cells.iter().flat_map(|cell| {
             let measured = format!("{} {}", cell.measured, cell.mark);
-            [Cell::text(measured.trim_end()).tone(cell.tone), Cell::text(&cell.published), Cell::text(&cell.ratio)]
+            [
+                TableCell::text(measured.trim_end()).tone(cell.tone),
+                TableCell::text(&cell.published),
+                TableCell::text(&cell.ratio),
+            ]
         });
-        table.push([Cell::text(title)].into_iter().chain(cells).collect());
+        table.push([TableCell::text(title)].into_iter().chain(cells).collect());
     }
     table
 }
 
 /// A measure with a column for each published one.
-fn joined(matrix: &Matrix) -> Table {
-    let columns = matrix.columns.iter().map(|column| Head::right(column.clone()));
-    let heads = [Head::left(matrix.rows_are.clone())].into_iter().chain(columns);
-    let mut table = Table::new(format!("{}: ours | published | ratio", matrix.title), heads.collect());
+fn joined(matrix: &Matrix) -> SheetTable {
+    let columns = matrix.columns.iter().map(|column| ColumnHead::right(column.clone()));
+    let heads = [ColumnHead::left(matrix.rows_are.clone())].into_iter().chain(columns);
+    let mut table = SheetTable::new(format!("{}: ours | published | ratio", matrix.title), heads.collect());
     for (title, cells) in &matrix.rows {
-        let cells = cells.iter().map(|cell| Cell::text(&cell.joined()).tone(cell.tone));
-        table.push([Cell::text(title)].into_iter().chain(cells).collect());
+        let cells = cells.iter().map(|cell| TableCell::text(&cell.joined()).tone(cell.tone));
+        table.push([TableCell::text(title)].into_iter().chain(cells).collect());
     }
     table
 }
 
 /// Machine and engines that it ran on.
-fn engines(file: &SuiteFile) -> Vec<Part> {
+fn engines(file: &SuiteFile) -> Vec<SheetPart> {
     let machine = &file.provenance.machine;
     let facts = [
         machine.processor.clone(),
@@ -111,40 +115,43 @@ fn engines(file: &SuiteFile) -> Vec<Part> {
         format!("{} build", file.provenance.build.profile),
         format!("seed {}", file.provenance.seed),
     ];
-    let mut parts = vec![Part::heading(2, "What it ran on"), Part::text(facts.join(" · "))];
+    let mut parts = vec![SheetPart::heading(2, "What it ran on"), SheetPart::text(facts.join(" · "))];
     let in_page = |used: &EngineUsed| {
-        let mut parts = vec![Part::heading(3, used.title.clone())];
+        let mut parts = vec![SheetPart::heading(3, used.title.clone())];
         match &used.engine {
             Some(engine) => {
-                parts.push(Part::class(engine.durability, &engine.durability_reason));
+                parts.push(SheetPart::class(engine.durability, &engine.durability_reason));
                 let on = format!("{} · {}", engine.target, engine_words(engine));
-                parts.push(Part::at(Place::Target, Tone::Plain, on));
+                parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, on));
                 let settings = engine.settings.iter().map(|it| format!("{}={}", it.name, it.value));
                 let settings = settings.collect::<Vec<_>>().join(" · ");
-                parts.push(Part::fold("settings read back", vec![Part::text(settings)]));
+                parts.push(SheetPart::fold("settings read back", vec![SheetPart::text(settings)]));
             }
             None => {
-                parts.push(Part::class("not run", used.not_run.as_deref().unwrap_or("interrupted before its turn")));
+                parts.push(SheetPart::class(
+                    "not run",
+                    used.not_run.as_deref().unwrap_or("interrupted before its turn"),
+                ));
             }
         }
         parts
     };
-    parts.push(Part::Only(ShownForms::Whole, file.engines.values().flat_map(in_page).collect()));
+    parts.push(SheetPart::Only(ShownForms::Whole, file.engines.values().flat_map(in_page).collect()));
     let in_line = file.engines.iter().filter_map(|(name, used)| {
         let engine = used.engine.as_ref()?;
         let (target, class, reason) = (&engine.target, engine.durability, &engine.durability_reason);
-        Some(Part::text(format!("{name}: {target} · {} · {class} ({reason})", engine_words(engine))))
+        Some(SheetPart::text(format!("{name}: {target} · {} · {class} ({reason})", engine_words(engine))))
     });
-    parts.push(Part::Only(ShownForms::Terminal, in_line.collect()));
+    parts.push(SheetPart::Only(ShownForms::Terminal, in_line.collect()));
     parts
 }
 
 /// Details of each figure of each cell.
-fn evidence(lines: &[view::CellLine]) -> Table {
-    let heads = ["table", "row", "column", "figure"].map(Head::left).into_iter();
-    let heads = heads.chain(["median", "95 % interval", "rounds", "done"].map(Head::right));
-    let heads = heads.chain(["durability", "workload", "state"].map(Head::left));
-    let mut table = Table::new("", heads.collect());
+fn evidence(lines: &[view::CellLine]) -> SheetTable {
+    let heads = ["table", "row", "column", "figure"].map(ColumnHead::left).into_iter();
+    let heads = heads.chain(["median", "95 % interval", "rounds", "done"].map(ColumnHead::right));
+    let heads = heads.chain(["durability", "workload", "state"].map(ColumnHead::left));
+    let mut table = SheetTable::new("", heads.collect());
     for line in lines {
         let (cell, figure) = (&line.cell, line.figure.as_ref());
         let number = |value: Option<f64>| figure.zip(value).map(|(figure, value)| view::written(figure.measure, value));
@@ -154,19 +161,19 @@ fn evidence(lines: &[view::CellLine]) -> Table {
             let of = cell.work.map(|work| format!(" of {}", units::count(work))).unwrap_or_default();
             format!("{}{range}{of}", units::count(least))
         });
-        let or_nothing = |text: Option<String>| Cell::or_missing(text.map(|text| Cell::text(&text)));
+        let or_nothing = |text: Option<String>| TableCell::or_missing(text.map(|text| TableCell::text(&text)));
         table.push(vec![
-            Cell::text(&line.table),
-            Cell::text(&line.row),
-            Cell::text(&line.column),
-            Cell::text(figure.map(|figure| figure.measure.title("")).unwrap_or_default().trim_start_matches('/')),
+            TableCell::text(&line.table),
+            TableCell::text(&line.row),
+            TableCell::text(&line.column),
+            TableCell::text(figure.map(|figure| figure.measure.title("")).unwrap_or_default().trim_start_matches('/')),
             or_nothing(number(figure.and_then(|it| it.measured))),
             or_nothing(interval.map(|(low, high)| format!("{low} to {high}"))),
-            Cell::text(&cell.rounds.len().to_string()),
+            TableCell::text(&cell.rounds.len().to_string()),
             or_nothing(done),
-            Cell::text(cell.durability.map_or(units::NOTHING, Durability::name)),
-            Cell::text(&cell.workload),
-            Cell::text(&view::state_words(cell)),
+            TableCell::text(cell.durability.map_or(units::NOTHING, Durability::name)),
+            TableCell::text(&cell.workload),
+            TableCell::text(&view::state_words(cell)),
         ]);
     }
     table

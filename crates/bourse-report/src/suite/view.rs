@@ -2,10 +2,10 @@
 
 use crate::tables::Tone;
 use crate::units;
-use bourse_verdict::suite::document::{CellResult, CellState, Figure, SuiteFile, TableResult};
+use bourse_verdict::suite::document::{CellFigure, CellResult, CellState, SuiteFile, TableResult};
 use bourse_verdict::suite::finding::{FindingResult, TestResult};
-use bourse_verdict::suite::measure::Unit;
-use bourse_verdict::suite::{Measure, Verdict};
+use bourse_verdict::suite::measure::MeasureFormat;
+use bourse_verdict::suite::{FindingVerdict, Measure};
 use std::collections::BTreeMap;
 
 /// One measure of a table.
@@ -94,16 +94,16 @@ pub(super) fn matrices(table: &TableResult) -> (Vec<Matrix>, Footnotes) {
     (matrices, notes)
 }
 
-pub(super) fn figure_of(cell: &CellResult, measure: Measure) -> Option<&Figure> {
+pub(super) fn figure_of(cell: &CellResult, measure: Measure) -> Option<&CellFigure> {
     cell.figures.iter().find(|figure| figure.measure == measure)
 }
 
 /// A figure with its unit.
 pub(super) fn written(measure: Measure, value: f64) -> String {
     match measure.unit() {
-        Unit::Number => units::number(value),
-        Unit::Bytes => units::decimal_bytes(value),
-        Unit::Percent => format!("{} %", units::significant(value, 3)),
+        MeasureFormat::Number => units::number(value),
+        MeasureFormat::Bytes => units::decimal_bytes(value),
+        MeasureFormat::Percent => format!("{} %", units::significant(value, 3)),
     }
 }
 
@@ -240,11 +240,11 @@ pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
 }
 
 /// Colour of a verdict.
-pub(super) const fn tone(verdict: Verdict) -> Tone {
+pub(super) const fn tone(verdict: FindingVerdict) -> Tone {
     match verdict {
-        Verdict::Holds => Tone::Good,
-        Verdict::DoesNotHold => Tone::Bad,
-        Verdict::NotShown | Verdict::NotTestable => Tone::Doubtful,
+        FindingVerdict::Holds => Tone::Good,
+        FindingVerdict::DoesNotHold => Tone::Bad,
+        FindingVerdict::NotShown | FindingVerdict::NotTestable => Tone::Doubtful,
     }
 }
 
@@ -288,7 +288,7 @@ pub(crate) struct CellLine {
     pub(crate) row: String,
     pub(crate) column: String,
     pub(crate) cell: CellResult,
-    pub(crate) figure: Option<Figure>,
+    pub(crate) figure: Option<CellFigure>,
 }
 
 pub(crate) fn lines(file: &SuiteFile) -> Vec<CellLine> {
@@ -298,7 +298,7 @@ pub(crate) fn lines(file: &SuiteFile) -> Vec<CellLine> {
             let title = |all: &[bourse_verdict::suite::document::Heading], id: &str| {
                 all.iter().find(|it| it.id == id).map_or_else(|| id.to_owned(), |it| units::printable(&it.title))
             };
-            let line = |figure: Option<&Figure>| CellLine {
+            let line = |figure: Option<&CellFigure>| CellLine {
                 table: table.id.clone(),
                 row: title(&table.rows, &cell.row),
                 column: title(&table.columns, &cell.column),

@@ -1,7 +1,7 @@
 use super::transactions::{DRIVER_QUEUE, queue};
-use super::{Cell, Head, Table, Tone};
+use super::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
-use crate::view::{CaseView, Remark, Standing};
+use crate::view::{CaseView, FigureValidity, Remark};
 use bourse_record::{Durability, Estimate, Interval, Round};
 use bourse_stats::grouped;
 use bourse_stats::signed_rank::{fewest, level_of_each, ratio_of_pairs_at};
@@ -134,41 +134,41 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
 }
 
 /// The cases side by side, in their order.
-pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
+pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> SheetTable {
     let in_batches = views.iter().filter_map(|view| view.headline_operation()).any(|it| it.batches().is_some());
     let of_batches = |batches, each| if in_batches { batches } else { each };
     let heads = vec![
-        Head::left("case"),
-        Head::left("durability"),
-        Head::right("result"),
-        Head::left("unit"),
-        Head::right("rounds from").rank(3).folds(),
-        Head::right("to").rank(3).folds(),
-        Head::right("interval from").rank(3).folds(),
-        Head::right("to").rank(3).folds(),
-        Head::right("relative"),
-        Head::right("ratio from").rank(2).folds(),
-        Head::right("ratio to").rank(2).folds(),
-        Head::time(of_batches("p90 of batches", "p90")).rank(1),
-        Head::right("p90 relative").rank(4).folds(),
-        Head::right("from").rank(7).folds(),
-        Head::right("to").rank(7).folds(),
-        Head::time(of_batches("p99 of batches", "p99")).rank(2),
-        Head::right("p99 relative").rank(4).folds(),
-        Head::right("from").rank(7).folds(),
-        Head::right("to").rank(7).folds(),
+        ColumnHead::left("case"),
+        ColumnHead::left("durability"),
+        ColumnHead::right("result"),
+        ColumnHead::left("unit"),
+        ColumnHead::right("rounds from").rank(3).folds(),
+        ColumnHead::right("to").rank(3).folds(),
+        ColumnHead::right("interval from").rank(3).folds(),
+        ColumnHead::right("to").rank(3).folds(),
+        ColumnHead::right("relative"),
+        ColumnHead::right("ratio from").rank(2).folds(),
+        ColumnHead::right("ratio to").rank(2).folds(),
+        ColumnHead::time(of_batches("p90 of batches", "p90")).rank(1),
+        ColumnHead::right("p90 relative").rank(4).folds(),
+        ColumnHead::right("from").rank(7).folds(),
+        ColumnHead::right("to").rank(7).folds(),
+        ColumnHead::time(of_batches("p99 of batches", "p99")).rank(2),
+        ColumnHead::right("p99 relative").rank(4).folds(),
+        ColumnHead::right("from").rank(7).folds(),
+        ColumnHead::right("to").rank(7).folds(),
         // Shown whenever a quantile has room.
-        Head::left(DRIVER_QUEUE).rank(1).folds(),
-        Head::right("CPU/op").rank(4),
-        Head::right("server CPU/op").rank(4).folds(),
-        Head::right("bytes written/op").rank(5),
-        Head::right("by server's count").rank(6).folds(),
-        Head::right("syncs each").rank(6),
-        Head::right("log at most").rank(2).folds(),
-        Head::right("journal at most").rank(2).folds(),
-        Head::right("failed").folds(),
+        ColumnHead::left(DRIVER_QUEUE).rank(1).folds(),
+        ColumnHead::right("CPU/op").rank(4),
+        ColumnHead::right("server CPU/op").rank(4).folds(),
+        ColumnHead::right("bytes written/op").rank(5),
+        ColumnHead::right("by server's count").rank(6).folds(),
+        ColumnHead::right("syncs each").rank(6),
+        ColumnHead::right("log at most").rank(2).folds(),
+        ColumnHead::right("journal at most").rank(2).folds(),
+        ColumnHead::right("failed").folds(),
     ];
-    let mut table = Table::new(format!("Compared: {}", units::printable(class)), heads);
+    let mut table = SheetTable::new(format!("Compared: {}", units::printable(class)), heads);
     for view in views {
         table.push(row(view, views));
     }
@@ -269,9 +269,9 @@ fn ratio_text(ratio: &Estimate) -> String {
 }
 
 /// The ratio of a case to its reference, or the reason why there is none.
-fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &[&CaseView<'_>]) -> Cell {
+fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &[&CaseView<'_>]) -> TableCell {
     if view.valid_figure().is_none() {
-        return Cell::missing();
+        return TableCell::missing();
     }
     let is_other = |it: &&&CaseView<'_>| {
         let is_like = it.case.workload.name == view.case.workload.name && it.unit() == view.unit();
@@ -280,57 +280,58 @@ fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &
     let others = || views.iter().filter(is_other);
     match reference.and_then(|it| Some((it, it.relative(view)?))) {
         None if others().any(|it| it.case.engine.durability == view.case.engine.durability) => {
-            Cell::text("other length")
+            TableCell::text("other length")
         }
         // What survives less, or more, is other work.
-        None if others().next().is_some() => Cell::text("other class"),
-        None => Cell::text("only one"),
-        Some((it, ratio)) if it.is(view) => Cell::figure(ratio.value, |_| "reference".to_owned()),
-        Some((_, ratio)) if ratio.interval.is_some() => Cell::figure(ratio.value, |_| ratio_text(&ratio)),
-        Some((it, _)) if view.case.origin != it.view.case.origin => Cell::text("no turns"),
-        Some(_) => Cell::text("few rounds"),
+        None if others().next().is_some() => TableCell::text("other class"),
+        None => TableCell::text("only one"),
+        Some((it, ratio)) if it.is(view) => TableCell::figure(ratio.value, |_| "reference".to_owned()),
+        Some((_, ratio)) if ratio.interval.is_some() => TableCell::figure(ratio.value, |_| ratio_text(&ratio)),
+        Some((it, _)) if view.case.origin != it.view.case.origin => TableCell::text("no turns"),
+        Some(_) => TableCell::text("few rounds"),
     }
 }
 
-fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
+fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
     let reference = reference_of(view, views);
     let reference = reference.as_ref();
     let figures = view.figures();
     let figure = view.valid_figure();
-    let result = match (figure, view.standing()) {
-        (Some(figure), _) => Cell::figure(figure, units::number),
-        (None, Standing::Void) => Cell::text("VOID").tone(Tone::Bad),
-        (None, _) => Cell::missing(),
+    let result = match (figure, view.validity()) {
+        (Some(figure), _) => TableCell::figure(figure, units::number),
+        (None, FigureValidity::Void) => TableCell::text("VOID").tone(Tone::Bad),
+        (None, _) => TableCell::missing(),
     };
     // The extremes of a void case are as void as its result.
     let bound = |bound: Option<&f64>| {
         let bound = bound.filter(|_| figure.is_some() && figures.len() > 1);
-        Cell::or_missing(bound.map(|bound| Cell::figure(*bound, units::number)))
+        TableCell::or_missing(bound.map(|bound| TableCell::figure(*bound, units::number)))
     };
     let certain = view.estimate().and_then(|it| it.interval).filter(|_| figure.is_some());
-    let sure = |of: fn(&Interval) -> f64| Cell::or_missing(certain.map(|it| Cell::figure(of(&it), units::number)));
+    let sure =
+        |of: fn(&Interval) -> f64| TableCell::or_missing(certain.map(|it| TableCell::figure(of(&it), units::number)));
     let ratio = reference.and_then(|it| it.relative(view));
     let interval = ratio.and_then(|it| it.interval);
     let end = |of: fn(&Interval) -> f64| {
-        Cell::or_missing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
+        TableCell::or_missing(interval.map(|it| TableCell::figure(of(&it), |end| units::significant(end, 3))))
     };
     let headline = figure.and(view.headline_operation());
-    let quantile = |at: f64| Cell::quantile(headline.and_then(|operation| operation.response.quantile(at)));
+    let quantile = |at: f64| TableCell::quantile(headline.and_then(|operation| operation.response.quantile(at)));
     let [[p90, p90_low, p90_high], [p99, p99_low, p99_high]] = [1, 2].map(|at| {
         let ratio = reference.filter(|_| figure.is_some()).and_then(|it| it.relative_quantile(view, at));
         let interval = ratio.and_then(|it| it.interval);
         let end = |of: fn(&Interval) -> f64| {
-            Cell::or_missing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
+            TableCell::or_missing(interval.map(|it| TableCell::figure(of(&it), |end| units::significant(end, 3))))
         };
-        let value = ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)));
-        [Cell::or_missing(value), end(|it| it.low), end(|it| it.high)]
+        let value = ratio.map(|ratio| TableCell::figure(ratio.value, |_| ratio_text(&ratio)));
+        [TableCell::or_missing(value), end(|it| it.low), end(|it| it.high)]
     });
     let cost = view.cost();
     vec![
-        Cell::text(&view.case.label),
-        Cell::text(view.case.engine.durability.name()),
+        TableCell::text(&view.case.label),
+        TableCell::text(view.case.engine.durability.name()),
         result,
-        Cell::text(view.unit()),
+        TableCell::text(view.unit()),
         bound(figures.first()),
         bound(figures.last()),
         sure(|it| it.low),
@@ -346,21 +347,23 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
         p99,
         p99_low,
         p99_high,
-        Cell::or_missing(headline.map(|operation| queue(view, operation))),
-        Cell::or_missing(cost.map(|it| it.own_cpu_ns).map(Cell::duration_ns)),
-        Cell::or_missing(cost.and_then(|it| it.server_cpu_ns).map(Cell::duration_ns)),
-        Cell::or_missing(cost.and_then(|it| it.written_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
-        Cell::or_missing(cost.and_then(|it| it.server_counted_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
-        Cell::or_missing(cost.and_then(|it| it.syncs).map(|syncs| Cell::figure(syncs, units::number))),
+        TableCell::or_missing(headline.map(|operation| queue(view, operation))),
+        TableCell::or_missing(cost.map(|it| it.own_cpu_ns).map(TableCell::duration_ns)),
+        TableCell::or_missing(cost.and_then(|it| it.server_cpu_ns).map(TableCell::duration_ns)),
+        TableCell::or_missing(cost.and_then(|it| it.written_bytes).map(|bytes| TableCell::figure(bytes, units::bytes))),
+        TableCell::or_missing(
+            cost.and_then(|it| it.server_counted_bytes).map(|bytes| TableCell::figure(bytes, units::bytes)),
+        ),
+        TableCell::or_missing(cost.and_then(|it| it.syncs).map(|syncs| TableCell::figure(syncs, units::number))),
         largest(view, "log_bytes"),
         largest(view, "journal_bytes"),
-        Cell::count(view.failed()),
+        TableCell::count(view.failed()),
     ]
 }
 
 /// The largest value of a size that was sampled closely; of others one sample a second misses peaks.
-fn largest(view: &CaseView<'_>, metric: &str) -> Cell {
+fn largest(view: &CaseView<'_>, metric: &str) -> TableCell {
     let fine = view.case.rounds.iter().filter_map(|round| round.fine_series.column(metric));
     let largest = fine.flatten().flatten().copied().filter(|bytes| bytes.is_finite()).reduce(f64::max);
-    Cell::or_missing(largest.filter(|bytes| *bytes > 0.0).map(|bytes| Cell::figure(bytes, units::bytes)))
+    TableCell::or_missing(largest.filter(|bytes| *bytes > 0.0).map(|bytes| TableCell::figure(bytes, units::bytes)))
 }

@@ -1,4 +1,4 @@
-use super::{Cell, Head, Table, Tone};
+use super::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
 use crate::view::{CaseView, RuleStatus, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
@@ -7,29 +7,29 @@ use bourse_record::{
 };
 use bourse_stats::grouped;
 
-fn named(title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
-    let mut table = Table::new(title, vec![Head::left("what"), Head::left("value")]);
+fn named(title: &str, facts: impl IntoIterator<Item = (String, TableCell)>) -> SheetTable {
+    let mut table = SheetTable::new(title, vec![ColumnHead::left("what"), ColumnHead::left("value")]);
     for (name, value) in facts {
-        table.push(vec![Cell::text(&name), value]);
+        table.push(vec![TableCell::text(&name), value]);
     }
     table
 }
 
-fn pairs(values: &[NameValue]) -> impl Iterator<Item = (String, Cell)> + use<'_> {
-    values.iter().map(|pair| (pair.name.clone(), Cell::text(&pair.value)))
+fn pairs(values: &[NameValue]) -> impl Iterator<Item = (String, TableCell)> + use<'_> {
+    values.iter().map(|pair| (pair.name.clone(), TableCell::text(&pair.value)))
 }
 
 /// The workload's effective parameters, with those of the whole run.
-pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
+pub(crate) fn parameters(view: &CaseView<'_>) -> SheetTable {
     let file = view.file;
     let phases = view.case.rounds.first().map(phases).unwrap_or_default();
     let mut facts = vec![
-        ("durability".to_owned(), Cell::text(&durability(view))),
-        ("seed".to_owned(), Cell::text(&file.provenance.seed.to_string())),
-        ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
-        ("phases".to_owned(), Cell::text(&phases)),
+        ("durability".to_owned(), TableCell::text(&durability(view))),
+        ("seed".to_owned(), TableCell::text(&file.provenance.seed.to_string())),
+        ("rounds".to_owned(), TableCell::text(&view.case.rounds.len().to_string())),
+        ("phases".to_owned(), TableCell::text(&phases)),
     ];
-    facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), Cell::text(&words))));
+    facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), TableCell::text(&words))));
     facts.extend(
         conditions(view.conditions(), &view.case.workload.headline_unit)
             .into_iter()
@@ -40,7 +40,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
 }
 
 /// Known conditions, each with its name.
-fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> {
+fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, TableCell)> {
     let Conditions {
         users,
         further_users,
@@ -58,7 +58,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         raw_syncs,
         free_bytes,
     } = conditions;
-    let count = |number: &u64| Cell::text(&number.to_string());
+    let count = |number: &u64| TableCell::text(&number.to_string());
     let mut known = Vec::new();
     if let Some(Scale { customers, scale_factor, initial_days }) = scale {
         known.push(("customers", count(customers)));
@@ -73,27 +73,29 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         };
         let (users, further) = (each(|it| it.users), each(|it| it.further_users));
         let words = format!("{}, with {users} users and {further} market users", processes.len());
-        known.push(("processes", Cell::text(&words)));
+        known.push(("processes", TableCell::text(&words)));
     }
-    known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(
+        requested_rate.map(|rate| ("requested rate", TableCell::text(&format!("{} {unit}", units::plain(rate))))),
+    );
     known.extend(market_aged_at.map(|rate| {
         let words = format!("aged at {} {unit}: its pending orders were placed before each round", units::plain(rate));
-        ("market", Cell::text(&words))
+        ("market", TableCell::text(&words))
     }));
     known.extend(driver_queue.as_ref().map(|queue| {
         let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
-        ("driver's queue", Cell::text(&words))
+        ("driver's queue", TableCell::text(&words))
     }));
-    known.extend(arrival_streams.map(|streams| ("arrivals", Cell::text(streams.name()))));
-    known.extend(constraints.as_ref().map(|words| ("constraints", Cell::text(words))));
+    known.extend(arrival_streams.map(|streams| ("arrivals", TableCell::text(streams.name()))));
+    known.extend(constraints.as_ref().map(|words| ("constraints", TableCell::text(words))));
     if !isolation.is_empty() {
-        known.push(("isolation", Cell::text(&isolation_words(isolation))));
+        known.push(("isolation", TableCell::text(&isolation_words(isolation))));
     }
-    known.extend(tunables.map(|tunables| ("workload parameters", Cell::text(tunables.name()))));
-    known.extend(input_data.as_ref().map(|words| ("input data", Cell::text(words))));
-    known.extend(storage.as_ref().map(|storage| ("storage", Cell::text(&storage_words(storage)))));
-    known.extend(raw_syncs.as_ref().map(|syncs| ("raw syncs", Cell::text(&sync_words(syncs)))));
-    known.extend(free_bytes.map(|bytes| ("free space", Cell::figure(bytes as f64, units::bytes))));
+    known.extend(tunables.map(|tunables| ("workload parameters", TableCell::text(tunables.name()))));
+    known.extend(input_data.as_ref().map(|words| ("input data", TableCell::text(words))));
+    known.extend(storage.as_ref().map(|storage| ("storage", TableCell::text(&storage_words(storage)))));
+    known.extend(raw_syncs.as_ref().map(|syncs| ("raw syncs", TableCell::text(&sync_words(syncs)))));
+    known.extend(free_bytes.map(|bytes| ("free space", TableCell::figure(bytes as f64, units::bytes))));
     known
 }
 
@@ -123,12 +125,12 @@ fn phases(round: &Round) -> String {
 }
 
 /// The engine's settings, as read back from it.
-pub(crate) fn engine_settings(view: &CaseView<'_>) -> Table {
+pub(crate) fn engine_settings(view: &CaseView<'_>) -> SheetTable {
     named("Settings in force, read back from the engine", pairs(&view.case.engine.settings))
 }
 
 /// The machine and the program; for merged runs, every machine with the cases that ran on it.
-pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
+pub(crate) fn machines(file: &RunFile) -> Vec<SheetTable> {
     let own = (&file.provenance.machine, &file.provenance.build);
     let mut seen = grouped(file.cases.iter().map(|case| {
         (case.origin.as_ref().map_or(own, |origin| (&origin.machine, &origin.build)), case.label.as_str())
@@ -145,36 +147,44 @@ pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
 }
 
 /// The machine and the program of a case.
-pub(crate) fn machine(view: &CaseView<'_>) -> Table {
+pub(crate) fn machine(view: &CaseView<'_>) -> SheetTable {
     named(MACHINE, machine_facts(view.machine(), view.build()))
 }
 
 const MACHINE: &str = "Machine and program";
 
-fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
+fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, TableCell)> {
     let Machine { system, processor, cores, memory_bytes, load_average, harness_ns: _, details } = machine;
-    let load = load_average.map_or_else(Cell::missing, |load| Cell::figure(load, |load| format!("{load:.2}")));
+    let load =
+        load_average.map_or_else(TableCell::missing, |load| TableCell::figure(load, |load| format!("{load:.2}")));
     let mut facts = vec![
-        ("system".to_owned(), Cell::text(system)),
-        ("processor".to_owned(), Cell::text(processor)),
-        ("cores".to_owned(), Cell::text(&cores.to_string())),
-        ("memory".to_owned(), Cell::figure(*memory_bytes as f64, units::bytes)),
+        ("system".to_owned(), TableCell::text(system)),
+        ("processor".to_owned(), TableCell::text(processor)),
+        ("cores".to_owned(), TableCell::text(&cores.to_string())),
+        ("memory".to_owned(), TableCell::figure(*memory_bytes as f64, units::bytes)),
         ("load average at the start".to_owned(), load),
     ];
     facts.extend(pairs(details));
-    facts.push(("bourse".to_owned(), Cell::text(&format!("{} ({}, {})", build.words(), build.profile, build.target))));
+    facts.push((
+        "bourse".to_owned(),
+        TableCell::text(&format!("{} ({}, {})", build.words(), build.profile, build.target)),
+    ));
     facts
 }
 
 /// Time of the run by part, in the parts' order; without rows if it is unknown.
-pub(crate) fn time_spent(file: &RunFile) -> Table {
-    let heads = vec![Head::left("part"), Head::right("time"), Head::right("share")];
-    let Some(spent) = &file.time_spent else { return Table::new("Time spent", heads) };
+pub(crate) fn time_spent(file: &RunFile) -> SheetTable {
+    let heads = vec![ColumnHead::left("part"), ColumnHead::right("time"), ColumnHead::right("share")];
+    let Some(spent) = &file.time_spent else { return SheetTable::new("Time spent", heads) };
     let title = format!("Time spent: {} from the start to the results", units::seconds(spent.total_s));
-    let mut table = Table::new(title, heads);
+    let mut table = SheetTable::new(title, heads);
     for part in &spent.parts {
         let share = 100.0 * part.seconds / spent.total_s;
-        table.push(vec![Cell::text(&part.name), Cell::figure(part.seconds, units::seconds), Cell::percent(share)]);
+        table.push(vec![
+            TableCell::text(&part.name),
+            TableCell::figure(part.seconds, units::seconds),
+            TableCell::percent(share),
+        ]);
     }
     table
 }
@@ -186,74 +196,88 @@ pub(crate) fn machine_line(machine: &Machine) -> String {
 }
 
 /// Facts of the rounds: history of the database, trades found in it.
-pub(crate) fn round_facts(view: &CaseView<'_>) -> Table {
-    let heads = vec![Head::right("round"), Head::left("what"), Head::left("value")];
-    let mut table = Table::new("Run details", heads);
+pub(crate) fn round_facts(view: &CaseView<'_>) -> SheetTable {
+    let heads = vec![ColumnHead::right("round"), ColumnHead::left("what"), ColumnHead::left("value")];
+    let mut table = SheetTable::new("Run details", heads);
     for (at, round) in view.case.rounds.iter().enumerate() {
         for fact in &round.facts {
-            table.push(vec![Cell::text(&(at + 1).to_string()), Cell::text(&fact.name), Cell::text(&fact.value)]);
+            table.push(vec![
+                TableCell::text(&(at + 1).to_string()),
+                TableCell::text(&fact.name),
+                TableCell::text(&fact.value),
+            ]);
         }
     }
     table
 }
 
 /// Every check with its evidence.
-pub(crate) fn checks(view: &CaseView<'_>) -> Table {
+pub(crate) fn checks(view: &CaseView<'_>) -> SheetTable {
     let heads = vec![
-        Head::right("round"),
-        Head::left("check"),
-        Head::left("verdict"),
-        Head::left("what must hold"),
-        Head::left("source"),
-        Head::left("evidence"),
-        Head::right("took"),
+        ColumnHead::right("round"),
+        ColumnHead::left("check"),
+        ColumnHead::left("verdict"),
+        ColumnHead::left("what must hold"),
+        ColumnHead::left("source"),
+        ColumnHead::left("evidence"),
+        ColumnHead::right("took"),
     ];
-    let mut table = Table::new("Checks of the database", heads);
+    let mut table = SheetTable::new("Checks of the database", heads);
     for (round, check) in view.checks() {
         let verdict = match check.status {
-            CheckStatus::Passed => Cell::text("passed").tone(Tone::Good),
-            CheckStatus::Failed => Cell::text("FAILED").tone(Tone::Bad),
-            CheckStatus::NotApplicable => Cell::text("not run").tone(Tone::Faint),
+            CheckStatus::Passed => TableCell::text("passed").tone(Tone::Good),
+            CheckStatus::Failed => TableCell::text("FAILED").tone(Tone::Bad),
+            CheckStatus::NotApplicable => TableCell::text("not run").tone(Tone::Faint),
         };
         table.push(vec![
-            Cell::text(&round.to_string()),
-            Cell::text(&check.name),
+            TableCell::text(&round.to_string()),
+            TableCell::text(&check.name),
             verdict,
-            Cell::text(&check.condition),
-            Cell::text(&check.source),
-            Cell::text(&check.evidence),
-            Cell::figure(check.took_s, units::seconds),
+            TableCell::text(&check.condition),
+            TableCell::text(&check.source),
+            TableCell::text(&check.evidence),
+            TableCell::figure(check.took_s, units::seconds),
         ]);
     }
     table
 }
 
 /// Rules of the specification, and whether they were met.
-pub(crate) fn rules_met(view: &CaseView<'_>) -> Table {
-    let heads = vec![Head::left("rule"), Head::left("verdict"), Head::left("demands"), Head::left("found")];
-    let mut table = Table::new("Compliance: rules of the specification", heads);
+pub(crate) fn rules_met(view: &CaseView<'_>) -> SheetTable {
+    let heads = vec![
+        ColumnHead::left("rule"),
+        ColumnHead::left("verdict"),
+        ColumnHead::left("demands"),
+        ColumnHead::left("found"),
+    ];
+    let mut table = SheetTable::new("Compliance: rules of the specification", heads);
     for rule in rules(view) {
         let tone = match rule.status {
             RuleStatus::Yes => Tone::Good,
             RuleStatus::No => Tone::Doubtful,
             RuleStatus::Unknown => Tone::Faint,
         };
-        let verdict = Cell::text(rule.status.name()).tone(tone);
-        table.push(vec![Cell::text(rule.name), verdict, Cell::text(rule.demands), Cell::text(&rule.found)]);
+        let verdict = TableCell::text(rule.status.name()).tone(tone);
+        table.push(vec![
+            TableCell::text(rule.name),
+            verdict,
+            TableCell::text(rule.demands),
+            TableCell::text(&rule.found),
+        ]);
     }
     table
 }
 
 /// Results of the tests of steadiness, round by round.
-pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
+pub(crate) fn steadiness(view: &CaseView<'_>) -> SheetTable {
     let heads = vec![
-        Head::right("round"),
-        Head::left("test"),
-        Head::left("verdict"),
-        Head::left("demands"),
-        Head::left("found"),
+        ColumnHead::right("round"),
+        ColumnHead::left("test"),
+        ColumnHead::left("verdict"),
+        ColumnHead::left("demands"),
+        ColumnHead::left("found"),
     ];
-    let mut table = Table::new("Steady state", heads);
+    let mut table = SheetTable::new("Steady state", heads);
     for (at, round) in view.steadiness().into_iter().enumerate() {
         for test in round.tests {
             let tone = match test.steady {
@@ -262,11 +286,11 @@ pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
                 Steady::Unknown => Tone::Doubtful,
             };
             table.push(vec![
-                Cell::text(&(at + 1).to_string()),
-                Cell::text(test.name),
-                Cell::text(test.steady.name()).tone(tone),
-                Cell::text(&test.demands),
-                Cell::text(&test.found),
+                TableCell::text(&(at + 1).to_string()),
+                TableCell::text(test.name),
+                TableCell::text(test.steady.name()).tone(tone),
+                TableCell::text(&test.demands),
+                TableCell::text(&test.found),
             ]);
         }
     }
@@ -274,39 +298,41 @@ pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
 }
 
 /// The rounds of a search for the highest rate.
-pub(crate) fn search(view: &CaseView<'_>) -> Table {
+pub(crate) fn search(view: &CaseView<'_>) -> SheetTable {
     let heads = vec![
-        Head::right("asked"),
-        Head::right("result"),
-        Head::left("unit"),
-        Head::right("measured"),
-        Head::right("of its limit, at worst"),
-        Head::left("verdict"),
-        Head::left("why"),
+        ColumnHead::right("asked"),
+        ColumnHead::right("result"),
+        ColumnHead::left("unit"),
+        ColumnHead::right("measured"),
+        ColumnHead::right("of its limit, at worst"),
+        ColumnHead::left("verdict"),
+        ColumnHead::left("why"),
     ];
-    let mut table = Table::new("The search for the highest rate", heads);
+    let mut table = SheetTable::new("The search for the highest rate", heads);
     let Some(search) = &view.case.search else { return table };
     for probe in &search.probes {
         let verdict = match (probe.violations.as_slice(), probe.undetermined.as_slice()) {
-            ([], []) => Cell::text("within limits").tone(Tone::Good),
-            ([], _) => Cell::text("too few to tell").tone(Tone::Doubtful),
-            _ => Cell::text("beyond limits").tone(Tone::Doubtful),
+            ([], []) => TableCell::text("within limits").tone(Tone::Good),
+            ([], _) => TableCell::text("too few to tell").tone(Tone::Doubtful),
+            _ => TableCell::text("beyond limits").tone(Tone::Doubtful),
         };
         table.push(vec![
-            Cell::figure(probe.rate, units::plain),
-            Cell::figure(probe.reached, units::number),
-            Cell::text(&search.unit),
-            Cell::figure(probe.measured_s, units::seconds),
-            probe.worst_limit_ratio.map_or_else(|| Cell::text("beyond"), |ratio| Cell::percent(100.0 * ratio)),
+            TableCell::figure(probe.rate, units::plain),
+            TableCell::figure(probe.reached, units::number),
+            TableCell::text(&search.unit),
+            TableCell::figure(probe.measured_s, units::seconds),
+            probe
+                .worst_limit_ratio
+                .map_or_else(|| TableCell::text("beyond"), |ratio| TableCell::percent(100.0 * ratio)),
             verdict,
-            Cell::text(&probe.reasons()),
+            TableCell::text(&probe.reasons()),
         ]);
     }
     table
 }
 
 /// Resource usage: processor, memory, storage, locks.
-pub(crate) fn resources(view: &CaseView<'_>) -> Table {
+pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
     let rounds = &view.case.rounds;
     let total = |of: fn(&Round) -> f64| rounds.iter().map(of).sum::<f64>();
     let measured_s = view.measured_s();
@@ -321,10 +347,10 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let each = |cost: f64, text: fn(f64) -> String| (valid > 0).then(|| format!("{} {per}", text(cost / valid as f64)));
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-    let mut facts: Vec<(String, Cell)> = Vec::new();
+    let mut facts: Vec<(String, TableCell)> = Vec::new();
     let mut say = |name: &str, text: String| {
         if !text.is_empty() {
-            facts.push((name.to_owned(), Cell::text(&text)));
+            facts.push((name.to_owned(), TableCell::text(&text)));
         }
     };
 

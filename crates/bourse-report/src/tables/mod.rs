@@ -16,7 +16,7 @@ pub(crate) use facts::{
 };
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds};
-pub use table::Cell;
-pub(crate) use table::{Align, Form, Head, Table};
+pub use table::TableCell;
+pub(crate) use table::{CellAlign, CellForm, ColumnHead, SheetTable};
 pub(crate) use time_split::time_split;
 pub(crate) use transactions::{latency, quantiles, server_times, service_times, take_queue, transactions, under_way};

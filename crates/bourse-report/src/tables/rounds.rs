@@ -1,47 +1,47 @@
-use super::{Cell, Head, Table};
+use super::{ColumnHead, SheetTable, TableCell};
 use crate::units;
-use crate::view::{CaseView, Standing};
+use crate::view::{CaseView, FigureValidity};
 use bourse_record::{Interference, PhaseKind, Round};
 
 /// The rounds one by one.
-pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
+pub(crate) fn rounds(view: &CaseView<'_>) -> SheetTable {
     let heads = vec![
-        Head::right("round"),
-        Head::right("began"),
-        Head::right("measured"),
-        Head::right("result"),
-        Head::left("unit"),
-        Head::left("standing"),
-        Head::right("cpu user"),
-        Head::right("cpu system"),
-        Head::right("read"),
-        Head::right("written"),
-        Head::right("CPUs of others").rank(1).folds(),
-        Head::right("CPU loop").rank(2).folds(),
+        ColumnHead::right("round"),
+        ColumnHead::right("began"),
+        ColumnHead::right("measured"),
+        ColumnHead::right("result"),
+        ColumnHead::left("unit"),
+        ColumnHead::left("standing"),
+        ColumnHead::right("cpu user"),
+        ColumnHead::right("cpu system"),
+        ColumnHead::right("read"),
+        ColumnHead::right("written"),
+        ColumnHead::right("CPUs of others").rank(1).folds(),
+        ColumnHead::right("CPU loop").rank(2).folds(),
     ];
-    let mut table = Table::new("Round by round", heads);
-    let standing = view.standing();
+    let mut table = SheetTable::new("Round by round", heads);
+    let validity = view.validity();
     let case = view.case;
-    let counted = (1..).zip(&case.rounds).map(|(number, round)| (number.to_string(), standing.name(), round));
+    let counted = (1..).zip(&case.rounds).map(|(number, round)| (number.to_string(), validity.name(), round));
     let repeated = case.set_aside.iter().map(|round| (units::NOTHING.to_owned(), "repeated", round));
     for (number, name, round) in counted.chain(repeated) {
         // One failed check or round voids the case, and no round of it is quoted alone.
-        let counts = standing == Standing::Counts && round.measured_s > 0.0;
-        let taken = round.interference.and_then(Interference::known).map(|cpus| Cell::figure(cpus, units::number));
+        let counts = validity == FigureValidity::Counts && round.measured_s > 0.0;
+        let taken = round.interference.and_then(Interference::known).map(|cpus| TableCell::figure(cpus, units::number));
         table.push(vec![
-            Cell::text(&number),
-            Cell::figure(round.offset_s, units::seconds),
-            Cell::figure(round.measured_s, units::seconds),
-            if counts { Cell::figure(view.figure_of(round), units::number) } else { Cell::missing() },
-            Cell::text(view.unit()),
-            Cell::text(name),
-            Cell::figure(round.cpu_user_s, units::seconds),
-            Cell::figure(round.cpu_system_s, units::seconds),
-            Cell::figure(round.read_bytes as f64, units::bytes),
-            Cell::figure(round.written_bytes as f64, units::bytes),
-            Cell::or_missing(taken),
-            Cell::or_missing(
-                round.slowdown.map(|it| Cell::figure(it, |it| format!("× {}", units::significant(it, 3)))),
+            TableCell::text(&number),
+            TableCell::figure(round.offset_s, units::seconds),
+            TableCell::figure(round.measured_s, units::seconds),
+            if counts { TableCell::figure(view.figure_of(round), units::number) } else { TableCell::missing() },
+            TableCell::text(view.unit()),
+            TableCell::text(name),
+            TableCell::figure(round.cpu_user_s, units::seconds),
+            TableCell::figure(round.cpu_system_s, units::seconds),
+            TableCell::figure(round.read_bytes as f64, units::bytes),
+            TableCell::figure(round.written_bytes as f64, units::bytes),
+            TableCell::or_missing(taken),
+            TableCell::or_missing(
+                round.slowdown.map(|it| TableCell::figure(it, |it| format!("× {}", units::significant(it, 3)))),
             ),
         ]);
     }

@@ -7,16 +7,16 @@ use std::borrow::Cow;
 
 /// Side at which a column's cells are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub(crate) enum CellAlign {
     Left,
     Right,
 }
 
 /// A column's head.
 #[derive(Debug, Clone)]
-pub(crate) struct Head {
+pub(crate) struct ColumnHead {
     pub(crate) title: Cow<'static, str>,
-    pub(crate) align: Align,
+    pub(crate) align: CellAlign,
     /// Rank for narrow terminals: columns of the highest rank are dropped first; 0 never is.
     pub(crate) rank: u8,
     /// Whether it may be left out if all its cells are empty or zero; a line below the table reports the zeros instead.
@@ -25,13 +25,13 @@ pub(crate) struct Head {
     pub(crate) is_time: bool,
 }
 
-impl Head {
+impl ColumnHead {
     pub(crate) fn left(title: impl Into<Cow<'static, str>>) -> Self {
-        Self { title: title.into(), align: Align::Left, rank: 0, folds: false, is_time: false }
+        Self { title: title.into(), align: CellAlign::Left, rank: 0, folds: false, is_time: false }
     }
 
     pub(crate) fn right(title: impl Into<Cow<'static, str>>) -> Self {
-        Self { align: Align::Right, ..Self::left(title) }
+        Self { align: CellAlign::Right, ..Self::left(title) }
     }
 
     pub(crate) fn time(title: &'static str) -> Self {
@@ -49,7 +49,7 @@ impl Head {
 
 /// Form of a cell's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum CellForm {
     #[default]
     Plain,
     /// A name, as it is typed.
@@ -62,16 +62,16 @@ pub(crate) enum Form {
 
 /// A cell of a table.
 #[derive(Debug, Clone, Default)]
-pub struct Cell {
+pub struct TableCell {
     /// Text, a line feed between its lines.
     pub(crate) text: String,
-    pub(crate) form: Form,
+    pub(crate) form: CellForm,
     pub(crate) tone: Tone,
     /// Whether it is the number 0.
     pub(crate) is_zero: bool,
 }
 
-impl Cell {
+impl TableCell {
     /// Text from outside.
     pub fn text(text: &str) -> Self {
         Self { text: units::printable(text), ..Self::default() }
@@ -79,17 +79,17 @@ impl Cell {
 
     /// A name, as it is typed.
     pub fn code(text: &str) -> Self {
-        Self { form: Form::Code, ..Self::text(text) }
+        Self { form: CellForm::Code, ..Self::text(text) }
     }
 
     /// Emphasised text, with plain text after it.
     pub fn strong(text: &str, more: &str) -> Self {
-        Self { form: Form::Strong(units::printable(more)), ..Self::text(text) }
+        Self { form: CellForm::Strong(units::printable(more)), ..Self::text(text) }
     }
 
     /// The cell as a link to a path or an anchor, in the page.
     pub(crate) fn link(self, to: String) -> Self {
-        Self { form: Form::Link(to), ..self }
+        Self { form: CellForm::Link(to), ..self }
     }
 
     /// Several lines.
@@ -151,7 +151,7 @@ impl Cell {
     /// The text without its form.
     pub(crate) fn plain(&self) -> Cow<'_, str> {
         match &self.form {
-            Form::Strong(more) => Cow::Owned(format!("{}{more}", self.text)),
+            CellForm::Strong(more) => Cow::Owned(format!("{}{more}", self.text)),
             _ => Cow::Borrowed(&self.text),
         }
     }
@@ -159,37 +159,37 @@ impl Cell {
 
 /// A table.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Table {
+pub(crate) struct SheetTable {
     /// Title; empty for a table without one.
     pub(crate) title: String,
-    pub(crate) heads: Vec<Head>,
-    pub(crate) rows: Vec<Vec<Cell>>,
+    pub(crate) heads: Vec<ColumnHead>,
+    pub(crate) rows: Vec<Vec<TableCell>>,
     /// Names of groups of equally many columns, after the first column; empty without groups.
     pub(crate) group: Vec<String>,
 }
 
-impl Table {
+impl SheetTable {
     /// A table of texts without a title.
-    pub(crate) fn of(heads: &[&'static str], rows: Vec<Vec<Cell>>) -> Self {
+    pub(crate) fn of(heads: &[&'static str], rows: Vec<Vec<TableCell>>) -> Self {
         Self {
             title: String::new(),
-            heads: heads.iter().map(|head| Head::left(*head)).collect(),
+            heads: heads.iter().map(|head| ColumnHead::left(*head)).collect(),
             rows,
             group: Vec::new(),
         }
     }
 
-    pub(crate) fn new(title: impl Into<String>, heads: Vec<Head>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, heads: Vec<ColumnHead>) -> Self {
         Self { title: title.into(), heads, ..Self::default() }
     }
 
-    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+    pub(crate) fn push(&mut self, row: Vec<TableCell>) {
         debug_assert_eq!(row.len(), self.heads.len(), "a row of {} has a cell a column", self.title);
         self.rows.push(row);
     }
 
     /// Leaves out the columns that `keep` refuses.
-    pub(crate) fn retain(&mut self, keep: impl Fn(usize, &Head) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize, &ColumnHead) -> bool) {
         let kept: Vec<bool> = self.heads.iter().enumerate().map(|(at, head)| keep(at, head)).collect();
         let mut at = kept.iter();
         self.heads.retain(|_| *at.next().expect("as many as heads"));
@@ -203,10 +203,11 @@ impl Table {
     /// that nothing failed is of interest, but not that there is no limit.
     pub(crate) fn fold(&mut self) -> Vec<String> {
         let rows = &self.rows;
-        let all = |at: usize, is: fn(&Cell) -> bool| rows.iter().all(|row| is(&row[at]));
-        let is_folded = |(at, head): (usize, &Head)| head.folds && all(at, |cell| cell.is_zero || cell.is_empty());
+        let all = |at: usize, is: fn(&TableCell) -> bool| rows.iter().all(|row| is(&row[at]));
+        let is_folded =
+            |(at, head): (usize, &ColumnHead)| head.folds && all(at, |cell| cell.is_zero || cell.is_empty());
         let folded: Vec<bool> = self.heads.iter().enumerate().map(is_folded).collect();
-        let said = |at: &usize| folded[*at] && !all(*at, Cell::is_empty);
+        let said = |at: &usize| folded[*at] && !all(*at, TableCell::is_empty);
         let titles = (0..self.heads.len()).filter(said).map(|at| self.heads[at].title.to_string()).collect();
         self.retain(|at, _| !folded[at]);
         titles

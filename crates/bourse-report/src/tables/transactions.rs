@@ -1,11 +1,11 @@
-use super::{Cell, Head, Table, Tone};
+use super::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, Latency, OperationView, ServerLatency, over_rounds};
+use crate::view::{CaseView, Latency, LatencyClock, OperationView, ServerTimeSplit, over_rounds};
 use bourse_record::{Interval, LatencySummary, Outcome};
 
 /// A figure of a latency distribution.
 #[derive(Debug, Clone, Copy)]
-enum Figure {
+enum LatencyFigure {
     Mean,
     /// Quantile, from 0 to 1.
     Quantile(f64),
@@ -13,56 +13,56 @@ enum Figure {
 }
 
 /// A column of a latency: title, title for operations timed in batches, rank, figure.
-type Column = (&'static str, &'static str, u8, Figure);
+type LatencyColumn = (&'static str, &'static str, u8, LatencyFigure);
 
-const COLUMNS: [Column; 7] = [
-    ("mean", "mean", 3, Figure::Mean),
-    ("p50", "p50 of batches", 1, Figure::Quantile(0.5)),
-    ("p90", "p90 of batches", 0, Figure::Quantile(0.9)),
-    ("p95", "p95 of batches", 5, Figure::Quantile(0.95)),
-    ("p99", "p99 of batches", 0, Figure::Quantile(0.99)),
-    ("p99.9", "p99.9 of batches", 4, Figure::Quantile(0.999)),
-    ("max", "max of batches", 2, Figure::Max),
+const COLUMNS: [LatencyColumn; 7] = [
+    ("mean", "mean", 3, LatencyFigure::Mean),
+    ("p50", "p50 of batches", 1, LatencyFigure::Quantile(0.5)),
+    ("p90", "p90 of batches", 0, LatencyFigure::Quantile(0.9)),
+    ("p95", "p95 of batches", 5, LatencyFigure::Quantile(0.95)),
+    ("p99", "p99 of batches", 0, LatencyFigure::Quantile(0.99)),
+    ("p99.9", "p99.9 of batches", 4, LatencyFigure::Quantile(0.999)),
+    ("max", "max of batches", 2, LatencyFigure::Max),
 ];
 
-fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
+fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = ColumnHead> {
     let in_batches = view.operations.iter().any(|operation| operation.batches().is_some());
-    COLUMNS
-        .iter()
-        .map(move |(title, of_batches, rank, _)| Head::time(if in_batches { of_batches } else { title }).rank(*rank))
+    COLUMNS.iter().map(move |(title, of_batches, rank, _)| {
+        ColumnHead::time(if in_batches { of_batches } else { title }).rank(*rank)
+    })
 }
 
 /// The cells of a latency.
-fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
+fn latency_cells(latency: &Latency) -> impl Iterator<Item = TableCell> + use<'_> {
     let summary = latency.summary.filter(|summary| summary.count > 0);
     COLUMNS.iter().map(move |(.., figure)| match figure {
-        Figure::Mean => Cell::or_missing(summary.map(|summary| Cell::duration_ns(summary.mean_ns))),
-        Figure::Quantile(quantile) => Cell::quantile(latency.quantile(*quantile)),
-        Figure::Max => Cell::quantile(latency.longest()),
+        LatencyFigure::Mean => TableCell::or_missing(summary.map(|summary| TableCell::duration_ns(summary.mean_ns))),
+        LatencyFigure::Quantile(quantile) => TableCell::quantile(latency.quantile(*quantile)),
+        LatencyFigure::Max => TableCell::quantile(latency.longest()),
     })
 }
 
 /// The table by transaction, or operation: counts, response times and outcomes.
-pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
+pub(crate) fn transactions(view: &CaseView<'_>) -> SheetTable {
     let noun = view.noun();
     let title = format!("By {noun}, over {} of measuring; response times", units::seconds(view.measured_s()));
     let mut heads = vec![
-        Head::left(noun),
-        Head::right("count"),
-        Head::right("mix"),
-        Head::right("target").rank(6).folds(),
-        Head::right("due").rank(6).folds(),
+        ColumnHead::left(noun),
+        ColumnHead::right("count"),
+        ColumnHead::right("mix"),
+        ColumnHead::right("target").rank(6).folds(),
+        ColumnHead::right("due").rank(6).folds(),
     ];
     heads.extend(latency_heads(view));
     heads.extend([
-        Head::time("harness").folds(),
-        Head::right("round trips").folds().rank(5),
-        Head::right("in batches of").rank(7).folds(),
-        Head::right("timed").rank(1).folds(),
-        Head::time("limit").folds(),
-        Head::left("within").folds(),
-        Head::right("late").folds(),
-        Head::right("failed").folds(),
+        ColumnHead::time("harness").folds(),
+        ColumnHead::right("round trips").folds().rank(5),
+        ColumnHead::right("in batches of").rank(7).folds(),
+        ColumnHead::right("timed").rank(1).folds(),
+        ColumnHead::time("limit").folds(),
+        ColumnHead::left("within").folds(),
+        ColumnHead::right("late").folds(),
+        ColumnHead::right("failed").folds(),
     ]);
     // Outcomes that a workload's operations cannot have get no column.
     type Ending = (Outcome, &'static str, fn(&OperationView) -> u64);
@@ -72,32 +72,32 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         (Outcome::TooFewRows, "few rows", |operation| operation.too_few_rows),
     ];
     let endings: Vec<_> = endings.into_iter().filter(|(outcome, ..)| view.can_end(*outcome)).collect();
-    heads.extend(endings.iter().map(|(_, title, _)| Head::right(*title).folds().rank(9)));
-    heads.push(Head::right("retried").folds().rank(8));
+    heads.extend(endings.iter().map(|(_, title, _)| ColumnHead::right(*title).folds().rank(9)));
+    heads.push(ColumnHead::right("retried").folds().rank(8));
     let can_drop = view.can_end(Outcome::Dropped);
-    heads.extend(can_drop.then(|| Head::right("dropped").folds()));
-    heads.push(Head::left(DRIVER_QUEUE).folds().rank(10));
-    let mut table = Table::new(title, heads);
+    heads.extend(can_drop.then(|| ColumnHead::right("dropped").folds()));
+    heads.push(ColumnHead::left(DRIVER_QUEUE).folds().rank(10));
+    let mut table = SheetTable::new(title, heads);
     for operation in &view.operations {
         let mut row = vec![
-            Cell::text(&operation.name),
-            Cell::count(operation.ended()),
+            TableCell::text(&operation.name),
+            TableCell::count(operation.ended()),
             share(operation),
-            Cell::or_missing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
-            Cell::or_missing(operation.expected_percent.map(|share| Cell::percent(share).tone(Tone::Faint))),
+            TableCell::or_missing(operation.target_percent.map(|target| TableCell::percent(target).tone(Tone::Faint))),
+            TableCell::or_missing(operation.expected_percent.map(|share| TableCell::percent(share).tone(Tone::Faint))),
         ];
-        row.extend(latency_cells(operation.latency(Clock::Response)));
-        row.push(Cell::or_missing(operation.harness_overhead_ns.map(Cell::duration_ns)));
-        row.push(Cell::or_missing(
-            operation.round_trips.map(|trips| Cell::figure(trips, |trips| format!("{trips:.1}"))),
+        row.extend(latency_cells(operation.latency(LatencyClock::Response)));
+        row.push(TableCell::or_missing(operation.harness_overhead_ns.map(TableCell::duration_ns)));
+        row.push(TableCell::or_missing(
+            operation.round_trips.map(|trips| TableCell::figure(trips, |trips| format!("{trips:.1}"))),
         ));
         row.push(batch(operation));
-        row.push(Cell::or_missing(
-            operation.one_in.map(|it| Cell::figure(it, |it| format!("1 in {}", units::significant(it, 3)))),
+        row.push(TableCell::or_missing(
+            operation.one_in.map(|it| TableCell::figure(it, |it| format!("1 in {}", units::significant(it, 3)))),
         ));
         row.extend([limit(operation), limit_cell(operation)]);
         row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
-        row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
+        row.extend(endings.iter().map(|(.., of)| TableCell::count(of(operation))));
         row.push(troubling(operation.retries, Tone::Plain));
         row.extend(can_drop.then(|| troubling(operation.dropped, Tone::Bad)));
         row.push(queue(view, operation));
@@ -114,19 +114,20 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
 pub(super) const DRIVER_QUEUE: &str = "includes";
 
 /// The driver's own queue, if the response times include it.
-pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
-    Cell::or_missing(view.driver_queue(&operation.name).map(|queue| Cell::text(&queue)))
+pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> TableCell {
+    TableCell::or_missing(view.driver_queue(&operation.name).map(|queue| TableCell::text(&queue)))
 }
 
 /// Takes that column out of a table, for outputs that have a line below it instead; returns the line, if any row has that
 /// queue.
-pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
+pub(crate) fn take_queue(table: &mut SheetTable) -> Option<String> {
     let at = table.heads.iter().position(|head| head.title == DRIVER_QUEUE)?;
     // A void case has no times that anything could be part of.
     let times: Vec<bool> = table.heads.iter().map(|head| head.is_time).collect();
-    let is_timed = |row: &[Cell]| row.iter().zip(&times).any(|(cell, is_time)| *is_time && cell.text != units::NOTHING);
+    let is_timed =
+        |row: &[TableCell]| row.iter().zip(&times).any(|(cell, is_time)| *is_time && cell.text != units::NOTHING);
     let rows = table.rows.iter().filter(|row| is_timed(row));
-    let rows: Vec<[Cell; 2]> = rows.map(|row| [row[0].clone(), row[at].clone()]).collect();
+    let rows: Vec<[TableCell; 2]> = rows.map(|row| [row[0].clone(), row[at].clone()]).collect();
     table.retain(|_, head| head.title != DRIVER_QUEUE);
     let (with, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|[_, queue]| !queue.is_empty());
     let queue = &with.first()?[1].text;
@@ -146,7 +147,7 @@ fn first_names(names: &[&str]) -> String {
 }
 
 /// Table of the transactions in the phase at a part of the rate, after the rounds.
-pub(crate) fn latency(view: &CaseView<'_>) -> Table {
+pub(crate) fn latency(view: &CaseView<'_>) -> SheetTable {
     let mut table = transactions(view);
     let noun = view.noun();
     table.title =
@@ -155,28 +156,30 @@ pub(crate) fn latency(view: &CaseView<'_>) -> Table {
 }
 
 /// Service times: inside the engine and its locks alone.
-pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
-    let mut heads = vec![Head::left(view.noun()), Head::right("count")];
-    heads.push(Head::time("least"));
+pub(crate) fn service_times(view: &CaseView<'_>) -> SheetTable {
+    let mut heads = vec![ColumnHead::left(view.noun()), ColumnHead::right("count")];
+    heads.push(ColumnHead::time("least"));
     heads.extend(latency_heads(view));
-    heads.push(Head::right("beyond the range").folds());
-    let mut table = Table::new("Service times: from start to end, without waiting for a client", heads);
+    heads.push(ColumnHead::right("beyond the range").folds());
+    let mut table = SheetTable::new("Service times: from start to end, without waiting for a client", heads);
     for operation in &view.operations {
-        let service = operation.latency(Clock::Service);
+        let service = operation.latency(LatencyClock::Service);
         let summary = service.summary.filter(|summary| summary.count > 0);
         let under_way = operation.under_way.map_or(0, |it| it.timed());
         let count = summary.map_or(0, |summary| summary.count).saturating_sub(under_way);
-        let mut row = vec![Cell::text(&operation.name), Cell::count(count)];
-        row.push(Cell::or_missing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
+        let mut row = vec![TableCell::text(&operation.name), TableCell::count(count)];
+        row.push(TableCell::or_missing(summary.map(|summary| TableCell::duration_ns(summary.min_ns as f64))));
         row.extend(latency_cells(service));
-        row.push(Cell::count(service.clamped));
+        row.push(TableCell::count(service.clamped));
         let columns = row.len();
         table.push(row);
         if let Some([_, service]) = &operation.failed_times {
-            let mut row = vec![failed_name(operation), Cell::count(operation.failed)];
-            row.push(Cell::or_missing(service.summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
+            let mut row = vec![failed_name(operation), TableCell::count(operation.failed)];
+            row.push(TableCell::or_missing(
+                service.summary.map(|summary| TableCell::duration_ns(summary.min_ns as f64)),
+            ));
             row.extend(latency_cells(service));
-            row.resize_with(columns, Cell::missing);
+            row.resize_with(columns, TableCell::missing);
             table.push(row);
         }
     }
@@ -184,23 +187,24 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
 }
 
 /// Response times over the rounds, by operation, with their intervals; no rows below six rounds.
-pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
+pub(crate) fn quantiles(view: &CaseView<'_>) -> SheetTable {
     let rounds = view.case.rounds.len();
-    let mut heads = vec![Head::left(view.noun())];
+    let mut heads = vec![ColumnHead::left(view.noun())];
     for (name, rank) in [("p50", 3), ("p90", 2), ("p99", 0)] {
-        heads.extend([name, "from", "to"].map(|title| Head::time(title).rank(rank).folds()));
+        heads.extend([name, "from", "to"].map(|title| ColumnHead::time(title).rank(rank).folds()));
     }
-    heads.push(Head::right("level").rank(1));
-    let mut table = Table::new(format!("Response times over {rounds} rounds, with intervals"), heads);
+    heads.push(ColumnHead::right("level").rank(1));
+    let mut table = SheetTable::new(format!("Response times over {rounds} rounds, with intervals"), heads);
     for operation in &view.operations {
         let found =
             [0, 1, 2].map(|at| over_rounds(&operation.by_round, at).and_then(|it| Some((it.value, it.interval?))));
         let Some((_, interval)) = found.iter().flatten().next() else { continue };
-        let level = Cell::percent(100.0 * interval.level);
-        let mut row = vec![Cell::text(&operation.name)];
+        let level = TableCell::percent(100.0 * interval.level);
+        let mut row = vec![TableCell::text(&operation.name)];
         for estimate in found {
-            let cell =
-                |of: fn(&(f64, Interval)) -> f64| Cell::or_missing(estimate.map(|it| Cell::duration_ns(of(&it))));
+            let cell = |of: fn(&(f64, Interval)) -> f64| {
+                TableCell::or_missing(estimate.map(|it| TableCell::duration_ns(of(&it))))
+            };
             row.extend([cell(|it| it.0), cell(|it| it.1.low), cell(|it| it.1.high)]);
         }
         row.push(level);
@@ -210,21 +214,21 @@ pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
 }
 
 /// Operations under way at the end of the interval; no rows if there were none.
-pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
+pub(crate) fn under_way(view: &CaseView<'_>) -> SheetTable {
     let title = "Under way at the end of the interval: in quantiles, in no count";
     let heads = vec![
-        Head::left(view.noun()),
-        Head::right("under way"),
-        Head::time("longest"),
-        Head::right("failed").folds(),
-        Head::right("end not known").folds(),
+        ColumnHead::left(view.noun()),
+        ColumnHead::right("under way"),
+        ColumnHead::time("longest"),
+        ColumnHead::right("failed").folds(),
+        ColumnHead::right("end not known").folds(),
     ];
-    let mut table = Table::new(title, heads);
+    let mut table = SheetTable::new(title, heads);
     for (operation, under_way) in view.operations.iter().filter_map(|it| Some((it, it.under_way?))) {
         table.push(vec![
-            Cell::text(&operation.name),
-            Cell::count(under_way.count),
-            Cell::duration_ns(under_way.longest_ns as f64),
+            TableCell::text(&operation.name),
+            TableCell::count(under_way.count),
+            TableCell::duration_ns(under_way.longest_ns as f64),
             troubling(under_way.failed, Tone::Bad),
             troubling(under_way.unended, Tone::Bad),
         ]);
@@ -233,35 +237,35 @@ pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
 }
 
 /// Split of the time of transactions behind an application server; no rows without one.
-pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
+pub(crate) fn server_times(view: &CaseView<'_>) -> SheetTable {
     let title =
         "Where the time went: response = waiting for a client + network + server; engine time is part of server time";
     let heads = vec![
-        Head::left("transaction"),
-        Head::right("count"),
-        Head::time("response, mean"),
-        Head::time("server, mean"),
-        Head::time("server, p90").rank(2),
-        Head::time("engine, mean"),
-        Head::time("engine, p90").rank(2),
-        Head::time("network, mean"),
-        Head::time("network, p50").rank(1),
-        Head::time("network, p90"),
-        Head::time("network, p99").rank(3),
-        Head::time("network, max").rank(4),
+        ColumnHead::left("transaction"),
+        ColumnHead::right("count"),
+        ColumnHead::time("response, mean"),
+        ColumnHead::time("server, mean"),
+        ColumnHead::time("server, p90").rank(2),
+        ColumnHead::time("engine, mean"),
+        ColumnHead::time("engine, p90").rank(2),
+        ColumnHead::time("network, mean"),
+        ColumnHead::time("network, p50").rank(1),
+        ColumnHead::time("network, p90"),
+        ColumnHead::time("network, p99").rank(3),
+        ColumnHead::time("network, max").rank(4),
     ];
-    let mut table = Table::new(title, heads);
+    let mut table = SheetTable::new(title, heads);
     for operation in &view.operations {
-        let Some(ServerLatency { server, engine, network }) = &operation.server else { continue };
+        let Some(ServerTimeSplit { server, engine, network }) = &operation.server else { continue };
         let cell = |latency: &Latency, of: fn(&LatencySummary) -> f64| {
             let summary = latency.summary.filter(|summary| summary.count > 0);
-            Cell::or_missing(summary.map(|summary| Cell::duration_ns(of(&summary))))
+            TableCell::or_missing(summary.map(|summary| TableCell::duration_ns(of(&summary))))
         };
         let mean = |it: &LatencySummary| it.mean_ns;
         let p90 = |it: &LatencySummary| it.p90_ns as f64;
         table.push(vec![
-            Cell::text(&operation.name),
-            Cell::count(network.summary.map_or(0, |summary| summary.count)),
+            TableCell::text(&operation.name),
+            TableCell::count(network.summary.map_or(0, |summary| summary.count)),
             cell(&operation.response, mean),
             cell(server, mean),
             cell(server, p90),
@@ -278,46 +282,49 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
 }
 
 /// A row for the times of failed operations, which are in no quantile of the row above.
-fn failed_row(operation: &OperationView, response: &Latency, columns: usize) -> Vec<Cell> {
-    let mut row = vec![failed_name(operation), Cell::count(operation.failed), Cell::missing(), Cell::missing()];
+fn failed_row(operation: &OperationView, response: &Latency, columns: usize) -> Vec<TableCell> {
+    let mut row =
+        vec![failed_name(operation), TableCell::count(operation.failed), TableCell::missing(), TableCell::missing()];
     row.extend(latency_cells(response));
-    row.resize_with(columns, Cell::missing);
+    row.resize_with(columns, TableCell::missing);
     row
 }
 
-fn failed_name(operation: &OperationView) -> Cell {
-    Cell::text(&format!("{}, failed", operation.name)).tone(Tone::Bad)
+fn failed_name(operation: &OperationView) -> TableCell {
+    TableCell::text(&format!("{}, failed", operation.name)).tone(Tone::Bad)
 }
 
-fn batch(operation: &OperationView) -> Cell {
-    Cell::or_missing(operation.batches().map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
+fn batch(operation: &OperationView) -> TableCell {
+    TableCell::or_missing(
+        operation.batches().map(|batch| TableCell::figure(batch, |batch| units::significant(batch, 3))),
+    )
 }
 
-fn troubling(count: u64, tone: Tone) -> Cell {
-    if count == 0 { Cell::count(0) } else { Cell::count(count).tone(tone) }
+fn troubling(count: u64, tone: Tone) -> TableCell {
+    if count == 0 { TableCell::count(0) } else { TableCell::count(count).tone(tone) }
 }
 
 /// The share, marked if it is off by more than its tolerance.
-fn share(operation: &OperationView) -> Cell {
-    let Some(share) = operation.share_percent else { return Cell::missing() };
-    let cell = Cell::percent(share);
+fn share(operation: &OperationView) -> TableCell {
+    let Some(share) = operation.share_percent else { return TableCell::missing() };
+    let cell = TableCell::percent(share);
     if operation.mix_kept() == Some(false) {
-        return Cell { text: format!("{} !", cell.text), tone: Tone::Doubtful, ..cell };
+        return TableCell { text: format!("{} !", cell.text), tone: Tone::Doubtful, ..cell };
     }
     cell
 }
 
-fn limit(operation: &OperationView) -> Cell {
-    let Some(limit_ns) = operation.limit_ns else { return Cell::missing() };
+fn limit(operation: &OperationView) -> TableCell {
+    let Some(limit_ns) = operation.limit_ns else { return TableCell::missing() };
     let text = units::duration_ns(limit_ns as f64).replace(".00 ", " ").replace(".0 ", " ");
-    Cell { text, ..Cell::default() }
+    TableCell { text, ..TableCell::default() }
 }
 
-fn limit_cell(operation: &OperationView) -> Cell {
+fn limit_cell(operation: &OperationView) -> TableCell {
     match operation.limit_kept() {
-        Some(true) => Cell::text("yes").tone(Tone::Good),
-        Some(false) => Cell::text("NO").tone(Tone::Bad),
-        None => Cell::missing(),
+        Some(true) => TableCell::text("yes").tone(Tone::Good),
+        Some(false) => TableCell::text("NO").tone(Tone::Bad),
+        None => TableCell::missing(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::units;
 
 /// Rows of a curve.
-const ROWS: usize = 4;
+const CURVE_ROWS: usize = 4;
 /// Eighths of a row's height, from none to all of it.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -28,13 +28,13 @@ pub(crate) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> Stri
     }
     let label = text(largest);
     let wide = label.chars().count();
-    (0..ROWS)
+    (0..CURVE_ROWS)
         .map(|row| {
-            let floor = (ROWS - 1 - row) as f64;
+            let floor = (CURVE_ROWS - 1 - row) as f64;
             let bars: String = heights.iter().map(|height| bar(height.unwrap_or(0.0) / largest, floor)).collect();
             match row {
                 0 => format!("{label} ┤{bars}"),
-                last if last == ROWS - 1 => format!("{:>wide$} ┤{bars} {}", "0", units::seconds(end)),
+                last if last == CURVE_ROWS - 1 => format!("{:>wide$} ┤{bars} {}", "0", units::seconds(end)),
                 _ => format!("{:>wide$} │{bars}", ""),
             }
         })
@@ -44,7 +44,7 @@ pub(crate) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> Stri
 
 /// Block character for the part of a bar of `height`, from 0 to 1, in the row that begins at `floor`, in rows.
 fn bar(height: f64, floor: f64) -> char {
-    let eighths = ((height * ROWS as f64 - floor) * 8.0).round().clamp(0.0, 8.0) as usize;
+    let eighths = ((height * CURVE_ROWS as f64 - floor) * 8.0).round().clamp(0.0, 8.0) as usize;
     // Every value above zero is visible.
     if eighths == 0 && height > 0.0 && floor == 0.0 { EIGHTHS[1] } else { EIGHTHS[eighths] }
 }
@@ -57,7 +57,7 @@ mod tests {
     fn a_saw_has_its_teeth() {
         let points: Vec<(f64, f64)> = (1..=40).map(|at| (f64::from(at) / 10.0, f64::from(at % 10) * 1024.0)).collect();
         let drawn = curve(&points, 40, units::bytes);
-        assert_eq!(drawn.len(), ROWS);
+        assert_eq!(drawn.len(), CURVE_ROWS);
         assert!(drawn[0].starts_with("9.00 KiB ┤") && drawn[0].ends_with('█'), "{drawn:#?}");
         assert_eq!(drawn[0].matches('█').count(), 4, "{drawn:#?}");
         assert!(drawn[3].starts_with("       0 ┤▄▇███████ ▄▇") && drawn[3].ends_with(" 4 s"), "{drawn:#?}");

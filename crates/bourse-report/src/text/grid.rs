@@ -1,7 +1,7 @@
 //! Tables and paragraphs in columns of characters.
 
 use super::paint::Paint;
-use crate::tables::{Align, Cell, Head, Table, Tone};
+use crate::tables::{CellAlign, ColumnHead, SheetTable, TableCell, Tone};
 use unicode_width::UnicodeWidthStr;
 
 /// Between two columns.
@@ -21,7 +21,7 @@ pub(super) struct Grid {
 }
 
 /// The width of each column, by the widest part of its cells' texts.
-fn widths(table: &Table, parts: fn(&str) -> Vec<&str>) -> Vec<usize> {
+fn widths(table: &SheetTable, parts: fn(&str) -> Vec<&str>) -> Vec<usize> {
     let widest = |text: &str| parts(text).into_iter().map(UnicodeWidthStr::width).max().unwrap_or(0);
     let of = |at: usize| {
         let cells = table.rows.iter().map(|row| widest(&row[at].plain()));
@@ -35,9 +35,9 @@ fn total(widths: &[usize]) -> usize {
 }
 
 /// Narrows the widest columns of texts, each down to its `least`, until the table fits; returns whether it does.
-fn shrink(widths: &mut [usize], heads: &[Head], width: usize, least: impl Fn(usize) -> usize) -> bool {
+fn shrink(widths: &mut [usize], heads: &[ColumnHead], width: usize, least: impl Fn(usize) -> usize) -> bool {
     while total(widths) > width {
-        let texts = (0..widths.len()).filter(|at| heads[*at].align == Align::Left && widths[*at] > least(*at));
+        let texts = (0..widths.len()).filter(|at| heads[*at].align == CellAlign::Left && widths[*at] > least(*at));
         let Some(widest) = texts.max_by_key(|at| widths[*at]) else { return false };
         widths[widest] -= 1;
     }
@@ -46,8 +46,8 @@ fn shrink(widths: &mut [usize], heads: &[Head], width: usize, least: impl Fn(usi
 
 /// Draws a table in at most `width` columns: texts are wrapped, then columns of a rank left out; if both are not enough, the
 /// columns without room follow below, each part with the first column. `has_heads` tells whether it has a line of heads.
-pub(super) fn grid(mut table: Table, width: usize, paint: Paint, has_heads: bool) -> Grid {
-    let titles = |table: &Table| table.heads.iter().map(|head| head.title.to_string()).collect::<Vec<_>>();
+pub(super) fn grid(mut table: SheetTable, width: usize, paint: Paint, has_heads: bool) -> Grid {
+    let titles = |table: &SheetTable| table.heads.iter().map(|head| head.title.to_string()).collect::<Vec<_>>();
     let before = titles(&table);
     let widths = loop {
         let words = widths(&table, |text| text.split_whitespace().collect());
@@ -66,7 +66,8 @@ pub(super) fn grid(mut table: Table, width: usize, paint: Paint, has_heads: bool
     };
     let left = titles(&table);
     let dropped = before.into_iter().filter(|title| !left.contains(title)).collect();
-    let titles: Vec<Cell> = table.heads.iter().map(|head| Cell::text(&head.title).tone(Tone::Faint)).collect();
+    let titles: Vec<TableCell> =
+        table.heads.iter().map(|head| TableCell::text(&head.title).tone(Tone::Faint)).collect();
     let mut text = String::new();
     let mut from = widths.len().min(1);
     loop {
@@ -88,7 +89,14 @@ pub(super) fn grid(mut table: Table, width: usize, paint: Paint, has_heads: bool
     }
 }
 
-fn row_lines(out: &mut String, row: &[Cell], columns: &[usize], widths: &[usize], heads: &[Head], paint: Paint) {
+fn row_lines(
+    out: &mut String,
+    row: &[TableCell],
+    columns: &[usize],
+    widths: &[usize],
+    heads: &[ColumnHead],
+    paint: Paint,
+) {
     let cells: Vec<Vec<String>> = columns.iter().map(|at| wrapped(&row[*at].plain(), widths[*at])).collect();
     for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
         let texts: Vec<&str> = cells.iter().map(|lines| lines.get(nth).map_or("", String::as_str)).collect();
@@ -100,9 +108,9 @@ fn row_lines(out: &mut String, row: &[Cell], columns: &[usize], widths: &[usize]
                 out.push_str(GAP);
             }
             match heads[*at].align {
-                Align::Right => out.extend([pad.as_str(), painted.as_str()]),
-                Align::Left if place == last => out.push_str(&painted),
-                Align::Left => out.extend([painted.as_str(), pad.as_str()]),
+                CellAlign::Right => out.extend([pad.as_str(), painted.as_str()]),
+                CellAlign::Left if place == last => out.push_str(&painted),
+                CellAlign::Left => out.extend([painted.as_str(), pad.as_str()]),
             }
         }
         out.push('\n');

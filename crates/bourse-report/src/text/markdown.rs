@@ -1,7 +1,9 @@
 //! A document as Markdown, with tables in GitHub's form.
 
-use crate::documents::{Answer, Fold, Line, Part, Place, RepeatCommand, Sheet, ShownForms, entries};
-use crate::tables::{Align, Cell, Form, Table, Tone, take_queue};
+use crate::documents::{
+    LinePlace, RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries,
+};
+use crate::tables::{CellAlign, CellForm, SheetTable, TableCell, Tone, take_queue};
 use crate::units;
 
 /// The document, to be pasted into an issue or a page. Ends with a line feed.
@@ -20,41 +22,41 @@ pub(crate) fn markdown_sheet(sheet: &Sheet) -> String {
 }
 
 /// Parts of a document, without its title.
-pub(crate) fn markdown_parts(parts: &[Part]) -> String {
+pub(crate) fn markdown_parts(parts: &[SheetPart]) -> String {
     let mut out = String::new();
     draw(&mut out, parts);
     out.trim_start().to_owned()
 }
 
-fn draw(out: &mut String, parts: &[Part]) {
+fn draw(out: &mut String, parts: &[SheetPart]) {
     parts.iter().for_each(|it| part(out, it));
 }
 
-fn part(out: &mut String, part: &Part) {
+fn part(out: &mut String, part: &SheetPart) {
     match part {
-        Part::Paragraph(text) => *out += &format!("\n{text}\n"),
-        Part::Heading(level, _, text) => *out += &format!("\n{} {}\n", "#".repeat((*level).into()), escaped(text)),
-        Part::Answer(Answer { figure, unit, class, beside, .. }) => {
+        SheetPart::Paragraph(text) => *out += &format!("\n{text}\n"),
+        SheetPart::Heading(level, _, text) => *out += &format!("\n{} {}\n", "#".repeat((*level).into()), escaped(text)),
+        SheetPart::Answer(SheetAnswer { figure, unit, class, beside, .. }) => {
             let figure = format!("**{}**", escaped([figure.as_str(), unit].join(" ").trim_end()));
             let beside = [class].into_iter().chain(beside).filter(|it| !it.is_empty()).map(|it| escaped(it));
             *out += &format!("\n{}\n", [figure].into_iter().chain(beside).collect::<Vec<_>>().join(" · "));
         }
-        Part::Line(Line { place, tone, class, text, .. }) => {
+        SheetPart::Line(SheetLine { place, tone, class, text, .. }) => {
             let class = if class.is_empty() { String::new() } else { format!("**{}**: ", escaped(class)) };
-            let tone = if *place == Place::Sentence { Tone::Bad } else { *tone };
+            let tone = if *place == LinePlace::Sentence { Tone::Bad } else { *tone };
             *out += &format!("\n{class}{}\n", toned(tone, &escaped(text)));
         }
-        Part::List(lines) => {
+        SheetPart::List(lines) => {
             *out += if lines.is_empty() { "" } else { "\n" };
             for (level, remark) in lines {
                 let indent = "  ".repeat((*level).into());
                 *out += &format!("{indent}- {}\n", toned(remark.tone, &escaped(&remark.text)));
             }
         }
-        Part::Table(it) => table(out, it),
-        Part::Entries(all) => table(out, &entries(all)),
-        Part::Fold(Fold { summary, case, parts, .. }) => {
-            let is_titled = matches!(parts.as_slice(), [Part::Table(first), ..] if !first.title.is_empty());
+        SheetPart::Table(it) => table(out, it),
+        SheetPart::Entries(all) => table(out, &entries(all)),
+        SheetPart::Fold(SheetFold { summary, case, parts, .. }) => {
+            let is_titled = matches!(parts.as_slice(), [SheetPart::Table(first), ..] if !first.title.is_empty());
             *out += &match case {
                 Some(_) => format!("\n## {}\n", escaped(summary)),
                 None if is_titled => String::new(),
@@ -62,26 +64,26 @@ fn part(out: &mut String, part: &Part) {
             };
             draw(out, parts);
         }
-        Part::Pair(left, right) => {
+        SheetPart::Pair(left, right) => {
             draw(out, left);
             draw(out, right);
         }
-        Part::Again(RepeatCommand { name, command, on }) => {
+        SheetPart::Again(RepeatCommand { name, command, on }) => {
             let name = if name.is_empty() { String::new() } else { format!(": {}", escaped(name)) };
             *out += &format!("\n## Again{name}\n\n{}\n", code(&units::command_line(command)));
             *out += &if on.is_empty() { String::new() } else { format!("\n{}\n", escaped(on)) };
         }
-        Part::Pre(lines) => {
+        SheetPart::Pre(lines) => {
             *out += "\n";
             lines.iter().for_each(|line| *out += &format!("- {}\n", code(line)));
         }
-        Part::Only(ShownForms::Whole, parts) => draw(out, parts),
-        Part::Only(..) | Part::Charts(_) => {}
+        SheetPart::Only(ShownForms::Whole, parts) => draw(out, parts),
+        SheetPart::Only(..) | SheetPart::Charts(_) => {}
     }
 }
 
 /// Writes a table below its title; nothing for a table without rows.
-fn table(out: &mut String, table: &Table) {
+fn table(out: &mut String, table: &SheetTable) {
     if table.rows.is_empty() {
         return;
     }
@@ -102,7 +104,7 @@ fn table(out: &mut String, table: &Table) {
             _ => escaped(&head.title),
         }),
     );
-    row(out, table.heads.iter().map(|head| if head.align == Align::Right { "---:" } else { "---" }.to_owned()));
+    row(out, table.heads.iter().map(|head| if head.align == CellAlign::Right { "---:" } else { "---" }.to_owned()));
     for cells in &table.rows {
         row(out, cells.iter().map(cell));
     }
@@ -112,13 +114,13 @@ fn table(out: &mut String, table: &Table) {
     }
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: &TableCell) -> String {
     let text = escaped(&cell.text.replace('\n', "; "));
     match &cell.form {
-        Form::Plain | Form::Link(_) => toned(cell.tone, &text),
-        Form::Code if cell.text.is_empty() || cell.text.contains(['`', '|', '<']) => text,
-        Form::Code => format!("`{}`", cell.text),
-        Form::Strong(more) => format!("**{text}**{}", escaped(more)),
+        CellForm::Plain | CellForm::Link(_) => toned(cell.tone, &text),
+        CellForm::Code if cell.text.is_empty() || cell.text.contains(['`', '|', '<']) => text,
+        CellForm::Code => format!("`{}`", cell.text),
+        CellForm::Strong(more) => format!("**{text}**{}", escaped(more)),
     }
 }
 

@@ -4,7 +4,7 @@ use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::comparison;
 use crate::documents::Sheet;
-use crate::tables::{Table, Tone, take_queue};
+use crate::tables::{SheetTable, Tone, take_queue};
 use crate::units;
 use bourse_record::RunFile;
 use bourse_verdict::comparison::ComparedCases;
@@ -96,7 +96,7 @@ impl Page {
     }
 
     /// Writes a table without the columns that are zero or have no room, named below it.
-    pub(super) fn table(&mut self, table: Table, has_heads: bool) {
+    pub(super) fn table(&mut self, table: SheetTable, has_heads: bool) {
         let (zeros, dropped) = self.brief(table, has_heads);
         if !zeros.is_empty() {
             self.paragraph(Tone::Faint, &format!("zero: {}", zeros.join(", ")), 2);
@@ -109,7 +109,7 @@ impl Page {
 
     /// Prints a table without the columns that are zero and those without room, and returns their titles. A line below it
     /// reports the queue that its response times include.
-    pub(super) fn brief(&mut self, mut table: Table, has_heads: bool) -> (Vec<String>, Vec<String>) {
+    pub(super) fn brief(&mut self, mut table: SheetTable, has_heads: bool) -> (Vec<String>, Vec<String>) {
         let queue = take_queue(&mut table);
         let zeros = table.fold();
         let times = table.heads.iter().filter(|head| head.is_time);

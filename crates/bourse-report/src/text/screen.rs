@@ -6,13 +6,13 @@ use crate::documents;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
 use crate::view::{
-    CaseVerdict, CaseView, RuleStatus, Standing, notices, other_warnings, rules, verdicts, warnings_of_others,
+    CaseVerdict, CaseView, FigureValidity, RuleStatus, notices, other_warnings, rules, verdicts, warnings_of_others,
     warnings_of_the_request,
 };
 use bourse_record::{CostCovers, RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
-const LINES: usize = 24;
+const SCREEN_LINES: usize = 24;
 /// Most doubts, however much room there is.
 const DOUBTS: usize = 3;
 /// Lines of one doubt.
@@ -37,8 +37,12 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     end.again(file);
     // One line is reserved for the report's path.
     let used = screen.out.lines().count() + end.out.lines().count() + 1;
-    let others =
-        screen.doubts(file, &views, &told, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
+    let others = screen.doubts(
+        file,
+        &views,
+        &told,
+        if views.len() == 1 { SCREEN_LINES.saturating_sub(used) } else { usize::MAX },
+    );
     screen.out.push_str(&end.out);
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
@@ -126,7 +130,7 @@ impl Page {
     /// Number of rules of the specification that were met, and the notices that every report must have.
     fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>]) {
         // Of what was not measured no rule was met or broken.
-        let measured = views.iter().filter(|view| view.standing() != Standing::NothingMeasured);
+        let measured = views.iter().filter(|view| view.validity() != FigureValidity::NothingMeasured);
         let broken = measured.map(|view| {
             let rules = rules(view);
             (rules.iter().filter(|rule| rule.status == RuleStatus::No).count(), rules.len())

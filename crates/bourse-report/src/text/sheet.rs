@@ -1,8 +1,10 @@
 //! A document for a terminal.
 
 use super::page::{LastLine, Page};
-use crate::documents::{Answer, Fold, Line, Part, Place, RepeatCommand, Sheet, ShownForms, entries};
-use crate::tables::{Table, Tone};
+use crate::documents::{
+    LinePlace, RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries,
+};
+use crate::tables::{SheetTable, Tone};
 use crate::units::printable;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -30,42 +32,42 @@ impl Page {
     }
 
     /// Draws parts one below the other.
-    pub(super) fn parts(&mut self, parts: &[Part], whole: bool) {
+    pub(super) fn parts(&mut self, parts: &[SheetPart], whole: bool) {
         for part in parts {
             self.part(part, whole);
         }
     }
 
-    fn part(&mut self, part: &Part, whole: bool) {
+    fn part(&mut self, part: &SheetPart, whole: bool) {
         match part {
-            Part::Paragraph(text) => self.text(Tone::Plain, text),
-            Part::Heading(.., text) => self.heading(&printable(text)),
-            Part::Answer(answer) => {
+            SheetPart::Paragraph(text) => self.text(Tone::Plain, text),
+            SheetPart::Heading(.., text) => self.heading(&printable(text)),
+            SheetPart::Answer(answer) => {
                 if self.last != LastLine::Start {
                     self.blank();
                 }
                 self.answer(answer);
             }
-            Part::Line(Line { place, tone, class, text, .. }) => {
+            SheetPart::Line(SheetLine { place, tone, class, text, .. }) => {
                 let text = if class.is_empty() { text.clone() } else { format!("{class}: {text}") };
                 match place {
-                    Place::Text | Place::Failed => self.text(*tone, &text),
-                    Place::Sentence => self.text(*tone, &format!("verdict: {text}")),
-                    Place::Beside | Place::Target | Place::Verdict => {
+                    LinePlace::Text | LinePlace::Failed => self.text(*tone, &text),
+                    LinePlace::Sentence => self.text(*tone, &format!("verdict: {text}")),
+                    LinePlace::Beside | LinePlace::Target | LinePlace::Verdict => {
                         self.paragraph_indented(*tone, &text);
                     }
                 }
             }
-            Part::List(lines) => lines.iter().for_each(|(level, remark)| match level {
+            SheetPart::List(lines) => lines.iter().for_each(|(level, remark)| match level {
                 0 => {
                     self.gap();
                     self.paragraph_indented(remark.tone, &remark.text);
                 }
                 _ => self.below(remark.tone, &remark.text),
             }),
-            Part::Table(table) => self.titled(table.clone()),
-            Part::Entries(all) => self.untitled(entries(all), false),
-            Part::Fold(Fold { summary, case, is_open, parts, .. }) => {
+            SheetPart::Table(table) => self.titled(table.clone()),
+            SheetPart::Entries(all) => self.untitled(entries(all), false),
+            SheetPart::Fold(SheetFold { summary, case, is_open, parts, .. }) => {
                 if case.is_some() {
                     self.heading(&format!("── {}", printable(summary)));
                     self.parts(parts, whole);
@@ -74,22 +76,22 @@ impl Page {
                     self.parts(parts, whole);
                 }
             }
-            Part::Pair(left, right) => {
+            SheetPart::Pair(left, right) => {
                 self.parts(left, whole);
                 self.parts(right, whole);
             }
-            Part::Again(RepeatCommand { name, command, .. }) => {
+            SheetPart::Again(RepeatCommand { name, command, .. }) => {
                 let name = if name.is_empty() { String::new() } else { format!(", {}", printable(name)) };
                 self.gap();
                 self.command(&format!("again{name}:"), command);
             }
-            Part::Pre(lines) => lines.iter().for_each(|line| self.line(&printable(line))),
-            Part::Only(shown, parts) => {
+            SheetPart::Pre(lines) => lines.iter().for_each(|line| self.line(&printable(line))),
+            SheetPart::Only(shown, parts) => {
                 if *shown == ShownForms::Terminal || (whole && *shown == ShownForms::Whole) {
                     self.parts(parts, whole);
                 }
             }
-            Part::Charts(_) => {}
+            SheetPart::Charts(_) => {}
         }
     }
 
@@ -112,7 +114,7 @@ impl Page {
     }
 
     /// Writes a table below its title; nothing for a table without rows.
-    pub(super) fn titled(&mut self, table: Table) {
+    pub(super) fn titled(&mut self, table: SheetTable) {
         if table.rows.is_empty() {
             return;
         }
@@ -122,7 +124,7 @@ impl Page {
         self.untitled(table, true);
     }
 
-    fn untitled(&mut self, table: Table, has_heads: bool) {
+    fn untitled(&mut self, table: SheetTable, has_heads: bool) {
         if self.last == LastLine::Text || self.last == LastLine::Table {
             self.blank();
         }
@@ -131,8 +133,8 @@ impl Page {
     }
 
     /// Writes a figure with its durability class and what is next to it.
-    pub(super) fn answer(&mut self, answer: &Answer) {
-        let Answer { figure, unit, is_bad, class, beside } = answer;
+    pub(super) fn answer(&mut self, answer: &SheetAnswer) {
+        let SheetAnswer { figure, unit, is_bad, class, beside } = answer;
         let headline = [figure.as_str(), unit].join(" ").trim_end().to_owned();
         let mut used = 2 + headline.width();
         let mut line = match is_bad {

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Longest wait for an answer, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Program of a browser: the one in `BOURSE_CHROMIUM`, or one with a usual name.
 fn program() -> Option<PathBuf> {
@@ -94,7 +94,7 @@ impl Browser {
     }
 
     fn receive(&mut self) -> Value {
-        self.output.recv_timeout(PATIENCE).expect("the browser answers")
+        self.output.recv_timeout(ANSWER_TIMEOUT).expect("the browser answers")
     }
 
     fn call(&mut self, method: &str, params: Value) -> Value {
@@ -152,7 +152,7 @@ impl Browser {
         let began = Instant::now();
         while self.value(condition) != json!(true) {
             let errors = self.complaints();
-            assert!(began.elapsed() < PATIENCE && errors.is_empty(), "{condition}: {errors:?}");
+            assert!(began.elapsed() < ANSWER_TIMEOUT && errors.is_empty(), "{condition}: {errors:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

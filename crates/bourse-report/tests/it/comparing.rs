@@ -3,7 +3,7 @@
 use crate::fixture;
 use bourse_record::{Case, Durability, Round, RunFile, Verdict};
 use bourse_report::{DataValue, DrawComparison as _, data_tables, markdown};
-use bourse_verdict::comparison::{ComparedCases, Comparison, Noise, Pair};
+use bourse_verdict::comparison::{CaseComparison, CasePair, ComparedCases, RunNoise};
 
 /// A case with rounds of these numbers of decks.
 fn case(label: &str, decks: &[u64]) -> Case {
@@ -12,18 +12,18 @@ fn case(label: &str, decks: &[u64]) -> Case {
     case
 }
 
-fn compared(base: Case, head: Case) -> Comparison {
-    let pair = Pair { base, head, in_turn: true };
-    ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons.remove(0)
+fn compared(base: Case, head: Case) -> CaseComparison {
+    let pair = CasePair { base, head, in_turn: true };
+    ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown).comparisons.remove(0)
 }
 
 /// The verdict on the metric whose name begins with `name`: a response time's name has a suffix. Panics without the metric.
-fn verdict(compared: &Comparison, name: &str) -> Option<Verdict> {
+fn verdict(compared: &CaseComparison, name: &str) -> Option<Verdict> {
     compared.metrics.iter().find(|it| it.name.starts_with(name)).expect(name).verdict
 }
 
 /// A comparison of `pairs` pairs whose second side is changed in each round by `change`.
-fn changed(pairs: usize, change: impl Fn(usize, &mut Round)) -> Comparison {
+fn changed(pairs: usize, change: impl Fn(usize, &mut Round)) -> CaseComparison {
     let base = case("a", &[30; 8][..pairs]);
     let mut head = base.clone();
     head.rounds.iter_mut().enumerate().for_each(|(at, round)| change(at, round));
@@ -148,8 +148,8 @@ fn the_sentence_of_a_ranking_is_about_the_reference() {
 #[test]
 fn a_narrow_terminal_gets_the_same_words() {
     let decks = [100, 101, 99, 102, 98, 100, 101, 99];
-    let pair = Pair { base: case("a", &[100; 8]), head: case("b", &decks), in_turn: true };
-    let compared = ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown);
+    let pair = CasePair { base: case("a", &[100; 8]), head: case("b", &decks), in_turn: true };
+    let compared = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown);
     let wide = compared.text(usize::MAX);
     assert!(wide.contains("\n  these rounds can show a difference from ±"), "{wide}");
     for width in [60, 80, 100] {

@@ -1,10 +1,10 @@
 //! Run files for tests: a TPC-E-derived run of known figures, and variants of it.
 
 use bourse_record::{
-    BlockedOn, BlockedTime, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
-    Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
-    OperationIsolation, Outcome, OutcomeCount, PartOfTime, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap,
-    RoleTime, Round, RunFile, Scale, Series, Storage, TimeSpent, TimeSplit, Warning, Workload, WorkloadKind,
+    BlockedOn, BlockedTime, Build, Case, Check, CheckStatus, Conditions, Distribution, DriverQueue, Durability, Engine,
+    FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation, OperationIsolation,
+    Outcome, OutcomeCount, PartOfTime, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap, RoleTime, Round, RunFile,
+    Scale, Series, SeriesColumn, Storage, TimeSpent, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -104,7 +104,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
 fn series() -> Series {
     let time_s: Vec<f64> = (1..=42).map(f64::from).collect();
     let mib = 1024.0 * 1024.0;
-    let column = |metric: &str, of: &dyn Fn(f64) -> Option<f64>| Column {
+    let column = |metric: &str, of: &dyn Fn(f64) -> Option<f64>| SeriesColumn {
         metric: metric.to_owned(),
         values: time_s.iter().map(|time| of(*time)).collect(),
     };
@@ -148,7 +148,7 @@ fn throughput_series(seconds: &Series) -> Series {
         let column = seconds.columns.iter().find(|column| column.metric == metric).expect("a rate each second");
         let of_second =
             |tenth: usize| column.values[tenth / 10].map(|rate| rate * (1.0 + 0.2 * (tenth as f64 * 2.3).sin()));
-        Column { metric: metric.to_owned(), values: (0..420).map(of_second).collect() }
+        SeriesColumn { metric: metric.to_owned(), values: (0..420).map(of_second).collect() }
     };
     Series { time_s, columns: vec![column("throughput"), column("throughput.Trade-Result")] }
 }

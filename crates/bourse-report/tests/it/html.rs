@@ -3,7 +3,7 @@ use base64::Engine as _;
 use bourse_record::{Case, Document as _, Durability, RunFile};
 use bourse_report::DrawComparison as _;
 use bourse_report::html;
-use bourse_verdict::comparison::{ComparedCases, Noise, Pair};
+use bourse_verdict::comparison::{CasePair, ComparedCases, RunNoise};
 use bourse_verdict::suite::SuiteFile;
 use roxmltree::{Document, Node, ParsingOptions};
 use sha2::Digest as _;
@@ -37,8 +37,8 @@ fn comparison() -> String {
     };
     let base = case("sqlite:a.db?journal=delete", [30, 31, 29, 30, 32, 28, 30, 31]);
     let head = case("sqlite:b.db?journal=wal", [33, 34, 32, 33, 35, 31, 33, 34]);
-    let pair = Pair { base, head, in_turn: true };
-    let compared = ComparedCases::of(&[pair], vec!["a note".to_owned()], 0.05, &Noise::Unknown);
+    let pair = CasePair { base, head, in_turn: true };
+    let compared = ComparedCases::of(&[pair], vec!["a note".to_owned()], 0.05, &RunNoise::Unknown);
     compared.html(&[("A and B", &fixture::normal().provenance)])
 }
 

@@ -3,7 +3,7 @@
 use crate::fixture;
 use bourse_record::{Arrivals, Case, Outcome, RunFile};
 use bourse_report::{DataValue, DrawComparison as _, data_tables, svg, terminal};
-use bourse_verdict::comparison::{ComparedCases, Noise, Pair, TOLERANCE};
+use bourse_verdict::comparison::{CasePair, ComparedCases, RunNoise, TOLERANCE};
 
 /// Two values of a sweep over one workload; `change` changes the second case.
 fn swept(change: impl Fn(&mut Case)) -> RunFile {
@@ -100,7 +100,7 @@ fn quantiles_of_batches_say_so_wherever_they_stand() {
     assert!(!svg(&each).expect("a curve").contains("of batches"));
     let compared = |file: &RunFile| {
         let [base, head] = [&file.cases[0], &file.cases[1]].map(Clone::clone);
-        ComparedCases::of(&[Pair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &Noise::Unknown)
+        ComparedCases::of(&[CasePair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &RunNoise::Unknown)
             .text(usize::MAX)
     };
     // Thirty timings have a median alone.
@@ -134,7 +134,8 @@ fn a_comparison_and_a_sweep_name_the_queue_that_is_part_of_their_response_times(
     }
     let texts = |file: &RunFile| {
         let [base, head] = [&file.cases[0], &file.cases[1]].map(Clone::clone);
-        let compared = ComparedCases::of(&[Pair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &Noise::Unknown);
+        let compared =
+            ComparedCases::of(&[CasePair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &RunNoise::Unknown);
         [compared.text(usize::MAX), compared.markdown(), svg(file).expect("a curve")]
     };
     let [text, markdown, curve] = texts(&file);

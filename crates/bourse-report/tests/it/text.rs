@@ -101,8 +101,11 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     let other = file.cases[0].clone();
     file.cases.push(other);
     let stored = bourse_verdict::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
-    let compared =
-        bourse_verdict::comparison::ComparedCases::of_stored(stored, 0.05, &bourse_verdict::comparison::Noise::Unknown);
+    let compared = bourse_verdict::comparison::ComparedCases::of_stored(
+        stored,
+        0.05,
+        &bourse_verdict::comparison::RunNoise::Unknown,
+    );
     for text in [markdown(&file), compared.markdown()] {
         assert!(
             !text.contains("<img") && !text.replace("\\]", "").contains("](") && !text.contains("\n# head"),
@@ -399,8 +402,8 @@ fn a_comparison_has_the_servers_part_or_no_part() {
             round.interference = Some(others);
         }
         let used = head.rounds[0].cpu_user_s + head.rounds[0].cpu_system_s;
-        let pair = bourse_verdict::comparison::Pair { base, head, in_turn: true };
-        let noise = bourse_verdict::comparison::Noise::Unknown;
+        let pair = bourse_verdict::comparison::CasePair { base, head, in_turn: true };
+        let noise = bourse_verdict::comparison::RunNoise::Unknown;
         let compared = bourse_verdict::comparison::ComparedCases::of(&[pair], Vec::new(), 0.05, &noise);
         let found = compared.comparisons[0].metrics.iter().find(|it| it.name == "processor time each");
         (used, found.map(|it| it.ratio))

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A server's limit of connections, and their present use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// The server's name for the limit, as `max_connections`.
     pub name: &'static str,
     /// Maximal number of open connections.
@@ -16,7 +16,7 @@ pub struct Limits {
     pub open: u64,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// Refuses more sessions than are free.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_is_free_is_taken_and_no_more() {
-        let limits = Limits { name: "max_connections", most: 20, reserved: 3, open: 2 };
+        let limits = ConnectionLimits { name: "max_connections", most: 20, reserved: 3, open: 2 };
         let check = |wanted| limits.check(wanted, |enough| format!("{enough} would do"));
         assert!(check(15).is_ok());
         let refused = check(16).unwrap_err();
@@ -66,7 +66,7 @@ mod tests {
             refused.message(),
             "16 sessions are too many for the server: its max_connections is 20, of which 3 are reserved and 2 in use; 21 would do"
         );
-        assert!(Limits { open: 40, ..limits }.check(1, |_| String::new()).is_err());
+        assert!(ConnectionLimits { open: 40, ..limits }.check(1, |_| String::new()).is_err());
     }
 
     #[test]

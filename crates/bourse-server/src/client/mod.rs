@@ -4,7 +4,7 @@
 //! - [`passwords`]: files of passwords, in the formats of libpq and MySQL's clients.
 //! - [`Product`]: a database that implements the protocol of another, and its differences.
 //! - [`tls`]: encrypted connections by libpq's options, in builds with the feature `tls`.
-//! - [`Limits`]: the number of sessions that a server accepts, read before the first is opened.
+//! - [`ConnectionLimits`]: the number of sessions that a server accepts, read before the first is opened.
 
 mod address;
 mod limits;
@@ -14,8 +14,8 @@ mod product;
 mod session;
 pub mod tls;
 
-pub use address::Address;
-pub use limits::{AnnouncedSessions, Limits};
+pub use address::ServerAddress;
+pub use limits::{AnnouncedSessions, ConnectionLimits};
 pub use nodes::{ConflictKinds, NodeConnector, Nodes, given};
 pub use product::Product;
 pub use session::NodeSession;

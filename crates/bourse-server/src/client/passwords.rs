@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Places where a client of this process finds passwords.
 #[derive(Default)]
-pub struct Environment {
+pub struct PasswordSources {
     /// The password itself, from an environment variable.
     pub password: Option<String>,
     /// The file of passwords that an environment variable names.
@@ -16,7 +16,7 @@ pub struct Environment {
     pub home: Option<PathBuf>,
 }
 
-impl Environment {
+impl PasswordSources {
     /// Reads this process's environment: `passwords` names variables for a password, of which the first that is set
     /// counts, `file` one for a file.
     pub fn of_process(passwords: &[&str], file: Option<&str>) -> Self {

@@ -7,13 +7,13 @@ use std::process::Command;
 
 /// User that a server runs as.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Account {
+pub(crate) struct ServerAccount {
     name: &'static str,
     /// User and group; `None` for the user of this process.
     ids: Option<(u32, u32)>,
 }
 
-impl Account {
+impl ServerAccount {
     /// Finds the user. Servers refuse to run as root, so a root process uses one that the server's package creates.
     #[cfg(unix)]
     pub(crate) fn find(kind: &ServerKind) -> Result<Self, EngineError> {

@@ -1,6 +1,6 @@
 //! Folder of a private server: marked as Bourse's, locked by its owner, removed with the server.
 
-use crate::private::account::Account;
+use crate::private::account::ServerAccount;
 use crate::private::server::{detach, last_words};
 use crate::private::{ServerKind, leftovers};
 use bourse_engine::{EngineError, ErrorKind, copy_file, remove_folder, sync_folder};
@@ -18,7 +18,7 @@ pub(crate) const OWNER_FILE: &str = "owner";
 pub(crate) const OWNER_MARK: &str = "made by bourse: a private server's folder, which is removed with it\n";
 
 /// Folder of a file system in memory.
-const MEMORY: &str = "/dev/shm";
+const MEMORY_FOLDER: &str = "/dev/shm";
 
 /// Maximal length of a socket's path in bytes, with some reserve.
 const SOCKET_PATH_BYTES: usize = 100;
@@ -30,7 +30,7 @@ const SOCKET_PATH_BYTES: usize = 100;
 pub fn parent(directory: Option<&Path>, in_memory: bool) -> Result<PathBuf, EngineError> {
     match directory {
         Some(directory) => std::path::absolute(directory).map_err(|e| EngineError::io("find", directory, &e)),
-        None if in_memory => Ok(PathBuf::from(MEMORY)),
+        None if in_memory => Ok(PathBuf::from(MEMORY_FOLDER)),
         None => Ok(std::env::temp_dir()),
     }
 }
@@ -42,7 +42,7 @@ pub struct ServerFolder {
     folder: TempDir,
     /// The owner's file, locked as long as this lives.
     _owner: File,
-    account: Account,
+    account: ServerAccount,
 }
 
 impl ServerFolder {
@@ -54,12 +54,12 @@ impl ServerFolder {
         let parent = parent(directory, in_memory)?;
         if in_memory && !parent.is_dir() {
             return Err(EngineError::unsupported(format!(
-                "ram=on needs {MEMORY}, which does not exist on this system"
+                "ram=on needs {MEMORY_FOLDER}, which does not exist on this system"
             )));
         }
         leftovers::sweep(kind, &parent);
         let (folder, owner) = marked_folder(kind, &parent)?;
-        let account = Account::find(kind)?;
+        let account = ServerAccount::find(kind)?;
         for name in ["data"].iter().chain(kind.folders) {
             let path = folder.path().join(name);
             fs::create_dir(&path).map_err(|e| EngineError::io("make", &path, &e))?;
@@ -198,7 +198,7 @@ const COPY: &str = "copy";
 
 /// Copies the content of a folder into an existing one, without the files of these names. Anything but files and
 /// folders, such as a socket, is left out too.
-fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &Account) -> Result<(), EngineError> {
+fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &ServerAccount) -> Result<(), EngineError> {
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
         if without.iter().any(|name| entry.file_name() == *name) {

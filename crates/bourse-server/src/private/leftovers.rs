@@ -63,9 +63,9 @@ pub(crate) fn end_processes(kind: &ServerKind, folder: &Path) {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
     use std::time::{Duration, Instant};
     /// Time within which killed processes must be gone.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const END_TIMEOUT: Duration = Duration::from_secs(10);
     let data = folder.join("data");
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + END_TIMEOUT;
     loop {
         let Ok(processes) = fs::read_dir("/proc") else { return };
         let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

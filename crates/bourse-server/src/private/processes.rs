@@ -20,7 +20,7 @@ pub fn works_in(process: u32, program: &str, folder: &Path) -> bool {
 
 /// Resources that a process has used since it began, and memory it holds now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ProcessUse {
+pub struct ChildProcessUse {
     /// Processor time, bytes read and written, and all memory that it has touched.
     pub process: ServerProcess,
     /// Part of the processor time that ended children took, in nanoseconds.
@@ -32,7 +32,7 @@ pub struct ProcessUse {
 }
 
 /// Resources used by a process; on request with the time of ended children that it has waited for.
-pub fn process_use(process: u32, with_ended_children: bool) -> Option<ProcessUse> {
+pub fn process_use(process: u32, with_ended_children: bool) -> Option<ChildProcessUse> {
     let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     parse(&read("stat")?, &read("io").unwrap_or_default(), &read("status")?, with_ended_children)
 }
@@ -43,7 +43,7 @@ pub fn children(process: u32) -> Vec<u32> {
     listed.split_whitespace().filter_map(|number| number.parse().ok()).collect()
 }
 
-fn parse(stat: &str, io: &str, status: &str, with_ended_children: bool) -> Option<ProcessUse> {
+fn parse(stat: &str, io: &str, status: &str, with_ended_children: bool) -> Option<ChildProcessUse> {
     // The kernel shows processor time in hundredths of a second on every architecture.
     const TICK_NS: u64 = 10_000_000;
     // The program's name in parentheses may hold anything: count from behind it.
@@ -56,7 +56,7 @@ fn parse(stat: &str, io: &str, status: &str, with_ended_children: bool) -> Optio
     };
     // A process that has ended has no memory any more, and tells its time until it is asked for its end.
     let bytes = |name: &str| number(status, name).unwrap_or(0) * 1_024;
-    Some(ProcessUse {
+    Some(ChildProcessUse {
         process: ServerProcess {
             cpu_user_ns: time(11, 13)?,
             cpu_system_ns: time(12, 14)?,

@@ -20,7 +20,7 @@ pub use routines::routines_conformance;
 use std::time::{Duration, Instant};
 
 /// Guarantee of the seam with its test.
-pub struct Check {
+pub struct ConformanceCheck {
     /// Guarantee, as a sentence.
     pub name: &'static str,
     /// Test of the guarantee; panics if it is broken.
@@ -28,38 +28,47 @@ pub struct Check {
 }
 
 /// All guarantees of the seam, each with its test.
-pub static CHECKS: &[Check] = &[
-    Check { name: "rows of all tables come back as they were loaded", run: rows::loaded_rows_come_back },
-    Check { name: "rows of all tables come back as they were inserted", run: rows::inserted_rows_come_back },
-    Check { name: "absent and empty are different", run: rows::absent_is_not_empty },
-    Check { name: "execute counts the rows it changed", run: statements::changes_are_counted },
-    Check { name: "a callback's error ends the query", run: statements::a_callback_can_stop },
-    Check { name: "columns have the names that the statement gives them", run: statements::columns_have_names },
-    Check { name: "parameters stand in one list or in two", run: statements::parameters_in_two_lists },
-    Check { name: "a change of one row changes one row, or nothing is committed", run: statements::changes_of_one_row },
-    Check { name: "a statement is run for each set of parameters", run: statements::runs_for_each_set_of_parameters },
-    Check { name: "a plan is shown or refused", run: statements::plans },
-    Check { name: "the engine describes itself", run: statements::description },
-    Check { name: "no statement has a hole that only this engine fills", run: statements::holes },
-    Check { name: "a rollback undoes", run: isolation::rollback_undoes },
-    Check { name: "a commit lasts", run: isolation::commit_lasts },
-    Check { name: "a rollback outside a transaction is fine", run: isolation::rollback_outside },
-    Check { name: "a dropped session undoes its transaction", run: isolation::dropped_session },
-    Check { name: "no dirty reads", run: isolation::no_dirty_reads },
-    Check { name: "reads repeat", run: isolation::reads_repeat },
-    Check { name: "writers are serializable as promised", run: isolation::no_write_skew },
-    Check { name: "writers in each other's way conflict", run: errors::conflicts },
-    Check { name: "constraints are told from other errors", run: errors::constraints },
-    Check { name: "foreign keys and checks hold as promised", run: errors::declared_constraints },
-    Check { name: "a statement survives its error", run: errors::statements_survive },
-    Check { name: "nonsense is an error that names the statement", run: errors::nonsense },
-    Check { name: "an unfinished load is not seen", run: loading::unfinished_load },
-    Check { name: "a load replaces what was there", run: loading::replaced },
-    Check { name: "a load replaces nothing that others made", run: loading::others_are_kept },
-    Check { name: "a loader can look at what it loaded", run: loading::loader_queries },
-    Check { name: "a loader reports what is wrong with a row", run: loading::bad_rows },
-    Check { name: "no update is lost between threads", run: threads::no_lost_update },
-    Check { name: "readers and writers both get on", run: threads::nobody_starves },
+pub static CHECKS: &[ConformanceCheck] = &[
+    ConformanceCheck { name: "rows of all tables come back as they were loaded", run: rows::loaded_rows_come_back },
+    ConformanceCheck { name: "rows of all tables come back as they were inserted", run: rows::inserted_rows_come_back },
+    ConformanceCheck { name: "absent and empty are different", run: rows::absent_is_not_empty },
+    ConformanceCheck { name: "execute counts the rows it changed", run: statements::changes_are_counted },
+    ConformanceCheck { name: "a callback's error ends the query", run: statements::a_callback_can_stop },
+    ConformanceCheck {
+        name: "columns have the names that the statement gives them",
+        run: statements::columns_have_names,
+    },
+    ConformanceCheck { name: "parameters stand in one list or in two", run: statements::parameters_in_two_lists },
+    ConformanceCheck {
+        name: "a change of one row changes one row, or nothing is committed",
+        run: statements::changes_of_one_row,
+    },
+    ConformanceCheck {
+        name: "a statement is run for each set of parameters",
+        run: statements::runs_for_each_set_of_parameters,
+    },
+    ConformanceCheck { name: "a plan is shown or refused", run: statements::plans },
+    ConformanceCheck { name: "the engine describes itself", run: statements::description },
+    ConformanceCheck { name: "no statement has a hole that only this engine fills", run: statements::holes },
+    ConformanceCheck { name: "a rollback undoes", run: isolation::rollback_undoes },
+    ConformanceCheck { name: "a commit lasts", run: isolation::commit_lasts },
+    ConformanceCheck { name: "a rollback outside a transaction is fine", run: isolation::rollback_outside },
+    ConformanceCheck { name: "a dropped session undoes its transaction", run: isolation::dropped_session },
+    ConformanceCheck { name: "no dirty reads", run: isolation::no_dirty_reads },
+    ConformanceCheck { name: "reads repeat", run: isolation::reads_repeat },
+    ConformanceCheck { name: "writers are serializable as promised", run: isolation::no_write_skew },
+    ConformanceCheck { name: "writers in each other's way conflict", run: errors::conflicts },
+    ConformanceCheck { name: "constraints are told from other errors", run: errors::constraints },
+    ConformanceCheck { name: "foreign keys and checks hold as promised", run: errors::declared_constraints },
+    ConformanceCheck { name: "a statement survives its error", run: errors::statements_survive },
+    ConformanceCheck { name: "nonsense is an error that names the statement", run: errors::nonsense },
+    ConformanceCheck { name: "an unfinished load is not seen", run: loading::unfinished_load },
+    ConformanceCheck { name: "a load replaces what was there", run: loading::replaced },
+    ConformanceCheck { name: "a load replaces nothing that others made", run: loading::others_are_kept },
+    ConformanceCheck { name: "a loader can look at what it loaded", run: loading::loader_queries },
+    ConformanceCheck { name: "a loader reports what is wrong with a row", run: loading::bad_rows },
+    ConformanceCheck { name: "no update is lost between threads", run: threads::no_lost_update },
+    ConformanceCheck { name: "readers and writers both get on", run: threads::nobody_starves },
 ];
 
 /// Runs every check.

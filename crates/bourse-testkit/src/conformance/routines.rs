@@ -7,7 +7,7 @@ use bourse_engine::{
 };
 use bourse_schema::{Amount, Date, Field as _, Text, Timestamp};
 
-type Name = Text<3>;
+type RoutineName = Text<3>;
 
 static CHARGES: Sql = Sql::new("SELECT ch_c_tier, ch_chrg FROM charge WHERE ch_tt_id = ?1 ORDER BY ch_c_tier");
 static RAISE: Sql = Sql::new("UPDATE charge SET ch_chrg = ch_chrg + ?2 WHERE ch_tt_id = ?1");
@@ -16,7 +16,7 @@ static RAISE: Sql = Sql::new("UPDATE charge SET ch_chrg = ch_chrg + ?2 WHERE ch_
 static ALL_KINDS: Routine = Routine::new(
     "bourse_kit_all",
     &[
-        ("p_name", Name::TYPE),
+        ("p_name", RoutineName::TYPE),
         ("p_by", Amount::TYPE),
         ("p_day", Date::TYPE),
         ("p_at", Timestamp::TYPE),
@@ -49,14 +49,14 @@ static ALL_KINDS: Routine = Routine::new(
 
 static SET_ONE: Routine = Routine::new(
     "bourse_kit_set",
-    &[("p_name", Name::TYPE), ("p_tier", u8::TYPE), ("p_to", Amount::TYPE)],
+    &[("p_name", RoutineName::TYPE), ("p_tier", u8::TYPE), ("p_to", Amount::TYPE)],
     &[],
     &[ChangeOne(&SET_CHARGE, &["p_name", "p_tier", "p_to"]), Rows(0, &READ_CHARGE, &["p_name", "p_tier"])],
 );
 
 static ADD_ONE: Routine = Routine::new(
     "bourse_kit_add",
-    &[("p_name", Name::TYPE), ("p_tier", u8::TYPE), ("p_to", Amount::TYPE)],
+    &[("p_name", RoutineName::TYPE), ("p_tier", u8::TYPE), ("p_to", Amount::TYPE)],
     &[],
     &[ChangeOne(&ADD_CHARGE, &["p_name", "p_tier", "p_to"])],
 );
@@ -111,7 +111,7 @@ fn values_and_sets(engine: &dyn Engine) {
                         assert_eq!((row.get::<i64>(0)?, row.columns()), (3, 8));
                         // Sum of the first and the third tier.
                         assert_eq!(row.get::<Amount>(1)?.units(), 2 * (FIRST_CHARGE + 3 + first));
-                        assert_eq!(row.get::<Name>(2)?.as_str(), "TMB");
+                        assert_eq!(row.get::<RoutineName>(2)?.as_str(), "TMB");
                         assert_eq!((row.get::<Date>(3)?, row.get::<Timestamp>(4)?), (at.date(), at));
                         assert_eq!((row.get::<bool>(5)?, row.get::<i64>(6)?), (true, number));
                         assert_eq!(row.value(7), Value::Null);

@@ -6,23 +6,23 @@ use bourse_schema::{Batch, ColumnType, Date, Table, Timestamp, create_table, ins
 
 /// Limit of its columns' domains that a row is at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Limit {
+enum ColumnLimit {
     Least,
     Most,
     /// NULL where it is allowed, an awkward value elsewhere.
     Odd,
 }
-const LIMITS: [Limit; 3] = [Limit::Least, Limit::Most, Limit::Odd];
+const LIMITS: [ColumnLimit; 3] = [ColumnLimit::Least, ColumnLimit::Most, ColumnLimit::Odd];
 
 /// Value that owns its text or bytes.
 #[derive(Debug, Clone, PartialEq)]
-enum Owned {
+enum OwnedValue {
     Plain(Value<'static>),
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl Owned {
+impl OwnedValue {
     fn value(&self) -> Value<'_> {
         match self {
             Self::Plain(value) => *value,
@@ -32,56 +32,56 @@ impl Owned {
     }
 }
 
-fn number(limit: Limit, most: i64) -> i64 {
+fn number(limit: ColumnLimit, most: i64) -> i64 {
     match limit {
-        Limit::Least => -most,
-        Limit::Most => most,
-        Limit::Odd => 0,
+        ColumnLimit::Least => -most,
+        ColumnLimit::Most => most,
+        ColumnLimit::Odd => 0,
     }
 }
 
-fn at_limit(domain: ColumnType, limit: Limit) -> Owned {
+fn at_limit(domain: ColumnType, limit: ColumnLimit) -> OwnedValue {
     let digits = |count: u8| 10i64.pow(u32::from(count)) - 1;
     match domain {
-        ColumnType::Ident => Owned::Plain(Value::Int(number(limit, digits(15)))),
-        ColumnType::Count => Owned::Plain(Value::Int(number(limit, digits(12)))),
-        ColumnType::Integer => Owned::Plain(Value::Int(number(limit, digits(9)))),
-        ColumnType::Small => Owned::Plain(Value::Int(number(limit, digits(4)))),
+        ColumnType::Ident => OwnedValue::Plain(Value::Int(number(limit, digits(15)))),
+        ColumnType::Count => OwnedValue::Plain(Value::Int(number(limit, digits(12)))),
+        ColumnType::Integer => OwnedValue::Plain(Value::Int(number(limit, digits(9)))),
+        ColumnType::Small => OwnedValue::Plain(Value::Int(number(limit, digits(4)))),
         ColumnType::Decimal { precision, scale } => {
-            Owned::Plain(Value::Decimal { units: number(limit, digits(precision)), scale })
+            OwnedValue::Plain(Value::Decimal { units: number(limit, digits(precision)), scale })
         }
-        ColumnType::Bool => Owned::Plain(Value::Bool(limit == Limit::Most)),
-        ColumnType::Date => Owned::Plain(Value::Date(match limit {
-            Limit::Least => Date::from_ymd(1900, 1, 1),
-            Limit::Most => Date::from_ymd(2199, 12, 31),
-            Limit::Odd => Date::from_ymd(2004, 2, 29),
+        ColumnType::Bool => OwnedValue::Plain(Value::Bool(limit == ColumnLimit::Most)),
+        ColumnType::Date => OwnedValue::Plain(Value::Date(match limit {
+            ColumnLimit::Least => Date::from_ymd(1900, 1, 1),
+            ColumnLimit::Most => Date::from_ymd(2199, 12, 31),
+            ColumnLimit::Odd => Date::from_ymd(2004, 2, 29),
         })),
-        ColumnType::Timestamp => Owned::Plain(Value::Timestamp(match limit {
-            Limit::Least => Timestamp::at(Date::from_ymd(1900, 1, 1), 1),
-            Limit::Most => Timestamp::at(Date::from_ymd(2199, 12, 31), 86_399_999),
-            Limit::Odd => Timestamp::at(Date::from_ymd(1969, 12, 31), 86_399_995),
+        ColumnType::Timestamp => OwnedValue::Plain(Value::Timestamp(match limit {
+            ColumnLimit::Least => Timestamp::at(Date::from_ymd(1900, 1, 1), 1),
+            ColumnLimit::Most => Timestamp::at(Date::from_ymd(2199, 12, 31), 86_399_999),
+            ColumnLimit::Odd => Timestamp::at(Date::from_ymd(1969, 12, 31), 86_399_995),
         })),
-        ColumnType::Text(width) => Owned::Text(match limit {
-            Limit::Least => String::new(),
-            Limit::Most => "z".repeat(width),
-            Limit::Odd => "'%|\\\"; --_".chars().take(width).collect(),
+        ColumnType::Text(width) => OwnedValue::Text(match limit {
+            ColumnLimit::Least => String::new(),
+            ColumnLimit::Most => "z".repeat(width),
+            ColumnLimit::Odd => "'%|\\\"; --_".chars().take(width).collect(),
         }),
-        ColumnType::Lob(width) => Owned::Bytes(match limit {
-            Limit::Least => Vec::new(),
-            Limit::Most => (0..width).map(|at| (at * 7 % 256) as u8).collect(),
-            Limit::Odd => b"\0'\xff\n".to_vec(),
+        ColumnType::Lob(width) => OwnedValue::Bytes(match limit {
+            ColumnLimit::Least => Vec::new(),
+            ColumnLimit::Most => (0..width).map(|at| (at * 7 % 256) as u8).collect(),
+            ColumnLimit::Odd => b"\0'\xff\n".to_vec(),
         }),
     }
 }
 
 /// Rows of one table at the limits of its columns' domains.
-struct Limits(&'static Table);
+struct LimitRows(&'static Table);
 
-impl Limits {
-    fn row(&self, index: usize) -> Vec<Owned> {
+impl LimitRows {
+    fn row(&self, index: usize) -> Vec<OwnedValue> {
         let column = |column: &bourse_schema::Column| {
-            if column.nullable && LIMITS[index] == Limit::Odd {
-                Owned::Plain(Value::Null)
+            if column.nullable && LIMITS[index] == ColumnLimit::Odd {
+                OwnedValue::Plain(Value::Null)
             } else {
                 at_limit(column.column_type, LIMITS[index])
             }
@@ -90,7 +90,7 @@ impl Limits {
     }
 }
 
-impl Batch for Limits {
+impl Batch for LimitRows {
     fn table(&self) -> &'static Table {
         self.0
     }
@@ -99,25 +99,27 @@ impl Batch for Limits {
     }
     fn with_row(&self, index: usize, f: &mut dyn FnMut(&[Value<'_>])) {
         let row = self.row(index);
-        f(&row.iter().map(Owned::value).collect::<Vec<_>>());
+        f(&row.iter().map(OwnedValue::value).collect::<Vec<_>>());
     }
 }
 
 /// Reads a value as its column's domain, whatever type the engine returns it in.
-fn as_domain(domain: ColumnType, value: Value<'_>) -> Owned {
-    let read = || -> Result<Owned, bourse_engine::WrongType> {
+fn as_domain(domain: ColumnType, value: Value<'_>) -> OwnedValue {
+    let read = || -> Result<OwnedValue, bourse_engine::WrongType> {
         Ok(match (domain, value) {
-            (_, Value::Null) => Owned::Plain(Value::Null),
-            (ColumnType::Decimal { scale, .. }, Value::Int(units)) => Owned::Plain(Value::Decimal { units, scale }),
-            (ColumnType::Decimal { scale, .. }, Value::Decimal { units, scale: found }) if found <= scale => {
-                Owned::Plain(Value::Decimal { units: units * 10i64.pow(u32::from(scale - found)), scale })
+            (_, Value::Null) => OwnedValue::Plain(Value::Null),
+            (ColumnType::Decimal { scale, .. }, Value::Int(units)) => {
+                OwnedValue::Plain(Value::Decimal { units, scale })
             }
-            (ColumnType::Bool, _) => Owned::Plain(Value::Bool(bool::from_value(value)?)),
-            (ColumnType::Date, _) => Owned::Plain(Value::Date(Date::from_value(value)?)),
-            (ColumnType::Timestamp, _) => Owned::Plain(Value::Timestamp(Timestamp::from_value(value)?)),
-            (ColumnType::Text(_), _) => Owned::Text(String::from_value(value)?),
-            (ColumnType::Lob(_), _) => Owned::Bytes(Vec::from_value(value)?),
-            _ => Owned::Plain(Value::Int(i64::from_value(value)?)),
+            (ColumnType::Decimal { scale, .. }, Value::Decimal { units, scale: found }) if found <= scale => {
+                OwnedValue::Plain(Value::Decimal { units: units * 10i64.pow(u32::from(scale - found)), scale })
+            }
+            (ColumnType::Bool, _) => OwnedValue::Plain(Value::Bool(bool::from_value(value)?)),
+            (ColumnType::Date, _) => OwnedValue::Plain(Value::Date(Date::from_value(value)?)),
+            (ColumnType::Timestamp, _) => OwnedValue::Plain(Value::Timestamp(Timestamp::from_value(value)?)),
+            (ColumnType::Text(_), _) => OwnedValue::Text(String::from_value(value)?),
+            (ColumnType::Lob(_), _) => OwnedValue::Bytes(Vec::from_value(value)?),
+            _ => OwnedValue::Plain(Value::Int(i64::from_value(value)?)),
         })
     };
     read().unwrap_or_else(|wrong| panic!("{domain:?}: {wrong:?}"))
@@ -127,7 +129,7 @@ fn as_domain(domain: ColumnType, value: Value<'_>) -> Owned {
 #[track_caller]
 fn check_rows(session: &mut dyn Session, table: &'static Table) {
     let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
-    let mut found: Vec<Vec<Owned>> = Vec::new();
+    let mut found: Vec<Vec<OwnedValue>> = Vec::new();
     session
         .query_text(&format!("SELECT {} FROM {}", names.join(", "), table.name), &[], &mut |row| {
             let read = |(at, column): (usize, &bourse_schema::Column)| as_domain(column.column_type, row.value(at));
@@ -137,7 +139,7 @@ fn check_rows(session: &mut dyn Session, table: &'static Table) {
         .unwrap_or_else(|e| panic!("{}: {e}", table.name));
     assert_eq!(found.len(), LIMITS.len(), "{}: number of rows", table.name);
     for (index, limit) in LIMITS.iter().enumerate() {
-        let expected = Limits(table).row(index);
+        let expected = LimitRows(table).row(index);
         assert!(found.contains(&expected), "{} {limit:?}\nwanted {expected:?}\nfound  {found:?}", table.name);
     }
 }
@@ -148,7 +150,7 @@ fn load_tables(engine: &dyn Engine, with_rows: bool) {
     for table in load_order(tables::all()) {
         loader.run(&create_table(table, dialect(engine), false)).expect("DDL");
         if with_rows {
-            loader.insert(&Limits(table)).unwrap_or_else(|e| panic!("{}: {e}", table.name));
+            loader.insert(&LimitRows(table)).unwrap_or_else(|e| panic!("{}: {e}", table.name));
         }
     }
     loader.finish().expect("a whole load");
@@ -168,7 +170,7 @@ pub(super) fn inserted_rows_come_back(engine: &dyn Engine) {
     for table in load_order(tables::all()) {
         let sql = insert(table, dialect(engine));
         for index in 0..LIMITS.len() {
-            Limits(table).with_row(index, &mut |values| {
+            LimitRows(table).with_row(index, &mut |values| {
                 session.query_text(&sql, values, &mut |_| Ok(())).unwrap_or_else(|e| panic!("{}: {e}", table.name));
             });
         }

@@ -27,7 +27,7 @@ pub enum ProxyProtocol {
 
 /// Moment at which a fault can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum FaultMoment {
     /// A client connects.
     Connect,
     /// A transaction begins.
@@ -62,9 +62,9 @@ pub enum ProxyFault {
 
 /// Rule that makes a fault at every n-th moment of a kind, at most `most` times.
 #[derive(Debug, Clone, Copy)]
-pub struct Rule {
+pub struct FaultRule {
     /// Kind of moment.
-    pub moment: Moment,
+    pub moment: FaultMoment,
     /// Number *n*: every n-th such moment is hit.
     pub every: u64,
     /// Upper limit of faults that the rule makes.
@@ -76,28 +76,28 @@ pub struct Rule {
 /// Running proxy; its connections end when it is dropped.
 pub struct Proxy {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
     acceptor: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct ProxyState {
     speaks: ProxyProtocol,
     server: PathBuf,
-    rules: Vec<(Rule, AtomicU64)>,
+    rules: Vec<(FaultRule, AtomicU64)>,
     /// Moments seen so far, by kind.
     seen: [AtomicU64; 7],
     ends: AtomicBool,
     is_down: AtomicBool,
-    open: Mutex<Vec<Pair>>,
+    open: Mutex<Vec<ProxiedConnection>>,
 }
 
 /// Both sides of a connection.
-struct Pair {
+struct ProxiedConnection {
     client: TcpStream,
     server: UnixStream,
 }
 
-impl Pair {
+impl ProxiedConnection {
     fn end(&self) {
         // Either side may have ended already.
         let _ = self.client.shutdown(Shutdown::Both);
@@ -111,11 +111,11 @@ impl Pair {
 
 impl Proxy {
     /// Starts a proxy for the server with that Unix socket.
-    pub fn start(speaks: ProxyProtocol, server: PathBuf, rules: &[Rule]) -> Self {
+    pub fn start(speaks: ProxyProtocol, server: PathBuf, rules: &[FaultRule]) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         listener.set_nonblocking(true).unwrap();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyState {
             speaks,
             server,
             rules: rules.iter().map(|rule| (*rule, AtomicU64::new(0))).collect(),
@@ -162,7 +162,7 @@ impl Drop for Proxy {
     }
 }
 
-impl Shared {
+impl ProxyState {
     fn end_all(&self) {
         for pair in self.open.lock().unwrap().drain(..) {
             pair.end();
@@ -170,7 +170,7 @@ impl Shared {
     }
 
     /// Fault to make at a moment, if a rule is due.
-    fn at(&self, moment: Moment) -> Option<ProxyFault> {
+    fn at(&self, moment: FaultMoment) -> Option<ProxyFault> {
         let seen = self.seen[moment as usize].fetch_add(1, Ordering::Relaxed) + 1;
         let due = self.rules.iter().find(|(rule, acted)| {
             rule.moment == moment && seen.is_multiple_of(rule.every) && acted.load(Ordering::Relaxed) < rule.most
@@ -182,19 +182,19 @@ impl Shared {
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, shared: &Arc<ProxyState>) {
     while !shared.ends.load(Ordering::Relaxed) {
         let Ok((client, _)) = listener.accept() else {
             std::thread::sleep(Duration::from_millis(2));
             continue;
         };
-        if shared.is_down.load(Ordering::Relaxed) || shared.at(Moment::Connect) == Some(ProxyFault::CutBefore) {
+        if shared.is_down.load(Ordering::Relaxed) || shared.at(FaultMoment::Connect) == Some(ProxyFault::CutBefore) {
             continue;
         }
         // A server that cannot be reached ends the client's connection too.
         let Ok(server) = UnixStream::connect(&shared.server) else { continue };
         let _ = client.set_nonblocking(false).and_then(|()| client.set_nodelay(true));
-        let pair = Pair { client, server };
+        let pair = ProxiedConnection { client, server };
         let (Ok(kept), Ok(down)) = (pair.again(), pair.again()) else { continue };
         shared.open.lock().unwrap().push(kept);
         let shared = shared.clone();
@@ -217,7 +217,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 /// Forwards the server's bytes, until an answer is to be cut off.
-fn answers(pair: &Pair, cut: &AtomicBool) {
+fn answers(pair: &ProxiedConnection, cut: &AtomicBool) {
     let mut bytes = vec![0; 32 << 10];
     while let Ok(read @ 1..) = (&pair.server).read(&mut bytes) {
         if cut.load(Ordering::SeqCst) || (&pair.client).write_all(&bytes[..read]).is_err() {
@@ -229,8 +229,8 @@ fn answers(pair: &Pair, cut: &AtomicBool) {
 
 /// Client side of a connection, as its messages are forwarded to the server.
 struct Requests<'a> {
-    shared: &'a Shared,
-    pair: &'a Pair,
+    shared: &'a ProxyState,
+    pair: &'a ProxiedConnection,
     cut: &'a AtomicBool,
 }
 
@@ -240,7 +240,7 @@ impl Requests<'_> {
     }
 
     /// First of these moments that a rule names.
-    fn named(&self, moments: Vec<Moment>) -> Option<Moment> {
+    fn named(&self, moments: Vec<FaultMoment>) -> Option<FaultMoment> {
         moments.into_iter().find(|moment| self.shared.rules.iter().any(|(rule, _)| rule.moment == *moment))
     }
 
@@ -252,7 +252,7 @@ impl Requests<'_> {
     /// raise an error.
     fn pass_at(
         &self,
-        moment: Option<Moment>,
+        moment: Option<FaultMoment>,
         bytes: &[u8],
         raise: fn(code: &str, message: &str) -> Vec<u8>,
     ) -> io::Result<()> {
@@ -270,11 +270,11 @@ impl Requests<'_> {
 }
 
 /// Moment of a text that a client sends: the begin or the commit of a transaction.
-fn moment_of(text: &[u8]) -> Option<Moment> {
+fn moment_of(text: &[u8]) -> Option<FaultMoment> {
     let text = String::from_utf8_lossy(text);
     match text.trim_start() {
-        text if text.starts_with("COMMIT") => Some(Moment::Commit),
-        text if text.starts_with("BEGIN") || text.contains("START TRANSACTION") => Some(Moment::Begin),
+        text if text.starts_with("COMMIT") => Some(FaultMoment::Commit),
+        text if text.starts_with("BEGIN") || text.contains("START TRANSACTION") => Some(FaultMoment::Begin),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Packets of MySQL's protocol.
 
-use super::{Moment, Requests, moment_of, quoted};
+use super::{FaultMoment, Requests, moment_of, quoted};
 use std::io;
 
 /// Command bytes by which moments are recognized.
@@ -19,7 +19,7 @@ pub(super) fn requests(requests: &mut Requests<'_>) -> io::Result<()> {
         requests.read(&mut packet[4..])?;
         let moment = match packet.get(4) {
             Some(&QUERY) if is_command => requests.named(refused_of(&packet[5..])).or_else(|| moment_of(&packet[5..])),
-            Some(&EXECUTE) if is_command => Some(Moment::Statement),
+            Some(&EXECUTE) if is_command => Some(FaultMoment::Statement),
             _ => None,
         };
         requests.pass_at(moment, &packet, raise)?;
@@ -27,12 +27,12 @@ pub(super) fn requests(requests: &mut Requests<'_>) -> io::Result<()> {
 }
 
 /// Moments of a text that products speaking MySQL's protocol may refuse.
-fn refused_of(text: &[u8]) -> Vec<Moment> {
+fn refused_of(text: &[u8]) -> Vec<FaultMoment> {
     let text = String::from_utf8_lossy(text);
     let found = [
-        (Moment::Serializable, text.contains("ISOLATION LEVEL SERIALIZABLE")),
-        (Moment::SeveralStatements, text.contains(';')),
-        (Moment::ReadOnly, text.contains("TRANSACTION READ ONLY")),
+        (FaultMoment::Serializable, text.contains("ISOLATION LEVEL SERIALIZABLE")),
+        (FaultMoment::SeveralStatements, text.contains(';')),
+        (FaultMoment::ReadOnly, text.contains("TRANSACTION READ ONLY")),
     ];
     found.into_iter().filter(|(_, is_it)| *is_it).map(|(moment, _)| moment).collect()
 }

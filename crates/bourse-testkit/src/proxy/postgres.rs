@@ -1,6 +1,6 @@
 //! Messages of PostgreSQL's protocol.
 
-use super::{Moment, Requests, moment_of, quoted};
+use super::{FaultMoment, Requests, moment_of, quoted};
 use std::io;
 
 /// Codes in place of a version number by which a client requests encryption; its real first message follows.
@@ -24,7 +24,7 @@ pub(super) fn requests(requests: &mut Requests<'_>) -> io::Result<()> {
         }
         let moment = match (together[0], kind) {
             (b'Q', _) => moment_of(&together[5..]),
-            (b'B', b'S') => Some(Moment::Statement),
+            (b'B', b'S') => Some(FaultMoment::Statement),
             _ => None,
         };
         requests.pass_at(moment, &together, raise)?;

@@ -10,7 +10,7 @@ mod transactions;
 use crate::conformance::promise;
 use bourse_engine::{
     Connection, Engine, EngineError, IndexKind, Key, RecordCapabilities, RecordField, RecordTable, RecordType, Records,
-    RowExt as _, Statements, Value,
+    RowExt as _, StatementForm, Value,
 };
 
 /// Guarantee of the seam with its test.
@@ -133,7 +133,7 @@ static NOTED: RecordTable = RecordTable::new(
 
 /// Runs `f` on the session's records: its own, or those over SQL.
 fn with<T>(connection: &mut Connection, f: impl FnOnce(&mut dyn Records) -> T) -> T {
-    connection.with_records(Statements::Prepared, f)
+    connection.with_records(StatementForm::Prepared, f)
 }
 
 /// Session with these tables, empty.

@@ -1,7 +1,7 @@
 //! Operations on one record at a time, and on all records of a table.
 
 use super::{ITEMS, NOTED, check_price, fresh, insert_item, item, price, with};
-use bourse_engine::{Access, Change, Engine, EngineError, ErrorKind, Key, Records, Row, RowExt as _, Value};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, FieldChange, Key, Records, Row, RowExt as _, Value};
 
 pub(super) fn come_back(engine: &dyn Engine) {
     let ids = [1, -1, 299, 0, i64::MAX / 200, i64::MIN / 200, 77];
@@ -52,7 +52,7 @@ pub(super) fn missing_keys(engine: &dyn Engine) {
             let values = [1.into(), Value::Real(0.0), "".into(), Value::Blob(b"")];
             assert!(!records.update(&ITEMS, Key::Int(9), &values).unwrap());
             assert!(!records.add(&ITEMS, Key::Int(9), 0, 1).unwrap());
-            assert!(!records.change(&ITEMS, Key::Int(9), Change::Set(2, "a".into())).unwrap());
+            assert!(!records.change(&ITEMS, Key::Int(9), FieldChange::Set(2, "a".into())).unwrap());
             assert!(!records.delete(&ITEMS, Key::Int(9)).unwrap());
             assert_eq!(records.count(&ITEMS).unwrap(), 0);
             assert_eq!(records.delete_all(&ITEMS).unwrap(), 0);
@@ -71,7 +71,7 @@ pub(super) fn changes(engine: &dyn Engine) {
         assert!(records.add(&ITEMS, Key::Int(3), 0, -10).unwrap());
         // The same value again changes a record that is there.
         for name in ["short", "a longer name", "a longer name"] {
-            assert!(records.change(&ITEMS, Key::Int(6), Change::Set(2, name.into())).unwrap());
+            assert!(records.change(&ITEMS, Key::Int(6), FieldChange::Set(2, name.into())).unwrap());
         }
         assert!(records.delete(&ITEMS, Key::Int(4)).unwrap());
         let is_there = records.get(&ITEMS, Key::Int(3), &mut |row| {

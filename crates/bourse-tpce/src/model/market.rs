@@ -1,6 +1,6 @@
 //! Tables with the indexes that the transactions search.
 
-use crate::model::tables::Tables;
+use crate::model::tables::ModelTables;
 use bourse_egen::{Generator, Inputs, Part};
 use bourse_schema::tables::{
     Company, Customer, CustomerAccount, Holding, HoldingHistory, HoldingSummary, LastTrade, Security, Trade,
@@ -15,7 +15,7 @@ type TradesByTime = BTreeSet<(Timestamp, TradeId)>;
 /// The complete database.
 #[derive(Clone, Default)]
 pub(crate) struct Market {
-    pub(crate) tables: Tables,
+    pub(crate) tables: ModelTables,
     customers_by_tax_id: BTreeMap<Text<20>, CustomerId>,
     accounts_of: BTreeMap<CustomerId, Vec<AccountId>>,
     watch_lists_of: BTreeMap<CustomerId, Vec<WatchListId>>,

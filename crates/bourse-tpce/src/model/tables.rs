@@ -30,11 +30,11 @@ macro_rules! tables {
 
         /// Rows of all tables.
         #[derive(Clone, Default)]
-        pub(crate) struct Tables {
+        pub(crate) struct ModelTables {
             $(pub(crate) $field: Store<$row>,)+
         }
 
-        impl Tables {
+        impl ModelTables {
             /// Keys of the rows that the last transaction touched.
             pub(crate) fn changed(&self) -> Vec<RowKey> {
                 let mut keys = Vec::new();
@@ -61,7 +61,7 @@ macro_rules! tables {
             }
         }
 
-        impl RowSink for Tables {
+        impl RowSink for ModelTables {
             fn row<R: TableRow>(&mut self, row: R) {
                 let mut row = Some(row);
                 let any: &mut dyn Any = &mut row;

@@ -16,7 +16,7 @@ mod run;
 pub use alike::transactions_are_alike;
 pub use faults::{FaultEvents, stays_consistent_through_faults};
 pub use round_trips::{RoundTrips, assert_fewer, round_trips};
-pub use run::{Run, run_and_check};
+pub use run::{RunSize, run_and_check};
 
 use crate::load::{LoadOptions, load};
 use crate::transactions::Transaction;

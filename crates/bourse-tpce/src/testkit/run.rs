@@ -20,7 +20,7 @@ const SHORT_DATABASE: [i32; 4] = [-221, -911, 621, 1_021];
 
 /// Size of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Run {
+pub struct RunSize {
     /// Customers' requests; those of market and maintenance come in addition.
     pub requests: u32,
     /// Minimum number of resulting Trade-Results, exclusive.
@@ -31,7 +31,7 @@ pub struct Run {
 
 /// Loads a small database, performs the workload on it, and checks and reconciles the result. `plans` examines the
 /// loaded database before the run.
-pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn Session)) {
+pub fn run_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnce(&mut dyn Session)) {
     let inputs = Inputs::builtin();
     let part = load_small(engine, &inputs);
     let mut sessions: Vec<_> = (0..run.sessions).map(|_| engine.session().unwrap()).collect();

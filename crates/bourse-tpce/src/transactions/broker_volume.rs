@@ -1,6 +1,6 @@
 //! Broker-Volume (Clause 3.3.1): pending orders of some brokers in a sector, by value. Read-only.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};

@@ -1,7 +1,7 @@
 //! Customer-Position (Clause 3.3.2): a customer's details, the value of his accounts, and the latest history of one of them.
 //! Read-only.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::reads;
 use super::rows::{self, rows};

@@ -2,7 +2,7 @@
 //! changes. Each correction can be repeated without end. A correction of a missing row changes nothing and is a success,
 //! like every status.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::{Context, FrameError, Status, Transaction, TxnError, rows};
 use crate::planted::planted;

@@ -101,11 +101,11 @@ pub(super) struct InFrame {
 }
 
 /// Adds the number of the frame to an error.
-pub(super) trait Frame<T> {
+pub(super) trait WithFrame<T> {
     fn frame(self, frame: u8) -> Result<T, InFrame>;
 }
 
-impl<T> Frame<T> for Result<T, FrameError> {
+impl<T> WithFrame<T> for Result<T, FrameError> {
     fn frame(self, frame: u8) -> Result<T, InFrame> {
         self.map_err(|cause| InFrame { frame, cause })
     }

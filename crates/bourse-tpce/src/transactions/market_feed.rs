@@ -1,7 +1,7 @@
 //! Market-Feed (Clause 3.3.3): the exchange's ticker tape. Notes the last price of each security on it, and submits the
 //! limit orders that the price triggers.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{TransactionResult, commit, in_transaction, retrying};
 use super::routines::market;
 use super::rows::{self, rows};

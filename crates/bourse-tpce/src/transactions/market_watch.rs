@@ -1,6 +1,6 @@
 //! Market-Watch (Clause 3.3.4): change of the value of a set of securities since a day. Read-only.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};

@@ -35,7 +35,7 @@ pub(super) struct ClosedAmounts {
 
 rows! {
     /// Shares bought, or owed if negative, by one trade.
-    pub(super) struct Lot {
+    pub(super) struct PositionLot {
         /// The trade.
         pub(super) trade_id: TradeId,
         /// Quantity left.
@@ -64,7 +64,7 @@ pub(super) fn lots(
     account: AccountId,
     symbol: &Symbol,
     is_lifo: bool,
-) -> Result<Vec<Lot>, FrameError> {
+) -> Result<Vec<PositionLot>, FrameError> {
     let sql = if is_lifo != planted!(LotsInWrongOrder) { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
     let sql = planted!([TiesOfLots, LotsByPrice]: crate::planted::lots(is_lifo); sql);
     rows::all(db, sql, &[account.into(), symbol.into()])

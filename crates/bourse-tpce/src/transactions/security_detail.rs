@@ -1,6 +1,6 @@
 //! Security-Detail (Clause 3.3.5): details of a security and its company. Read-only.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::reads;
 use super::rows::{self, rows};
@@ -23,9 +23,9 @@ pub struct SecurityDetailOutput {
     /// The company's quarters, oldest first.
     pub financials: Vec<Quarter>,
     /// The security's days from the start day on.
-    pub days: Vec<Day>,
+    pub days: Vec<TradingDay>,
     /// The security's last price and volume.
-    pub last: Option<Last>,
+    pub last: Option<LastPrice>,
     /// News about the company; two at most.
     pub news: Vec<News>,
 }
@@ -144,7 +144,7 @@ rows! {
     }
 
     /// A day of trading.
-    pub struct Day {
+    pub struct TradingDay {
         /// `DM_DATE`.
         pub date: Date,
         /// `DM_CLOSE`.
@@ -158,7 +158,7 @@ rows! {
     }
 
     /// The last trade.
-    pub struct Last {
+    pub struct LastPrice {
         /// `LT_PRICE`.
         pub last_price: Price,
         /// `LT_OPEN_PRICE`.
@@ -276,7 +276,7 @@ fn frame1(db: &mut dyn Session, input: &SecurityDetail) -> Result<Box<SecurityDe
     let competitors = rows::all(db, &COMPETITORS, &[company])?;
     let financials = rows::all(db, &FINANCIALS, &[company])?;
     let most = input.max_rows_to_return.into();
-    let mut days: Vec<Day> = rows::all(db, &DAYS, &[symbol, input.start_day.into(), most])?;
+    let mut days: Vec<TradingDay> = rows::all(db, &DAYS, &[symbol, input.start_day.into(), most])?;
     if planted!(SecurityDaysReversed) {
         days.reverse();
     }

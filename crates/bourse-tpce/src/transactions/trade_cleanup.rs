@@ -1,6 +1,6 @@
 //! Trade-Cleanup (Clause 3.3.12): cancels the unfinished orders of an earlier run. Runs alone, before a run.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::market;
 use super::{Context, FrameError, Status, Transaction, TxnError, rows};

@@ -1,7 +1,7 @@
 //! Trade-Lookup (Clause 3.3.6): past trades by number, by account, by security, or with all their changes of holdings.
 //! Read-only.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::lookups;
 use super::rows::{self, rows};

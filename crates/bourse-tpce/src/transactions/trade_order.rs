@@ -1,7 +1,7 @@
 //! Trade-Order (Clause 3.3.7): a customer, or a person he permits, orders a trade. Market orders go to the exchange
 //! immediately; limit orders wait in TRADE_REQUEST for their price.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
 use super::perform::{commit, in_transaction};
 use super::positions::{ClosedAmounts, lots};
@@ -29,7 +29,7 @@ pub struct TradeOrderOutput {
     /// Frame 2, if another person than the owner orders: permissions of that person. Empty if there are none.
     pub ap_acl: Option<Text<4>>,
     /// Frame 3, if it was reached.
-    pub estimate: Option<Estimate>,
+    pub estimate: Option<TradeEstimate>,
     /// Frame 4, if it was reached: the number of the trade, which remains unused if it was rolled back.
     pub trade_id: Option<TradeId>,
 }
@@ -69,7 +69,7 @@ rows! {
 
 /// Estimate of a trade's cost, gain, tax and fees (frame 3).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Estimate {
+pub struct TradeEstimate {
     /// `CO_NAME`, as given or found.
     pub co_name: Text<60>,
     /// `S_SYMB`, as given or found.
@@ -193,7 +193,7 @@ pub(crate) fn limit(input: &TradeOrder) -> Price {
     Money::from_dollars(input.requested_price).into()
 }
 
-fn to_market(input: &TradeOrder, estimate: &Estimate, trade_id: TradeId) -> TradeRequest {
+fn to_market(input: &TradeOrder, estimate: &TradeEstimate, trade_id: TradeId) -> TradeRequest {
     TradeRequest {
         action: if estimate.type_is_market { TradeAction::ProcessOrder } else { TradeAction::SetLimitTrigger },
         trade_id,
@@ -266,7 +266,7 @@ pub(super) static ASSETS: Sql = Sql::new(
 );
 
 /// Rows read by frame 3.
-pub(super) struct Terms {
+pub(super) struct TradeTerms {
     pub(super) listing: Listing,
     pub(super) type_is_market: bool,
     pub(super) type_is_sell: bool,
@@ -279,7 +279,7 @@ pub(super) struct Terms {
     pub(super) acct_assets: Option<Balance>,
 }
 
-impl Terms {
+impl TradeTerms {
     fn requested_price(&self, input: &TradeOrder) -> Price {
         if self.type_is_market { self.listing.market_price } else { limit(input) }
     }
@@ -322,12 +322,15 @@ impl Terms {
 }
 
 /// Frame 3: estimates cost, proceeds and tax of the trade (Clause 3.3.7.5).
-fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Estimate, FrameError> {
+fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<TradeEstimate, FrameError> {
     let tier = if planted!(ChargeOfOtherTier) { owner.cust_tier % 3 + 1 } else { owner.cust_tier };
-    let terms =
-        if db.has_routines() { orders::terms(db, input, owner, tier)? } else { Terms::read(db, input, owner, tier)? };
-    let Terms { listing, type_is_market, type_is_sell, closed, .. } = &terms;
-    Ok(Estimate {
+    let terms = if db.has_routines() {
+        orders::terms(db, input, owner, tier)?
+    } else {
+        TradeTerms::read(db, input, owner, tier)?
+    };
+    let TradeTerms { listing, type_is_market, type_is_sell, closed, .. } = &terms;
+    Ok(TradeEstimate {
         co_name: listing.co_name,
         symbol: listing.symbol,
         s_name: listing.s_name,
@@ -380,7 +383,7 @@ fn frame4(
     context: &Context<'_>,
     input: &TradeOrder,
     broker: BrokerId,
-    estimate: &Estimate,
+    estimate: &TradeEstimate,
     new: &NewTrade,
 ) -> Result<TradeId, FrameError> {
     let now = (context.now)();

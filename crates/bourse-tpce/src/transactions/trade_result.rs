@@ -1,7 +1,7 @@
 //! Trade-Result (Clause 3.3.8): the exchange has executed a trade. Moves holdings, taxes the gain, pays the broker and
 //! settles with the customer; the heaviest writer, and the one whose completions are counted.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::rates::{commission, tax, tax_rate, value};
 use super::rows::{self, rows};
@@ -30,7 +30,7 @@ pub struct TradeResultOutput {
     /// Frame 3: tax on the gain; 0 if it was not reached.
     pub tax_amount: Amount,
     /// Frame 4, if it was reached.
-    pub rates: Option<Rates>,
+    pub rates: Option<CommissionRates>,
     /// Paid to the broker; 0 if frame 5 was not reached.
     pub comm_amount: Amount,
     /// Settled with the customer; 0 if frame 6 was not reached.
@@ -67,7 +67,7 @@ rows! {
     }
 
     /// Rates of which the commission is computed.
-    pub struct Rates {
+    pub struct CommissionRates {
         /// `S_NAME`.
         pub s_name: Text<70>,
         /// `CR_RATE`, in percent; `None` if there is none.
@@ -255,7 +255,7 @@ static RATES: Sql = Sql::new(
 );
 
 /// Frame 4: the commission rate (Clause 3.3.8.6).
-fn frame4(db: &mut dyn Session, trade: &ExecutedTrade, customer: CustomerId) -> Result<Rates, FrameError> {
+fn frame4(db: &mut dyn Session, trade: &ExecutedTrade, customer: CustomerId) -> Result<CommissionRates, FrameError> {
     let qty = trade.trade_qty.into();
     rows::one(db, &RATES, &[(&trade.symbol).into(), customer.into(), (&trade.type_id).into(), qty])
 }
@@ -308,7 +308,7 @@ fn frame6(
     input: &TradeResult,
     trade: &ExecutedTrade,
     moved: &MovedHoldings,
-    rates: &Rates,
+    rates: &CommissionRates,
     due: Date,
     amount: Amount,
 ) -> Result<Balance, FrameError> {

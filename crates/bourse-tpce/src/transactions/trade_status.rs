@@ -1,6 +1,6 @@
 //! Trade-Status (Clause 3.3.9): an account's fifty latest trades. Read-only, and the most frequent of all.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::reads;
 use super::rows::{self, rows};
@@ -18,7 +18,7 @@ pub struct TradeStatusOutput {
     /// The trades, newest first.
     pub trades: Vec<StatusRow>,
     /// Names of the account's owner and broker; `None` if there is no such account.
-    pub names: Option<Names>,
+    pub names: Option<AccountNames>,
 }
 
 rows! {
@@ -47,7 +47,7 @@ rows! {
     }
 
     /// The people of an account.
-    pub struct Names {
+    pub struct AccountNames {
         /// The customer's last name.
         pub cust_l_name: Text<25>,
         /// The customer's first name.
@@ -58,7 +58,7 @@ rows! {
 }
 
 /// Number of trades shown.
-const ROWS: usize = 50;
+const SHOWN_TRADES: usize = 50;
 
 /// Runs Trade-Status.
 ///
@@ -67,7 +67,7 @@ const ROWS: usize = 50;
 pub fn trade_status(db: &mut dyn Session, input: &TradeStatus) -> Result<TradeStatusOutput, TxnError> {
     let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
         let (trades, names) = frame1(db, input).frame(1)?;
-        status.raise_if(trades.len() != ROWS, -911);
+        status.raise_if(trades.len() != SHOWN_TRADES, -911);
         Ok((trades, names))
     };
     let ((trades, names), status) = in_transaction(db, Transaction::TradeStatus, harness)?;
@@ -100,13 +100,13 @@ pub(super) static NAMES: Sql = Sql::new(
 );
 
 /// Frame 1: the trades, and the names of customer and broker (Clause 3.3.9.3).
-fn frame1(db: &mut dyn Session, input: &TradeStatus) -> Result<(Vec<StatusRow>, Option<Names>), FrameError> {
+fn frame1(db: &mut dyn Session, input: &TradeStatus) -> Result<(Vec<StatusRow>, Option<AccountNames>), FrameError> {
     if db.has_routines() {
         let found = reads::trade_status(db, input.acct_id)?;
         commit(db)?;
         return Ok(found);
     }
-    let mut trades: Vec<StatusRow> = rows::about(ROWS, db, &LATEST_TRADES, &[input.acct_id.into()])?;
+    let mut trades: Vec<StatusRow> = rows::about(SHOWN_TRADES, db, &LATEST_TRADES, &[input.acct_id.into()])?;
     if planted!(StatusReversed) {
         trades.reverse();
     }

@@ -1,7 +1,7 @@
 //! Trade-Update (Clause 3.3.10): a Trade-Lookup that corrects each trade it finds: the executor's name, the settlement's
 //! cash type, or the cash transaction's name. Each correction undoes itself the second time.
 
-use super::error::{Frame as _, InFrame};
+use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::updates;
 use super::rows::{self, rows};

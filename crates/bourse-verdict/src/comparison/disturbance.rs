@@ -1,6 +1,6 @@
 //! CPU use of other processes while each side of a comparison ran, and the part of the difference that it may explain.
 
-use super::Pair;
+use super::CasePair;
 use crate::units;
 use bourse_record::{Case, Interference, Round, median};
 use serde::Serialize;
@@ -82,7 +82,7 @@ pub(super) fn unmeasured(sides: &[Disturbance; 2]) -> f64 {
 /// median over pairs, so that a single round in which the machine stalled does not count. Processes that take d CPUs more
 /// from one side are assumed to slow it down to 1 / (1 + d), like one neighbour with its fair share; if it is worse than
 /// that, the fixed CPU loop was slower too, and its factor is multiplied.
-pub(super) fn explains(pair: &Pair) -> f64 {
+pub(super) fn explains(pair: &CasePair) -> f64 {
     let pairs = || pair.base.rounds.iter().zip(&pair.head.rounds);
     let more: Vec<f64> = pairs().filter_map(|(one, other)| Some(cpus_taken(other)? - cpus_taken(one)?)).collect();
     let more = median(&more).filter(|more| more.abs() > Interference::NOTICED).unwrap_or(0.0);

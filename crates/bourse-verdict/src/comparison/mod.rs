@@ -6,12 +6,12 @@ mod pairs;
 pub mod words;
 
 pub use disturbance::Disturbance;
-pub use noise::Noise;
-pub use pairs::{Incomparable, Pair, StoredPairs, stored_pairs, unlike};
+pub use noise::RunNoise;
+pub use pairs::{CasePair, Incomparable, StoredPairs, stored_pairs, unlike};
 
 use crate::units;
 use crate::view::{OperationView, Quantile, of_round};
-use bourse_record::{Better, Case, Comparison as Stored, Evidence, Gate, Round, RunFile, Verdict, Workload};
+use bourse_record::{Better, Case, Comparison, Evidence, Gate, Round, RunFile, Verdict, Workload};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub struct ComparedCases {
     /// Part of one by which figures may differ and are still called alike.
     pub tolerance: f64,
     /// A comparison for each pair.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<CaseComparison>,
     /// Reasons why the difference may have another cause, a sentence each.
     pub notes: Vec<String>,
     /// Cases that the second run lacks, a sentence each: no gate passes without them.
@@ -36,13 +36,13 @@ pub struct ComparedCases {
 
 /// Comparison of two cases, metric by metric.
 #[derive(Debug, Clone, Serialize)]
-pub struct Comparison {
+pub struct CaseComparison {
     /// Label of the baseline case.
     pub base: String,
     /// Label of the candidate case.
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
-    pub metrics: Vec<Difference>,
+    pub metrics: Vec<MetricDifference>,
     /// Disturbance of each side by other processes.
     pub disturbance: [Disturbance; 2],
     /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. `None`
@@ -65,7 +65,7 @@ pub struct Comparison {
 
 /// Difference in one metric.
 #[derive(Debug, Clone, Serialize)]
-pub struct Difference {
+pub struct MetricDifference {
     /// Name of the metric; for the headline its unit.
     pub name: String,
     /// Figure of the first case, as in every report of its run.
@@ -104,7 +104,7 @@ const PAIRS_FOR_ALL: usize = 8;
 const FALSE_VERDICT: f64 = 0.05;
 
 /// A metric of a round and of a case.
-struct Metric {
+struct ComparedMetric {
     name: &'static str,
     better: Better,
     of_round: fn(&Round, &Workload) -> Option<f64>,
@@ -113,7 +113,7 @@ struct Metric {
     text: fn(f64) -> String,
 }
 
-const HEADLINE: Metric = Metric {
+const HEADLINE: ComparedMetric = ComparedMetric {
     name: "result",
     better: Better::Higher,
     of_round: |round, workload| Some(round.figure(workload)),
@@ -122,20 +122,20 @@ const HEADLINE: Metric = Metric {
 };
 
 /// Metrics that are shown with their interval and without a verdict.
-const SHOWN: [Metric; 1] =
+const SHOWN: [ComparedMetric; 1] =
     [of_responses("response p50", |round, workload| response(round, workload, 0), |case| of_all(case, 0.5))];
 
-const METRICS: [Metric; 4] = [
+const METRICS: [ComparedMetric; 4] = [
     of_responses("response p90", |round, workload| response(round, workload, 1), |case| of_all(case, 0.9)),
     of_responses("response p99", |round, workload| response(round, workload, 2), |case| of_all(case, 0.99)),
-    Metric {
+    ComparedMetric {
         name: "processor time each",
         better: Better::Lower,
         of_round: |round, workload| Some(cpu_ns(round)? / valid(round, workload)?),
         of_case: |case| each(case, cpu_ns),
         text: units::duration_ns,
     },
-    Metric {
+    ComparedMetric {
         name: "bytes written/op",
         better: Better::Lower,
         of_round: |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
@@ -148,8 +148,8 @@ const fn of_responses(
     name: &'static str,
     of_round: fn(&Round, &Workload) -> Option<f64>,
     of_case: fn(&Case) -> Option<f64>,
-) -> Metric {
-    Metric { name, better: Better::Lower, of_round, of_case, text: units::duration_ns }
+) -> ComparedMetric {
+    ComparedMetric { name, better: Better::Lower, of_round, of_case, text: units::duration_ns }
 }
 
 fn cpu_ns(round: &Round) -> Option<f64> {
@@ -183,7 +183,7 @@ fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
 const RESPONSE: &str = "response ";
 
 /// Suffix for the name of a response time: that it is one of batches, and that it includes the driver's queue.
-fn of_response(pair: &Pair) -> String {
+fn of_response(pair: &CasePair) -> String {
     let of = |is: fn(&Case) -> bool, words| if is(&pair.base) || is(&pair.head) { words } else { "" };
     let batches = |case: &Case| {
         let operation = |round| OperationView::of(round, case.workload.headline_operation.as_deref());
@@ -195,7 +195,7 @@ fn of_response(pair: &Pair) -> String {
 
 /// Whether every round of both sides has that metric. Leaving out rounds for their slow operations would make a side look
 /// better than it is.
-fn is_whole(pair: &Pair, metric: &Metric) -> bool {
+fn is_whole(pair: &CasePair, metric: &ComparedMetric) -> bool {
     let whole = |case: &Case| case.rounds.iter().all(|round| (metric.of_round)(round, &case.workload).is_some());
     whole(&pair.base) && whole(&pair.head)
 }
@@ -208,29 +208,29 @@ impl ComparedCases {
     /// Compares each pair, with the notes of the caller.
     ///
     /// `noise` is the difference between two runs that did not take turns.
-    pub fn of(pairs: &[Pair], mut notes: Vec<String>, tolerance: f64, noise: &Noise) -> Self {
-        let mut compared = |pair: &Pair| {
+    pub fn of(pairs: &[CasePair], mut notes: Vec<String>, tolerance: f64, noise: &RunNoise) -> Self {
+        let mut compared = |pair: &CasePair| {
             let floor = if pair.in_turn { Ok(None) } else { noise.of(pair) };
             let floor = floor.unwrap_or_else(|why| {
                 notes.push(format!("{}: {why}", pair.head.label));
                 None
             });
-            Comparison::of(pair, tolerance, floor, false)
+            CaseComparison::of(pair, tolerance, floor, false)
         };
         let comparisons = pairs.iter().map(&mut compared).collect();
         Self { tolerance, comparisons, notes, missing: Vec::new() }
     }
 
     /// Compares the cases of two stored runs. `noise` is the difference between two runs that did not take turns.
-    pub fn of_stored(stored: StoredPairs, tolerance: f64, noise: &Noise) -> Self {
+    pub fn of_stored(stored: StoredPairs, tolerance: f64, noise: &RunNoise) -> Self {
         let StoredPairs { pairs, notes, missing } = stored;
         Self { missing, ..Self::of(&pairs, notes, tolerance, noise) }
     }
 
     /// Compares the rounds until a look that may end the comparison. Its interval has its level over all looks; metrics
     /// other than the headline, which have no such level, are shown without a verdict.
-    pub fn at_look(pair: Pair, notes: Vec<String>, tolerance: f64) -> Self {
-        let comparison = Comparison::of(&pair, tolerance, None, true);
+    pub fn at_look(pair: CasePair, notes: Vec<String>, tolerance: f64) -> Self {
+        let comparison = CaseComparison::of(&pair, tolerance, None, true);
         Self { tolerance, comparisons: vec![comparison], notes, missing: Vec::new() }
     }
 
@@ -243,12 +243,12 @@ impl ComparedCases {
             (None, [base, head]) if file.name == COMPARE => (base, head, TOLERANCE),
             _ => return None,
         };
-        let pair = Pair { base: base.clone(), head: head.clone(), in_turn: true };
+        let pair = CasePair { base: base.clone(), head: head.clone(), in_turn: true };
         pair.check().ok()?;
         let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
         let mut compared = match file.comparison.as_ref().is_some_and(|it| it.until_decided) {
             true => Self::at_look(pair, notes, tolerance),
-            false => Self::of(&[pair], notes, tolerance, &Noise::Unknown),
+            false => Self::of(&[pair], notes, tolerance, &RunNoise::Unknown),
         };
         if let (Some(stored), [comparison]) = (&file.comparison, compared.comparisons.as_mut_slice()) {
             comparison.decided(stored);
@@ -257,11 +257,11 @@ impl ComparedCases {
     }
 
     /// The first comparison, in the form of the run file; `None` if there is none.
-    pub fn stored(&self) -> Option<Stored> {
+    pub fn stored(&self) -> Option<Comparison> {
         let it = self.comparisons.first()?;
         let result = it.result();
         let interval = result.and_then(|it| it.interval);
-        Some(Stored {
+        Some(Comparison {
             base: it.base.clone(),
             head: it.head.clone(),
             tolerance: self.tolerance,
@@ -291,8 +291,8 @@ impl ComparedCases {
     }
 }
 
-impl Comparison {
-    fn of(pair: &Pair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
+impl CaseComparison {
+    fn of(pair: &CasePair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
         let unequal = disturbance::explains(pair);
         let unmeasured = disturbance::unmeasured(&disturbance);
@@ -318,16 +318,17 @@ impl Comparison {
             },
         };
         let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
-        let headline = headline.ok().map(|it| Difference {
+        let headline = headline.ok().map(|it| MetricDifference {
             name: pair.base.workload.figure_unit().to_owned(),
             verdict: Some(verdict),
             ..it
         });
         let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
         let note = of_response(pair);
-        let of = |metrics: &[Metric]| -> Vec<Difference> {
+        let of = |metrics: &[ComparedMetric]| -> Vec<MetricDifference> {
             let whole = metrics.iter().filter(|metric| is_whole(pair, metric));
-            let mut found: Vec<Difference> = whole.filter_map(|metric| difference(pair, metric, false).ok()).collect();
+            let mut found: Vec<MetricDifference> =
+                whole.filter_map(|metric| difference(pair, metric, false).ok()).collect();
             found.iter_mut().filter(|it| it.name.starts_with(RESPONSE)).for_each(|it| it.name.push_str(&note));
             found
         };
@@ -354,7 +355,7 @@ impl Comparison {
     }
 
     /// Takes over the decision that was stored when the run ended.
-    fn decided(&mut self, stored: &Stored) {
+    fn decided(&mut self, stored: &Comparison) {
         self.verdict = stored.verdict;
         let has_result = self.no_result.is_none();
         if let (Some(result), true, Some(ratio)) = (self.metrics.first_mut(), has_result, stored.ratio) {
@@ -368,12 +369,12 @@ impl Comparison {
     }
 
     /// The metric that decides: the headline. `None` if one of the cases has no figure, or the first a figure of 0.
-    pub fn result(&self) -> Option<&Difference> {
+    pub fn result(&self) -> Option<&MetricDifference> {
         self.metrics.first().filter(|_| self.no_result.is_none())
     }
 }
 
-impl Difference {
+impl MetricDifference {
     /// Name of the verdict, if there is one.
     pub fn verdict_name(&self) -> Option<&'static str> {
         self.verdict.map(|verdict| verdict.name(self.better))
@@ -381,7 +382,7 @@ impl Difference {
 }
 
 /// Difference of a metric between the cases of a pair, without its verdict; the error is the reason why there is no ratio.
-fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference, &'static str> {
+fn difference(pair: &CasePair, metric: &ComparedMetric, at_look: bool) -> Result<MetricDifference, &'static str> {
     let values = |case: &Case| -> Vec<Option<f64>> {
         let of = |round| (metric.of_round)(round, &case.workload).filter(|value| value.is_finite());
         case.rounds.iter().map(of).collect()
@@ -408,7 +409,7 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
     let estimate = estimate.filter(|it| it.value.is_finite());
     let interval = estimate.and_then(|it| it.interval).filter(|it| it.low.is_finite() && it.high.is_finite());
     let p = signed_rank::p_of_pairs(&pairs).filter(|_| pair.in_turn && pairs.len() >= PAIRS_FOR_ALL);
-    Ok(Difference {
+    Ok(MetricDifference {
         name: metric.name.to_owned(),
         base: one,
         head: other,
@@ -439,7 +440,7 @@ fn with_noise(ratio: f64, (low, high): (f64, f64), noise: f64) -> (f64, f64) {
 
 /// Least and greatest ratio of a round of the second case to one of the first, for cases with too few rounds for an interval;
 /// a round with a figure of 0 among those divided by makes the greatest infinite. Of single rounds both are `ratio`.
-fn extremes(pair: &Pair, ratio: f64) -> (f64, f64) {
+fn extremes(pair: &CasePair, ratio: f64) -> (f64, f64) {
     let of = |case: &Case| {
         let figures = case.rounds.iter().filter_map(|round| (HEADLINE.of_round)(round, &case.workload));
         figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)))
@@ -454,7 +455,7 @@ mod tests {
     use super::*;
     use bourse_record::Interference;
 
-    fn pair(base: &[f64], head: &[f64], taken: [f64; 2]) -> Pair {
+    fn pair(base: &[f64], head: &[f64], taken: [f64; 2]) -> CasePair {
         let case = |figures: &[f64], taken: f64| {
             let round = |figure: &f64| {
                 serde_json::json!({
@@ -474,7 +475,7 @@ mod tests {
             });
             serde_json::from_value::<Case>(case).expect("it is a case")
         };
-        Pair { base: case(base, taken[0]), head: case(head, taken[1]), in_turn: true }
+        CasePair { base: case(base, taken[0]), head: case(head, taken[1]), in_turn: true }
     }
 
     /// Sentence of the verdict, and the lines below it.
@@ -496,7 +497,7 @@ mod tests {
             // A disturbance of the faster side did not make the other slower.
             ([0.5, 0.0], Verdict::SlowerBeyond),
         ] {
-            let compared = ComparedCases::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
+            let compared = ComparedCases::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &RunNoise::Unknown);
             let result = compared.comparisons[0].result().expect("there are figures");
             assert_eq!(result.verdict, Some(verdict), "{taken:?}");
             let gate = if verdict == Verdict::SlowerBeyond { Gate::Failed } else { Gate::Undecided };
@@ -520,7 +521,7 @@ mod tests {
                 case.rounds.iter_mut().for_each(|round| round.slowdown = Some(slowdown));
             }
             pair.head.rounds[0].slowdown = Some(stalled);
-            ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons[0].verdict
+            ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown).comparisons[0].verdict
         };
         assert_eq!(verdict(0.8, [4.4, 4.4], 300.0), Verdict::SlowerBeyond);
         assert_eq!(verdict(0.8, [2.0, 4.4], 4.4), Verdict::Withheld, "2.2 times is more than the difference");
@@ -548,7 +549,7 @@ mod tests {
                 (round.interference, round.slowdown) = (interference, Some(if at < disturbed { 2.0 } else { 1.0 }));
             }
         }
-        ComparedCases::of(&[pair], Vec::new(), 0.05, &Noise::Unknown)
+        ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown)
     }
 
     /// A target was once called a third faster than itself by short rounds of which others disturbed nearly all.
@@ -578,8 +579,8 @@ mod tests {
             (&[100.0, 101.0], &[80.0, 81.0], Verdict::SlowerBeyond),
             (&[100.0], &[101.0], Verdict::Equivalent),
         ] {
-            let stored = Pair { in_turn: false, ..pair(base, head, [0.0; 2]) };
-            let compared = ComparedCases::of(&[stored], Vec::new(), 0.05, &Noise::Stated(0.03));
+            let stored = CasePair { in_turn: false, ..pair(base, head, [0.0; 2]) };
+            let compared = ComparedCases::of(&[stored], Vec::new(), 0.05, &RunNoise::Stated(0.03));
             assert_eq!(compared.comparisons[0].verdict, verdict, "{base:?} {head:?}");
         }
     }
@@ -588,13 +589,13 @@ mod tests {
     fn what_the_rounds_could_have_shown_is_half_of_the_interval() {
         let base = [100.0; 8];
         let head = [99.0, 101.0, 98.0, 102.0, 99.5, 100.5, 98.5, 101.5];
-        let compared = ComparedCases::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        let compared = ComparedCases::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &RunNoise::Unknown);
         let interval = compared.comparisons[0].result().unwrap().interval.unwrap();
         let half = compared.comparisons[0].could_show.expect("eight pairs have an interval");
         assert!((half - interval.half_width()).abs() < 0.001 && half > 0.005, "{half} {interval:?}");
         assert!(text(&compared).contains("\nthese rounds can show a difference from ±"));
         let head = [20.0, 300.0, 10.0, 500.0, 30.0, 400.0, 50.0, 200.0];
-        let wide = ComparedCases::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        let wide = ComparedCases::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &RunNoise::Unknown);
         assert!(text(&wide).contains("\nthese rounds can show a difference from a factor of "), "{}", text(&wide));
     }
 }

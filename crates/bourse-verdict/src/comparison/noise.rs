@@ -1,17 +1,17 @@
 //! Difference between two runs of the same case by noise alone: differences of runs that did not take turns are judged by
 //! it.
 
-use super::Pair;
+use super::CasePair;
 use crate::likeness::Likeness;
 use bourse_record::{Case, Machine, RunFile};
 use bourse_stats::{grouped, quantile};
 
 /// Fewest runs of one build from which noise is estimated.
-const FEWEST: usize = 5;
+const MIN_RUNS: usize = 5;
 
 /// Noise between runs.
 #[derive(Debug, Clone, Default)]
-pub enum Noise {
+pub enum RunNoise {
     /// Neither stated nor estimated.
     #[default]
     Unknown,
@@ -26,7 +26,7 @@ pub enum Noise {
     },
 }
 
-impl Noise {
+impl RunNoise {
     /// The noise of a pair, as a part of one; `None` if it is unknown.
     ///
     /// In earlier runs it is the third quartile plus three interquartile ranges of the differences between consecutive runs
@@ -34,7 +34,7 @@ impl Noise {
     ///
     /// # Errors
     /// Reason why the earlier runs give no estimate.
-    pub(super) fn of(&self, pair: &Pair) -> Result<Option<f64>, String> {
+    pub(super) fn of(&self, pair: &CasePair) -> Result<Option<f64>, String> {
         match self {
             Self::Unknown => Ok(None),
             Self::Stated(part) => Ok(Some(*part)),
@@ -43,7 +43,7 @@ impl Noise {
     }
 }
 
-fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String> {
+fn floor(runs: &[RunFile], machine: &Machine, pair: &CasePair) -> Result<f64, String> {
     let (base, head) = (&pair.base, &pair.head);
     let wanted = Likeness::of(base, machine);
     // The compared runs may be in the same folder: their difference is the question.
@@ -69,7 +69,7 @@ fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String
     let most = by_build.iter().map(|(_, figures)| figures.len()).max().unwrap_or(0);
     let mut apart = Vec::new();
     for (_, figures) in &mut by_build {
-        if figures.len() >= FEWEST {
+        if figures.len() >= MIN_RUNS {
             figures.sort_by(|one, other| one.0.cmp(other.0));
             apart.extend(figures.windows(2).map(|pair| (pair[1].1 / pair[0].1).ln().abs()));
         }
@@ -81,7 +81,7 @@ fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String
             more => format!("; {more} others are not alike, the last of them: {why}"),
         };
         return Err(format!(
-            "the earlier runs say nothing of its noise: {FEWEST} runs of the same case and build are needed beside the two that are \
+            "the earlier runs say nothing of its noise: {MIN_RUNS} runs of the same case and build are needed beside the two that are \
              compared, there are {most}{others}"
         ));
     };

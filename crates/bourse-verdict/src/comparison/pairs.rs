@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Two cases to compare.
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub struct CasePair {
     /// The baseline.
     pub base: Case,
     /// The candidate.
@@ -62,7 +62,7 @@ pub enum Incomparable {
 #[derive(Debug, Clone)]
 pub struct StoredPairs {
     /// Cases that both runs have.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<CasePair>,
     /// Reasons why their difference may have another cause, a sentence each.
     pub notes: Vec<String>,
     /// Cases that the first run has alone, a sentence each.
@@ -92,7 +92,7 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<StoredPairs, Incompa
             others.get_mut(at).filter(|_| same_count)
         };
         match place.and_then(Option::take) {
-            Some(other) => pairs.push(Pair { base: case, head: other, in_turn: false }),
+            Some(other) => pairs.push(CasePair { base: case, head: other, in_turn: false }),
             None => missing.push(format!("{} is in the first run only", case.label)),
         }
     }
@@ -112,7 +112,7 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<StoredPairs, Incompa
 
 /// Labels of two cases of different runs: target, version, and the revision that was measured; or the time at which the run
 /// began, if no revision distinguishes them.
-fn labels(pair: &Pair, base: &Provenance, head: &Provenance) -> (String, String) {
+fn labels(pair: &CasePair, base: &Provenance, head: &Provenance) -> (String, String) {
     let by_revision = base.revision.is_some() && head.revision.is_some() && base.revision != head.revision;
     let label = |case: &Case, of: &Provenance| {
         let run = of.revision.as_deref().filter(|_| by_revision).unwrap_or(&of.started_at);
@@ -121,7 +121,7 @@ fn labels(pair: &Pair, base: &Provenance, head: &Provenance) -> (String, String)
     (label(&pair.base, base), label(&pair.head, head))
 }
 
-impl Pair {
+impl CasePair {
     /// Refuses pairs without figures.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
 }
 
 /// Differences between two cases that may cause a difference of their figures, a sentence each.
-pub fn unlike(pair: &Pair) -> Vec<String> {
+pub fn unlike(pair: &CasePair) -> Vec<String> {
     let mut notes = Vec::new();
     let (base, head) = (&pair.base, &pair.head);
     if base.engine.durability != head.engine.durability {

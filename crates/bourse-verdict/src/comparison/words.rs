@@ -1,6 +1,6 @@
 //! Sentences of a comparison: differences, verdicts, and the notes below them.
 
-use super::{Comparison, Difference};
+use super::{CaseComparison, MetricDifference};
 use crate::units;
 use bourse_record::{Interval, Verdict};
 
@@ -10,7 +10,7 @@ fn percent(part: f64) -> String {
 }
 
 /// Lines below a comparison: the disturbances of each side, and the difference it could have shown.
-pub fn context_lines(compared: &Comparison) -> Vec<String> {
+pub fn context_lines(compared: &CaseComparison) -> Vec<String> {
     let [base, head] = &compared.disturbance;
     let mut lines = Vec::new();
     if !(base.is_none() && head.is_none()) {
@@ -43,7 +43,7 @@ pub fn context_lines(compared: &Comparison) -> Vec<String> {
 }
 
 /// Text of a difference; for the headline with the noise that it is judged by.
-fn difference(compared: &Comparison, metric: &Difference) -> String {
+fn difference(compared: &CaseComparison, metric: &MetricDifference) -> String {
     let noise = compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric)));
     let noise = noise.map(|noise| format!("; two runs lie up to {} apart by noise", units::share(noise)));
     let interval = match metric.interval {
@@ -64,7 +64,7 @@ pub fn ends(interval: &Interval) -> String {
 }
 
 /// The verdict as a sentence: `B is …`, or the reason why there is none.
-pub fn sentence(compared: &Comparison, tolerance: f64) -> String {
+pub fn sentence(compared: &CaseComparison, tolerance: f64) -> String {
     let Some(result) = compared.result() else {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };
@@ -105,7 +105,7 @@ pub fn sentence(compared: &Comparison, tolerance: f64) -> String {
 /// Note on a verdict whose rounds were disturbed on both sides alike; `None` otherwise. Pairs in random order favour neither
 /// side then, so that the verdict holds, for that machine in that state: the size of the difference may depend on the CPU
 /// time that was left.
-fn disturbed_alike(compared: &Comparison) -> Option<String> {
+fn disturbed_alike(compared: &CaseComparison) -> Option<String> {
     let has_range = !matches!(
         compared.verdict,
         Verdict::NoInterval | Verdict::NotAttributable | Verdict::Withheld | Verdict::Incomparable

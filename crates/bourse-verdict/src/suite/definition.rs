@@ -36,18 +36,18 @@ pub struct Suite {
     /// Default maximum of a round's measurement in seconds.
     pub cap_s: f64,
     /// Targets by name.
-    pub targets: BTreeMap<String, Target>,
+    pub targets: BTreeMap<String, SuiteTarget>,
     /// Tables, in the published order.
-    pub tables: Vec<Table>,
+    pub tables: Vec<SuiteTable>,
     /// Findings of the publication.
     #[serde(default)]
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SuiteFinding>,
 }
 
 /// A target that cases run on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Target {
+pub struct SuiteTarget {
     /// URL. `{data}` is the folder for databases; `{env:NAME}` an environment variable, without which the target's
     /// cells are not run.
     pub url: String,
@@ -64,7 +64,7 @@ pub struct Target {
 /// A published table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct SuiteTable {
     /// Short name that findings refer to.
     pub id: String,
     /// Title of the table.
@@ -83,10 +83,10 @@ pub struct Table {
     pub like: Option<String>,
     /// Columns, from left to right.
     #[serde(default)]
-    pub columns: Vec<Column>,
+    pub columns: Vec<SuiteColumn>,
     /// Rows, from top to bottom.
     #[serde(default)]
-    pub rows: Vec<Row>,
+    pub rows: Vec<SuiteRow>,
     /// Notes.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -118,7 +118,7 @@ pub struct MeanRow {
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Column {
+pub struct SuiteColumn {
     /// Short name.
     pub id: String,
     /// Head of the column.
@@ -134,7 +134,7 @@ pub struct Column {
 /// A row of a table.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct SuiteRow {
     /// Short name.
     pub id: String,
     /// Label of the row.
@@ -242,7 +242,7 @@ impl CasePatch {
 /// A published finding, as tests on cells.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Finding {
+pub struct SuiteFinding {
     /// Finding in a sentence without full stop.
     pub claim: String,
     /// Published figures that the finding rests on.
@@ -250,7 +250,7 @@ pub struct Finding {
     /// Tests, all of which must hold. Empty if the finding cannot be tested here, for the reason in
     /// [`untested`](Self::untested).
     #[serde(default)]
-    pub tests: Vec<Test>,
+    pub tests: Vec<FindingTest>,
     /// Reason that the finding is not tested.
     #[serde(default)]
     pub untested: Option<String>,
@@ -263,13 +263,13 @@ pub struct Finding {
     /// Conditions that the publication's machine met, as tests: if one does not hold here, the finding cannot be
     /// tested.
     #[serde(default)]
-    pub given: Vec<Test>,
+    pub given: Vec<FindingTest>,
     /// Difference from the publication because of which something other than the finding is tested.
     #[serde(default)]
     pub departure: Option<String>,
 }
 
-impl Finding {
+impl SuiteFinding {
     /// Reason that the finding cannot be tested with `cores` cores at that scale, if it cannot.
     pub fn unmet(&self, cores: u32, scale: f64) -> Option<String> {
         let cores_needed = self.needs_cores.filter(|needed| cores < *needed);
@@ -286,7 +286,7 @@ impl Finding {
 /// A range for a value computed from one or two cells.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Test {
+pub struct FindingTest {
     /// Comparison as a sentence.
     pub claim: String,
     /// Path of the cell: `table/row/column`.
@@ -354,7 +354,7 @@ impl Suite {
     }
 
     /// Table with that id.
-    pub fn table(&self, id: &str) -> Option<&Table> {
+    pub fn table(&self, id: &str) -> Option<&SuiteTable> {
         self.tables.iter().find(|table| table.id == id)
     }
 
@@ -423,14 +423,14 @@ impl Suite {
     }
 }
 
-impl Table {
+impl SuiteTable {
     /// Column with that id.
-    pub fn column(&self, id: &str) -> Option<&Column> {
+    pub fn column(&self, id: &str) -> Option<&SuiteColumn> {
         self.columns.iter().find(|column| column.id == id)
     }
 
     /// Complete case of a cell; `None` if nothing is measured.
-    pub fn case(&self, row: &Row, column: &Column) -> Option<CasePatch> {
+    pub fn case(&self, row: &SuiteRow, column: &SuiteColumn) -> Option<CasePatch> {
         if !column.sum_of.is_empty() {
             return None;
         }

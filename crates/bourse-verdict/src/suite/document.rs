@@ -1,10 +1,10 @@
 //! `suite.json`: one versioned document with measured and published figures, and all that is needed to doubt them.
 //! Written and read like run files; every report of a suite is drawn from it alone.
 
-use crate::suite::definition::{PublishedFigures, Table};
+use crate::suite::definition::{PublishedFigures, SuiteTable};
 use crate::suite::finding::{self, FindingResult};
 use crate::suite::measure::{Measure, counts};
-use crate::suite::plan::{Plan, PlannedCell};
+use crate::suite::plan::{CellPlan, PlannedCell};
 use bourse_record::{
     CheckStatus, Document, DocumentKind, Durability, Engine, Provenance, Round, SCHEMA_VERSION, Warning,
 };
@@ -141,7 +141,7 @@ pub struct CellResult {
     /// Published figures.
     pub published: PublishedFigures,
     /// Measured figures compared with published ones.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<CellFigure>,
 }
 
 /// One round of a cell.
@@ -161,7 +161,7 @@ pub struct CellRound {
 
 /// A figure of a cell: measured, published, and their ratio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Figure {
+pub struct CellFigure {
     /// Measure of the figure.
     pub measure: Measure,
     /// Hodges–Lehmann estimate over the measured rounds.
@@ -182,7 +182,7 @@ pub struct Figure {
 
 /// Result of a case.
 #[derive(Debug, Clone, Default)]
-pub struct Outcome {
+pub struct SuiteCaseOutcome {
     /// Completed rounds of the case.
     pub rounds: Vec<Round>,
     /// Reason that rounds are missing, if any are.
@@ -222,7 +222,7 @@ impl CellRound {
 
 impl SuiteFile {
     /// Document of a plan, from the outcomes of its cases.
-    pub fn of(plan: &Plan<'_>, outcomes: &[Outcome], facts: RerunFacts) -> Self {
+    pub fn of(plan: &CellPlan<'_>, outcomes: &[SuiteCaseOutcome], facts: RerunFacts) -> Self {
         let suite = plan.suite;
         let shown = |at: usize| plan.cells.iter().any(|cell| cell.table == at);
         let tables: Vec<TableResult> = suite
@@ -259,7 +259,13 @@ impl SuiteFile {
     }
 }
 
-fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], facts: &RerunFacts, at: usize, table: &Table) -> TableResult {
+fn table_result(
+    plan: &CellPlan<'_>,
+    outcomes: &[SuiteCaseOutcome],
+    facts: &RerunFacts,
+    at: usize,
+    table: &SuiteTable,
+) -> TableResult {
     let named = |id: &str, title: &str| Heading { id: id.to_owned(), title: title.to_owned() };
     let mut cells = Vec::new();
     // A note counts the rows that a smaller scale omits.
@@ -343,11 +349,11 @@ fn empty_cell(row: &str, column: &str, state: CellState, published: PublishedFig
 }
 
 fn measured_cell(
-    plan: &Plan<'_>,
+    plan: &CellPlan<'_>,
     planned: &PlannedCell,
-    outcome: &Outcome,
+    outcome: &SuiteCaseOutcome,
     facts: &RerunFacts,
-    table: &Table,
+    table: &SuiteTable,
     published: PublishedFigures,
 ) -> CellResult {
     let case = &plan.cases[planned.case];
@@ -400,7 +406,7 @@ fn measured_cell(
 }
 
 /// Figure of a cell, with a ratio if the amount of work permits one.
-fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Figure {
+fn figure(measure: Measure, cell: &CellResult, table: &SuiteTable, scale: f64) -> CellFigure {
     let counts = cell.state == CellState::Measured;
     // The time of a round that its cap ended is the cap's, not the work's.
     let told = cell.rounds.iter().filter(|round| !(measure.is_total() && round.capped));
@@ -421,7 +427,7 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
     };
     let ratio =
         measured.zip(published).filter(|_| no_ratio.is_none()).map(|(measured, published)| measured / published);
-    Figure {
+    CellFigure {
         measure,
         measured,
         low: interval.map(|it| it.low),
@@ -434,9 +440,9 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
 }
 
 /// Sums of the times of several cells, if all of them were measured in full.
-fn sums(table: &Table, parts: &[&CellResult], published: &PublishedFigures) -> Vec<Figure> {
+fn sums(table: &SuiteTable, parts: &[&CellResult], published: &PublishedFigures) -> Vec<CellFigure> {
     let sum = |measure: &Measure| {
-        let figures: Vec<&Figure> =
+        let figures: Vec<&CellFigure> =
             parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure)).collect();
         let total = matches!(measure, Measure::TimeMs | Measure::TimeS);
         let whole = parts.iter().flat_map(|cell| &cell.rounds).all(|round| !round.capped);
@@ -445,13 +451,13 @@ fn sums(table: &Table, parts: &[&CellResult], published: &PublishedFigures) -> V
         let published = measure.published(published, None);
         let no_ratio = figures.iter().find_map(|figure| figure.no_ratio.clone()).filter(|_| measured.is_some());
         let ratio = measured.zip(published).filter(|_| no_ratio.is_none()).map(|(measured, then)| measured / then);
-        Figure { measure: *measure, measured, low: None, high: None, level: None, published, ratio, no_ratio }
+        CellFigure { measure: *measure, measured, low: None, high: None, level: None, published, ratio, no_ratio }
     };
     table.measures.iter().map(sum).collect()
 }
 
 /// Means of a column's cells that have a figure.
-fn means(table: &Table, parts: &[&CellResult], published: &PublishedFigures) -> Vec<Figure> {
+fn means(table: &SuiteTable, parts: &[&CellResult], published: &PublishedFigures) -> Vec<CellFigure> {
     let mean = |measure: &Measure| {
         let figures = parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure));
         let measured: Vec<f64> = figures.filter_map(|figure| figure.measured).collect();
@@ -463,7 +469,7 @@ fn means(table: &Table, parts: &[&CellResult], published: &PublishedFigures) -> 
         let no_ratio = (mean.is_some() && measured.len() < parts.len())
             .then(|| format!("{} of {} rows have a figure", measured.len(), parts.len()));
         let ratio = mean.zip(published).filter(|_| no_ratio.is_none()).map(|(measured, then)| measured / then);
-        Figure {
+        CellFigure {
             measure: *measure,
             measured: mean,
             low: interval.map(|it| it.low),

@@ -3,7 +3,7 @@
 //! Rounds of all cases are interleaved, so the ratio of two cells is computed within each round: a temporary
 //! disturbance of the machine affects both.
 
-use crate::suite::definition::{Finding, Test};
+use crate::suite::definition::{FindingTest, SuiteFinding};
 use crate::suite::document::{CellResult, CellState, MEAN_ROW, TableResult};
 use crate::suite::measure::Measure;
 use bourse_record::{Estimate, FEWEST_ROUNDS};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Verdict on a published finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum FindingVerdict {
     /// The whole interval is within the range.
     Holds,
     /// The whole interval is outside the range.
@@ -25,7 +25,7 @@ pub enum Verdict {
     NotTestable,
 }
 
-impl Verdict {
+impl FindingVerdict {
     /// The verdict as text.
     pub const fn words(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ pub struct FindingResult {
     /// Published figures that the finding rests on.
     pub rests_on: String,
     /// Verdict: the finding holds if all its tests do.
-    pub verdict: Verdict,
+    pub verdict: FindingVerdict,
     /// Minimum probability that the verdict is right: for a finding that holds, the lowest level of its tests; for one
     /// that does not, 1 minus the sum of the tests' errors. `None` without a verdict.
     #[serde(default)]
@@ -78,13 +78,13 @@ pub struct TestResult {
     /// Upper end of the range.
     pub at_most: Option<f64>,
     /// Verdict of the test.
-    pub verdict: Verdict,
+    pub verdict: FindingVerdict,
     /// Reason that there is no value or no interval, if so.
     pub why: Option<String>,
 }
 
 /// Judges the findings whose tables are all present, as measured with `cores` cores at that scale.
-pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, scale: f64) -> Vec<FindingResult> {
+pub(crate) fn judge(findings: &[SuiteFinding], tables: &[TableResult], cores: u32, scale: f64) -> Vec<FindingResult> {
     let there = |path: &str| tables.iter().any(|table| Some(table.id.as_str()) == path.split('/').next());
     findings
         .iter()
@@ -94,19 +94,19 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
             let unmet = finding.unmet(cores, scale).or_else(|| not_given(finding, tables));
             if unmet.is_some() {
                 // Measured values are shown; a verdict on them would concern something other than the finding.
-                tests.iter_mut().for_each(|test| test.verdict = Verdict::NotTestable);
+                tests.iter_mut().for_each(|test| test.verdict = FindingVerdict::NotTestable);
             }
             let any = |verdict| tests.iter().any(|test: &TestResult| test.verdict == verdict);
             let verdict = if tests.is_empty() {
-                Verdict::NotShown
-            } else if any(Verdict::NotTestable) {
-                Verdict::NotTestable
-            } else if any(Verdict::DoesNotHold) {
-                Verdict::DoesNotHold
-            } else if any(Verdict::NotShown) {
-                Verdict::NotShown
+                FindingVerdict::NotShown
+            } else if any(FindingVerdict::NotTestable) {
+                FindingVerdict::NotTestable
+            } else if any(FindingVerdict::DoesNotHold) {
+                FindingVerdict::DoesNotHold
+            } else if any(FindingVerdict::NotShown) {
+                FindingVerdict::NotShown
             } else {
-                Verdict::Holds
+                FindingVerdict::Holds
             };
             FindingResult {
                 claim: finding.claim.clone(),
@@ -122,26 +122,26 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
 }
 
 /// Reason that a finding cannot be tested here: a condition of the publication that was measured and does not hold.
-fn not_given(finding: &Finding, tables: &[TableResult]) -> Option<String> {
+fn not_given(finding: &SuiteFinding, tables: &[TableResult]) -> Option<String> {
     let mut given = finding.given.iter().map(|test| (test, result(test, tables)));
-    let (test, measured) = given.find(|(_, it)| it.verdict == Verdict::DoesNotHold)?;
+    let (test, measured) = given.find(|(_, it)| it.verdict == FindingVerdict::DoesNotHold)?;
     let value = measured.value.map_or_else(String::new, |value| format!("; here it is {value:.0}"));
     Some(format!("it was found where this holds: {}{value}", test.claim))
 }
 
 /// Minimum probability that a verdict on all these tests is right.
-fn level(verdict: Verdict, tests: &[TestResult]) -> Option<f64> {
+fn level(verdict: FindingVerdict, tests: &[TestResult]) -> Option<f64> {
     let levels = || tests.iter().filter_map(|test| test.level);
     match verdict {
         // It is wrong only if the test that is farthest off is.
-        Verdict::Holds => levels().reduce(f64::min),
+        FindingVerdict::Holds => levels().reduce(f64::min),
         // Any of the tests may be the wrong one.
-        Verdict::DoesNotHold => Some(1.0 - levels().map(|level| 1.0 - level).sum::<f64>()),
-        Verdict::NotShown | Verdict::NotTestable => None,
+        FindingVerdict::DoesNotHold => Some(1.0 - levels().map(|level| 1.0 - level).sum::<f64>()),
+        FindingVerdict::NotShown | FindingVerdict::NotTestable => None,
     }
 }
 
-fn result(test: &Test, tables: &[TableResult]) -> TestResult {
+fn result(test: &FindingTest, tables: &[TableResult]) -> TestResult {
     let mut result = TestResult {
         claim: test.claim.clone(),
         value: None,
@@ -150,7 +150,7 @@ fn result(test: &Test, tables: &[TableResult]) -> TestResult {
         level: None,
         at_least: test.at_least,
         at_most: test.at_most,
-        verdict: Verdict::NotShown,
+        verdict: FindingVerdict::NotShown,
         why: None,
     };
     let values = match values(test, tables) {
@@ -185,19 +185,19 @@ fn result(test: &Test, tables: &[TableResult]) -> TestResult {
 }
 
 /// Verdict on an interval against a range.
-fn verdict(low: f64, high: f64, at_least: Option<f64>, at_most: Option<f64>) -> Verdict {
+fn verdict(low: f64, high: f64, at_least: Option<f64>, at_most: Option<f64>) -> FindingVerdict {
     let (from, to) = (at_least.unwrap_or(f64::NEG_INFINITY), at_most.unwrap_or(f64::INFINITY));
     if low >= from && high <= to {
-        Verdict::Holds
+        FindingVerdict::Holds
     } else if high < from || low > to {
-        Verdict::DoesNotHold
+        FindingVerdict::DoesNotHold
     } else {
-        Verdict::NotShown
+        FindingVerdict::NotShown
     }
 }
 
 /// Tested value in each round; for a row of means, in each row.
-fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
+fn values(test: &FindingTest, tables: &[TableResult]) -> Result<Vec<f64>, String> {
     let one = paired_figures(&test.cell, test.measure, tables)?;
     let Some(by) = &test.by else { return Ok(one.into_iter().map(|(_, value)| value).collect()) };
     let other = paired_figures(by, test.measure, tables)?;
@@ -276,13 +276,13 @@ mod tests {
     #[test]
     fn a_verdict_needs_the_whole_interval_on_one_side() {
         let cases = [
-            (1.2, 1.4, Some(1.0), None, Verdict::Holds),
-            (0.9, 1.4, Some(1.0), None, Verdict::NotShown),
-            (0.5, 0.9, Some(1.0), None, Verdict::DoesNotHold),
-            (2.5, 3.5, Some(2.0), Some(4.5), Verdict::Holds),
-            (4.0, 5.0, Some(2.0), Some(4.5), Verdict::NotShown),
-            (5.0, 6.0, Some(2.0), Some(4.5), Verdict::DoesNotHold),
-            (0.1, 0.2, None, Some(0.5), Verdict::Holds),
+            (1.2, 1.4, Some(1.0), None, FindingVerdict::Holds),
+            (0.9, 1.4, Some(1.0), None, FindingVerdict::NotShown),
+            (0.5, 0.9, Some(1.0), None, FindingVerdict::DoesNotHold),
+            (2.5, 3.5, Some(2.0), Some(4.5), FindingVerdict::Holds),
+            (4.0, 5.0, Some(2.0), Some(4.5), FindingVerdict::NotShown),
+            (5.0, 6.0, Some(2.0), Some(4.5), FindingVerdict::DoesNotHold),
+            (0.1, 0.2, None, Some(0.5), FindingVerdict::Holds),
         ];
         for (low, high, at_least, at_most, expected) in cases {
             assert_eq!(verdict(low, high, at_least, at_most), expected, "{low} to {high}");

@@ -44,7 +44,7 @@ pub enum Measure {
 
 /// Format of a measure's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum MeasureFormat {
     /// A plain number.
     Number,
     /// Bytes.
@@ -95,12 +95,14 @@ impl Measure {
     }
 
     /// Format of the measure's numbers.
-    pub const fn unit(self) -> Unit {
+    pub const fn unit(self) -> MeasureFormat {
         match self {
-            Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => Unit::Number,
-            Self::InEngine | Self::InMarket | Self::InSyncs | Self::WaitingForLocks => Unit::Number,
-            Self::LogPeak | Self::MemoryUsed | Self::MemoryGrowth | Self::MemoryFree | Self::SwapUsed => Unit::Bytes,
-            Self::Cpu | Self::MachineBusy => Unit::Percent,
+            Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => MeasureFormat::Number,
+            Self::InEngine | Self::InMarket | Self::InSyncs | Self::WaitingForLocks => MeasureFormat::Number,
+            Self::LogPeak | Self::MemoryUsed | Self::MemoryGrowth | Self::MemoryFree | Self::SwapUsed => {
+                MeasureFormat::Bytes
+            }
+            Self::Cpu | Self::MachineBusy => MeasureFormat::Percent,
         }
     }
 

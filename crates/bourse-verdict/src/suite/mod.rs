@@ -21,8 +21,8 @@ pub mod measure;
 pub mod plan;
 
 pub use definition::{PublishedFigures, Suite, SuiteError};
-pub use document::{CellResult, CellRound, CellState, Figure, SuiteFile};
+pub use document::{CellFigure, CellResult, CellRound, CellState, SuiteFile};
 pub use experiments::{all, find};
-pub use finding::{FindingResult, Verdict};
+pub use finding::{FindingResult, FindingVerdict};
 pub use measure::Measure;
-pub use plan::{Plan, PlannedCase};
+pub use plan::{CellPlan, SuiteCase};

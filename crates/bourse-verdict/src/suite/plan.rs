@@ -4,20 +4,20 @@ use crate::suite::definition::{CasePatch, Suite, SuiteError};
 
 /// Plan of a suite: the cases to run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan<'s> {
+pub struct CellPlan<'s> {
     /// Planned suite.
     pub suite: &'s Suite,
     /// Scale that counts are multiplied by.
     pub scale: f64,
     /// Cases to run, each once.
-    pub cases: Vec<PlannedCase>,
+    pub cases: Vec<SuiteCase>,
     /// Cells that the cases fill.
     pub cells: Vec<PlannedCell>,
 }
 
 /// A case with all settings of its rounds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlannedCase {
+pub struct SuiteCase {
     /// Name of the workload.
     pub workload: String,
     /// Name of the target in the suite.
@@ -53,7 +53,7 @@ pub struct PlannedCell {
     pub published_work: Option<u64>,
 }
 
-impl<'s> Plan<'s> {
+impl<'s> CellPlan<'s> {
     /// Plans a suite at that scale; only the tables named, if any are. `cap_s` overrides the data file's maximum times.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl<'s> Plan<'s> {
             case.options.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         options.extend(case.scaled.iter().map(|(name, number)| (name.clone(), scaled(*number).to_string())));
         options.sort();
-        let planned = PlannedCase {
+        let planned = SuiteCase {
             workload: case.workload.clone().unwrap_or_default(),
             target: case.target.clone().unwrap_or_default(),
             options,

@@ -1,5 +1,5 @@
 use super::cost::{Cost, cost};
-use super::{OperationView, Remark, Standing, limits, standing, waits};
+use super::{FigureValidity, OperationView, Remark, limits, validity, waits};
 use crate::units;
 use bourse_record::{
     Arrivals, Build, Case, Check, CheckStatus, Conditions, EarlierRuns, Estimate, FEWEST_ROUNDS, Machine, Outcome,
@@ -81,7 +81,7 @@ impl<'a> CaseView<'a> {
         figures
     }
 
-    /// The headline with its interval. `None` if nothing was measured; [`Self::standing`] has whether it counts.
+    /// The headline with its interval. `None` if nothing was measured; [`Self::validity`] has whether it counts.
     pub fn estimate(&self) -> Option<Estimate> {
         self.case.estimate()
     }
@@ -94,7 +94,7 @@ impl<'a> CaseView<'a> {
     /// Valid completions of the headline's operation a second, if the figure counts: Trade-Results for the brokerage.
     pub fn results_per_second(&self) -> Option<f64> {
         let rate = center(&self.case.headlines()).map(|it| it.value);
-        rate.filter(|_| self.standing() == Standing::Counts)
+        rate.filter(|_| self.validity() == FigureValidity::Counts)
     }
 
     /// Second figure of the brokerage: its Trade-Results a second, and for a market that still owes fewer of them the part
@@ -149,7 +149,7 @@ impl<'a> CaseView<'a> {
     pub fn uncertainty(&self) -> Option<String> {
         self.plus_minus()
             .map(|it| format!("{it} in this run"))
-            .or_else(|| standing::no_interval(self).map(|it| format!("({it})")))
+            .or_else(|| validity::no_interval(self).map(|it| format!("({it})")))
     }
 
     /// Customers' response times at a part of the rate, in a sentence with its tone; `None` if they were not measured.
@@ -157,7 +157,7 @@ impl<'a> CaseView<'a> {
         waits::sentence(self)
     }
 
-    /// The headline. `None` if nothing was measured; [`Self::standing`] has whether it counts.
+    /// The headline. `None` if nothing was measured; [`Self::validity`] has whether it counts.
     pub fn figure(&self) -> Option<f64> {
         self.estimate().map(|it| it.value)
     }
@@ -166,7 +166,7 @@ impl<'a> CaseView<'a> {
     /// that does not count.
     pub fn spread(&self) -> Option<String> {
         let figures = self.figures();
-        let interval = self.estimate().filter(|_| self.standing() == Standing::Counts)?.interval;
+        let interval = self.estimate().filter(|_| self.validity() == FigureValidity::Counts)?.interval;
         let sure = interval.map(|it| units::interval(&it, units::number));
         // The ± next to the figure of a single round has it already.
         let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else { return None };
@@ -188,31 +188,31 @@ impl<'a> CaseView<'a> {
 
     /// The headline, if it counts.
     pub fn valid_figure(&self) -> Option<f64> {
-        self.figure().filter(|_| self.standing() == Standing::Counts)
+        self.figure().filter(|_| self.validity() == FigureValidity::Counts)
     }
 
     /// Validity of the figure.
-    pub fn standing(&self) -> Standing {
-        standing::standing(self)
+    pub fn validity(&self) -> FigureValidity {
+        validity::of(self)
     }
 
     /// Remarks on the figure.
     pub fn remarks(&self) -> Vec<Remark> {
-        standing::remarks(self)
+        validity::remarks(self)
     }
 
     /// Answer to a search for the highest rate, if the case was one whose figure counts.
-    pub fn search_answer(&self) -> Option<standing::SearchAnswer> {
-        standing::search_answer(self)
+    pub fn search_answer(&self) -> Option<validity::SearchAnswer> {
+        validity::search_answer(self)
     }
 
     /// Result of a search for the highest rate, if the case was one.
     pub fn searched(&self) -> Option<Remark> {
-        standing::search(self)
+        validity::search(self)
     }
 
     /// Bottleneck that limited the figure, as far as the run file shows it.
-    pub fn limited_by(&self) -> Option<limits::Limit> {
+    pub fn limited_by(&self) -> Option<limits::Bottleneck> {
         limits::limited_by(self)
     }
 

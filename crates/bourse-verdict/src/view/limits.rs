@@ -1,6 +1,6 @@
 //! Bottlenecks: the largest part of the users' time.
 
-use super::time_split::{Part, RoleSplit, not_available, roles};
+use super::time_split::{RoleSplit, TimePart, not_available, roles};
 use super::{CaseView, Remark};
 use crate::Tone;
 use crate::units;
@@ -14,14 +14,14 @@ const ALWAYS_BUSY: f64 = 0.85;
 const PAUSED: f64 = 0.10;
 
 /// The bottleneck, with its evidence.
-pub struct Limit {
+pub struct Bottleneck {
     cause: String,
     /// Amount, with its separator.
     amount: String,
     evidence: String,
 }
 
-impl Limit {
+impl Bottleneck {
     /// The cause alone, for a line that it shares with other verdicts.
     pub fn verdict(&self) -> String {
         format!("bottleneck: {}", self.cause)
@@ -34,13 +34,13 @@ impl Limit {
 }
 
 /// Finds the bottleneck; `None` if nothing was measured, or the run file does not show it.
-pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
+pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Bottleneck> {
     view.figure()?;
     let used = processors(view);
     let roles = roles(view);
     // A schedule that was met is the limit: at a higher rate, users would have done more.
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
-    let alone = |cause: &str| Limit { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
+    let alone = |cause: &str| Bottleneck { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
     let limit = if kept_pace {
         alone(if view.short_of_rate().is_some() {
             "the requested rate"
@@ -64,10 +64,14 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
             String::new()
         };
         let amount = format!(": {} of the users' working time", units::percent(100.0 * working.share()));
-        Limit { cause: cause(view, working.first()).to_owned(), amount, evidence: format!("{}{idle}", working.rest()) }
+        Bottleneck {
+            cause: cause(view, working.first()).to_owned(),
+            amount,
+            evidence: format!("{}{idle}", working.rest()),
+        }
     };
     let used = used.map_or_else(String::new, |used| format!("; {used}"));
-    Some(Limit { evidence: format!("{}{used}", limit.evidence), ..limit })
+    Some(Bottleneck { evidence: format!("{}{used}", limit.evidence), ..limit })
 }
 
 fn cores(view: &CaseView<'_>) -> f64 {
@@ -100,23 +104,23 @@ struct WorkingTime {
     seconds: f64,
     all_s: f64,
     /// Its parts with their shares, the largest first.
-    parts: Vec<(Part, f64)>,
+    parts: Vec<(TimePart, f64)>,
 }
 
 impl WorkingTime {
     /// None where there is none.
     fn of(roles: &[RoleSplit]) -> Option<Self> {
-        let seconds_of = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
+        let seconds_of = |part: TimePart| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
         let all_s: f64 = roles.iter().map(|role| role.wall_s).sum();
-        let of_work = || Part::ALL.into_iter().filter(|part| !part.is_idle());
+        let of_work = || TimePart::ALL.into_iter().filter(|part| !part.is_idle());
         let seconds: f64 = of_work().map(seconds_of).sum();
-        let mut parts: Vec<(Part, f64)> = of_work().map(|part| (part, seconds_of(part) / seconds)).collect();
+        let mut parts: Vec<(TimePart, f64)> = of_work().map(|part| (part, seconds_of(part) / seconds)).collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
         (all_s > 0.0 && seconds > 0.0).then_some(Self { seconds, all_s, parts })
     }
 
     /// The largest part.
-    fn first(&self) -> Part {
+    fn first(&self) -> TimePart {
         self.parts[0].0
     }
 
@@ -135,28 +139,28 @@ impl WorkingTime {
 }
 
 /// Cause by the largest part of the working time.
-fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
+fn cause(view: &CaseView<'_>, largest: TimePart) -> &'static str {
     let ours = view.cores_busy().unwrap_or(0.0);
     match largest {
-        Part::Cpu | Part::Harness | Part::Blocked(_) if view.case.engine.is_null() => {
+        TimePart::Cpu | TimePart::Harness | TimePart::Blocked(_) if view.case.engine.is_null() => {
             "the harness and the workload's own code: null: is no database"
         }
-        Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
-        Part::Runnable if cpus_taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
-        Part::Runnable => "waiting for CPU",
-        Part::Cpu => "computing, one core for each user at work",
-        Part::Harness => "the harness's own CPU time",
-        Part::Blocked(BlockedOn::Sync) => "syncs to disk",
-        Part::Blocked(BlockedOn::Lock) => "locks: waiting for another writer",
-        Part::Blocked(BlockedOn::Storage) => "reads and writes of files",
-        Part::Blocked(BlockedOn::Server) => "the server and the network",
-        Part::Blocked(BlockedOn::BackOff) => "pauses before retries",
-        Part::Blocked(_) => "waits inside the engine that it does not tell apart",
+        TimePart::Cpu | TimePart::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
+        TimePart::Runnable if cpus_taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
+        TimePart::Runnable => "waiting for CPU",
+        TimePart::Cpu => "computing, one core for each user at work",
+        TimePart::Harness => "the harness's own CPU time",
+        TimePart::Blocked(BlockedOn::Sync) => "syncs to disk",
+        TimePart::Blocked(BlockedOn::Lock) => "locks: waiting for another writer",
+        TimePart::Blocked(BlockedOn::Storage) => "reads and writes of files",
+        TimePart::Blocked(BlockedOn::Server) => "the server and the network",
+        TimePart::Blocked(BlockedOn::BackOff) => "pauses before retries",
+        TimePart::Blocked(_) => "waits inside the engine that it does not tell apart",
     }
 }
 
 /// Bottleneck of market users that had no time left: the customers waited for them.
-fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
+fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Bottleneck> {
     let working = WorkingTime::of(std::slice::from_ref(market))?;
     let users = units::counted(market.threads, "market user, who was", "market users, who were");
     let amount = format!(": {} of the time of {users} always busy", units::percent(100.0 * working.share()));
@@ -164,16 +168,16 @@ fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
     // More users help if each needs a core, or a server works for several at a time; they do not if a disk syncs for one
     // writer after the other, or the writer itself is the limit.
     let would_help = match working.first() {
-        Part::Cpu | Part::Harness | Part::Blocked(BlockedOn::Server | BlockedOn::Storage) => has_room,
+        TimePart::Cpu | TimePart::Harness | TimePart::Blocked(BlockedOn::Server | BlockedOn::Storage) => has_room,
         _ => false,
     };
     let more = 2 * market.threads;
     let advice = if would_help { format!("; --market-users {more} may bring more") } else { String::new() };
     let cause = match working.first() {
-        Part::Cpu if would_help && !view.case.engine.is_null() => "too few market users, computing",
+        TimePart::Cpu if would_help && !view.case.engine.is_null() => "too few market users, computing",
         part => cause(view, part),
     };
-    Some(Limit { cause: cause.to_owned(), amount, evidence: format!("{}{advice}", working.rest()) })
+    Some(Bottleneck { cause: cause.to_owned(), amount, evidence: format!("{}{advice}", working.rest()) })
 }
 
 fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {
@@ -183,7 +187,7 @@ fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {
 /// The market users, if they had no time left while the customers paused for them.
 fn saturated_market(roles: &[RoleSplit]) -> Option<&RoleSplit> {
     let (customers, market) = (of(roles, CUSTOMERS)?, of(roles, MARKET_USERS)?);
-    let is_saturated = market.busy() >= ALWAYS_BUSY && customers.share(Part::Blocked(BlockedOn::Queue)) >= PAUSED;
+    let is_saturated = market.busy() >= ALWAYS_BUSY && customers.share(TimePart::Blocked(BlockedOn::Queue)) >= PAUSED;
     is_saturated.then_some(market)
 }
 
@@ -192,7 +196,7 @@ pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
     view.conditions().driver_queue.as_ref()?;
     let roles = roles(view);
     let (customers, market) = (of(&roles, CUSTOMERS)?, of(&roles, MARKET_USERS)?);
-    let paused = customers.share(Part::Blocked(BlockedOn::Queue));
+    let paused = customers.share(TimePart::Blocked(BlockedOn::Queue));
     if paused < PAUSED {
         return None;
     }

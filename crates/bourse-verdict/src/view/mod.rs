@@ -7,23 +7,23 @@ mod limits;
 mod operation;
 mod quantiles;
 mod rules;
-mod standing;
 mod status;
 mod storage;
 mod time_split;
+mod validity;
 mod verdict;
 mod waits;
 
-pub use bourse_record::{Clock, Latency, Quantile};
+pub use bourse_record::{Latency, LatencyClock, Quantile};
 pub use case::{CaseView, values};
 pub use checks::checks_words;
-pub use operation::{OperationView, ServerLatency, outcome_word};
+pub use operation::{OperationView, ServerTimeSplit, outcome_word};
 pub use quantiles::{QUANTILES, RoundQuantiles, of_round, over_rounds};
 pub use rules::{RuleStatus, not_tpce, rules};
-pub use standing::{Remark, SearchAnswer, Standing};
 pub use status::meaning;
 pub use storage::{storage_words, sync_words};
-pub use time_split::{Part, RoleSplit, not_available, roles};
+pub use time_split::{RoleSplit, TimePart, not_available, roles};
+pub use validity::{FigureValidity, Remark, SearchAnswer};
 pub use verdict::{CaseVerdict, verdicts};
 pub use waits::latency_case;
 

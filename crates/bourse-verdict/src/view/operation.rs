@@ -1,7 +1,9 @@
 use super::quantiles::{RoundQuantiles, of_round};
-use bourse_record::{Clock, Distribution, Latency, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay};
+use bourse_record::{
+    Distribution, Latency, LatencyClock, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay,
+};
 
-impl ServerLatency {
+impl ServerTimeSplit {
     fn over(parts: &[&Operation]) -> Option<Self> {
         let figures: Vec<_> = parts.iter().filter_map(|part| part.server.as_ref()).collect();
         let of = |of: fn(&ServerFigures) -> &Distribution| {
@@ -70,7 +72,7 @@ pub struct OperationView {
     /// Response and service times of failed operations; `None` if none failed, or the file does not have them.
     pub failed_times: Option<[Latency; 2]>,
     /// Times behind an application server.
-    pub server: Option<ServerLatency>,
+    pub server: Option<ServerTimeSplit>,
 }
 
 /// Operations that were under way at the end of an interval.
@@ -102,7 +104,7 @@ impl UnderWayView {
 
 /// Split of the time of operations behind an application server.
 #[derive(Debug, Clone)]
-pub struct ServerLatency {
+pub struct ServerTimeSplit {
     /// Time in the application server.
     pub server: Latency,
     /// Time in the engine.
@@ -212,12 +214,12 @@ impl OperationView {
             expected_percent: mean(parts.iter().filter_map(|part| part.mix_expected_percent)),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
-            response: Latency::of(parts, Clock::Response),
-            service: Latency::of(parts, Clock::Service),
-            failed_times: Latency::of_failed(parts, Clock::Response)
-                .zip(Latency::of_failed(parts, Clock::Service))
+            response: Latency::of(parts, LatencyClock::Response),
+            service: Latency::of(parts, LatencyClock::Service),
+            failed_times: Latency::of_failed(parts, LatencyClock::Response)
+                .zip(Latency::of_failed(parts, LatencyClock::Service))
                 .map(|(response, service)| [response, service]),
-            server: ServerLatency::over(parts),
+            server: ServerTimeSplit::over(parts),
             outcomes,
         }
     }
@@ -238,10 +240,10 @@ impl OperationView {
     }
 
     /// Times by one of the two clocks.
-    pub fn latency(&self, clock: Clock) -> &Latency {
+    pub fn latency(&self, clock: LatencyClock) -> &Latency {
         match clock {
-            Clock::Response => &self.response,
-            Clock::Service => &self.service,
+            LatencyClock::Response => &self.response,
+            LatencyClock::Service => &self.service,
         }
     }
 

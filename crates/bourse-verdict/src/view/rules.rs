@@ -2,7 +2,7 @@
 //! so.
 
 use super::case::measured;
-use super::standing::{SCALE_RULE_PERCENT, percent_of_nominal};
+use super::validity::{SCALE_RULE_PERCENT, percent_of_nominal};
 use super::{CaseView, OperationView};
 use crate::units;
 use bourse_record::{CheckStatus, Durability, Scale, Steady, Tunables, WorkloadKind};
@@ -30,7 +30,7 @@ impl RuleStatus {
 }
 
 /// A rule, and whether the run met it.
-pub struct Rule {
+pub struct RuleResult {
     pub name: &'static str,
     pub demands: &'static str,
     pub status: RuleStatus,
@@ -75,13 +75,13 @@ const RULES: [(&str, &str, RuleQuestion); 18] = [
 ];
 
 /// The rules, for TPC-E-derived workloads; empty for others.
-pub fn rules(view: &CaseView<'_>) -> Vec<Rule> {
+pub fn rules(view: &CaseView<'_>) -> Vec<RuleResult> {
     if view.case.workload.kind != WorkloadKind::Brokerage {
         return Vec::new();
     }
     let ask = |&(name, demands, ask): &(&'static str, &'static str, RuleQuestion)| {
         let (status, found) = ask(view);
-        Rule { name, demands, status, found }
+        RuleResult { name, demands, status, found }
     };
     RULES.iter().map(ask).collect()
 }
@@ -313,7 +313,7 @@ fn durability(view: &CaseView<'_>) -> (RuleStatus, String) {
 
 /// Measured growth over the time for which the specification requires room, compared with the available room.
 fn growth_space(view: &CaseView<'_>) -> (RuleStatus, String) {
-    const DAYS: f64 = 60.0;
+    const MAX_AGE_DAYS: f64 = 60.0;
     const DAY_S: f64 = 8.0 * 3600.0;
     let growth = view.case.rounds.iter().filter_map(|round| {
         let sizes = measured(round, "data_bytes");
@@ -321,7 +321,7 @@ fn growth_space(view: &CaseView<'_>) -> (RuleStatus, String) {
         (to > from).then(|| ((last - first) / (to - from)).max(0.0))
     });
     let Some(each_second) = growth.reduce(f64::max) else { return unknown() };
-    let needed = each_second * DAY_S * DAYS;
+    let needed = each_second * DAY_S * MAX_AGE_DAYS;
     let grew = format!("{} a second, {} in 60 days", units::bytes(each_second), units::bytes(needed));
     match view.conditions().free_bytes.map(|bytes| bytes as f64) {
         Some(free) => (yes_or_no(free >= needed), format!("{grew}; free {}", units::bytes(free))),

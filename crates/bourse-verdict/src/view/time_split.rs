@@ -5,7 +5,7 @@ use bourse_record::{BlockedOn, TimeSplit};
 
 /// A part of the users' time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum TimePart {
     /// Time on a processor.
     Cpu,
     /// Time in the driver's own code.
@@ -16,7 +16,7 @@ pub enum Part {
     Blocked(BlockedOn),
 }
 
-impl Part {
+impl TimePart {
     /// All of them, in the order of rows and bars.
     pub const ALL: [Self; 11] = [
         Self::Cpu,
@@ -85,24 +85,24 @@ pub struct RoleSplit {
     pub threads: u64,
     /// Wall-clock time of all its threads, in seconds.
     pub wall_s: f64,
-    /// Seconds, in the order of [`Part::ALL`].
-    seconds: [f64; Part::ALL.len()],
+    /// Seconds, in the order of [`TimePart::ALL`].
+    seconds: [f64; TimePart::ALL.len()],
 }
 
 impl RoleSplit {
     /// Seconds of a part.
-    pub fn seconds(&self, part: Part) -> f64 {
-        Part::ALL.iter().zip(self.seconds).find(|(it, _)| **it == part).map_or(0.0, |(_, seconds)| seconds)
+    pub fn seconds(&self, part: TimePart) -> f64 {
+        TimePart::ALL.iter().zip(self.seconds).find(|(it, _)| **it == part).map_or(0.0, |(_, seconds)| seconds)
     }
 
     /// The share of a part, from 0 to 1.
-    pub fn share(&self, part: Part) -> f64 {
+    pub fn share(&self, part: TimePart) -> f64 {
         if self.wall_s > 0.0 { self.seconds(part) / self.wall_s } else { 0.0 }
     }
 
     /// The share in which it had something to do.
     pub fn busy(&self) -> f64 {
-        1.0 - Part::ALL.iter().filter(|part| part.is_idle()).map(|part| self.share(*part)).sum::<f64>()
+        1.0 - TimePart::ALL.iter().filter(|part| part.is_idle()).map(|part| self.share(*part)).sum::<f64>()
     }
 
     fn add(&mut self, other: &Self) {
@@ -120,11 +120,11 @@ pub fn roles(view: &CaseView<'_>) -> Vec<RoleSplit> {
         for role in roles {
             let calibrated = view.machine().harness_ns.unwrap_or(0.0) / 1e9 * role.operations as f64;
             let harness = (calibrated + role.pause_cpu_s).clamp(0.0, role.cpu_s.max(0.0));
-            let seconds = Part::ALL.map(|part| match part {
-                Part::Cpu => role.cpu_s - harness,
-                Part::Harness => harness,
-                Part::Runnable => role.runnable_s,
-                Part::Blocked(on) => role.blocked_on(on),
+            let seconds = TimePart::ALL.map(|part| match part {
+                TimePart::Cpu => role.cpu_s - harness,
+                TimePart::Harness => harness,
+                TimePart::Runnable => role.runnable_s,
+                TimePart::Blocked(on) => role.blocked_on(on),
             });
             let split = RoleSplit { role: role.role.clone(), threads: role.threads, wall_s: role.wall_s, seconds };
             match sum.iter_mut().find(|it| it.role == split.role) {

@@ -1,4 +1,4 @@
-use bourse_verdict::suite::{Plan, all};
+use bourse_verdict::suite::{CellPlan, all};
 
 #[test]
 fn every_data_file_is_whole() {
@@ -7,13 +7,13 @@ fn every_data_file_is_whole() {
     assert!(names.starts_with(&["sqlite-basics", "sqlite-wal", "fastdb-sqlite", "mysql-ram"]));
     for suite in &suites {
         for scale in [1.0, 0.1, 0.000_001] {
-            let plan = Plan::new(suite, scale, None, &[]).expect("the scale is one");
+            let plan = CellPlan::new(suite, scale, None, &[]).expect("the scale is one");
             assert!(!plan.cells.is_empty());
             assert!(plan.cells.iter().all(|cell| cell.case < plan.cases.len()));
             assert!(plan.cases.len() <= plan.cells.len(), "a case is run once, however many cells it fills");
         }
-        assert!(Plan::new(suite, 0.0, None, &[]).is_err());
-        assert!(Plan::new(suite, 1.5, None, &[]).is_err());
+        assert!(CellPlan::new(suite, 0.0, None, &[]).is_err());
+        assert!(CellPlan::new(suite, 1.5, None, &[]).is_err());
     }
 }
 

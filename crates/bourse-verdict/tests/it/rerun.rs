@@ -1,8 +1,8 @@
 use bourse_record::{
     Build, Check, CheckStatus, Document as _, Durability, Engine, LatencySummary, Machine, Provenance, Round,
 };
-use bourse_verdict::suite::document::{EngineUsed, Incomplete, Outcome, RerunFacts};
-use bourse_verdict::suite::{CellState, Measure, Plan, Suite, SuiteFile, Verdict};
+use bourse_verdict::suite::document::{EngineUsed, Incomplete, RerunFacts, SuiteCaseOutcome};
+use bourse_verdict::suite::{CellPlan, CellState, FindingVerdict, Measure, Suite, SuiteFile};
 use std::collections::BTreeMap;
 
 const DATA: &str = r#"
@@ -68,17 +68,17 @@ fn round(done: u64, seconds: f64) -> Round {
     .expect("it is a round")
 }
 
-fn rounds(all: &[(u64, f64)]) -> Outcome {
-    Outcome { rounds: all.iter().map(|(done, seconds)| round(*done, *seconds)).collect(), trouble: None }
+fn rounds(all: &[(u64, f64)]) -> SuiteCaseOutcome {
+    SuiteCaseOutcome { rounds: all.iter().map(|(done, seconds)| round(*done, *seconds)).collect(), trouble: None }
 }
 
-fn file(scale: f64, outcomes: &[Outcome]) -> SuiteFile {
+fn file(scale: f64, outcomes: &[SuiteCaseOutcome]) -> SuiteFile {
     of(DATA, scale, outcomes)
 }
 
-fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
+fn of(data: &str, scale: f64, outcomes: &[SuiteCaseOutcome]) -> SuiteFile {
     let suite = Suite::parse(data).expect("the data is whole");
-    let plan = Plan::new(&suite, scale, None, &[]).expect("the scale is one");
+    let plan = CellPlan::new(&suite, scale, None, &[]).expect("the scale is one");
     assert_eq!(plan.cases.len(), 2);
     let engine = |durability: Durability| Engine {
         name: "sqlite".to_owned(),
@@ -111,7 +111,7 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
     SuiteFile::of(&plan, outcomes, facts)
 }
 
-fn figure(file: &SuiteFile, column: &str, measure: Measure) -> bourse_verdict::suite::Figure {
+fn figure(file: &SuiteFile, column: &str, measure: Measure) -> bourse_verdict::suite::CellFigure {
     let cell = file.tables[0].cells.iter().find(|cell| cell.column == column).expect("there is such a column");
     cell.figures.iter().find(|figure| figure.measure == measure).expect("there is such a figure").clone()
 }
@@ -155,10 +155,10 @@ tests = [{ claim = "over the durations: A", cell = "1/mean/a", measure = "rate",
 #[test]
 fn a_mean_of_some_rows_is_no_finding() {
     let six = || rounds(&[(1000, 0.1); 6]);
-    let test = |outcomes: &[Outcome]| of(MEANS, 1.0, outcomes).findings[0].tests[0].clone();
+    let test = |outcomes: &[SuiteCaseOutcome]| of(MEANS, 1.0, outcomes).findings[0].tests[0].clone();
     assert!(test(&[six(), six()]).value.is_some());
     let early = test(&[six(), rounds(&[])]);
-    assert_eq!((early.value, early.verdict), (None, Verdict::NotShown));
+    assert_eq!((early.value, early.verdict), (None, FindingVerdict::NotShown));
     assert_eq!(early.why.as_deref(), Some("1/mean/a: 1 of 2 rows have a figure"));
 }
 
@@ -177,8 +177,8 @@ fn cells_stand_beside_what_was_published() {
     assert_eq!(figure(&file, "b", Measure::Rate).published, Some(10_000.0));
     let sum = figure(&file, "both", Measure::TimeMs);
     assert!((sum.measured.expect("both were measured") - 300.0).abs() < 1e-6, "{sum:?}");
-    let verdicts: Vec<Verdict> = file.findings.iter().map(|finding| finding.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotShown]);
+    let verdicts: Vec<FindingVerdict> = file.findings.iter().map(|finding| finding.verdict).collect();
+    assert_eq!(verdicts, [FindingVerdict::Holds, FindingVerdict::DoesNotHold, FindingVerdict::NotShown]);
     assert_eq!(file.findings[0].level, Some(0.96875), "every verdict says how sure it is");
     assert_eq!(file.findings[2].level, None);
 }
@@ -192,12 +192,12 @@ fn a_finding_that_cannot_be_tested_here_has_no_verdict() {
         of(&data, 0.5, &measured()).findings.remove(0)
     };
     let met = with("needs_cores = 1\nneeds_scale = 0.5\ndeparture = \"another order\"");
-    assert_eq!((met.verdict, met.departure.as_deref()), (Verdict::Holds, Some("another order")));
+    assert_eq!((met.verdict, met.departure.as_deref()), (FindingVerdict::Holds, Some("another order")));
     for (needs, words) in
         [("needs_cores = 4096", "it takes 4096 cores"), ("needs_scale = 0.6", "a scale of 0.6 or more")]
     {
         let finding = with(needs);
-        assert_eq!((finding.verdict, finding.level), (Verdict::NotTestable, None), "{needs}");
+        assert_eq!((finding.verdict, finding.level), (FindingVerdict::NotTestable, None), "{needs}");
         assert!(finding.untested.as_deref().is_some_and(|why| why.contains(words)), "{finding:?}");
         assert_eq!(finding.tests[0].value.map(f64::round), Some(2.0), "what was measured is shown");
     }
@@ -214,9 +214,9 @@ fn a_finding_is_judged_where_its_condition_holds() {
         let data = DATA.replacen("rests_on = \"500 against 1000 ms\"", &given, 1);
         of(&data, 1.0, &[rounds(&[(1000, 0.1); 6]), rounds(&[(1000, 0.2); 6])]).findings.remove(0)
     };
-    assert_eq!(with(6_000.0).verdict, Verdict::Holds);
+    assert_eq!(with(6_000.0).verdict, FindingVerdict::Holds);
     let unmet = with(4_000.0);
-    assert_eq!(unmet.verdict, Verdict::NotTestable);
+    assert_eq!(unmet.verdict, FindingVerdict::NotTestable);
     assert_eq!(unmet.untested.as_deref(), Some("it was found where this holds: B is slow; here it is 5000"));
 }
 
@@ -243,10 +243,10 @@ fn a_capped_round_tells_what_was_done_and_nothing_more() {
 #[test]
 fn what_was_not_run_says_why_and_its_findings_are_not_shown() {
     let why = "its library is not here".to_owned();
-    let absent = Outcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun(why.clone())) };
+    let absent = SuiteCaseOutcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun(why.clone())) };
     let file = file(1.0, &[absent, rounds(&[(1000, 0.2); 6])]);
     assert_eq!(file.tables[0].cells[0].state, CellState::NotRun(why));
-    assert_eq!(file.findings[0].verdict, Verdict::NotShown);
+    assert_eq!(file.findings[0].verdict, FindingVerdict::NotShown);
     // Its table has the reason.
     assert!(file.findings[0].tests[0].why.as_ref().is_some_and(|words| words.ends_with("was not run")));
     assert!(file.has_figures());
@@ -271,13 +271,13 @@ fn a_failed_check_voids_its_cell() {
 #[test]
 fn five_rounds_have_no_interval_and_show_nothing() {
     let file = file(1.0, &[rounds(&[(1000, 0.1); 5]), rounds(&[(1000, 0.2); 5])]);
-    assert_eq!(file.findings[0].verdict, Verdict::NotShown);
+    assert_eq!(file.findings[0].verdict, FindingVerdict::NotShown);
     assert_eq!(file.findings[0].tests[0].value, Some(2.0));
 }
 
 #[test]
 fn a_document_is_read_as_it_was_written_and_fits_its_schema() {
-    let absent = Outcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun("no".to_owned())) };
+    let absent = SuiteCaseOutcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun("no".to_owned())) };
     let file = file(0.5, &[rounds(&[(500, 0.1); 6]), absent]);
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("suite.json");

@@ -1,7 +1,7 @@
 //! Arguments of `bourse micro` and `bourse suite`: microbenchmarks and the published experiments made of them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Arrivals, Execution, Output, numbers, run_help};
+use super::{ArrivalsArg, ExecutionArgs, OutputArgs, numbers, run_help};
 use bourse_record::ResponseLimit;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Micro {
+pub(crate) enum MicroCommand {
     /// List the workloads, or the tables, requirements and options of one
     List {
         /// Workload to describe
@@ -57,7 +57,7 @@ pub(crate) struct MicroRun {
     pub(crate) rate: Option<f64>,
     /// Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]
     #[arg(long, value_enum, env = "BOURSE_ARRIVALS")]
-    pub(crate) arrivals: Option<Arrivals>,
+    pub(crate) arrivals: Option<ArrivalsArg>,
     /// Search for the highest rate that meets every --limit, for workloads without an end, and confirm it with a round of full
     /// length
     #[arg(long, requires = "limit", conflicts_with_all = ["rate", "count", "timing"], env = "BOURSE_FIND_MAX")]
@@ -80,9 +80,9 @@ pub(crate) struct MicroRun {
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) execution: Execution,
+    pub(crate) execution: ExecutionArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 /// Operations of a classic workload that are timed.
@@ -99,7 +99,7 @@ pub(crate) enum TimingMode {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Suite {
+pub(crate) enum SuiteCommand {
     /// List the published experiments
     List {
         /// Print the list as JSON
@@ -141,7 +141,7 @@ pub(crate) struct SuiteRun {
     #[arg(long, value_name = "DIR", default_value = "bourse-data", env = "BOURSE_DATA")]
     pub(crate) data: PathBuf,
     #[command(flatten)]
-    pub(crate) execution: Execution,
+    pub(crate) execution: ExecutionArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }

@@ -1,11 +1,11 @@
 //! Arguments of `crash`.
 
-use super::{Database, DryRun, EXIT_CODES, Output, numbers};
+use super::{Database, DryRun, EXIT_CODES, OutputArgs, numbers};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
-pub(crate) struct Crash {
+pub(crate) struct CrashArgs {
     /// Database URL; copies of it are crashed under load [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Crash {
     #[command(flatten)]
     pub(crate) plan: DryRun,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 /// The parts of `crash`.

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// Run files or folders of runs; drivers that shared a round become one run if all are given, two runs of the same
     /// work are compared. `merge` before the runs of all drivers writes their one run to the folder of -o. Also documents or folders of `suite run`, `tpce acid`, `crash` and `faults`, or a folder of runs:
     /// an index with trends
@@ -28,7 +28,7 @@ pub(crate) struct Report {
     pub(crate) verbose: bool,
 }
 
-impl Report {
+impl ReportArgs {
     /// The report of one run, as printed by a command without other options.
     pub(crate) fn of(run: PathBuf) -> Self {
         Self { runs: vec![run], output: None, overwrite: false, format: None, csv: CsvCells::Guarded, verbose: false }
@@ -62,7 +62,7 @@ pub(crate) enum CsvCells {
 
 /// Documents with a published schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Document {
+pub(crate) enum SchemaDocument {
     /// `run.json`
     Run,
     /// `acid.json`
@@ -78,7 +78,7 @@ pub(crate) enum Document {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Engines {
+pub(crate) struct EnginesArgs {
     /// Engine to list the options of
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,

@@ -1,6 +1,6 @@
 //! Arguments of `bourse faults`.
 
-use super::{DryRun, Output, numbers};
+use super::{DryRun, OutputArgs, numbers};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ Losses that a lying disk causes, or that the settings allow, are expected and no
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
-pub(crate) struct Faults {
+pub(crate) struct FaultsArgs {
     /// Engines with options but no path, for example sqlite:?journal=wal [default: SQLite in several settings, LMDB, redb, and
     /// MariaDB and PostgreSQL where they are installed]
     #[arg(value_name = "TARGET")]
@@ -39,7 +39,7 @@ pub(crate) struct Faults {
     #[command(flatten)]
     pub(crate) plan: DryRun,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ pub(crate) struct ResultsFolder {
     after_help = "Examples:\n  bourse watch\n  bourse watch --page\n  bourse watch bourse-runs/20261123-101500-tpce | tee run.log\n\n\
 Exit codes: 0 the run has ended, 1 usage, 2 the run's process was ended from outside, 130 interrupted (the run goes on)."
 )]
-pub(crate) struct Watch {
+pub(crate) struct WatchArgs {
     /// Run: its folder, or the name of its folder [default: the run that began last among those that go on]
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Watch {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Runs {
+pub(crate) enum RunsCommand {
     /// List the stored runs with their figures
     Ls(RunsLs),
     /// Print the report of a stored run
@@ -78,7 +78,7 @@ pub(crate) struct RunsLs {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Data {
+pub(crate) enum DataCommand {
     /// List the databases that runs left
     Ls {
         /// Folder with databases

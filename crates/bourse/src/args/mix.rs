@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    Arrivals, Check, CheckDepth, Constraints, DryRun, EXIT_CODES, Execution, GivenOptions, Output, VerifySettings,
-    numbers,
+    ArrivalsArg, Check, CheckDepth, Constraints, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs,
+    VerifySettings, numbers,
 };
 use bourse_record::ResponseLimit;
 use clap::{Arg, Args, Subcommand};
@@ -58,7 +58,7 @@ pub(crate) struct OltpRun {
     pub(crate) warmup: Option<Duration>,
     /// Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson]
     #[arg(long, help_heading = "Workload", value_enum, env = "BOURSE_ARRIVALS")]
-    pub(crate) arrivals: Option<Arrivals>,
+    pub(crate) arrivals: Option<ArrivalsArg>,
     /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
     #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
@@ -77,9 +77,9 @@ pub(crate) struct OltpRun {
     #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) execution: Execution,
+    pub(crate) execution: ExecutionArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 /// Sets the help of an option.

@@ -10,14 +10,14 @@ mod mix;
 pub(crate) mod numbers;
 mod tpce;
 
-pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, TimingMode};
-pub(crate) use crash::{Crash, CrashCases, CrashPart};
-pub(crate) use documents::{CsvCells, Document, Engines, Report, TableFormat};
-pub(crate) use faults::{FaultWork, Faults};
-pub(crate) use history::{DATA_FOLDER, Data, Runs, Watch};
+pub(crate) use classic::{MicroCommand, MicroRun, SuiteCommand, SuiteRun, TimingMode};
+pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
+pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, TableFormat};
+pub(crate) use faults::{FaultWork, FaultsArgs};
+pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixVerify, OltpRun};
 pub(crate) use tpce::{
-    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
+    Acid, AcidLoad, ArrivalsArg, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
     RunSettings, Serve, Tpce, Verify, VerifySettings,
 };
 
@@ -106,11 +106,11 @@ pub(crate) enum Command {
     Tatp(MixCommand),
     /// Run microbenchmarks: point reads, bulk loads, updates and others
     #[command(subcommand)]
-    Micro(Micro),
+    Micro(MicroCommand),
     /// Test what survives a killed process and a power loss, for each durability setting
-    Crash(Crash),
+    Crash(CrashArgs),
     /// Inject I/O errors while engines work, and test what they report and what they lose
-    Faults(Faults),
+    Faults(FaultsArgs),
     /// Work on a database while faults are injected: started by `bourse faults`
     #[command(hide = true)]
     FaultWork(FaultWork),
@@ -122,28 +122,28 @@ pub(crate) enum Command {
     },
     /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]
-    Suite(Suite),
+    Suite(SuiteCommand),
     /// Compare every available in-process engine in short rounds, in a few minutes
-    Quick(Quick),
+    Quick(QuickArgs),
     /// Run a command with options from a TOML file
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
-    Compare(Box<Compare>),
+    Compare(Box<CompareArgs>),
     /// Run one round that stdin describes: for the program itself
     #[command(hide = true)]
     Round,
     /// Draw the report of stored runs, or an index of all runs in a folder
-    Report(Report),
+    Report(ReportArgs),
     /// Follow an unfinished run, from another terminal or in a browser
-    Watch(Watch),
+    Watch(WatchArgs),
     /// List, show, compare and remove stored runs
     #[command(subcommand)]
-    Runs(Runs),
+    Runs(RunsCommand),
     /// List, remove and adopt the databases that runs left
     #[command(subcommand)]
-    Data(Data),
+    Data(DataCommand),
     /// List the engines and whether they are available, or the options of one
-    Engines(Engines),
+    Engines(EnginesArgs),
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete for
@@ -161,8 +161,8 @@ pub(crate) enum Command {
     /// Print the JSON Schema of run files or of another document
     Schema {
         /// Document to describe
-        #[arg(value_enum, default_value_t = Document::Run)]
-        document: Document,
+        #[arg(value_enum, default_value_t = SchemaDocument::Run)]
+        document: SchemaDocument,
     },
 }
 
@@ -260,7 +260,7 @@ pub(crate) struct TokenFile {
 /// Options of the execution of rounds, for any workload.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
-pub(crate) struct Execution {
+pub(crate) struct ExecutionArgs {
     /// Exit with code 5 unless every round reaches steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
@@ -296,7 +296,7 @@ pub(crate) struct DryRun {
     pub(crate) dry_run: bool,
 }
 
-impl Execution {
+impl ExecutionArgs {
     /// Longest wait of a round for a quiet machine, in nanoseconds.
     pub(crate) fn wait_quiet_ns(&self, default: Option<Duration>) -> Option<u64> {
         let limit = self.wait_quiet.or(default).filter(|_| !self.no_wait)?;
@@ -336,7 +336,7 @@ impl GivenOptions {
 /// Options of the results: their folder and their form.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Output {
+pub(crate) struct OutputArgs {
     /// Folder for results; each run creates a folder in it
     #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
     pub(crate) directory: PathBuf,
@@ -350,7 +350,7 @@ pub(crate) struct Output {
 
 #[derive(Debug, Args)]
 #[command(after_help = run_help!("bourse quick", "bourse quick --all", "bourse quick --workloads point-read,commit --for 5s"))]
-pub(crate) struct Quick {
+pub(crate) struct QuickArgs {
     /// Every engine that is available, private servers and clusters on this machine too
     ///
     /// Without it engines that work in this process, within six minutes: where many are here, what would take longest is left
@@ -376,9 +376,9 @@ pub(crate) struct Quick {
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) execution: Execution,
+    pub(crate) execution: ExecutionArgs,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]
@@ -404,7 +404,7 @@ interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
-pub(crate) struct Compare {
+pub(crate) struct CompareArgs {
     /// Baseline: a stored run or a target; with --baseline and nothing else, the candidate: a stored run
     #[arg(value_name = "A")]
     pub(crate) base: String,

@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Longest time; sums of several are still far from the clock's end.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const LONGEST_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Longest limit of response times: longer ones are not distinguished.
 const LONGEST_LIMIT: Duration = Duration::from_secs(60 * 60);
@@ -183,7 +183,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().map(Duration::try_from_secs_f64);
     let duration = seconds.map_or_else(|| spelled(text), Result::ok);
     duration
-        .filter(|duration| *duration <= LONGEST)
+        .filter(|duration| *duration <= LONGEST_TIME)
         .ok_or_else(|| "expected a length of time such as 500ms, 30s, 1m30s or 2h, from 0 to 365d".to_owned())
 }
 

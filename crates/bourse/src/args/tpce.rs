@@ -1,7 +1,7 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Database, DryRun, EXIT_CODES, GivenOptions, OltpRun, Output, TokenFile, numbers, run_help};
+use super::{Database, DryRun, EXIT_CODES, GivenOptions, OltpRun, OutputArgs, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -148,7 +148,7 @@ pub(crate) enum CheckDepth {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Arrivals {
+pub(crate) enum ArrivalsArg {
     /// Random arrivals, as from many independent customers; each client waits for its own
     #[default]
     #[value(alias = "per-user")]
@@ -161,7 +161,7 @@ pub(crate) enum Arrivals {
     SharedConstant,
 }
 
-impl Arrivals {
+impl ArrivalsArg {
     /// Whether they are evenly spaced.
     pub(crate) fn is_even(self) -> bool {
         matches!(self, Self::Constant | Self::SharedConstant)
@@ -264,7 +264,7 @@ pub(crate) struct Acid {
     #[command(flatten)]
     pub(crate) database: Database,
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

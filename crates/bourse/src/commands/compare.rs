@@ -3,7 +3,7 @@
 
 use super::report;
 use super::runs::run_files;
-use crate::args::{Compare, CompareFormat, Inconclusive};
+use crate::args::{CompareArgs, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
 use crate::output::{ResultFolder, StoredFiles, files, line_width, print, print_report, store, write_new};
@@ -11,7 +11,7 @@ use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, data_csv};
-use bourse_verdict::comparison::{ComparedCases, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
+use bourse_verdict::comparison::{CasePair, ComparedCases, Incomparable, RunNoise, TOLERANCE, stored_pairs, unlike};
 use bourse_verdict::likeness::Likeness;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use std::path::Path;
 const TWO_OF_A_KIND: &str = "give two runs (folders or run.json files) or two targets (ENGINE:PLACE)";
 
 /// Compares, prints, and fails if the second is certainly slower by more than the tolerance.
-pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
     let is_stored = |run: &String| Path::new(run).exists();
     let sides = || std::iter::once(&arguments.base).chain(&arguments.head);
     if let Some(name) = sides().find(|name| !is_stored(name) && !name.contains(':')) {
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             Failure::usage(format!("there is no file or folder '{name}', and it is no target")).hint(TWO_OF_A_KIND)
         );
     }
-    let Sides { compared, runs, results } = match (&arguments.base, &arguments.head) {
+    let ComparedResults { compared, runs, results } = match (&arguments.base, &arguments.head) {
         (head, None) => {
             let Some(folder) = arguments.baseline.as_deref().filter(|_| is_stored(head)) else {
                 return Err(Failure::usage("--baseline with one run compares a stored run with earlier ones")
@@ -101,8 +101,8 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
 }
 
 /// Noise estimated from the runs before `base`.
-fn earlier_than(base: &RunFile, earlier: Vec<RunFile>) -> Noise {
-    Noise::Runs { earlier, machine: Box::new(base.provenance.machine.clone()) }
+fn earlier_than(base: &RunFile, earlier: Vec<RunFile>) -> RunNoise {
+    RunNoise::Runs { earlier, machine: Box::new(base.provenance.machine.clone()) }
 }
 
 /// The newest run that is comparable with another.
@@ -134,9 +134,9 @@ impl<'r> NewestRun<'r> {
 
 /// The first few differences, and the number of the rest.
 fn first_of(all: &[String]) -> Vec<String> {
-    const SHOWN: usize = 3;
-    let more = all.len().saturating_sub(SHOWN);
-    all.iter().take(SHOWN).cloned().chain((more > 0).then(|| format!("{more} older ones"))).collect()
+    const MAX_SHOWN: usize = 3;
+    let more = all.len().saturating_sub(MAX_SHOWN);
+    all.iter().take(MAX_SHOWN).cloned().chain((more > 0).then(|| format!("{more} older ones"))).collect()
 }
 
 /// Differences between the most alike cases of two runs, a sentence each; `None` if no workload and target is in both.
@@ -151,7 +151,12 @@ fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
 }
 
 /// Two stored runs.
-fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) -> Result<Sides, Failure> {
+fn of_stored(
+    arguments: &CompareArgs,
+    base: RunFile,
+    head: RunFile,
+    noise: RunNoise,
+) -> Result<ComparedResults, Failure> {
     if arguments.until_decided {
         return Err(Failure::usage("--until-decided cannot be used with stored runs: nothing is run"));
     }
@@ -161,15 +166,15 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
     let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
     let compared = ComparedCases::of_stored(stored, arguments.tolerance(), &noise);
-    Ok(Sides { compared, runs, results: None })
+    Ok(ComparedResults { compared, runs, results: None })
 }
 
 /// Noise between stored runs, as stated or as estimated from earlier runs.
-fn noise(arguments: &Compare, base: &RunFile) -> Result<Noise, Failure> {
+fn noise(arguments: &CompareArgs, base: &RunFile) -> Result<RunNoise, Failure> {
     match (&arguments.noise, &arguments.baseline) {
-        (Some(part), _) => Ok(Noise::Stated(*part)),
+        (Some(part), _) => Ok(RunNoise::Stated(*part)),
         (None, Some(folder)) => Ok(earlier_than(base, earlier(folder)?)),
-        (None, None) => Ok(Noise::Unknown),
+        (None, None) => Ok(RunNoise::Unknown),
     }
 }
 
@@ -194,7 +199,7 @@ pub(crate) fn refused(why: &Incomparable) -> Failure {
     }
 }
 
-impl Compare {
+impl CompareArgs {
     /// Part of one by which B may be slower.
     pub(crate) fn tolerance(&self) -> f64 {
         self.fail_above.unwrap_or(TOLERANCE)
@@ -207,7 +212,7 @@ impl Compare {
 }
 
 /// Results of a comparison.
-struct Sides {
+struct ComparedResults {
     compared: ComparedCases,
     /// The runs that the figures are of, by name.
     runs: Vec<(&'static str, Provenance)>,
@@ -233,19 +238,19 @@ impl Results {
 }
 
 /// Runs on both targets in turn, and stores the run with its comparison.
-fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
+fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults, Failure> {
     let output = &arguments.settings.run.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (mut file, outcome) = execute::run(plan, &arguments.settings.run.execution, &folder)?.measured()?;
     let ended = outcome.and_then(|()| verdict(&file, plan));
     let compared = match (&ended, file.cases.as_slice()) {
         (Ok(()), [base, head]) => {
-            let pair = Pair { base: base.clone(), head: head.clone(), in_turn: true };
+            let pair = CasePair { base: base.clone(), head: head.clone(), in_turn: true };
             let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
             // The rounds took turns, so their own scatter is the noise.
             Some(match arguments.until_decided {
                 true => ComparedCases::at_look(pair, notes, arguments.tolerance()),
-                false => ComparedCases::of(&[pair], notes, arguments.tolerance(), &Noise::Unknown),
+                false => ComparedCases::of(&[pair], notes, arguments.tolerance(), &RunNoise::Unknown),
             })
         }
         _ => None,
@@ -265,7 +270,7 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     }
     let compared = compared.ok_or_else(|| Failure::new(Exit::Target, "only one of the two targets was measured"))?;
     let runs = vec![("A and B in turn", file.provenance)];
-    Ok(Sides { compared, runs, results: Some(Results { folder, stored }) })
+    Ok(ComparedResults { compared, runs, results: Some(Results { folder, stored }) })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Databases of earlier runs in a folder, each a file or a folder of its own: listed and removed, if Bourse made them.
 
 use super::runs::is_absent;
-use crate::args::Data;
+use crate::args::DataCommand;
 use crate::engines;
 use crate::failure::Failure;
 use crate::hold;
@@ -14,16 +14,16 @@ use bourse_engine::{
     foreign_among, listed, refuse_others, target_with_path,
 };
 use bourse_micro::foreign_tables;
-use bourse_report::{Cell, Sheet};
+use bourse_report::{Sheet, TableCell};
 use serde::Serialize;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Carries out `bourse data`.
-pub(crate) fn data(command: &Data) -> Result<(), Failure> {
+pub(crate) fn data(command: &DataCommand) -> Result<(), Failure> {
     match command {
-        Data::Ls { directory, json } => {
+        DataCommand::Ls { directory, json } => {
             refuse_server(directory)?;
             // Before the first run there is no such folder.
             let found = if is_absent(directory) { Vec::new() } else { databases(directory)? };
@@ -36,15 +36,15 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
             }
             print(&sheet(&found, directory).terminal(terminal_width(), has_color(), false))
         }
-        Data::Rm { files } => {
+        DataCommand::Rm { files } => {
             files.iter().try_for_each(|file| refuse_server(file))?;
             let found = files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>()?;
             let _held = hold::for_reading(found.iter().map(|it| it.target.as_str()))?;
             // Now that no other command uses them; all are checked before the first is removed.
             let found = files.iter().map(|file| removable(file)).collect::<Result<Vec<_>, _>>()?;
-            found.iter().try_for_each(Database::remove)
+            found.iter().try_for_each(DatabaseInFile::remove)
         }
-        Data::Adopt { targets } => targets.iter().try_for_each(|target| adopt(target)),
+        DataCommand::Adopt { targets } => targets.iter().try_for_each(|target| adopt(target)),
     }
 }
 
@@ -104,7 +104,7 @@ fn contents(engine: &dyn Engine) -> Result<Vec<String>, EngineError> {
 
 /// A database in a file, or in a folder of its own.
 #[derive(Debug, Serialize)]
-struct Database {
+struct DatabaseInFile {
     /// Target that opens it.
     target: String,
     /// Engine.
@@ -124,7 +124,7 @@ struct Database {
 }
 
 /// Every database of Bourse in a folder, the largest first.
-fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
+fn databases(directory: &Path) -> Result<Vec<DatabaseInFile>, Failure> {
     let refused = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", directory.display()));
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(refused)? {
@@ -160,7 +160,7 @@ fn written_target(name: &Path) -> Option<(String, PathBuf)> {
 }
 
 /// Database that Bourse made in a file or a folder, or at a target; a failure if there is no such database.
-fn database(name: &Path) -> Result<Database, Failure> {
+fn database(name: &Path) -> Result<DatabaseInFile, Failure> {
     let target = written_target(name);
     let file = target.as_ref().map_or(name, |(_, path)| path.as_path());
     let shown = name.display();
@@ -199,7 +199,7 @@ fn database(name: &Path) -> Result<Database, Failure> {
                 let marked = location.database_files().cloned();
                 let changed_at = changed.map(time);
                 let leftovers = marked.as_ref().map(DatabaseFiles::leftover_files).unwrap_or_default();
-                return Ok(Database { target, engine: scheme, files, marked, bytes, changed_at, leftovers });
+                return Ok(DatabaseInFile { target, engine: scheme, files, marked, bytes, changed_at, leftovers });
             }
             Ok(()) => {}
         }
@@ -211,7 +211,7 @@ fn database(name: &Path) -> Result<Database, Failure> {
 }
 
 /// The database of a file or a folder, refused if it holds anything that Bourse did not make.
-fn removable(file: &Path) -> Result<Database, Failure> {
+fn removable(file: &Path) -> Result<DatabaseInFile, Failure> {
     let found = database(file)?;
     let cannot = |why: &str| Failure::usage(format!("cannot remove {}: {why}", file.display()));
     let foreign = |why: &str| cannot(why).hint("it is left as it is; move what is yours elsewhere, and try again");
@@ -254,14 +254,14 @@ fn time(changed: SystemTime) -> String {
     jiff::Timestamp::try_from(changed).map(|it| it.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default()
 }
 
-fn sheet(found: &[Database], directory: &Path) -> Sheet {
+fn sheet(found: &[DatabaseInFile], directory: &Path) -> Sheet {
     let rows = found
         .iter()
         .map(|it| {
             vec![
-                Cell::code(&it.target),
-                Cell::text(&bourse_verdict::units::size(it.bytes)),
-                Cell::text(it.changed_at.as_deref().unwrap_or_default()),
+                TableCell::code(&it.target),
+                TableCell::text(&bourse_verdict::units::size(it.bytes)),
+                TableCell::text(it.changed_at.as_deref().unwrap_or_default()),
             ]
         })
         .collect();
@@ -277,7 +277,7 @@ fn sheet(found: &[Database], directory: &Path) -> Sheet {
     })
 }
 
-impl Database {
+impl DatabaseInFile {
     /// Removes its files, the main one last, so that an interrupted removal is still recognised.
     fn remove(&self) -> Result<(), Failure> {
         for file in self.files.iter().rev() {

@@ -1,17 +1,17 @@
 //! `bourse engines`: the engines, which of them are available, and the options of each.
 
-use super::report::{Target, put, texts};
-use crate::args::Engines;
+use super::report::{DocumentPlace, put, texts};
+use crate::args::EnginesArgs;
 use crate::engines::{of_scheme, schemes};
 use crate::failure::Failure;
 use crate::output::print;
 use bourse_engine::did_you_mean;
 use bourse_engine::target::OptionHelp;
-use bourse_report::{Entry, Sheet};
+use bourse_report::{Sheet, SheetEntry};
 use serde::Serialize;
 
 /// Prints the list of engines, or all options of one; or writes it to a file.
-pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
+pub(crate) fn list(arguments: &EnginesArgs) -> Result<(), Failure> {
     let (document, sheet) = match &arguments.engine {
         None => {
             let listed: Vec<ListedEngine> = schemes().filter_map(ListedEngine::of).collect();
@@ -27,8 +27,8 @@ pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
             document.map_err(|error| Failure::usage(format!("cannot make the document of engines: {error}")))?;
         return print(&format!("{document:#}\n"));
     }
-    let Engines { output, overwrite, csv, .. } = arguments;
-    put(&sheet, None, false, &Target { output: output.as_deref(), overwrite: *overwrite, texts: texts(*csv) })
+    let EnginesArgs { output, overwrite, csv, .. } = arguments;
+    put(&sheet, None, false, &DocumentPlace { output: output.as_deref(), overwrite: *overwrite, texts: texts(*csv) })
 }
 
 fn unknown(name: &str) -> Failure {
@@ -69,7 +69,7 @@ impl ListedEngine {
         Some(Self { engine: scheme.to_owned(), summary, example, version, unavailable })
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> SheetEntry {
         // Text that does not fit the column, such as a library's path, goes below, like the reason why an engine is
         // unavailable.
         let fits = |version: &str| version.chars().count() <= 11;
@@ -82,7 +82,7 @@ impl ListedEngine {
             (None, why) => ("unavailable", why),
         };
         let lines = self.summary.into_iter().chain(self.example).chain(more).map(str::to_owned);
-        Entry { name: self.engine.clone(), state: state.to_owned(), lines: lines.collect() }
+        SheetEntry { name: self.engine.clone(), state: state.to_owned(), lines: lines.collect() }
     }
 }
 
@@ -146,12 +146,12 @@ impl ExplainedEngine {
             "" => values.to_owned(),
             _ => format!("{values} [default: {default}]"),
         };
-        let options = self.options.iter().map(|TargetOption { name, values, default, meaning }| Entry {
+        let options = self.options.iter().map(|TargetOption { name, values, default, meaning }| SheetEntry {
             name: (*name).to_owned(),
             state: String::new(),
             lines: vec![with_default(values, default), (*meaning).to_owned()],
         });
-        let options: Vec<Entry> = options.collect();
+        let options: Vec<SheetEntry> = options.collect();
         if !options.is_empty() {
             sheet = sheet.entries(options);
         }

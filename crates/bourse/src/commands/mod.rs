@@ -15,7 +15,7 @@ pub(crate) mod suite;
 pub(crate) mod tpce;
 pub(crate) mod watch;
 
-use crate::args::{Execution, Output};
+use crate::args::{ExecutionArgs, OutputArgs};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::Failure;
 use crate::output::{ResultFolder, print, publish};
@@ -23,7 +23,7 @@ use crate::plan::{Plan, show::show};
 use bourse_verdict::likeness::earlier_runs;
 
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
-fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
+fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<(), Failure> {
     if how.plan.dry_run {
         return print(&show(plan));
     }

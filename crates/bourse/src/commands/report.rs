@@ -1,7 +1,7 @@
 //! `bourse report`: draws stored runs again, from their files alone.
 
 use super::runs::{index, is_results_folder};
-use crate::args::{CsvCells, Report};
+use crate::args::{CsvCells, ReportArgs};
 use crate::export::export;
 use crate::failure::Failure;
 use crate::output::{
@@ -10,13 +10,13 @@ use crate::output::{
 use crate::progress::note;
 use bourse_record::{Document, DocumentKind, Provenance, RunFile, document_bytes, drivers};
 use bourse_report::{CsvText, DataTable, DrawComparison as _, Sheet, csv_file, data_tables};
-use bourse_verdict::comparison::{ComparedCases, Noise, Pair, TOLERANCE, stored_pairs};
+use bourse_verdict::comparison::{CasePair, ComparedCases, RunNoise, TOLERANCE, stored_pairs};
 use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
 /// Reads the runs, joins their cases and draws the report, with the comparison first if they are two runs of the same work;
 /// or draws a document of another kind.
-pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
+pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     if let Some((word, runs)) = arguments.runs.split_first()
         && word.as_path() == Path::new("merge")
         && !word.exists()
@@ -40,14 +40,14 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         return index(folder, arguments);
     }
     let runs = arguments.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    let sides = Sides::of(&runs);
+    let sides = RunSides::of(&runs);
     let run = joined(runs)?;
     let texts = texts(arguments.csv);
     let first =
         |text: fn(&ComparedCases) -> String| sides.as_ref().map(|it| text(&it.compared) + "\n").unwrap_or_default();
     let drawn = DrawnReport {
         terminal: &|| first(|it| it.text(line_width())) + &report_text(&run, arguments.verbose, None),
-        html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), Sides::html),
+        html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), RunSides::html),
         markdown: &|| first(ComparedCases::markdown) + &bourse_report::markdown(&run),
         csv: &|| csv_file(&data_tables(std::slice::from_ref(&run)), texts),
     };
@@ -111,7 +111,12 @@ impl DrawnReport<'_> {
 
 /// Prints a document, or writes it to a file; `whole` with the parts that a terminal leaves out. Its CSV has the given tables,
 /// or those of the document.
-pub(crate) fn put(sheet: &Sheet, tables: Option<&[DataTable]>, whole: bool, to: &Target<'_>) -> Result<(), Failure> {
+pub(crate) fn put(
+    sheet: &Sheet,
+    tables: Option<&[DataTable]>,
+    whole: bool,
+    to: &DocumentPlace<'_>,
+) -> Result<(), Failure> {
     let drawn = DrawnReport {
         terminal: &|| sheet.terminal(terminal_width(), has_color(), whole),
         html: &|| sheet.html(),
@@ -122,21 +127,21 @@ pub(crate) fn put(sheet: &Sheet, tables: Option<&[DataTable]>, whole: bool, to: 
 }
 
 /// Place of a document, and the form of its texts in CSV.
-pub(crate) struct Target<'a> {
+pub(crate) struct DocumentPlace<'a> {
     pub(crate) output: Option<&'a Path>,
     pub(crate) overwrite: bool,
     pub(crate) texts: CsvText,
 }
 
-impl Report {
+impl ReportArgs {
     /// Place of the report.
-    pub(crate) fn target(&self) -> Target<'_> {
-        Target { output: self.output.as_deref(), overwrite: self.overwrite, texts: texts(self.csv) }
+    pub(crate) fn target(&self) -> DocumentPlace<'_> {
+        DocumentPlace { output: self.output.as_deref(), overwrite: self.overwrite, texts: texts(self.csv) }
     }
 }
 
 /// Draws a document of a kind other than a run.
-fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failure> {
+fn draw(kind: DocumentKind, file: &Path, arguments: &ReportArgs) -> Result<(), Failure> {
     fn read<D: Document>(file: &Path) -> Result<D, Failure> {
         Ok(D::read(file)?)
     }
@@ -168,13 +173,13 @@ pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
 }
 
 /// Two runs of the same work, each a side of one comparison.
-struct Sides {
+struct RunSides {
     compared: ComparedCases,
     /// Provenance of each run.
     runs: [Provenance; 2],
 }
 
-impl Sides {
+impl RunSides {
     /// Pairs two runs; `None` for another number of runs, or if a case has no counterpart in the other run.
     fn of(runs: &[RunFile]) -> Option<Self> {
         let [base, head] = runs else { return None };
@@ -183,11 +188,11 @@ impl Sides {
         }
         // Runs that have no figure to compare are drawn side by side.
         let stored = stored_pairs(base.clone(), head.clone()).ok()?;
-        let is_same = |pair: &Pair| pair.base.workload.name == pair.head.workload.name;
+        let is_same = |pair: &CasePair| pair.base.workload.name == pair.head.workload.name;
         if [base.cases.len(), head.cases.len()] != [stored.pairs.len(); 2] || !stored.pairs.iter().all(is_same) {
             return None;
         }
-        let compared = ComparedCases::of_stored(stored, TOLERANCE, &Noise::Unknown);
+        let compared = ComparedCases::of_stored(stored, TOLERANCE, &RunNoise::Unknown);
         if compared.comparisons.iter().any(|it| it.no_result.is_some()) {
             return None;
         }
@@ -224,7 +229,7 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
 }
 
 /// Merges the runs of all drivers of one round into one run, in a folder of its own if one is named.
-fn merge(runs: &[PathBuf], arguments: &Report) -> Result<(), Failure> {
+fn merge(runs: &[PathBuf], arguments: &ReportArgs) -> Result<(), Failure> {
     if arguments.format.is_some() || runs.is_empty() {
         return Err(Failure::usage("`report merge` wants the runs of all drivers of one round, and no --format").hint(
             "for instance `bourse report merge RUN1 RUN2 RUN3 -o merged`; then `bourse report merged --format …`",

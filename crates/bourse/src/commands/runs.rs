@@ -3,7 +3,7 @@
 use super::compare::refused;
 use super::report;
 use super::watch::unfinished;
-use crate::args::{Report, Runs};
+use crate::args::{ReportArgs, RunsCommand};
 use crate::failure::Failure;
 use crate::live;
 use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace, terminal_width};
@@ -14,7 +14,7 @@ use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document, DocumentKind, RunFile};
 use bourse_report::{DrawComparison as _, StoredRun, history_tables};
-use bourse_verdict::comparison::{ComparedCases, Noise, TOLERANCE, stored_pairs};
+use bourse_verdict::comparison::{ComparedCases, RunNoise, TOLERANCE, stored_pairs};
 use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const LAST: &str = "last";
 
 /// Carries out `bourse runs`.
-pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
+pub(crate) fn runs(command: &RunsCommand) -> Result<(), Failure> {
     match command {
-        Runs::Ls(arguments) => {
+        RunsCommand::Ls(arguments) => {
             let directory = &arguments.results.directory;
             // Before the first run there is no such folder.
             let found = if is_absent(directory) { Vec::new() } else { stored(directory)? };
@@ -40,12 +40,12 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
             print(&bourse_report::runs(&found, VERSION).terminal(terminal_width(), has_color(), false))?;
             unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
         }
-        Runs::Show { run, results, verbose } => {
+        RunsCommand::Show { run, results, verbose } => {
             let path = named(&results.directory, run)?;
-            report::report(&Report { verbose: *verbose, ..Report::of(path) })
+            report::report(&ReportArgs { verbose: *verbose, ..ReportArgs::of(path) })
         }
-        Runs::Diff { base, head, results } => diff(&results.directory, base, head),
-        Runs::Rm { runs, results } => {
+        RunsCommand::Diff { base, head, results } => diff(&results.directory, base, head),
+        RunsCommand::Rm { runs, results } => {
             // All are checked before the first is removed.
             let owned = |run: &String| {
                 let folder = removable(&results.directory, run)?;
@@ -69,7 +69,7 @@ pub(crate) fn is_results_folder(path: &Path) -> bool {
 }
 
 /// Draws the history of a folder of results.
-pub(crate) fn index(directory: &Path, arguments: &Report) -> Result<(), Failure> {
+pub(crate) fn index(directory: &Path, arguments: &ReportArgs) -> Result<(), Failure> {
     let found = stored(directory)?;
     if found.is_empty() {
         return Err(Failure::usage(format!("{} has no results", directory.display()))
@@ -209,7 +209,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let stored = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
     let earlier = run_files(directory).unwrap_or_default();
-    print(&ComparedCases::of_stored(stored, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
+    print(&ComparedCases::of_stored(stored, TOLERANCE, &RunNoise::Runs { earlier, machine }).text(line_width()))
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.

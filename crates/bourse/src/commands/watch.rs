@@ -1,20 +1,20 @@
 //! `bourse watch`: follows an unfinished run, in whichever process it runs.
 
 use super::runs;
-use crate::args::Watch;
+use crate::args::WatchArgs;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::live::{FILE, Follower, Server, is_unfinished, listen, watched};
+use crate::live::{FILE, Follower, MetricsServer, is_unfinished, listen, watched};
 use crate::output::print;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Interval between looks at the file.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follows a run until it ends.
-pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
+pub(crate) fn watch(arguments: &WatchArgs) -> Result<(), Failure> {
     let folder = match &arguments.run {
         Some(run) => named(&arguments.results.directory, run)?,
         None => newest(&arguments.results.directory)?,
@@ -40,7 +40,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
         return Err(refused);
     }
     let page = arguments.page.map(|address| listen(address, "page")).transpose()?;
-    let page = page.map(|listener| Server::of_page(listener, &folder)).transpose()?;
+    let page = page.map(|listener| MetricsServer::of_page(listener, &folder)).transpose()?;
     let interrupted = interrupt::flag()?;
     // The user needs the page's address on the terminal.
     let view = if page.is_none() { watched(&mut follower, &interrupted) } else { None };
@@ -77,7 +77,7 @@ fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<R
         if follower.state.outcome.is_some() || !is_written || interrupted.load(Ordering::Relaxed) {
             return Ok(Ok(()));
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

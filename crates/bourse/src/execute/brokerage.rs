@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::search::customers_rate;
-use crate::plan::work::Work as _;
+use crate::plan::work::JobWork as _;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::note;
 use bourse_driver::Progress;

@@ -168,7 +168,7 @@ pub(super) enum Message<T> {
 }
 
 /// Longest time that a child process may take to end after its answer.
-const END: Duration = Duration::from_secs(10);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl ChildProcess {
     /// Starts the process and sends it its request.
@@ -263,7 +263,7 @@ impl ChildProcess {
         let begun = Instant::now();
         loop {
             match self.process.try_wait() {
-                Ok(None) if begun.elapsed() > END => self.kill(),
+                Ok(None) if begun.elapsed() > END_TIMEOUT => self.kill(),
                 Ok(None) => std::thread::sleep(Duration::from_millis(5)),
                 ended => return ended.is_ok_and(|status| status.is_some_and(|status| status.success())),
             }
@@ -304,11 +304,11 @@ fn text_lines(from: Option<impl Read>) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Classic;
+    use crate::plan::ClassicRound;
 
     #[test]
     fn requests_and_failures_are_data() {
-        let job = Classic {
+        let job = ClassicRound {
             workload: "point-read".to_owned(),
             options: vec![("rows".to_owned(), "5".to_owned())],
             warm_up_ns: 1,

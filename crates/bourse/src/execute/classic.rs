@@ -4,19 +4,19 @@ use super::databases::Databases;
 use super::round::Rounds;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::{Arrivals, TimingMode};
+use crate::args::{ArrivalsArg, TimingMode};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::live;
 use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign, refused};
-use crate::plan::Classic;
+use crate::plan::ClassicRound;
 use bourse_driver::{Fault, OpenLoop};
 use bourse_engine::{Durability, EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
-impl Rounds for Classic {
+impl Rounds for ClassicRound {
     fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         Err(Failure::usage(format!("{} makes its own tables for each round", self.workload)))
     }
@@ -89,7 +89,7 @@ impl Rounds for Classic {
         };
         let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
         let arrivals = self.open_loop.map(|it| it.arrivals);
-        let unusual = arrivals.filter(|it| *it != Arrivals::default());
+        let unusual = arrivals.filter(|it| *it != ArrivalsArg::default());
         let arriving = unusual.map(|it| NameValue { name: Workload::ARRIVALS.to_owned(), value: it.name() });
         let workload = Workload {
             name: self.workload.clone(),

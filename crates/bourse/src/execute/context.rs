@@ -1,6 +1,6 @@
 //! Context of all rounds of a run: clock, interruption, input data, and the results that are stored if a call never returns.
 
-use super::lost::Ending;
+use super::lost::ForcedEnd;
 use crate::failure::Failure;
 use crate::interrupt;
 use bourse_driver::RealClock;
@@ -24,7 +24,7 @@ pub(crate) struct RunContext {
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(super) call_limit_ns: u64,
     /// Way in which this process ends then.
-    pub(super) ending: Ending,
+    pub(super) ending: ForcedEnd,
     /// Results measured before, in this process.
     pub(super) kept: RefCell<Option<RunFile>>,
 }
@@ -32,15 +32,15 @@ pub(crate) struct RunContext {
 impl RunContext {
     /// Context of the rounds of a command, whose files go into that folder.
     pub(super) fn of_command(folder: &Path, call_limit_ns: u64) -> Result<Self, Failure> {
-        Self::with(RealClock::start(), call_limit_ns, Ending::Files(folder.to_owned()))
+        Self::with(RealClock::start(), call_limit_ns, ForcedEnd::Files(folder.to_owned()))
     }
 
     /// Context of a child process that runs one round.
     pub(super) fn of_round(call_limit_ns: u64) -> Result<Self, Failure> {
-        Self::with(RealClock::start(), call_limit_ns, Ending::Answer)
+        Self::with(RealClock::start(), call_limit_ns, ForcedEnd::Answer)
     }
 
-    fn with(clock: RealClock, call_limit_ns: u64, ending: Ending) -> Result<Self, Failure> {
+    fn with(clock: RealClock, call_limit_ns: u64, ending: ForcedEnd) -> Result<Self, Failure> {
         let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
         Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
     }

@@ -46,12 +46,12 @@ struct KeeperDatabase {
 
 /// A copy of a database, or why there is none.
 enum CopyOrReason {
-    Copy(Copy),
+    Copy(StoredCopy),
     Cannot(String),
 }
 
 /// A copy of a database.
-struct Copy {
+struct StoredCopy {
     target: String,
     /// Whether the database outlives the run.
     is_in_files: bool,
@@ -231,7 +231,7 @@ impl Databases {
     }
 
     /// A copy for further rounds, if there are `others`, and for the end of the run; or the reason why there can be none.
-    fn keep(&self, at: DatabaseRef, others: bool) -> Result<Result<Copy, String>, Failure> {
+    fn keep(&self, at: DatabaseRef, others: bool) -> Result<Result<StoredCopy, String>, Failure> {
         let target = self.target(at);
         let is_in_files = self.location(at)?.file().is_some();
         let step = Step::waiting(format!("taking a snapshot of {target}"));
@@ -244,7 +244,7 @@ impl Databases {
             }
         };
         step.done();
-        Ok(taken?.map(|taken| Copy { target: target.to_owned(), is_in_files, taken }))
+        Ok(taken?.map(|taken| StoredCopy { target: target.to_owned(), is_in_files, taken }))
     }
 
     /// Puts files back, so that the next run finds them as this one did; files that are removed with the run are left.
@@ -276,7 +276,7 @@ impl PreparedDatabase {
     }
 }
 
-impl Copy {
+impl StoredCopy {
     /// Description of the way the copy was made.
     fn method(&self) -> &str {
         match &self.taken {

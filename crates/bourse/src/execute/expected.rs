@@ -10,7 +10,7 @@ use crate::plan::{ComparisonPlan, Job, Plan};
 use bourse_driver::Calibration;
 use bourse_record::{Better, Gate, Interference, Round, Workload};
 use bourse_stats::signed_rank::expected_half_width;
-use bourse_verdict::comparison::{ComparedCases, Pair};
+use bourse_verdict::comparison::{CasePair, ComparedCases};
 
 /// Pairs after which their scatter is reported.
 const PAIRS: usize = 3;
@@ -53,7 +53,7 @@ pub(super) fn after(workload: &Workload, base: &[Round], head: &[Round], rounds:
 /// Verdict at a look; `None` if it is not decided whether the second case is slower by more than the tolerance.
 pub(super) fn decided(comparing: &ComparisonPlan, base: &CaseRun, head: &CaseRun) -> Option<&'static str> {
     let [base, head] = [base, head].map(|it| it.case.clone());
-    let pair = Pair { base: base?, head: head?, in_turn: true };
+    let pair = CasePair { base: base?, head: head?, in_turn: true };
     let compared = ComparedCases::at_look(pair, Vec::new(), comparing.tolerance);
     let verdict = compared.comparisons.first()?.verdict;
     (verdict.gate() != Gate::Undecided).then(|| verdict.name(Better::Higher))

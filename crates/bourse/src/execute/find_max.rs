@@ -6,7 +6,7 @@ use super::judge::Judgement;
 use super::strategy::Strategy;
 use super::{CaseRun, Executor, RoundOutcome, RoundParameters};
 use crate::failure::Failure;
-use crate::plan::{Block, Job, Search};
+use crate::plan::{CaseBlock, Job, SearchPlan};
 use crate::progress::note;
 use bourse_record::{Probe, Round, Warning};
 
@@ -14,7 +14,7 @@ use bourse_record::{Probe, Round, Warning};
 pub(super) struct FindMax;
 
 impl Strategy for FindMax {
-    fn run(&self, executor: &mut Executor<'_>, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure> {
         for case in cases.iter_mut().filter(|case| case.has_more_rounds()) {
             let Some(search) = case.planned.job.search() else { continue };
             executor.search(case, &search, block.rounds)?;
@@ -25,7 +25,7 @@ impl Strategy for FindMax {
 
 impl Executor<'_> {
     /// Finds the rate of a case, which then has the rounds of full length that ended the search.
-    fn search(&mut self, case: &mut CaseRun, search: &Search, rounds: u32) -> Result<(), Failure> {
+    fn search(&mut self, case: &mut CaseRun, search: &SearchPlan, rounds: u32) -> Result<(), Failure> {
         let job = case.planned.job.clone();
         // The throughput without a schedule is near the highest rate, so the search begins there.
         let label = format!("{}: without a schedule", case.label());
@@ -82,7 +82,7 @@ struct SearchState {
 }
 
 impl SearchState {
-    fn new(search: &Search, capacity: f64) -> Self {
+    fn new(search: &SearchPlan, capacity: f64) -> Self {
         let found = bourse_record::Search {
             unit: search.unit.to_owned(),
             limits: search.limits.clone(),
@@ -97,7 +97,7 @@ impl SearchState {
     /// Tries rates by the rounds that `measure` runs, until the answer is known or there are none.
     fn run(
         &mut self,
-        search: &Search,
+        search: &SearchPlan,
         job: &Job,
         mut measure: impl FnMut(RateToTry) -> Result<Option<Vec<Round>>, Failure>,
     ) -> Result<(), Failure> {
@@ -125,7 +125,7 @@ impl SearchState {
     }
 
     /// Judges a round at a rate, reports it and records it as a probe; returns whether it missed no limit.
-    fn met(&mut self, rate: f64, round: &Round, job: &Job, search: &Search) -> bool {
+    fn met(&mut self, rate: f64, round: &Round, job: &Job, search: &SearchPlan) -> bool {
         let full_s = job.measure_ns().map_or(round.measured_s, |ns| ns as f64 / 1e9);
         let judgement = Judgement::of(round, search, full_s);
         let is_met = judgement.violations.is_empty();
@@ -145,8 +145,8 @@ impl SearchState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Arrivals, TimingMode};
-    use crate::plan::Classic;
+    use crate::args::{ArrivalsArg, TimingMode};
+    use crate::plan::ClassicRound;
     use crate::plan::classic::RateSearch;
     use bourse_driver::{MS, Nanos, SECOND, Schedule};
     use bourse_record::{OperationSpec, Outcome, Recorder, ResponseLimit, Sample};
@@ -183,7 +183,7 @@ mod tests {
     /// Runs a search that begins at `first` on a simulated target, and returns its result.
     fn found(first: f64, quantile: f64, limit_ns: Nanos, schedule: impl Fn(f64) -> Schedule) -> bourse_record::Search {
         let limits = vec![ResponseLimit { operation: None, quantile, limit_ns }];
-        let job = Job::from(Classic {
+        let job = Job::from(ClassicRound {
             workload: "point-read".to_owned(),
             options: Vec::new(),
             warm_up_ns: 0,
@@ -191,7 +191,7 @@ mod tests {
             count: None,
             timed: TimingMode::default(),
             open_loop: None,
-            search: Some(RateSearch { limits, arrivals: Arrivals::Shared }),
+            search: Some(RateSearch { limits, arrivals: ArrivalsArg::Shared }),
         });
         let search = job.search().unwrap();
         let mut found = SearchState::new(&search, first);

@@ -4,7 +4,7 @@ use super::strategy::Strategy;
 use super::{CaseRun, Executor, expected, repeats};
 use crate::failure::Failure;
 use crate::live;
-use crate::plan::{Block, OnFailure, PlannedCase, about};
+use crate::plan::{CaseBlock, OnFailure, PlannedCase, about};
 use crate::progress::{RunBar, note};
 use bourse_driver::Clock as _;
 
@@ -12,7 +12,7 @@ use bourse_driver::Clock as _;
 pub(super) struct RoundsInTurn;
 
 impl Strategy for RoundsInTurn {
-    fn run(&self, executor: &mut Executor<'_>, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
         let mut budget = executor.plan.budget(block);
         for round in 0..of {
@@ -63,7 +63,7 @@ impl Strategy for RoundsInTurn {
 
 impl Executor<'_> {
     /// The rounds of these cases, in this order. Results before a failure are retained.
-    fn turns(&mut self, block: &Block, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<(), Failure> {
+    fn turns(&mut self, block: &CaseBlock, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<(), Failure> {
         let of = block.rounds;
         for (nth, at) in order.iter().enumerate() {
             if self.context.is_interrupted() {
@@ -84,7 +84,7 @@ impl Executor<'_> {
     }
 
     /// Whether there is time to repeat rounds of these cases.
-    fn may_repeat(&self, block: &Block, order: &[usize]) -> bool {
+    fn may_repeat(&self, block: &CaseBlock, order: &[usize]) -> bool {
         let expected = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
         let left = self.whole.as_ref().map_or(0, RunBar::left_ns);
         let ends = self.context.clock.now().saturating_add(left).saturating_add(expected);

@@ -1,6 +1,6 @@
 //! Verdict on a round of a search: by its quantiles, its failures and the operations that were never started.
 
-use crate::plan::Search;
+use crate::plan::SearchPlan;
 use bourse_record::{Round, length};
 
 /// A round of a search, judged.
@@ -26,7 +26,7 @@ impl Judgement {
 
     /// Judges a round of a job whose interval at full length is `full_s` seconds. Operations that failed, were dropped or
     /// were never started are slower than all others.
-    pub(super) fn of(round: &Round, search: &Search, full_s: f64) -> Self {
+    pub(super) fn of(round: &Round, search: &SearchPlan, full_s: f64) -> Self {
         let mut violations = Vec::new();
         if let Some(it) = round.arrivals.filter(|it| it.due > 0) {
             // A short round ends before a growing backlog has reached the limits, so the pace itself is judged too: each

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Command to a keeper whose database is ready.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Command {
+enum KeeperCommand {
     /// Take a copy; the answer is how it is made, or the reason why there can be none.
     Copy,
     /// Put the database back as it was copied.
@@ -53,15 +53,15 @@ impl Keeper {
 
     /// Takes a copy; returns how it is made, or the reason why there can be none.
     pub(super) fn copy(&self) -> Result<Result<String, String>, Failure> {
-        self.ask(Command::Copy)
+        self.ask(KeeperCommand::Copy)
     }
 
     /// Puts the database back as it was when the copy was taken.
     pub(super) fn restore(&self) -> Result<(), Failure> {
-        self.ask(Command::Restore)
+        self.ask(KeeperCommand::Restore)
     }
 
-    fn ask<T: DeserializeOwned>(&self, command: Command) -> Result<T, Failure> {
+    fn ask<T: DeserializeOwned>(&self, command: KeeperCommand) -> Result<T, Failure> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         process.send(&command);
         process.answer(None)
@@ -87,11 +87,11 @@ pub(super) fn keep(target: &str, job: &Job) -> Result<(), Failure> {
     for line in std::io::stdin().lines().map_while(Result::ok) {
         let Ok(command) = serde_json::from_str(&line) else { break };
         match command {
-            Command::Copy => reply(&panics::catch_panic(|| {
+            KeeperCommand::Copy => reply(&panics::catch_panic(|| {
                 let taken = database.copy(true)?;
                 Ok(taken.map(|copy| kept.insert(copy).method().to_owned()))
             }))?,
-            Command::Restore => reply(&panics::catch_panic(|| {
+            KeeperCommand::Restore => reply(&panics::catch_panic(|| {
                 let restored = kept.as_ref().map_or(Ok(()), |copy| copy.restore());
                 restored.map_err(|error| engine_failure(target, &error))
             }))?,

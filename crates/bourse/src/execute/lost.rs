@@ -12,7 +12,7 @@ use bourse_record::{RunFile, Warning};
 use std::path::PathBuf;
 
 /// Way in which a process ends if a call never returns.
-pub(super) enum Ending {
+pub(super) enum ForcedEnd {
     /// Results measured before are written to this folder.
     Files(PathBuf),
     /// The failure is the process's answer.
@@ -44,11 +44,11 @@ impl RunContext {
         let Some(failure) = lost(target, progress, self.call_limit_ns) else { return };
         match &self.ending {
             // The parent ends this process if it does not end by itself.
-            Ending::Answer => {
+            ForcedEnd::Answer => {
                 let _ = reply::<()>(&Err(failure.clone()));
             }
-            Ending::Files(folder) => {
-                live::end(live::Outcome::Failed);
+            ForcedEnd::Files(folder) => {
+                live::end(live::RunOutcome::Failed);
                 if let Some(kept) = self.kept.borrow_mut().take() {
                     self.write(kept, folder, &failure);
                 } else {

@@ -58,11 +58,11 @@ pub(crate) use case_run::CaseRun;
 pub(crate) use context::RunContext;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
-use crate::args::Execution;
+use crate::args::ExecutionArgs;
 use crate::failure::{Exit, Failure};
 use crate::hold::HeldDatabases;
 use crate::output::ResultFolder;
-use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundProcess, about};
+use crate::plan::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about};
 use crate::progress::{RunBar, Step, note};
 use crate::provenance::provenance;
 use crate::{hold, interrupt, live, panics, spent};
@@ -119,16 +119,16 @@ impl ExecutedPlan {
 }
 
 /// Carries out a plan whose files go into that folder, with the followers that the command requests.
-pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result<ExecutedPlan, Failure> {
+pub(crate) fn run(plan: &Plan, how: &ExecutionArgs, folder: &ResultFolder) -> Result<ExecutedPlan, Failure> {
     let followers = live::follow(plan, how, folder.path())?;
     let executed = carry_out(plan, folder.path());
     // Messages from here on go to the terminal.
     drop(followers);
     if let Ok(executed) = &executed {
         folder.ends_with(match executed.outcome {
-            _ if executed.begun.interrupted => live::Outcome::Interrupted,
-            Ok(()) => live::Outcome::Finished,
-            Err(_) => live::Outcome::Failed,
+            _ if executed.begun.interrupted => live::RunOutcome::Interrupted,
+            Ok(()) => live::RunOutcome::Finished,
+            Err(_) => live::RunOutcome::Failed,
         });
     }
     executed
@@ -219,7 +219,7 @@ struct RoundParameters<'t> {
 
 impl Executor<'_> {
     /// Runs the rounds of a block, and samples its transactions afterwards.
-    fn block(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn block(&mut self, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure> {
         self.prepare(cases)?;
         if let Some(whole) = &mut self.whole {
             whole.advance(about::shared_ns(block));

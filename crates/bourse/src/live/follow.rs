@@ -1,7 +1,7 @@
 //! The file with a run's progress, read as it grows.
 
-use super::line::{Event, FILE, Line, VERSION};
-use super::state::State;
+use super::line::{EventLine, FILE, RunEvent, VERSION};
+use super::state::RunState;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use bourse_report::LiveRun;
@@ -34,7 +34,7 @@ pub(crate) struct Follower {
     file: File,
     /// Bytes read of an incomplete line.
     rest: Vec<u8>,
-    pub(crate) state: State,
+    pub(crate) state: RunState,
     /// Time at which the run began.
     started: Option<jiff::Timestamp>,
     /// Lines were read that another version wrote.
@@ -45,7 +45,7 @@ impl Follower {
     /// Opens the file of a run's folder.
     pub(crate) fn open(folder: &Path) -> std::io::Result<Self> {
         let file = File::open(folder.join(FILE))?;
-        Ok(Self { file, rest: Vec::new(), state: State::default(), started: None, other_version: None })
+        Ok(Self { file, rest: Vec::new(), state: RunState::default(), started: None, other_version: None })
     }
 
     /// Reads new lines; returns whether there were any.
@@ -57,15 +57,15 @@ impl Follower {
         let whole: Vec<u8> = self.rest.drain(..=last).collect();
         for line in whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             // Fields of later versions are ignored.
-            if let Ok(line) = serde_json::from_slice::<Line>(line) {
+            if let Ok(line) = serde_json::from_slice::<EventLine>(line) {
                 self.take(line);
             }
         }
         Ok(true)
     }
 
-    fn take(&mut self, line: Line) {
-        if let Event::Run(run) = &line.event {
+    fn take(&mut self, line: EventLine) {
+        if let RunEvent::Run(run) = &line.event {
             self.started = run.started_at.parse().ok();
             self.other_version = Some(run.version).filter(|version| *version != VERSION);
         }
@@ -109,12 +109,12 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::line::Outcome;
+    use crate::live::line::RunOutcome;
     use crate::live::state::tests::{round, run};
     use std::io::Write as _;
 
-    fn text(event: Event) -> String {
-        format!("{}\n", serde_json::to_string(&Line { at_s: 1.0, event }).unwrap())
+    fn text(event: RunEvent) -> String {
+        format!("{}\n", serde_json::to_string(&EventLine { at_s: 1.0, event }).unwrap())
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(follower.state.rounds(), Some([1, 6]));
         assert!(follower.view().running_s > 1_000.0 || jiff::Timestamp::now() < follower.started.unwrap());
         // The end is read although the file was removed.
-        file.write_all(text(Event::Ended { outcome: Outcome::Finished }).as_bytes()).unwrap();
+        file.write_all(text(RunEvent::Ended { outcome: RunOutcome::Finished }).as_bytes()).unwrap();
         std::fs::remove_file(folder.path().join(FILE)).unwrap();
         assert!(follower.poll().unwrap());
         assert_eq!(follower.view().ended.as_deref(), Some("finished"));
@@ -151,6 +151,6 @@ mod tests {
         assert!(follower.poll().unwrap());
         let refused = follower.refused().expect("it is another");
         assert!(refused.line().contains("live.ndjson has version 2"), "{}", refused.line());
-        assert_eq!(follower.state, State::default());
+        assert_eq!(follower.state, RunState::default());
     }
 }

@@ -17,13 +17,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       form-action 'none'; frame-ancestors 'none'";
 
 /// Longest request that is read.
-const MOST: usize = 8 << 10;
+const MAX_REQUEST_BYTES: usize = 8 << 10;
 /// Longest time for a request to arrive.
-const PATIENCE: Duration = Duration::from_secs(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval between looks for a connection.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Time for which a page is served after the end, so that it shows it.
-const AFTERWARDS: Duration = Duration::from_secs(3);
+const SERVED_AFTER_END: Duration = Duration::from_secs(3);
 
 /// Content that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +48,13 @@ pub(crate) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Fai
 }
 
 /// Serves until it is dropped.
-pub(crate) struct Server {
+pub(crate) struct MetricsServer {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     pub(crate) address: SocketAddr,
 }
 
-impl Server {
+impl MetricsServer {
     /// Serves the figures of the run of that folder.
     pub(crate) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
         let this = Self::start(listener, folder, ServedContent::Metrics)?;
@@ -89,7 +89,7 @@ impl Server {
                         let _ = follower.poll();
                         let _ = answer(stream, served, &follower, address.ip());
                     }
-                    Err(_) => std::thread::sleep(LOOK),
+                    Err(_) => std::thread::sleep(POLL_INTERVAL),
                 }
             }
         };
@@ -99,11 +99,11 @@ impl Server {
 
     /// Serves for a moment after the end.
     pub(crate) fn linger(self) {
-        std::thread::sleep(AFTERWARDS);
+        std::thread::sleep(SERVED_AFTER_END);
     }
 }
 
-impl Drop for Server {
+impl Drop for MetricsServer {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -116,8 +116,8 @@ impl Drop for Server {
 /// Answers one request and closes.
 fn answer(mut stream: TcpStream, served: ServedContent, follower: &Follower, at: IpAddr) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let begun = Instant::now();
     let mut request = Vec::new();
     let response = loop {
@@ -129,7 +129,7 @@ fn answer(mut stream: TcpStream, served: ServedContent, follower: &Follower, at:
             0 => return Ok(()),
             count => request.extend(part.iter().take(count)),
         }
-        if request.len() > MOST || begun.elapsed() > PATIENCE {
+        if request.len() > MAX_REQUEST_BYTES || begun.elapsed() > REQUEST_TIMEOUT {
             break Response::refusal("431 Request Header Fields Too Large", "the request is too long");
         }
     };
@@ -229,13 +229,13 @@ fn is_loopback(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::line::{FILE, Line};
+    use crate::live::line::{EventLine, FILE};
     use crate::live::state::tests::run;
     use std::net::Ipv4Addr;
 
     fn follower() -> Follower {
         let folder = tempfile::tempdir().unwrap();
-        let line = serde_json::to_string(&Line { at_s: 1.0, event: run() }).unwrap();
+        let line = serde_json::to_string(&EventLine { at_s: 1.0, event: run() }).unwrap();
         std::fs::write(folder.path().join(FILE), format!("{line}\n")).unwrap();
         let mut follower = Follower::open(folder.path()).unwrap();
         assert!(follower.poll().unwrap());

@@ -12,17 +12,17 @@ pub(crate) const VERSION: u32 = 1;
 
 /// An event with its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct EventLine {
     /// Seconds since the run began.
     pub(crate) at_s: f64,
     #[serde(flatten)]
-    pub(crate) event: Event,
+    pub(crate) event: RunEvent,
 }
 
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Event {
+pub(crate) enum RunEvent {
     /// The run begins: the first line.
     Run(RunBegun),
     /// Begin of a step that measures nothing, such as loading or checks.
@@ -52,7 +52,7 @@ pub(crate) enum Event {
     /// The run has ended: the last line.
     Ended {
         /// Outcome of the run.
-        outcome: Outcome,
+        outcome: RunOutcome,
     },
 }
 
@@ -120,7 +120,7 @@ impl Second {
 /// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Outcome {
+pub(crate) enum RunOutcome {
     /// End of the plan.
     Finished,
     /// Ctrl-C or a signal.
@@ -129,7 +129,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Text for the view.
     pub(crate) const fn words(self) -> &'static str {
         match self {
@@ -153,7 +153,7 @@ mod tests {
             ..OperationProgress::default()
         };
         let events = [
-            Event::Run(RunBegun {
+            RunEvent::Run(RunBegun {
                 version: VERSION,
                 name: "x".to_owned(),
                 program: "1.0".to_owned(),
@@ -162,11 +162,11 @@ mod tests {
                 rounds: 6,
                 about_s: 12.5,
             }),
-            Event::Step { what: "loading \u{1b}".to_owned() },
-            Event::Share { share: 0.25 },
-            Event::StepEnded { what: "loading".to_owned() },
-            Event::Round(RoundBegun { case: "a".to_owned(), workload: "b".to_owned(), is_probe: true }),
-            Event::Second(Second {
+            RunEvent::Step { what: "loading \u{1b}".to_owned() },
+            RunEvent::Share { share: 0.25 },
+            RunEvent::StepEnded { what: "loading".to_owned() },
+            RunEvent::Round(RoundBegun { case: "a".to_owned(), workload: "b".to_owned(), is_probe: true }),
+            RunEvent::Second(Second {
                 phase: PhaseKind::Measurement,
                 is_latency: true,
                 elapsed_s: 1.0,
@@ -175,16 +175,20 @@ mod tests {
                 operations: vec![operation],
                 row: [("throughput".to_owned(), 7.25)].into(),
             }),
-            Event::RoundDone { expected_s: 4.0 },
-            Event::Ended { outcome: Outcome::Interrupted },
+            RunEvent::RoundDone { expected_s: 4.0 },
+            RunEvent::Ended { outcome: RunOutcome::Interrupted },
         ];
         for event in events {
-            let line = Line { at_s: 1.5, event };
+            let line = EventLine { at_s: 1.5, event };
             let text = serde_json::to_string(&line).unwrap();
             assert!(!text.contains('\n') && text.starts_with("{\"at_s\":1.5,\""), "{text}");
-            assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
+            assert_eq!(serde_json::from_str::<EventLine>(&text).unwrap(), line, "{text}");
         }
-        let ended: Line = serde_json::from_str(r#"{"at_s":2.0,"ended":{"outcome":"finished","more":1}}"#).unwrap();
-        assert_eq!(ended.event, Event::Ended { outcome: Outcome::Finished }, "what is new beside it does no harm");
+        let ended: EventLine = serde_json::from_str(r#"{"at_s":2.0,"ended":{"outcome":"finished","more":1}}"#).unwrap();
+        assert_eq!(
+            ended.event,
+            RunEvent::Ended { outcome: RunOutcome::Finished },
+            "what is new beside it does no harm"
+        );
     }
 }

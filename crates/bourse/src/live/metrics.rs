@@ -1,6 +1,6 @@
 //! State of a run in the text format of Prometheus, version 0.0.4.
 
-use super::state::{CaseState, Phase, State};
+use super::state::{CaseState, RunPhase, RunState};
 use bourse_record::{METRICS, Metric, OperationProgress};
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8"
 const QUANTILES: [&str; 3] = ["0.5", "0.9", "0.99"];
 
 /// A text under construction.
-struct Text {
+struct MetricsText {
     text: String,
     run: String,
 }
@@ -22,7 +22,7 @@ fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-impl Text {
+impl MetricsText {
     /// Writes a metric: kind, help and all its samples together.
     fn metric(&mut self, name: &str, kind: &str, help: &str) {
         let help = help.replace('\\', "\\\\").replace('\n', "\\n");
@@ -39,9 +39,9 @@ impl Text {
 }
 
 /// The text of a run after `running_s` seconds.
-pub(super) fn text(state: &State, running_s: f64) -> String {
+pub(super) fn text(state: &RunState, running_s: f64) -> String {
     let run = state.run.as_ref();
-    let mut text = Text { text: String::new(), run: escaped(run.map_or("", |run| &run.name)) };
+    let mut text = MetricsText { text: String::new(), run: escaped(run.map_or("", |run| &run.name)) };
     about_run(&mut text, state, running_s);
     about_operations(&mut text, state);
     for metric in METRICS {
@@ -50,7 +50,7 @@ pub(super) fn text(state: &State, running_s: f64) -> String {
     text.text
 }
 
-fn about_run(text: &mut Text, state: &State, running_s: f64) {
+fn about_run(text: &mut MetricsText, state: &RunState, running_s: f64) {
     let running_s = state.at_s.max(running_s);
     text.metric("bourse_info", "gauge", "The run and the program.");
     let (program, started) = state.run.as_ref().map_or(("", ""), |run| (&run.program, &run.started_at));
@@ -67,7 +67,7 @@ fn about_run(text: &mut Text, state: &State, running_s: f64) {
     text.sample("bourse_rounds_done_total", &[], f64::from(state.done));
     text.metric("bourse_phase", "gauge", "1 for what is done now, 0 for everything else.");
     let now = state.phase().0;
-    for phase in Phase::ALL {
+    for phase in RunPhase::ALL {
         text.sample("bourse_phase", &[("phase", phase.name())], if phase == now { 1.0 } else { 0.0 });
     }
     text.metric("bourse_case_active", "gauge", "1 for the case whose round it is.");
@@ -81,7 +81,7 @@ fn of_case<'a>(name: &'a str, case: &'a CaseState) -> [(&'a str, &'a str); 2] {
     [("case", name), ("workload", &case.workload)]
 }
 
-fn about_operations(text: &mut Text, state: &State) {
+fn about_operations(text: &mut MetricsText, state: &RunState) {
     let name = "bourse_operations_total";
     text.metric(name, "counter", "Operations that ended, over all rounds of the case, warm-up and drain too.");
     for (case, known) in &state.cases {
@@ -130,7 +130,7 @@ fn named(metric: &Metric) -> Option<(String, &'static str, bool)> {
 }
 
 /// Writes a metric of the series: rates as totals, levels unchanged.
-fn about_metric(text: &mut Text, state: &State, metric: &Metric) {
+fn about_metric(text: &mut MetricsText, state: &RunState, metric: &Metric) {
     let Some((name, kind, is_sum)) = named(metric) else { return };
     let value = |case: &CaseState| if is_sum { &case.used } else { &case.row }.get(metric.name).copied();
     let of_cases: Vec<_> = state.cases.iter().filter_map(|(name, case)| Some((name, case, value(case)?))).collect();
@@ -151,7 +151,7 @@ fn about_metric(text: &mut Text, state: &State, metric: &Metric) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::line::{Event, Outcome};
+    use crate::live::line::{RunEvent, RunOutcome};
     use crate::live::state::tests::{round, run, second, state};
     use bourse_record::PhaseKind;
     use std::collections::{BTreeMap, BTreeSet};
@@ -223,7 +223,7 @@ mod tests {
             (0.1, round("a\n\"b\"\\")),
             (1.0, second(1.0, 100, PhaseKind::WarmUp)),
             (2.0, second(2.0, 300, PhaseKind::Measurement)),
-            (3.0, Event::RoundDone { expected_s: 4.0 }),
+            (3.0, RunEvent::RoundDone { expected_s: 4.0 }),
             (3.1, round("c")),
             (4.5, second(1.0, 1_000, PhaseKind::Measurement)),
         ];
@@ -263,8 +263,8 @@ mod tests {
 
     #[test]
     fn a_run_that_has_only_begun_and_one_that_has_ended_are_text_too() {
-        assert!(parsed(&text(&State::default(), 0.0)).len() > 5);
-        let ended = state([(0.0, run()), (1.0, Event::Ended { outcome: Outcome::Failed })]);
+        assert!(parsed(&text(&RunState::default(), 0.0)).len() > 5);
+        let ended = state([(0.0, run()), (1.0, RunEvent::Ended { outcome: RunOutcome::Failed })]);
         let samples = parsed(&text(&ended, 1.0));
         let phases = samples.iter().filter(|((name, _), value)| name == "bourse_phase" && **value == 1.0);
         assert_eq!(phases.map(|((_, labels), _)| labels["phase"].as_str()).collect::<Vec<_>>(), ["ended"]);

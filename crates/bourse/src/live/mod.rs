@@ -28,15 +28,15 @@ mod terminal;
 mod writer;
 
 pub(crate) use follow::{Follower, is_of_run, is_running, is_unfinished};
-pub(crate) use http::{Server, listen};
-pub(crate) use line::{FILE, Outcome};
+pub(crate) use http::{MetricsServer, listen};
+pub(crate) use line::{FILE, RunOutcome};
 pub(crate) use terminal::{restore, watched};
 pub(crate) use writer::{
     abandon, begin, end, passed_on, print_note, progress_of, round, round_done, second, send_to_parent, share, step,
     step_ended,
 };
 
-use crate::args::Execution;
+use crate::args::ExecutionArgs;
 use crate::failure::Failure;
 use crate::plan::Plan;
 use std::path::Path;
@@ -44,18 +44,18 @@ use std::path::Path;
 /// Followers of a run in this process, for as long as this value exists.
 #[derive(Default)]
 pub(crate) struct Followers {
-    _view: Option<terminal::View>,
-    _metrics: Option<http::Server>,
+    _view: Option<terminal::RunView>,
+    _metrics: Option<http::MetricsServer>,
 }
 
 /// Begins to report a run, to a file in its folder and to the followers that its command requests. Nothing was loaded yet.
-pub(crate) fn follow(plan: &Plan, how: &Execution, folder: &Path) -> Result<Followers, Failure> {
+pub(crate) fn follow(plan: &Plan, how: &ExecutionArgs, folder: &Path) -> Result<Followers, Failure> {
     if how.live {
         terminal::check()?;
     }
     let listener = how.metrics.map(|address| http::listen(address, "metrics")).transpose()?;
     begin(plan, folder)?;
-    let metrics = listener.map(|listener| http::Server::of_metrics(listener, folder)).transpose()?;
-    let view = how.live.then(|| terminal::View::of_run(folder)).transpose()?;
+    let metrics = listener.map(|listener| http::MetricsServer::of_metrics(listener, folder)).transpose()?;
+    let view = how.live.then(|| terminal::RunView::of_run(folder)).transpose()?;
     Ok(Followers { _view: view, _metrics: metrics })
 }

@@ -27,9 +27,9 @@ pub(crate) const fn watched(_: &mut Follower, _: &AtomicBool) -> Option<io::Resu
 }
 
 /// The view of a run: there is none.
-pub(crate) enum View {}
+pub(crate) enum RunView {}
 
-impl View {
+impl RunView {
     pub(crate) fn of_run(_: &Path) -> Result<Self, Failure> {
         Err(missing())
     }

@@ -1,6 +1,6 @@
 //! State of a run, derived from the lines of its file until now.
 
-use super::line::{Event, Line, Outcome, RoundBegun, RunBegun, Second};
+use super::line::{EventLine, RoundBegun, RunBegun, RunEvent, RunOutcome, Second};
 use bourse_record::{OperationProgress, PhaseKind, SeriesRow, metric};
 use bourse_report::{LivePoint, LiveRun};
 use std::collections::{BTreeMap, VecDeque};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, VecDeque};
 const PREPARING: &str = "preparing the round";
 
 /// Seconds stored for curves.
-const KEPT: usize = 600;
+const CURVE_SECONDS: usize = 600;
 
 /// State of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct State {
+pub(crate) struct RunState {
     pub(crate) run: Option<RunBegun>,
     pub(crate) round: Option<RoundBegun>,
     /// Rounds that are done, and their expected duration, in seconds.
@@ -31,7 +31,7 @@ pub(crate) struct State {
     points: VecDeque<LivePoint>,
     /// States of the cases, by name, in the order in which they began.
     pub(crate) cases: Vec<(String, CaseState)>,
-    pub(crate) outcome: Option<Outcome>,
+    pub(crate) outcome: Option<RunOutcome>,
 }
 
 /// State of a case, over all its rounds.
@@ -90,24 +90,24 @@ impl CaseState {
     }
 }
 
-impl State {
+impl RunState {
     /// Takes in what happened.
-    pub(crate) fn take(&mut self, line: Line) {
+    pub(crate) fn take(&mut self, line: EventLine) {
         self.at_s = self.at_s.max(line.at_s);
         match line.event {
-            Event::Run(run) => self.run = Some(run),
-            Event::Step { what } => {
+            RunEvent::Run(run) => self.run = Some(run),
+            RunEvent::Step { what } => {
                 self.steps.push(what);
                 (self.share, self.second) = (None, None);
             }
-            Event::Share { share } => self.share = Some(share),
-            Event::StepEnded { what } => {
+            RunEvent::Share { share } => self.share = Some(share),
+            RunEvent::StepEnded { what } => {
                 // A step around the round ends with all steps within.
                 let at = self.steps.iter().rposition(|step| *step == what);
                 self.steps.truncate(at.unwrap_or(0));
                 (self.share, self.second) = (None, None);
             }
-            Event::Round(round) => {
+            RunEvent::Round(round) => {
                 if self.cases.iter().all(|(name, _)| *name != round.case) {
                     let state = CaseState { workload: round.workload.clone(), ..CaseState::default() };
                     self.cases.push((round.case.clone(), state));
@@ -119,7 +119,7 @@ impl State {
                     case.restart_counts();
                 }
             }
-            Event::Second(second) => {
+            RunEvent::Second(second) => {
                 self.point(&second);
                 if let Some(case) = self.case_mut() {
                     case.second(&second);
@@ -127,12 +127,12 @@ impl State {
                 self.steps.retain(|step| step != PREPARING);
                 self.second = Some(second);
             }
-            Event::RoundDone { expected_s } => {
+            RunEvent::RoundDone { expected_s } => {
                 self.done += 1;
                 self.done_s += expected_s;
                 self.done_at_s = self.at_s;
             }
-            Event::Ended { outcome } => self.outcome = Some(outcome),
+            RunEvent::Ended { outcome } => self.outcome = Some(outcome),
         }
     }
 
@@ -149,7 +149,7 @@ impl State {
 
     fn point(&mut self, second: &Second) {
         let value = |metric: &str| second.row.get(metric).copied();
-        if self.points.len() == KEPT {
+        if self.points.len() == CURVE_SECONDS {
             self.points.pop_front();
         }
         self.points.push_back(LivePoint {
@@ -160,23 +160,23 @@ impl State {
     }
 
     /// Current phase: a name for programs, and a text.
-    pub(crate) fn phase(&self) -> (Phase, String) {
+    pub(crate) fn phase(&self) -> (RunPhase, String) {
         if let Some(outcome) = self.outcome {
-            return (Phase::Ended, outcome.words().to_owned());
+            return (RunPhase::Ended, outcome.words().to_owned());
         }
-        let phase = |phase: Phase| (phase, phase.words().to_owned());
+        let phase = |phase: RunPhase| (phase, phase.words().to_owned());
         match (&self.second, self.steps.last()) {
             (Some(second), _) => match (second.phase, second.is_latency) {
-                (PhaseKind::WarmUp, _) => phase(Phase::WarmUp),
-                (PhaseKind::Measurement, false) => phase(Phase::Measuring),
-                (PhaseKind::Measurement, true) => phase(Phase::Latency),
-                (PhaseKind::Drain, _) => phase(Phase::Drain),
+                (PhaseKind::WarmUp, _) => phase(RunPhase::WarmUp),
+                (PhaseKind::Measurement, false) => phase(RunPhase::Measuring),
+                (PhaseKind::Measurement, true) => phase(RunPhase::Latency),
+                (PhaseKind::Drain, _) => phase(RunPhase::Drain),
             },
             (None, Some(step)) => {
                 let done = self.share.map_or_else(String::new, |share| format!(", {:.0} %", 100.0 * share));
-                (Phase::Other, format!("{step}{done}"))
+                (RunPhase::Other, format!("{step}{done}"))
             }
-            (None, None) => phase(Phase::Between),
+            (None, None) => phase(RunPhase::Between),
         }
     }
 
@@ -219,7 +219,7 @@ impl State {
 
 /// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum RunPhase {
     WarmUp,
     Measuring,
     Latency,
@@ -230,7 +230,7 @@ pub(crate) enum Phase {
     Ended,
 }
 
-impl Phase {
+impl RunPhase {
     pub(crate) const ALL: [Self; 7] =
         [Self::WarmUp, Self::Measuring, Self::Latency, Self::Drain, Self::Other, Self::Between, Self::Ended];
 
@@ -266,7 +266,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::live::line::VERSION;
 
-    pub(in crate::live) fn second(elapsed_s: f64, valid: u64, phase: PhaseKind) -> Event {
+    pub(in crate::live) fn second(elapsed_s: f64, valid: u64, phase: PhaseKind) -> RunEvent {
         let operation = |name: &str, valid, failed| OperationProgress {
             name: name.to_owned(),
             valid,
@@ -291,7 +291,7 @@ pub(crate) mod tests {
             ("retries", 1.0),
             ("backlog", 0.0),
         ];
-        Event::Second(Second {
+        RunEvent::Second(Second {
             phase,
             is_latency: false,
             elapsed_s,
@@ -302,8 +302,8 @@ pub(crate) mod tests {
         })
     }
 
-    pub(in crate::live) fn run() -> Event {
-        Event::Run(RunBegun {
+    pub(in crate::live) fn run() -> RunEvent {
+        RunEvent::Run(RunBegun {
             version: VERSION,
             name: "micro-point-read".to_owned(),
             program: "1.0".to_owned(),
@@ -314,33 +314,33 @@ pub(crate) mod tests {
         })
     }
 
-    pub(in crate::live) fn round(case: &str) -> Event {
-        Event::Round(RoundBegun { case: case.to_owned(), workload: "point-read".to_owned(), is_probe: false })
+    pub(in crate::live) fn round(case: &str) -> RunEvent {
+        RunEvent::Round(RoundBegun { case: case.to_owned(), workload: "point-read".to_owned(), is_probe: false })
     }
 
-    pub(in crate::live) fn state(events: impl IntoIterator<Item = (f64, Event)>) -> State {
-        let mut state = State::default();
-        events.into_iter().for_each(|(at_s, event)| state.take(Line { at_s, event }));
+    pub(in crate::live) fn state(events: impl IntoIterator<Item = (f64, RunEvent)>) -> RunState {
+        let mut state = RunState::default();
+        events.into_iter().for_each(|(at_s, event)| state.take(EventLine { at_s, event }));
         state
     }
 
-    fn step(what: &str) -> Event {
-        Event::Step { what: what.to_owned() }
+    fn step(what: &str) -> RunEvent {
+        RunEvent::Step { what: what.to_owned() }
     }
 
-    fn step_ended(what: &str) -> Event {
-        Event::StepEnded { what: what.to_owned() }
+    fn step_ended(what: &str) -> RunEvent {
+        RunEvent::StepEnded { what: what.to_owned() }
     }
 
     #[test]
     fn the_phase_is_what_was_told_last() {
         let mut state = state([(0.0, run())]);
-        let mut told = |event: Event| {
-            state.take(Line { at_s: 1.0, event });
+        let mut told = |event: RunEvent| {
+            state.take(EventLine { at_s: 1.0, event });
             state.phase().1
         };
         assert_eq!(told(step("loading")), "loading");
-        assert_eq!(told(Event::Share { share: 0.345 }), "loading, 34 %");
+        assert_eq!(told(RunEvent::Share { share: 0.345 }), "loading, 34 %");
         assert_eq!(told(step_ended("loading")), "between rounds");
         assert_eq!(told(round("a")), "preparing the round");
         assert_eq!(told(step("running on a")), "running on a");
@@ -348,7 +348,7 @@ pub(crate) mod tests {
         assert_eq!(told(second(2.0, 20, PhaseKind::Measurement)), "measuring");
         assert_eq!(told(second(3.0, 20, PhaseKind::Drain)), "drain");
         assert_eq!(told(step_ended("running on a")), "between rounds");
-        assert_eq!(told(Event::Ended { outcome: Outcome::Failed }), "ended with an error");
+        assert_eq!(told(RunEvent::Ended { outcome: RunOutcome::Failed }), "ended with an error");
     }
 
     #[test]
@@ -358,10 +358,10 @@ pub(crate) mod tests {
             (0.1, round("a")),
             (1.0, second(1.0, 100, PhaseKind::WarmUp)),
             (2.0, second(2.0, 300, PhaseKind::Measurement)),
-            (3.0, Event::RoundDone { expected_s: 4.0 }),
+            (3.0, RunEvent::RoundDone { expected_s: 4.0 }),
             (3.1, round("b")),
             (4.0, second(1.0, 1_000, PhaseKind::WarmUp)),
-            (5.0, Event::RoundDone { expected_s: 4.0 }),
+            (5.0, RunEvent::RoundDone { expected_s: 4.0 }),
             (5.1, round("a")),
             (6.0, second(1.0, 50, PhaseKind::WarmUp)),
         ];
@@ -383,20 +383,20 @@ pub(crate) mod tests {
         assert_eq!(begun.left_s(4.0), Some(20.0));
         assert_eq!(begun.left_s(30.0), None, "later than was expected");
         // Two rounds of 4 s took 16.
-        let done = Event::RoundDone { expected_s: 4.0 };
+        let done = RunEvent::RoundDone { expected_s: 4.0 };
         let slow = state([(0.0, run()), (8.0, done.clone()), (16.0, done)]);
         assert_eq!(slow.left_s(18.0), Some(30.0));
         let late = state([(0.0, run()), (40.0, round("a")), (41.0, second(1.0, 1, PhaseKind::WarmUp))]);
         assert_eq!(late.left_s(41.0), Some(2.5), "the round at least");
-        let ended = state([(0.0, run()), (1.0, Event::Ended { outcome: Outcome::Finished })]);
+        let ended = state([(0.0, run()), (1.0, RunEvent::Ended { outcome: RunOutcome::Finished })]);
         assert_eq!(ended.left_s(1.0), None);
     }
 
     #[test]
     fn a_phase_that_counts_anew_loses_nothing() {
         let latency = |elapsed_s, valid| {
-            let Event::Second(second) = second(elapsed_s, valid, PhaseKind::Measurement) else { panic!("a second") };
-            Event::Second(Second { is_latency: true, ..second })
+            let RunEvent::Second(second) = second(elapsed_s, valid, PhaseKind::Measurement) else { panic!("a second") };
+            RunEvent::Second(Second { is_latency: true, ..second })
         };
         let events = [
             (0.0, round("a")),
@@ -406,6 +406,6 @@ pub(crate) mod tests {
         ];
         let state = state(events);
         assert_eq!(state.cases[0].1.totals()["read"], [390, 0]);
-        assert_eq!(state.phase().0, Phase::Latency);
+        assert_eq!(state.phase().0, RunPhase::Latency);
     }
 }

@@ -79,7 +79,7 @@ impl Drop for Screen {
 }
 
 /// A key that was typed.
-enum Key {
+enum TypedKey {
     Quit,
     Interrupt,
     /// Another key, or none in time.
@@ -89,30 +89,30 @@ enum Key {
 }
 
 /// Waits for a key.
-fn key(time: Duration) -> Key {
+fn key(time: Duration) -> TypedKey {
     let stdin = io::stdin();
     let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
     let timeout = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
     match rustix::event::poll(&mut polled, Some(&timeout)) {
-        Ok(0) | Err(Errno::INTR | Errno::AGAIN) => return Key::None,
+        Ok(0) | Err(Errno::INTR | Errno::AGAIN) => return TypedKey::None,
         Ok(_) => {}
-        Err(_) => return Key::Gone,
+        Err(_) => return TypedKey::Gone,
     }
     let mut typed = [0; 64];
     match rustix::io::read(&stdin, &mut typed) {
-        Ok(0) => Key::Gone,
-        Err(Errno::INTR | Errno::AGAIN) => Key::None,
-        Err(_) => Key::Gone,
+        Ok(0) => TypedKey::Gone,
+        Err(Errno::INTR | Errno::AGAIN) => TypedKey::None,
+        Err(_) => TypedKey::Gone,
         Ok(count) => match typed.iter().take(count).find(|byte| matches!(byte, b'q' | b'Q' | 3)) {
-            Some(3) => Key::Interrupt,
-            Some(_) => Key::Quit,
-            None => Key::None,
+            Some(3) => TypedKey::Interrupt,
+            Some(_) => TypedKey::Quit,
+            None => TypedKey::None,
         },
     }
 }
 
 /// Interval between looks at keys and the file.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Shows a run until it ends, or the view is left.
 fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<ExitReason> {
@@ -134,11 +134,11 @@ fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<Ex
         if over.load(Ordering::Relaxed) || follower.state.outcome.is_some() || !(is_new || follower.is_written()) {
             return Ok(ExitReason::Ended);
         }
-        match key(LOOK) {
-            Key::Quit => return Ok(ExitReason::Asked),
-            Key::Interrupt => return Ok(ExitReason::Interrupted),
-            Key::Gone => return Ok(ExitReason::Gone),
-            Key::None => {}
+        match key(POLL_INTERVAL) {
+            TypedKey::Quit => return Ok(ExitReason::Asked),
+            TypedKey::Interrupt => return Ok(ExitReason::Interrupted),
+            TypedKey::Gone => return Ok(ExitReason::Gone),
+            TypedKey::None => {}
         }
     }
 }
@@ -150,12 +150,12 @@ pub(crate) fn watched(follower: &mut Follower, interrupted: &AtomicBool) -> Opti
 }
 
 /// The view of a run of this process, in a thread of its own.
-pub(crate) struct View {
+pub(crate) struct RunView {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl View {
+impl RunView {
     /// Shows the run of that folder.
     pub(crate) fn of_run(folder: &Path) -> Result<Self, Failure> {
         let failed =
@@ -182,7 +182,7 @@ impl View {
     }
 }
 
-impl Drop for View {
+impl Drop for RunView {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {

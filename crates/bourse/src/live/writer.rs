@@ -1,7 +1,7 @@
 //! The file with a run's progress, written by the run; and the messages of a round's process to its parent, which writes the
 //! file for both: writes of a round's process would count as part of the measurement.
 
-use super::line::{Event, FILE, Line, Outcome, RoundBegun, RunBegun, Second, VERSION};
+use super::line::{EventLine, FILE, RoundBegun, RunBegun, RunEvent, RunOutcome, Second, VERSION};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::plan::{Plan, about};
@@ -84,7 +84,7 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
             .detail("cause", error.to_string())
     })?;
     *sink() = Some(Sink::File { file, path, begun: Instant::now(), shared: None });
-    write_event(Event::Run(RunBegun {
+    write_event(RunEvent::Run(RunBegun {
         version: VERSION,
         name: plan.name.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -102,8 +102,8 @@ pub(crate) fn send_to_parent() {
 }
 
 /// Ends the file: its content is in the run's documents. A reader has it open and learns how the run ended.
-pub(crate) fn end(outcome: Outcome) {
-    write_event(Event::Ended { outcome });
+pub(crate) fn end(outcome: RunOutcome) {
+    write_event(RunEvent::Ended { outcome });
     if let Some(Sink::File { path, .. }) = sink().take() {
         // A file that cannot be removed does no harm.
         let _ = std::fs::remove_file(path);
@@ -124,7 +124,7 @@ pub(crate) fn abandon() {
     }
 }
 
-fn write_event(event: Event) {
+fn write_event(event: RunEvent) {
     if let Some(sink) = sink().as_mut() {
         sink.write_event(event);
     }
@@ -132,11 +132,11 @@ fn write_event(event: Event) {
 
 impl Sink {
     /// Writes an event. A failed write does not end the run.
-    fn write_event(&mut self, event: Event) {
+    fn write_event(&mut self, event: RunEvent) {
         match self {
             Self::File { file, begun, .. } => {
                 let at_s = (begun.elapsed().as_secs_f64() * 1e3).round() / 1e3;
-                if let Ok(mut text) = serde_json::to_string(&Line { at_s, event }) {
+                if let Ok(mut text) = serde_json::to_string(&EventLine { at_s, event }) {
                     text.push('\n');
                     // In one call, so that no reader ever sees two lines mixed.
                     let _ = file.write_all(text.as_bytes());
@@ -183,7 +183,7 @@ pub(crate) fn passed_on(line: &str) -> bool {
 
 /// A step begins.
 pub(crate) fn step(what: &str) {
-    write_event(Event::Step { what: what.to_owned() });
+    write_event(RunEvent::Step { what: what.to_owned() });
 }
 
 /// Reports the part of a step that is done; once a second at most.
@@ -195,18 +195,18 @@ pub(crate) fn share(share: f64) {
     }
     *shared = Some(Instant::now());
     if let Some(sink) = sink.as_mut() {
-        sink.write_event(Event::Share { share: (share * 1e3).round() / 1e3 });
+        sink.write_event(RunEvent::Share { share: (share * 1e3).round() / 1e3 });
     }
 }
 
 /// A step has ended.
 pub(crate) fn step_ended(what: &str) {
-    write_event(Event::StepEnded { what: what.to_owned() });
+    write_event(RunEvent::StepEnded { what: what.to_owned() });
 }
 
 /// A round begins.
 pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
-    write_event(Event::Round(RoundBegun { case: case.to_owned(), workload: workload.to_owned(), is_probe }));
+    write_event(RunEvent::Round(RoundBegun { case: case.to_owned(), workload: workload.to_owned(), is_probe }));
 }
 
 /// Reports that a second of a round is over.
@@ -217,7 +217,7 @@ pub(crate) fn second(progress: &Progress, is_latency: bool) {
         }
         return;
     }
-    write_event(Event::Second(Second {
+    write_event(RunEvent::Second(Second {
         phase: progress.phase,
         is_latency,
         elapsed_s: progress.elapsed_s,
@@ -230,5 +230,5 @@ pub(crate) fn second(progress: &Progress, is_latency: bool) {
 
 /// Reports that a round is done, with its expected duration.
 pub(crate) fn round_done(expected_ns: u64) {
-    write_event(Event::RoundDone { expected_s: expected_ns as f64 / 1e9 });
+    write_event(RunEvent::RoundDone { expected_s: expected_ns as f64 / 1e9 });
 }

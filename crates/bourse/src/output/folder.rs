@@ -2,7 +2,7 @@
 
 use super::write_new;
 use crate::failure::{Exit, Failure};
-use crate::live::{self, Outcome};
+use crate::live::{self, RunOutcome};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(crate) struct ResultFolder {
     /// Folders above it that were made for it, the outermost first.
     made: Vec<PathBuf>,
     /// Outcome written as the end of the run's progress file.
-    outcome: Cell<Outcome>,
+    outcome: Cell<RunOutcome>,
 }
 
 impl ResultFolder {
@@ -50,7 +50,7 @@ impl ResultFolder {
         let stem = format!("{}-{name}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
         for path in numbered(directory, &stem) {
             match std::fs::create_dir(&path) {
-                Ok(()) => return Self { path, made, outcome: Cell::new(Outcome::Failed) }.tried(),
+                Ok(()) => return Self { path, made, outcome: Cell::new(RunOutcome::Failed) }.tried(),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&path, error)),
             }
@@ -69,7 +69,7 @@ impl ResultFolder {
     }
 
     /// Sets the outcome of the run; the default is failed.
-    pub(crate) fn ends_with(&self, outcome: Outcome) {
+    pub(crate) fn ends_with(&self, outcome: RunOutcome) {
         self.outcome.set(outcome);
     }
 

@@ -7,7 +7,7 @@ mod owned;
 pub(crate) use folder::{ResultFolder, free_path};
 pub(crate) use owned::{LIST, OwnedFolder, has_mark, is_list, refusal_to_replace, write_file, write_new};
 
-use crate::args::Output;
+use crate::args::OutputArgs;
 use crate::failure::Failure;
 use crate::progress::note;
 use bourse_record::{Document, RunFile};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes the run's files and prints its report, or with `--json` the run file. A report that cannot be written is still
 /// printed.
-pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
+pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &OutputArgs) -> Result<(), Failure> {
     let stored = store(run, folder.path());
     if output.json {
         print(&format!("{:#}\n", serde_json::json!(run)))?;
@@ -76,7 +76,7 @@ pub(crate) struct PublishedDocument<'a, D> {
 
 impl<D: Document> PublishedDocument<'_, D> {
     /// Writes document and page, and prints the tables, or with `--json` the document.
-    pub(crate) fn put(self, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
+    pub(crate) fn put(self, folder: &ResultFolder, output: &OutputArgs) -> Result<(), Failure> {
         let document = self.document.to_json();
         let terminal = || self.sheet.terminal(terminal_width(), has_color(), output.verbose);
         print(&if output.json { String::from_utf8_lossy(&document) } else { terminal().into() })?;
@@ -147,7 +147,7 @@ pub(crate) fn publish_suite(
     suite: &SuiteFile,
     run: &RunFile,
     folder: &ResultFolder,
-    output: &Output,
+    output: &OutputArgs,
 ) -> Result<(), Failure> {
     let document = suite.to_json();
     if output.json {

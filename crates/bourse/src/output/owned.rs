@@ -124,18 +124,18 @@ const COMMENT: &str = "<!-- made by Bourse ";
 
 /// Whether a file is a page of Bourse's, or ends like its other texts.
 pub(crate) fn has_mark(file: &mut File) -> io::Result<bool> {
-    const START: u64 = 4_096;
-    const END: u64 = 64;
+    const START_BYTES: u64 = 4_096;
+    const END_BYTES: u64 = 64;
     let mut part = Vec::new();
-    file.take(START).read_to_end(&mut part)?;
+    file.take(START_BYTES).read_to_end(&mut part)?;
     let has = |part: &[u8], mark: &str| part.windows(mark.len()).any(|it| it == mark.as_bytes());
     if has(&part, GENERATOR) {
         return Ok(true);
     }
     let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(END)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
     part.clear();
-    file.take(END).read_to_end(&mut part)?;
+    file.take(END_BYTES).read_to_end(&mut part)?;
     Ok(has(&part, COMMENT))
 }
 

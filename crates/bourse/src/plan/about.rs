@@ -1,6 +1,6 @@
 //! Approximate duration of a plan, on two cores without other load.
 
-use super::{Block, Plan, PlannedCase, VAIN_WAITS, show};
+use super::{CaseBlock, Plan, PlannedCase, VAIN_WAITS, show};
 use crate::engines;
 use bourse_driver::SECOND;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ fn search_ns(case: &PlannedCase) -> u64 {
 }
 
 /// Time to prepare the databases that the rounds of a block share, in nanoseconds.
-pub(crate) fn shared_ns(block: &Block) -> u64 {
+pub(crate) fn shared_ns(block: &CaseBlock) -> u64 {
     let shared = block.run_cases().filter(|case| case.has_one_database());
     let of_target = shared.filter_map(|case| {
         let started = engines::starts_s(&case.target).saturating_mul(SECOND);
@@ -41,7 +41,7 @@ pub(crate) fn shared_ns(block: &Block) -> u64 {
 
 /// Time of a plan without repeated rounds, in nanoseconds.
 pub(crate) fn about_ns(plan: &Plan) -> u64 {
-    let of_block = |block: &Block| {
+    let of_block = |block: &CaseBlock| {
         let of_rounds = block.run_cases().map(round_ns).fold(0, u64::saturating_add);
         let searched_ns = block.run_cases().map(search_ns).fold(0, u64::saturating_add);
         of_rounds.saturating_mul(block.rounds.into()).saturating_add(shared_ns(block)).saturating_add(searched_ns)
@@ -56,14 +56,14 @@ const SLOWED: u64 = 3;
 /// Additional time of a plan on a busy machine, in nanoseconds: waits for a quiet machine in vain, work that is slowed, and
 /// repeated rounds.
 fn more_ns(plan: &Plan) -> u64 {
-    let of_block = |block: &Block| {
+    let of_block = |block: &CaseBlock| {
         let (count, all) =
             block.run_cases().map(round_ns).fold((0, 0_u64), |(count, sum), ns| (count + 1, sum.saturating_add(ns)));
         (all / u64::max(count, 1)).saturating_mul(plan.budget(block).most().into())
     };
     let repeats = plan.blocks.iter().map(of_block).fold(0, u64::saturating_add);
     let waits = plan.wait_quiet_ns.unwrap_or(0).saturating_mul(VAIN_WAITS.into());
-    let of_timed = |block: &Block| {
+    let of_timed = |block: &CaseBlock| {
         let lasting = block.run_cases().filter_map(|case| case.job.lasts_ns()).fold(0, u64::saturating_add);
         lasting.saturating_mul(block.rounds.into())
     };
@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn what_is_over_at_once_is_not_announced() {
         let of = |typed: &[&str]| {
-            let crate::args::Command::Micro(crate::args::Micro::Run(arguments)) = Arguments::parse_from(typed).command
+            let crate::args::Command::Micro(crate::args::MicroCommand::Run(arguments)) =
+                Arguments::parse_from(typed).command
             else {
                 panic!("another command")
             };

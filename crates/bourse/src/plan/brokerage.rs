@@ -2,7 +2,7 @@
 
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::{self, default_target, with_size};
-use super::{Block, Plan, PlannedCase, nanoseconds, varied};
+use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
@@ -229,7 +229,7 @@ impl Brokerage {
             latency: settings.latency.then_some(LATENCY),
             part: arguments.part.map(|part| (part.number(), part.of())),
             coordinate: arguments.coordinate.clone().map(|place| {
-                let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER));
+                let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER_LIMIT));
                 Coordinate { place, gather_ns, process: None }
             }),
             check: settings.run.check,
@@ -248,7 +248,7 @@ const fn one() -> u32 {
 const WARM_UP: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Default time that coordinated drivers wait for one another.
-const GATHER: Duration = Duration::from_secs(120);
+const GATHER_LIMIT: Duration = Duration::from_secs(120);
 /// The longest warm-up of the default job, which may end from a third of it on, and its interval.
 const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
 const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
@@ -296,7 +296,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateLevel), Some(LATENCY), true);
     }
     let cases = jobs.into_iter().map(PlannedCase::from).collect();
-    let block = Block { cases, rounds };
+    let block = CaseBlock { cases, rounds };
     let plan = Plan::of(WORKLOAD, block, settings.run.seed, &settings.run.execution, &settings.run.output);
     // One driver alone cannot repeat a round that all have run.
     let repeats_disturbed = plan.repeats_disturbed && arguments.coordinate.is_none();

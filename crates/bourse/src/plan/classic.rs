@@ -1,8 +1,8 @@
 //! Classic workloads as jobs, and the plan of `bourse micro run`.
 
 use super::sweep::{Sweep, combinations, with_option};
-use super::{Block, Plan, PlannedCase, RoundProcess, Search, nanoseconds, targets, varied};
-use crate::args::{Arrivals, MicroRun, TimingMode};
+use super::{CaseBlock, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
+use crate::args::{ArrivalsArg, MicroRun, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::Schedule;
@@ -18,7 +18,7 @@ const DEFAULT_TARGET: &str = "sqlite::memory:";
 
 /// A round of a classic workload, all of it but the target and the seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Classic {
+pub(crate) struct ClassicRound {
     /// Name of the workload.
     pub(crate) workload: String,
     /// Its options that differ from the defaults.
@@ -34,7 +34,7 @@ pub(crate) struct Classic {
     pub(crate) timed: TimingMode,
     /// The schedule of an open loop.
     #[serde(default)]
-    pub(crate) open_loop: Option<OpenLoop>,
+    pub(crate) open_loop: Option<OpenLoopPlan>,
     /// The search for the highest rate, if there is one.
     #[serde(default)]
     pub(crate) search: Option<RateSearch>,
@@ -42,15 +42,15 @@ pub(crate) struct Classic {
 
 /// Schedule of operations at a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OpenLoop {
+pub(crate) struct OpenLoopPlan {
     /// Operations a second, of all threads together.
     pub(crate) rate: f64,
     /// Distances of the arrivals, and the assignment to users.
-    pub(crate) arrivals: Arrivals,
+    pub(crate) arrivals: ArrivalsArg,
 }
 
-impl From<OpenLoop> for bourse_driver::OpenLoop {
-    fn from(OpenLoop { rate, arrivals }: OpenLoop) -> Self {
+impl From<OpenLoopPlan> for bourse_driver::OpenLoop {
+    fn from(OpenLoopPlan { rate, arrivals }: OpenLoopPlan) -> Self {
         Self { per_second: rate, evenly: arrivals.is_even(), shared: arrivals.is_shared() }
     }
 }
@@ -61,26 +61,26 @@ pub(crate) struct RateSearch {
     /// Limits that a rate must meet.
     pub(crate) limits: Vec<ResponseLimit>,
     /// Arrivals at the rates that are tried.
-    pub(crate) arrivals: Arrivals,
+    pub(crate) arrivals: ArrivalsArg,
 }
 
-impl OpenLoop {
+impl OpenLoopPlan {
     /// Schedule at the requested rate, if there is one.
-    pub(crate) fn of(rate: Option<f64>, arrivals: Option<Arrivals>) -> Option<Self> {
+    pub(crate) fn of(rate: Option<f64>, arrivals: Option<ArrivalsArg>) -> Option<Self> {
         rate.map(|rate| Self { rate, arrivals: arrivals.unwrap_or_default() })
     }
 }
 
 impl RateSearch {
     /// Search with these limits, if it is wanted.
-    pub(crate) fn of(is_wanted: bool, limits: &[ResponseLimit], arrivals: Option<Arrivals>) -> Option<Self> {
-        let arrivals = arrivals.unwrap_or(Arrivals::Shared);
+    pub(crate) fn of(is_wanted: bool, limits: &[ResponseLimit], arrivals: Option<ArrivalsArg>) -> Option<Self> {
+        let arrivals = arrivals.unwrap_or(ArrivalsArg::Shared);
         is_wanted.then(|| Self { limits: limits.to_vec(), arrivals })
     }
 
     /// The search in this unit, with so many users.
-    pub(crate) fn search(&self, unit: &'static str, users: usize, hint: &'static str) -> Search {
-        Search { unit, most: Schedule::HIGHEST, limits: self.limits.clone(), users, hint }
+    pub(crate) fn search(&self, unit: &'static str, users: usize, hint: &'static str) -> SearchPlan {
+        SearchPlan { unit, most: Schedule::HIGHEST, limits: self.limits.clone(), users, hint }
     }
 }
 
@@ -88,14 +88,14 @@ impl RateSearch {
 const EXAMPLE: &str =
     "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints";
 
-impl Classic {
+impl ClassicRound {
     /// Specification of the workload.
     pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec, Failure> {
         known(&self.workload)
     }
 
     /// The workload with its options.
-    pub(crate) fn case(&self) -> Result<bourse_micro::Case, Failure> {
+    pub(crate) fn case(&self) -> Result<bourse_micro::WorkloadCase, Failure> {
         let spec = self.spec()?;
         let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         spec.plan(options).map_err(|error| {
@@ -142,7 +142,7 @@ pub(crate) struct ClassicArgs<'a> {
     /// Operations that are timed.
     pub(crate) timed: TimingMode,
     /// Operations that are due.
-    pub(crate) open_loop: Option<OpenLoop>,
+    pub(crate) open_loop: Option<OpenLoopPlan>,
     /// The search for the highest rate.
     pub(crate) search: Option<RateSearch>,
 }
@@ -166,12 +166,12 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         duration: arguments.duration,
         warmup: arguments.warmup,
         timed: arguments.timing,
-        open_loop: OpenLoop::of(arguments.rate, arguments.arrivals),
+        open_loop: OpenLoopPlan::of(arguments.rate, arguments.arrivals),
         search: RateSearch::of(arguments.find_max, &arguments.limit, arguments.arrivals),
     };
     let cases = asked.cases(&arguments.targets)?;
     let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
-    let block = Block { cases, rounds: arguments.rounds.unwrap_or(default) };
+    let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
     Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
 }
@@ -208,12 +208,12 @@ impl ClassicArgs<'_> {
     }
 
     /// The job, with default options of the workload.
-    pub(super) fn job(&self) -> Result<Classic, Failure> {
+    pub(super) fn job(&self) -> Result<ClassicRound, Failure> {
         if self.duration == Some(Duration::ZERO) {
             return Err(Failure::usage("--for 0s leaves nothing to measure")
                 .hint("--for is the length of the measurement interval, 3s by default"));
         }
-        Ok(Classic {
+        Ok(ClassicRound {
             workload: known(self.workload)?.name.to_owned(),
             options: Vec::new(),
             warm_up_ns: nanoseconds(self.warmup),
@@ -252,7 +252,7 @@ impl ClassicArgs<'_> {
             .hint("leave out --timing to time batches, or batch=N to time operations alone"));
         }
         label.insert(0, target.clone());
-        let job = Classic { options, ..self.job()? };
+        let job = ClassicRound { options, ..self.job()? };
         let limits = job.search.iter().flat_map(|search| &search.limits);
         let named: Vec<&String> = limits.filter_map(|limit| limit.operation.as_ref()).collect();
         if !named.is_empty() {

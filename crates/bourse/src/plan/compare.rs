@@ -1,9 +1,9 @@
 //! The plan of `bourse compare` on two targets: the brokerage workload, or any classic one.
 
 use super::brokerage::{self, WORKLOAD};
-use super::classic::{ClassicArgs, OpenLoop};
-use super::{Block, ComparisonPlan, Plan, mix, refuse_unsupported};
-use crate::args::{Compare, ExplicitlySet, MixDatabase, MixRun, Run, TimingMode};
+use super::classic::{ClassicArgs, OpenLoopPlan};
+use super::{CaseBlock, ComparisonPlan, Plan, mix, refuse_unsupported};
+use crate::args::{CompareArgs, ExplicitlySet, MixDatabase, MixRun, Run, TimingMode};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
 use crate::output::files;
@@ -16,7 +16,7 @@ const ROUNDS: u32 = 8;
 /// Default limit of the rounds of a comparison that ends when it is decided.
 const MOST_ROUNDS: u32 = 32;
 /// Default limit of a round's wait for a quiet machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const QUIET_LIMIT: Duration = Duration::from_secs(20);
 /// Default warm-up of a classic workload.
 const WARM_UP: Duration = Duration::from_millis(500);
 
@@ -41,7 +41,7 @@ const OF_BROKERAGE: [(&str, &str); 16] = [
 ];
 
 /// The plan of `bourse compare` with two targets.
-pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
     let settings = &arguments.settings;
     if settings.until_steady.is_some() {
         return Err(Failure::usage(
@@ -77,16 +77,16 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
         return Err(Failure::usage(format!("{rounds} rounds are too few for --until-decided"))
             .hint("give --rounds 12 or more, or no --until-decided"));
     }
-    let block = Block { cases, rounds };
+    let block = CaseBlock { cases, rounds };
     let plan = Plan::of("compare", block, settings.run.seed, &settings.run.execution, &settings.run.output);
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
-    let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(PATIENCE));
+    let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(QUIET_LIMIT));
     let tolerance = arguments.tolerance();
     Plan { compares: Some(ComparisonPlan { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
 }
 
 /// Arguments of a run of a workload whose users draw transactions by their shares.
-fn of_mix(arguments: &Compare, targets: Vec<String>) -> MixRun {
+fn of_mix(arguments: &CompareArgs, targets: Vec<String>) -> MixRun {
     let settings = &arguments.settings;
     let default = MixDatabase::default();
     MixRun {
@@ -105,7 +105,7 @@ fn of_mix(arguments: &Compare, targets: Vec<String>) -> MixRun {
 }
 
 /// Refuses options that a workload with a mix cannot follow.
-fn only_mix(arguments: &Compare) -> Result<(), Failure> {
+fn only_mix(arguments: &CompareArgs) -> Result<(), Failure> {
     const FOLLOWED: [&str; 4] = ["users", "constraints", "reload", "check"];
     let workload = &arguments.workload;
     if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
@@ -115,7 +115,7 @@ fn only_mix(arguments: &Compare) -> Result<(), Failure> {
 }
 
 /// Refuses options of the brokerage workload, except those that another workload can follow too.
-fn only_brokerage(arguments: &Compare, followed: &[&str], hint: impl Fn() -> String) -> Result<(), Failure> {
+fn only_brokerage(arguments: &CompareArgs, followed: &[&str], hint: impl Fn() -> String) -> Result<(), Failure> {
     let mut others = OF_BROKERAGE.iter().filter(|(id, _)| !followed.contains(id));
     let Some((_, typed)) = others.find(|(id, _)| arguments.given.typed(id)) else { return Ok(()) };
     let workload = &arguments.workload;
@@ -123,7 +123,7 @@ fn only_brokerage(arguments: &Compare, followed: &[&str], hint: impl Fn() -> Str
         .hint(hint()))
 }
 
-fn classic(arguments: &Compare) -> ClassicArgs<'_> {
+fn classic(arguments: &CompareArgs) -> ClassicArgs<'_> {
     let settings = &arguments.settings;
     ClassicArgs {
         workload: &arguments.workload,
@@ -135,13 +135,13 @@ fn classic(arguments: &Compare) -> ClassicArgs<'_> {
         duration: settings.run.duration,
         warmup: settings.run.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,
-        open_loop: OpenLoop::of(settings.rate, settings.run.arrivals),
+        open_loop: OpenLoopPlan::of(settings.rate, settings.run.arrivals),
         search: None,
     }
 }
 
 /// Refuses options that a classic workload cannot apply.
-fn only_classic(arguments: &Compare, job: Option<&super::Job>) -> Result<(), Failure> {
+fn only_classic(arguments: &CompareArgs, job: Option<&super::Job>) -> Result<(), Failure> {
     let workload = &arguments.workload;
     if let Some(job) = job.filter(|_| arguments.settings.rate.is_some()) {
         refuse_unsupported(workload, "--rate", job.abilities()?.rate)?;

@@ -1,9 +1,9 @@
 //! Workloads whose users draw transactions by their shares as jobs, and the plan of `bourse WORKLOAD run`.
 
-use super::classic::{OpenLoop, RateSearch, rounds_of};
+use super::classic::{OpenLoopPlan, RateSearch, rounds_of};
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::with_suffix;
-use super::{Block, Plan, PlannedCase, nanoseconds, varied};
+use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, Constraints, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub(crate) struct Mix {
     /// Number of users.
     pub(crate) users: usize,
     /// Transactions that are due, in an open loop.
-    pub(crate) open_loop: Option<OpenLoop>,
+    pub(crate) open_loop: Option<OpenLoopPlan>,
     /// The search for the highest rate, if there is one.
     pub(crate) search: Option<RateSearch>,
     /// Warm-up, in nanoseconds.
@@ -78,7 +78,7 @@ impl Mix {
             is_constraints_set: arguments.given.given("constraints"),
             reload: *reload,
             users: arguments.run.users.unwrap_or(USERS),
-            open_loop: OpenLoop::of(arguments.rate, arguments.run.arrivals),
+            open_loop: OpenLoopPlan::of(arguments.rate, arguments.run.arrivals),
             search: RateSearch::of(arguments.run.find_max, &arguments.limit, arguments.run.arrivals),
             warm_up_ns: nanoseconds(arguments.run.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(arguments.run.duration.unwrap_or(INTERVAL)),
@@ -91,7 +91,7 @@ impl Mix {
 pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, Failure> {
     let cases = cases(mixed, arguments)?;
     let default = if cases.len() == 1 { 1 } else { rounds_of(cases.len()) };
-    let block = Block { cases, rounds: arguments.run.rounds.unwrap_or(default) };
+    let block = CaseBlock { cases, rounds: arguments.run.rounds.unwrap_or(default) };
     let name = mixed.workload().name();
     Plan::of(name, block, arguments.run.seed, &arguments.run.execution, &arguments.run.output).checked()
 }
@@ -119,7 +119,7 @@ fn case(
             "users" => job.users = numbers::threads(value).map_err(refused)?,
             "rate" => {
                 let rate = numbers::operations_a_second(value).map_err(refused)?;
-                job.open_loop = OpenLoop::of(Some(rate), arguments.run.arrivals);
+                job.open_loop = OpenLoopPlan::of(Some(rate), arguments.run.arrivals);
             }
             name if name == mixed.unit() => {
                 job.size = numbers::counted(value).map_err(refused)?;

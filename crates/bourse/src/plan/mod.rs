@@ -26,12 +26,12 @@ pub(crate) mod targets;
 pub(crate) mod work;
 
 pub(crate) use brokerage::Brokerage;
-pub(crate) use classic::Classic;
+pub(crate) use classic::ClassicRound;
 pub(crate) use mix::Mix;
-pub(crate) use search::Search;
+pub(crate) use search::SearchPlan;
 pub(crate) use work::Job;
 
-use crate::args::{Execution, Output};
+use crate::args::{ExecutionArgs, OutputArgs};
 use crate::engines;
 use crate::failure::Failure;
 use crate::output::files;
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
     /// Name of the run: of its folder and in its document.
     pub(crate) name: String,
     /// Blocks, run one after the other.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<CaseBlock>,
     /// Seed of all random sequences.
     pub(crate) seed: u64,
     /// Longest wait of a round for a quiet machine, in nanoseconds.
@@ -94,14 +94,14 @@ pub(crate) struct ComparisonPlan {
 
 /// Cases that take turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Block {
+pub(crate) struct CaseBlock {
     /// The cases.
     pub(crate) cases: Vec<PlannedCase>,
     /// Rounds of each.
     pub(crate) rounds: u32,
 }
 
-impl Block {
+impl CaseBlock {
     /// Every case that is run.
     pub(crate) fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
         self.cases.iter().filter(|case| case.not_run.is_none())
@@ -193,10 +193,10 @@ impl Plan {
     /// A plan of one block whose first failure ends it, with the requested execution.
     pub(crate) fn of(
         name: impl Into<String>,
-        block: Block,
+        block: CaseBlock,
         seed: Option<u64>,
-        how: &Execution,
-        output: &Output,
+        how: &ExecutionArgs,
+        output: &OutputArgs,
     ) -> Self {
         Self {
             name: name.into(),
@@ -223,14 +223,14 @@ impl Plan {
     }
 
     /// Budget for repeats of a block's rounds that other processes disturbed.
-    pub(crate) fn budget(&self, block: &Block) -> Budget {
+    pub(crate) fn budget(&self, block: &CaseBlock) -> Budget {
         let cases = u32::try_from(block.run_cases().count()).unwrap_or(u32::MAX);
         if self.repeats_disturbed { Budget::new(cases, block.rounds) } else { Budget::none() }
     }
 
     /// Rounds of all cases that are run.
     pub(crate) fn rounds(&self) -> u32 {
-        let of_block = |block: &Block| {
+        let of_block = |block: &CaseBlock| {
             let run = block.run_cases().count();
             u32::try_from(run).unwrap_or(u32::MAX).saturating_mul(block.rounds)
         };
@@ -239,7 +239,7 @@ impl Plan {
 
     /// Every case that is run.
     pub(crate) fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
-        self.blocks.iter().flat_map(Block::run_cases)
+        self.blocks.iter().flat_map(CaseBlock::run_cases)
     }
 
     /// Whether the rounds of the case with this label must be in steady state.
@@ -304,7 +304,7 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn case(label: &str) -> PlannedCase {
-        let job = Classic {
+        let job = ClassicRound {
             workload: "bulk-load".to_owned(),
             options: Vec::new(),
             warm_up_ns: 0,
@@ -322,7 +322,7 @@ pub(crate) mod tests {
     pub(crate) fn plan(require_steady: bool) -> Plan {
         Plan {
             name: "x".to_owned(),
-            blocks: vec![Block { cases: vec![case("a"), case("b"), case("c")], rounds: 2 }],
+            blocks: vec![CaseBlock { cases: vec![case("a"), case("b"), case("c")], rounds: 2 }],
             seed: 1,
             wait_quiet_ns: None,
             calibrate: false,

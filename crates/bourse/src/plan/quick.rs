@@ -4,14 +4,14 @@
 use super::brokerage::Brokerage;
 use super::classic::ClassicArgs;
 use super::targets::{self, size};
-use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundProcess, about, nanoseconds};
-use crate::args::{CheckDepth, Database, Quick};
+use super::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about, nanoseconds};
+use crate::args::{CheckDepth, Database, QuickArgs};
 use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
 use bourse_driver::SECOND;
 use bourse_engine::{EngineKind, did_you_mean};
-use bourse_micro::Extent;
+use bourse_micro::RoundExtent;
 use bourse_tpce::users;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const PLANNED_NS: u64 = LONGEST_NS / 10 * 9;
 ///
 /// If many engines are available, warm-up and interval have half their length. Then those cases are left out that would take
 /// longest, most of it for loading.
-pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &QuickArgs) -> Result<Plan, Failure> {
     let mut plan = with_times(arguments, WARM_UP, arguments.duration.unwrap_or(INTERVAL))?;
     if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > PLANNED_NS {
         plan = with_times(arguments, WARM_UP / 2, INTERVAL / 2)?;
@@ -60,18 +60,18 @@ fn shorten(plan: &mut Plan) {
 }
 
 /// A block for the brokerage workload, and one for each classic workload.
-fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Result<Plan, Failure> {
+fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Plan, Failure> {
     let classic = named(&arguments.workloads)?;
     let rounds = arguments.rounds;
     // Its one round has the interval of its series. Each server is there for its own round alone.
     let (of_servers, here): (Vec<_>, Vec<_>) = brokerage_cases(arguments, warm_up, interval)?
         .into_iter()
         .partition(|case| engines::starts_s(&case.target) > 0);
-    let brokerage = Block { cases: here, rounds: 1 };
+    let brokerage = CaseBlock { cases: here, rounds: 1 };
     let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
-    plan.blocks.extend(of_servers.into_iter().map(|case| Block { cases: vec![case], rounds: 1 }));
+    plan.blocks.extend(of_servers.into_iter().map(|case| CaseBlock { cases: vec![case], rounds: 1 }));
     for workload in classic {
-        let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != Extent::Work);
+        let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != RoundExtent::Work);
         let asked = ClassicArgs {
             workload,
             set: &[],
@@ -85,7 +85,7 @@ fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Resul
             open_loop: None,
             search: None,
         };
-        plan.blocks.push(Block { cases: classic_cases(&asked, arguments.all)?, rounds });
+        plan.blocks.push(CaseBlock { cases: classic_cases(&asked, arguments.all)?, rounds });
     }
     if arguments.all {
         plan.on_failure = OnFailure::LeaveOutCase;
@@ -133,7 +133,7 @@ fn is_variant(kind: &EngineKind) -> bool {
 }
 
 /// The brokerage workload on every engine that can run it: in a file if it stores its data, or else in memory.
-fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
+fn brokerage_cases(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(arguments.all).filter(|kind| !is_variant(kind)) {
         let job = Brokerage {
@@ -230,8 +230,8 @@ mod tests {
             assert!(runs != is_left_out, "{}: {:?}", kind.scheme, plan.left_out);
         }
         // Concurrent servers would disturb one another.
-        let servers = |block: &Block| block.cases.iter().filter(|case| engines::starts_s(&case.target) > 0).count();
-        let brokerage = |block: &&Block| block.cases.iter().all(|case| case.job.workload() == "tpce");
+        let servers = |block: &CaseBlock| block.cases.iter().filter(|case| engines::starts_s(&case.target) > 0).count();
+        let brokerage = |block: &&CaseBlock| block.cases.iter().all(|case| case.job.workload() == "tpce");
         assert!(plan.blocks.iter().filter(brokerage).all(|block| servers(block) == 0 || block.cases.len() == 1));
         let asked = |plan: &Plan| plan.cases().any(|case| case.target.starts_with("sqlite+lib:"));
         assert!(!asked(&planned(&[])), "nobody has asked for a library");

@@ -4,7 +4,7 @@ use bourse_record::{ResponseLimit, Round, is_of_customers};
 
 /// Parameters of a search for the highest rate.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Search {
+pub(crate) struct SearchPlan {
     /// Unit of its rates.
     pub(crate) unit: &'static str,
     /// Highest rate that can be scheduled.

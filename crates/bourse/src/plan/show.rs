@@ -1,6 +1,6 @@
 //! The plan as `--dry-run` prints it: cases, order, duration, files to be written.
 
-use super::{Block, OnFailure, Plan, PlannedCase, RoundProcess};
+use super::{CaseBlock, OnFailure, Plan, PlannedCase, RoundProcess};
 use crate::engines;
 use crate::output::wrapped;
 use bourse_driver::SECOND;
@@ -147,7 +147,7 @@ fn what(case: &PlannedCase) -> String {
     words
 }
 
-fn order(block: &Block, last: usize) -> String {
+fn order(block: &CaseBlock, last: usize) -> String {
     let rounds = if block.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", block.rounds) };
     let first = last + 1 - block.cases.len().max(1);
     match block.cases.len() {

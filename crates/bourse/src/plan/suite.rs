@@ -1,26 +1,26 @@
 //! The plan of `bourse suite run`: the cases of a published experiment.
 
 use super::brokerage::{Brokerage, WORKLOAD};
-use super::{Block, Classic, Job, OnFailure, Plan, PlannedCase, RoundProcess, targets};
+use super::{CaseBlock, ClassicRound, Job, OnFailure, Plan, PlannedCase, RoundProcess, targets};
 use crate::args::{CheckDepth, Database, SuiteRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::output::files;
-use bourse_verdict::suite::plan::PlannedCase as SuiteCase;
-use bourse_verdict::suite::{Plan as Cells, Suite};
+use bourse_verdict::suite::plan::SuiteCase;
+use bourse_verdict::suite::{CellPlan, Suite};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Default limit of a round's wait for a quiet machine at full scale.
-const PATIENCE: Duration = Duration::from_secs(5);
+const QUIET_LIMIT: Duration = Duration::from_secs(5);
 
 /// A suite's plan.
 pub(crate) struct SuitePlan<'s> {
     /// The plan: the cases of `cells`, in their order.
     pub(crate) plan: Plan,
     /// Cells that each case fills.
-    pub(crate) cells: Cells<'s>,
+    pub(crate) cells: CellPlan<'s>,
     /// Each target's URL by its name in the suite, or the reason why it cannot be used.
     pub(crate) urls: BTreeMap<String, Result<String, String>>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
     if cap_s == Some(0.0) {
         return Err(Failure::usage("invalid value for --cap: expected more than 0").hint("for instance --cap 10s"));
     }
-    let cells = Cells::new(suite, arguments.scale, cap_s, &arguments.only)
+    let cells = CellPlan::new(suite, arguments.scale, cap_s, &arguments.only)
         .map_err(|error| Failure::usage(error.to_string()))?;
     let scratch = scratch(&arguments.data, &suite.name);
     let mut urls = BTreeMap::new();
@@ -42,11 +42,11 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
     for (at, case) in cells.cases.iter().enumerate() {
         cases.push(planned(&cells, at, case, &urls[&case.target])?);
     }
-    let block = Block { cases, rounds: arguments.rounds.unwrap_or(suite.rounds) };
+    let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(suite.rounds) };
     let how = &arguments.execution;
     let plan = Plan {
         // A trial at a reduced scale does not wait.
-        wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(PATIENCE)),
+        wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(QUIET_LIMIT)),
         on_failure: OnFailure::LeaveOutCase,
         files: files::OF_SUITE.map(str::to_owned).into(),
         scratch: Some(scratch),
@@ -87,7 +87,7 @@ fn filled(url: &str, data: &Path) -> Result<String, String> {
 }
 
 fn planned(
-    cells: &Cells<'_>,
+    cells: &CellPlan<'_>,
     at: usize,
     case: &SuiteCase,
     url: &Result<String, String>,
@@ -114,8 +114,8 @@ fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
 }
 
-fn classic(case: &SuiteCase) -> Classic {
-    Classic {
+fn classic(case: &SuiteCase) -> ClassicRound {
+    ClassicRound {
         workload: case.workload.clone(),
         options: case.options.clone(),
         warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(0.5)),
@@ -155,7 +155,7 @@ fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
 }
 
 /// The cells that a case fills: `1a/2/private`.
-fn label(cells: &Cells<'_>, case: usize) -> String {
+fn label(cells: &CellPlan<'_>, case: usize) -> String {
     let filled = cells.cells.iter().filter(|cell| cell.case == case).map(|cell| {
         let table = &cells.suite.tables[cell.table];
         format!("{}/{}/{}", table.id, table.rows[cell.row].id, table.columns[cell.column].id)

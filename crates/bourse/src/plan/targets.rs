@@ -1,6 +1,6 @@
 //! Targets as a plan sees them: their text is parsed, their engines' capabilities are read; nothing is opened.
 
-use super::{Brokerage, Classic};
+use super::{Brokerage, ClassicRound};
 use crate::args::Database;
 use crate::engines;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use bourse_serve::address::socket_path;
 use bourse_serve::{Address, ServeError, Token};
 
 /// Requirements of a classic workload that a target does not meet; empty if it meets all.
-pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failure> {
+pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>, Failure> {
     let case = job.case()?;
     let engine = engines::open(target)?;
     let mut lacking = case.lacking(&engine.capabilities());

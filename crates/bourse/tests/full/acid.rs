@@ -2,7 +2,7 @@
 //! that the engine lacks are those that it declares. Durability of engines with files is tested elsewhere.
 
 use crate::{in_java, printed, private_server};
-use bourse_engine_mysql::cluster::Product;
+use bourse_engine_mysql::cluster::ClusterProduct;
 use bourse_engine_mysql::{Flavour, SERVER_VARIABLE};
 use bourse_record::acid::{AcidFile, Case, Verdict};
 use bourse_record::faults::FaultsFile;
@@ -68,20 +68,21 @@ fn named_server() -> String {
 
 #[test]
 fn galera_keeps_all_but_serializable_between_nodes() {
-    cluster("acid::galera_keeps_all_but_serializable_between_nodes", Product::Galera, "mariadb+galera");
+    cluster("acid::galera_keeps_all_but_serializable_between_nodes", ClusterProduct::Galera, "mariadb+galera");
 }
 
 #[test]
 fn group_replication_keeps_all_but_serializable_between_nodes() {
-    cluster("acid::group_replication_keeps_all_but_serializable_between_nodes", Product::Group, "mysql+group");
+    cluster("acid::group_replication_keeps_all_but_serializable_between_nodes", ClusterProduct::Group, "mysql+group");
 }
 
-fn cluster(test: &str, product: Product, scheme: &str) {
-    if let Err(why) = bourse_engine_mysql::cluster::installed(product, &bourse_engine_mysql::cluster::Options::DEFAULT)
+fn cluster(test: &str, product: ClusterProduct, scheme: &str) {
+    if let Err(why) =
+        bourse_engine_mysql::cluster::installed(product, &bourse_engine_mysql::cluster::ClusterOptions::DEFAULT)
     {
         return bourse_testkit::skipped(test, why);
     }
-    let server = if product == Product::Group { named_server() } else { String::new() };
+    let server = if product == ClusterProduct::Group { named_server() } else { String::new() };
     let settings = "nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2";
     keeps(&format!("{scheme}:?{settings}{server}"), IsolationLevel::RepeatableRead);
 }

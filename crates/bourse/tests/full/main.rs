@@ -4,7 +4,7 @@
 mod acid;
 mod owned;
 
-use bourse_engine_mysql::cluster::Product;
+use bourse_engine_mysql::cluster::ClusterProduct;
 use bourse_record::Document as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -153,25 +153,26 @@ fn private_server(test: &str, engine: &str) -> Option<String> {
 
 #[test]
 fn galera_runs() {
-    cluster_runs("galera_runs", Product::Galera, "mariadb+galera", "galera", "wsrep_replicated");
+    cluster_runs("galera_runs", ClusterProduct::Galera, "mariadb+galera", "galera", "wsrep_replicated");
 }
 
 #[test]
 fn group_replication_runs() {
     let sent = "Gr_data_messages_sent_count";
-    cluster_runs("group_replication_runs", Product::Group, "mysql+group", "group-replication", sent);
+    cluster_runs("group_replication_runs", ClusterProduct::Group, "mysql+group", "group-replication", sent);
 }
 
 /// Runs two rounds on a cluster, the second of which begins as the first did. Prints the test's name if the cluster is not
 /// available.
-fn cluster_runs(test: &str, product: Product, scheme: &str, name: &str, counter: &str) {
-    if let Err(why) = bourse_engine_mysql::cluster::installed(product, &bourse_engine_mysql::cluster::Options::DEFAULT)
+fn cluster_runs(test: &str, product: ClusterProduct, scheme: &str, name: &str, counter: &str) {
+    if let Err(why) =
+        bourse_engine_mysql::cluster::installed(product, &bourse_engine_mysql::cluster::ClusterOptions::DEFAULT)
     {
         return bourse_testkit::skipped(test, why);
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
     // The program is started without settings from the environment.
-    let server = std::env::var(bourse_engine_mysql::SERVER_VARIABLE).ok().filter(|_| product == Product::Group);
+    let server = std::env::var(bourse_engine_mysql::SERVER_VARIABLE).ok().filter(|_| product == ClusterProduct::Group);
     let server = server.map_or_else(String::new, |server| format!("&server={server}"));
     let target = format!("{scheme}:?nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2{server}");
     let size = ["--customers", "1000", "--days", "1", "--users", "4", "--check", "quick"];

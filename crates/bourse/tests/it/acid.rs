@@ -2,7 +2,7 @@
 
 use crate::{bourse, load, output, text};
 use bourse_acid::sampled::LoadTrace;
-use bourse_crash::Fault;
+use bourse_crash::CrashFault;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -251,7 +251,7 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
 
     let bytes = fs::read(folder.join(trace)).expect("it was written");
     let mut planted = LoadTrace::from_bytes(&bytes).expect("it can be read");
-    *planted.trace_mut() = Fault::NeverDatabase.plant(planted.trace(), "db");
+    *planted.trace_mut() = CrashFault::NeverDatabase.plant(planted.trace(), "db");
     fs::write(folder.join("planted.bin"), planted.to_bytes()).expect("written");
     let violated = (1..=8).map(|number| replay("planted.bin", number)).find(|ended| !ended.status.success());
     let violated = violated.expect("a state shows the fault");

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::{bourse, load, output, text};
-use bourse_crash::preload::{Call, Control, Effect, ProcessFiles, Spec};
+use bourse_crash::preload::{Call, CallEffect, Control, ProcessFiles, Spec};
 use bourse_engine_mysql::Flavour;
 use serde_json::Value;
 use std::fs;
@@ -223,9 +223,9 @@ fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String
 
 /// Runs a command that meets a fault: it ends with exit code 2, and no round of it has a figure.
 #[track_caller]
-fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: Effect, arguments: &[&str]) {
+fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: CallEffect, arguments: &[&str]) {
     let (ended, met) = with_fault(folder, Spec { call, nth, effect }, arguments);
-    if effect == Effect::FailOnce && met.ends_with("the folder") {
+    if effect == CallEffect::FailOnce && met.ends_with("the folder") {
         // SQLite continues if the sync of a folder fails, and reports nothing; the next call is of a file.
         fs::remove_dir_all(folder.join("bourse-runs")).expect("a run leaves a folder");
         return never_succeeds(folder, call, nth + 1, effect, arguments);
@@ -263,10 +263,10 @@ fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
     ] {
         let work = |workload| [&["micro", "run", workload, target][..], &rounds].concat();
         for (workload, call, nth, effect) in [
-            ("update", Call::Write, 200, Effect::FailOn),
-            ("update", Call::Sync, 40, Effect::FailOn),
-            ("update", Call::Sync, 40, Effect::FailOnce),
-            ("bulk-load", Call::Grow, 1, Effect::Full),
+            ("update", Call::Write, 200, CallEffect::FailOn),
+            ("update", Call::Sync, 40, CallEffect::FailOn),
+            ("update", Call::Sync, 40, CallEffect::FailOnce),
+            ("bulk-load", Call::Grow, 1, CallEffect::Full),
         ] {
             fs::create_dir_all(folder.join("files")).expect("can be made");
             never_succeeds(folder, call, nth, effect, &work(workload));
@@ -276,7 +276,7 @@ fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
     // A page that cannot be read ends the process of the round, and not the program.
     fs::create_dir_all(folder.join("files")).expect("can be made");
     let arguments = [&["micro", "run", "update", "lmdb:files/x"][..], &rounds].concat();
-    never_succeeds(folder, Call::Write, 300, Effect::Blind, &arguments);
+    never_succeeds(folder, Call::Write, 300, CallEffect::Blind, &arguments);
 }
 
 /// The brokerage workload: loading, checking and measuring.
@@ -289,11 +289,11 @@ fn the_brokerage_workload_does_not_succeed_on_a_disk_that_fails() {
     let folder = folder.path();
     fs::create_dir(folder.join("files")).expect("can be made");
     let target = "sqlite:files/x.db";
-    never_succeeds(folder, Call::Grow, 2_000, Effect::Full, &["tpce", "load", target, "--days", "1"]);
+    never_succeeds(folder, Call::Grow, 2_000, CallEffect::Full, &["tpce", "load", target, "--days", "1"]);
     assert!(!folder.join("files/x.db").exists(), "what could not be loaded is not there");
     load(folder, target);
-    never_succeeds(folder, Call::Read, 3_000, Effect::FailOn, &["tpce", "check", target]);
+    never_succeeds(folder, Call::Read, 3_000, CallEffect::FailOn, &["tpce", "check", target]);
     let run = ["tpce", "run", target, "--days", "1", "--users", "2", "--warmup", "0s", "--for", "3s"];
-    never_succeeds(folder, Call::Sync, 30, Effect::FailOn, &run);
-    never_succeeds(folder, Call::Write, 500, Effect::FailOn, &run);
+    never_succeeds(folder, Call::Sync, 30, CallEffect::FailOn, &run);
+    never_succeeds(folder, Call::Write, 500, CallEffect::FailOn, &run);
 }

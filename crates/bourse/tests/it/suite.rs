@@ -31,7 +31,7 @@ fn every_suite_is_listed_and_shown() {
 fn every_case_of_every_suite_can_be_planned() {
     for suite in bourse_verdict::suite::all().expect("they are whole") {
         for scale in [1.0, 0.1, 0.01] {
-            let plan = bourse_verdict::suite::Plan::new(&suite, scale, None, &[]).expect("the scale is one");
+            let plan = bourse_verdict::suite::CellPlan::new(&suite, scale, None, &[]).expect("the scale is one");
             for case in plan.cases.iter().filter(|case| case.workload != "tpce") {
                 let options = case.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let planned = bourse_micro::find(&case.workload).and_then(|spec| spec.plan(options));

@@ -16,8 +16,8 @@ pub mod timer_wheel;
 mod trading_floor;
 
 use self::price_board::PriceBoard;
-use self::ticker_tape::{Entry, TickerTape};
-use self::trading_floor::{ExecutedOrder, Order, TradingFloor};
+use self::ticker_tape::{TapeEntry, TickerTape};
+use self::trading_floor::{ExecutedOrder, FloorOrder, TradingFloor};
 use super::config::Database;
 use crate::Inputs;
 use crate::txn::{MarketRequest, TradeAction, TradeRequest};
@@ -130,7 +130,7 @@ impl<'i> MarketExchange<'i> {
         let next_ms = match order.action {
             TradeAction::ProcessOrder => {
                 let TradeRequest { trade_id, trade_type, trade_qty: quantity, .. } = *order;
-                let order = Order { trade_id, trade_type, security, quantity, limit };
+                let order = FloorOrder { trade_id, trade_type, security, quantity, limit };
                 Some(floor.submit(order, &now, &mut |executed| show(tape, executed, &now, sink)))
             }
             TradeAction::SetLimitTrigger => {
@@ -192,12 +192,12 @@ impl<'i> MarketExchange<'i> {
 fn show(
     tape: &mut TickerTape,
     executed: ExecutedOrder,
-    now: &price_board::Moment<'_>,
+    now: &price_board::PricedMoment<'_>,
     sink: &mut dyn FnMut(MarketRequest),
 ) {
     let ExecutedOrder { result, security, quantity, price } = executed;
     sink(MarketRequest::TradeResult(result));
-    tape.add(Entry { security, price, quantity }, now, &mut |feed| sink(MarketRequest::MarketFeed(feed)));
+    tape.add(TapeEntry { security, price, quantity }, now, &mut |feed| sink(MarketRequest::MarketFeed(feed)));
 }
 
 fn duration(ms: i64) -> Duration {

@@ -37,14 +37,14 @@ impl<'i> PriceBoard<'i> {
     }
 
     /// The board at local time `now`, for a market that opened at `base`.
-    pub fn at(&self, base: Timestamp, now: Timestamp) -> Moment<'_> {
-        Moment { board: self, time_s: dates::seconds_between(base, now), local_ms: now.millis() }
+    pub fn at(&self, base: Timestamp, now: Timestamp) -> PricedMoment<'_> {
+        PricedMoment { board: self, time_s: dates::seconds_between(base, now), local_ms: now.millis() }
     }
 }
 
 /// One reading of the clock, and all prices at it.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment<'b> {
+pub struct PricedMoment<'b> {
     pub(super) board: &'b PriceBoard<'b>,
     /// Seconds since the market opened.
     time_s: f64,
@@ -52,7 +52,7 @@ pub struct Moment<'b> {
     pub(super) local_ms: i64,
 }
 
-impl Moment<'_> {
+impl PricedMoment<'_> {
     /// The price of a security, by index.
     pub fn price(&self, security: i64) -> Money {
         self.board.curve.price(security, self.time_s)

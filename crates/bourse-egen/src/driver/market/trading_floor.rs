@@ -1,7 +1,7 @@
 //! The trading floor: holds each order for its emulated delay, then executes it at the price of that moment
 //! (EGen `CMEETradingFloor`).
 
-use super::price_board::Moment;
+use super::price_board::PricedMoment;
 use super::timer_wheel::TimerWheel;
 use crate::price::completion_delay;
 use crate::txn::{TradeResult, TradeType};
@@ -10,7 +10,7 @@ use bourse_schema::{Quantity, TradeId};
 
 /// An order on the floor.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Order {
+pub(crate) struct FloorOrder {
     pub(crate) trade_id: TradeId,
     pub(crate) trade_type: TradeType,
     /// Index of the security.
@@ -32,9 +32,9 @@ pub(crate) struct ExecutedOrder {
 /// The floor: a wheel of five seconds in milliseconds.
 #[derive(Debug, Clone)]
 pub(crate) struct TradingFloor {
-    wheel: TimerWheel<Order>,
+    wheel: TimerWheel<FloorOrder>,
     rng: Rng,
-    fired: Vec<Order>,
+    fired: Vec<FloorOrder>,
 }
 
 impl TradingFloor {
@@ -55,7 +55,12 @@ impl TradingFloor {
     }
 
     /// Accepts an order and executes those due; returns the milliseconds until the next.
-    pub(crate) fn submit(&mut self, order: Order, now: &Moment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) -> i64 {
+    pub(crate) fn submit(
+        &mut self,
+        order: FloorOrder,
+        now: &PricedMoment<'_>,
+        executed: &mut dyn FnMut(ExecutedOrder),
+    ) -> i64 {
         let delay_s = completion_delay(&mut self.rng);
         let next_ms = self.wheel.start(now.local_ms, delay_s, order, &mut self.fired);
         self.execute(now, executed);
@@ -63,15 +68,15 @@ impl TradingFloor {
     }
 
     /// Executes orders that are due; returns the milliseconds until the next, `None` if no order waits.
-    pub(crate) fn generate(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) -> Option<i64> {
+    pub(crate) fn generate(&mut self, now: &PricedMoment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) -> Option<i64> {
         let next_ms = self.wheel.expire(now.local_ms, &mut self.fired);
         self.execute(now, executed);
         next_ms
     }
 
-    fn execute(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) {
+    fn execute(&mut self, now: &PricedMoment<'_>, executed: &mut dyn FnMut(ExecutedOrder)) {
         for order in self.fired.drain(..) {
-            let Order { trade_id, trade_type, security, quantity, limit } = order;
+            let FloorOrder { trade_id, trade_type, security, quantity, limit } = order;
             let price = now.price(security);
             // A limit order that the market overtook on the way gets its limit. Stop-loss orders do not.
             let keeps_limit = match trade_type {

@@ -1,6 +1,6 @@
 //! Values of a column that are not written yet.
 
-use crate::files::parquet::{Column, Kind};
+use crate::files::parquet::{ParquetColumn, ParquetKind};
 use bourse_schema::Value;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result;
@@ -19,20 +19,20 @@ enum Values {
 /// Values of one column for the row group in progress.
 #[derive(Debug)]
 pub(crate) struct PendingValues {
-    kind: Kind,
+    kind: ParquetKind,
     values: Values,
     /// Definition levels of a nullable column: 1 for each row with a value and 0 for each without.
     levels: Option<Vec<i16>>,
 }
 
 impl PendingValues {
-    pub(crate) fn new(column: &Column) -> Self {
+    pub(crate) fn new(column: &ParquetColumn) -> Self {
         let values = match column.kind {
-            Kind::Int64 | Kind::Decimal { .. } | Kind::Timestamp => Values::Int64(Vec::new()),
-            Kind::Int32 | Kind::Date => Values::Int32(Vec::new()),
-            Kind::Real => Values::Real(Vec::new()),
-            Kind::Bool => Values::Bool(Vec::new()),
-            Kind::Text | Kind::Bytes => Values::Bytes(Vec::new()),
+            ParquetKind::Int64 | ParquetKind::Decimal { .. } | ParquetKind::Timestamp => Values::Int64(Vec::new()),
+            ParquetKind::Int32 | ParquetKind::Date => Values::Int32(Vec::new()),
+            ParquetKind::Real => Values::Real(Vec::new()),
+            ParquetKind::Bool => Values::Bool(Vec::new()),
+            ParquetKind::Text | ParquetKind::Bytes => Values::Bytes(Vec::new()),
         };
         Self { kind: column.kind, values, levels: column.is_nullable.then(Vec::new) }
     }
@@ -52,22 +52,22 @@ impl PendingValues {
 
     fn put(&mut self, value: &Value<'_>) -> Option<usize> {
         match (&mut self.values, self.kind, *value) {
-            (Values::Int64(all), Kind::Int64, Value::Int(number)) => all.push(number),
-            (Values::Int64(all), Kind::Decimal { scale, .. }, Value::Decimal { units, scale: found })
+            (Values::Int64(all), ParquetKind::Int64, Value::Int(number)) => all.push(number),
+            (Values::Int64(all), ParquetKind::Decimal { scale, .. }, Value::Decimal { units, scale: found })
                 if scale == found =>
             {
                 all.push(units);
             }
-            (Values::Int64(all), Kind::Timestamp, Value::Timestamp(moment)) => all.push(moment.millis()),
-            (Values::Int32(all), Kind::Int32, Value::Int(number)) => all.push(i32::try_from(number).ok()?),
-            (Values::Int32(all), Kind::Date, Value::Date(date)) => all.push(date.days()),
+            (Values::Int64(all), ParquetKind::Timestamp, Value::Timestamp(moment)) => all.push(moment.millis()),
+            (Values::Int32(all), ParquetKind::Int32, Value::Int(number)) => all.push(i32::try_from(number).ok()?),
+            (Values::Int32(all), ParquetKind::Date, Value::Date(date)) => all.push(date.days()),
             (Values::Real(all), _, Value::Real(number)) => all.push(number),
             (Values::Bool(all), _, Value::Bool(flag)) => all.push(flag),
-            (Values::Bytes(all), Kind::Text, Value::Text(text)) => {
+            (Values::Bytes(all), ParquetKind::Text, Value::Text(text)) => {
                 all.push(text.as_bytes().to_vec().into());
                 return Some(text.len());
             }
-            (Values::Bytes(all), Kind::Bytes, Value::Blob(bytes)) => {
+            (Values::Bytes(all), ParquetKind::Bytes, Value::Blob(bytes)) => {
                 all.push(bytes.to_vec().into());
                 return Some(bytes.len());
             }

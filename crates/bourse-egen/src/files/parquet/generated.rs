@@ -1,7 +1,7 @@
 //! The initial database as Parquet files.
 
-use crate::files::parquet::{Column, TableWriter};
-use crate::files::{BatchOptions, FlatOptions, GenError, Progress, WrittenFiles, batches, refuse_taken};
+use crate::files::parquet::{ParquetColumn, TableWriter};
+use crate::files::{BatchOptions, FlatOptions, GenError, GenerationProgress, WrittenFiles, batches, refuse_taken};
 use crate::{Generator, Inputs, Part};
 use bourse_schema::{Table, tables};
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ pub fn write_parquet(
     let mut outputs = Outputs(Vec::new());
     // In the specification's order of tables.
     for table in tables::all().iter().filter(|table| wanted.contains(table) && made.contains(table)) {
-        outputs.0.push(Output::create(folder, table)?);
+        outputs.0.push(ParquetOutput::create(folder, table)?);
     }
     let mut bytes = 0;
     let with = BatchOptions { tables: Some(wanted), threads: options.threads };
@@ -44,7 +44,7 @@ pub fn write_parquet(
             batch.with_row(row, &mut |values| pushed = output.writer.push(values));
             bytes += pushed.map_err(failed("write", &output.partial))? as u64;
         }
-        (options.progress)(Progress { bytes, expected_bytes });
+        (options.progress)(GenerationProgress { bytes, expected_bytes });
         Ok(())
     })?;
     let mut written = WrittenFiles { files: Vec::new(), bytes: 0 };
@@ -62,7 +62,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GenErr
 }
 
 /// Files in progress; unfinished ones are removed when dropped.
-struct Outputs(Vec<Output>);
+struct Outputs(Vec<ParquetOutput>);
 
 impl Drop for Outputs {
     fn drop(&mut self) {
@@ -73,20 +73,20 @@ impl Drop for Outputs {
     }
 }
 
-struct Output {
+struct ParquetOutput {
     table: &'static Table,
     path: PathBuf,
     partial: PathBuf,
     writer: TableWriter<File>,
 }
 
-impl Output {
+impl ParquetOutput {
     fn create(folder: &Path, table: &'static Table) -> Result<Self, GenError> {
         let path = folder.join(format!("{}.parquet", table.file));
         let partial = folder.join(format!("{}.parquet.partial", table.file));
         refuse_taken(&path)?;
         let file = File::create_new(&partial).map_err(failed("create", &partial))?;
-        let columns = table.columns.iter().map(Column::from).collect();
+        let columns = table.columns.iter().map(ParquetColumn::from).collect();
         let writer = TableWriter::new(table.name, columns, file).map_err(failed("write", &partial))?;
         Ok(Self { table, path, partial, writer })
     }

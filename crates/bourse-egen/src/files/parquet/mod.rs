@@ -1,10 +1,10 @@
 //! Tables as Parquet files: columns declared, rows in, a file out.
 //!
 //! ```
-//! use bourse_egen::files::parquet::{Column, Kind, TableWriter};
+//! use bourse_egen::files::parquet::{ParquetColumn, ParquetKind, TableWriter};
 //! use bourse_schema::Value;
 //!
-//! let columns = vec![Column::new("name", Kind::Text), Column::new("latency_p99_ns", Kind::Int64).nullable()];
+//! let columns = vec![ParquetColumn::new("name", ParquetKind::Text), ParquetColumn::new("latency_p99_ns", ParquetKind::Int64).nullable()];
 //! let mut table = TableWriter::new("cases", columns, Vec::new())?;
 //! table.push(&[Value::Text("first"), Value::Int(1_500)])?;
 //! table.push(&[Value::Text("second"), Value::Null])?;
@@ -19,5 +19,5 @@ mod schema;
 mod writer;
 
 pub use generated::write_parquet;
-pub use schema::{Column, Kind};
+pub use schema::{ParquetColumn, ParquetKind};
 pub use writer::TableWriter;

@@ -2,7 +2,7 @@
 
 use crate::files::parquet::column::PendingValues;
 use crate::files::parquet::schema::described;
-use crate::files::parquet::{Column, Kind};
+use crate::files::parquet::{ParquetColumn, ParquetKind};
 use bourse_schema::Value;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
@@ -12,13 +12,13 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Maximum rows of a row group: readers prefer a hundred thousand or more.
-const ROWS: usize = 1 << 17;
+const MAX_GROUP_ROWS: usize = 1 << 17;
 /// Maximum bytes of a row group in memory: a row of NEWS_ITEM has a hundred thousand.
-const BYTES: usize = 32 << 20;
+const MAX_GROUP_BYTES: usize = 32 << 20;
 
 /// A table that is being written. Compressed with Snappy, which every reader knows.
 pub struct TableWriter<W: Write + Send> {
-    columns: Vec<Column>,
+    columns: Vec<ParquetColumn>,
     pending: Vec<PendingValues>,
     rows: usize,
     bytes: usize,
@@ -30,8 +30,8 @@ impl<W: Write + Send> TableWriter<W> {
     ///
     /// # Errors
     /// The columns cannot be described, such as a decimal of more than 18 digits, or `out` cannot be written to.
-    pub fn new(name: &str, columns: Vec<Column>, out: W) -> io::Result<Self> {
-        let too_long = |column: &&Column| matches!(column.kind, Kind::Decimal { precision: 19.., .. });
+    pub fn new(name: &str, columns: Vec<ParquetColumn>, out: W) -> io::Result<Self> {
+        let too_long = |column: &&ParquetColumn| matches!(column.kind, ParquetKind::Decimal { precision: 19.., .. });
         if let Some(column) = columns.iter().find(too_long) {
             return Err(io::Error::other(format!("column {} has more than 18 digits", column.name)));
         }
@@ -63,7 +63,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
         self.rows += 1;
         self.bytes += bytes;
-        if self.rows >= ROWS || self.bytes >= BYTES {
+        if self.rows >= MAX_GROUP_ROWS || self.bytes >= MAX_GROUP_BYTES {
             self.write_group().map_err(io_error)?;
         }
         Ok(bytes)

@@ -160,7 +160,7 @@ fn progress_comes_to_about_what_was_expected() {
     let inputs = Inputs::builtin();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let last = std::sync::Mutex::new((0, 0));
-    let progress = |progress: bourse_egen::files::Progress| {
+    let progress = |progress: bourse_egen::files::GenerationProgress| {
         *last.lock().expect("one thread") = (progress.bytes, progress.expected_bytes);
     };
     let options = FlatOptions { progress: &progress, ..FlatOptions::default() };

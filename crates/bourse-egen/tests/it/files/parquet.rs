@@ -1,25 +1,25 @@
 //! Files are read back by the library's reader.
 
-use bourse_egen::files::parquet::{Column, Kind, TableWriter, write_parquet};
+use bourse_egen::files::parquet::{ParquetColumn, ParquetKind, TableWriter, write_parquet};
 use bourse_egen::files::{FlatOptions, GenError, write_flat};
 use bourse_egen::{Inputs, Part};
 use bourse_schema::{Date, Timestamp, Value, tables};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, RowAccessor};
 
-fn columns() -> Vec<Column> {
+fn columns() -> Vec<ParquetColumn> {
     let kinds = [
-        ("number", Kind::Int64),
-        ("small", Kind::Int32),
-        ("real", Kind::Real),
-        ("money", Kind::Decimal { precision: 10, scale: 2 }),
-        ("flag", Kind::Bool),
-        ("day", Kind::Date),
-        ("moment", Kind::Timestamp),
-        ("text", Kind::Text),
-        ("body", Kind::Bytes),
+        ("number", ParquetKind::Int64),
+        ("small", ParquetKind::Int32),
+        ("real", ParquetKind::Real),
+        ("money", ParquetKind::Decimal { precision: 10, scale: 2 }),
+        ("flag", ParquetKind::Bool),
+        ("day", ParquetKind::Date),
+        ("moment", ParquetKind::Timestamp),
+        ("text", ParquetKind::Text),
+        ("body", ParquetKind::Bytes),
     ];
-    kinds.into_iter().map(|(name, kind)| Column::new(name, kind).nullable()).collect()
+    kinds.into_iter().map(|(name, kind)| ParquetColumn::new(name, kind).nullable()).collect()
 }
 
 const DAY: Date = Date::from_ymd(2005, 1, 3);
@@ -71,7 +71,7 @@ fn a_table_without_rows_has_its_columns() {
 
 #[test]
 fn many_rows_are_several_row_groups() {
-    let mut table = TableWriter::new("many", vec![Column::new("n", Kind::Int64)], Vec::new()).unwrap();
+    let mut table = TableWriter::new("many", vec![ParquetColumn::new("n", ParquetKind::Int64)], Vec::new()).unwrap();
     for number in 0..200_000 {
         table.push(&[Value::Int(number)]).unwrap();
     }
@@ -83,20 +83,20 @@ fn many_rows_are_several_row_groups() {
 
 #[test]
 fn what_does_not_fit_a_column_is_refused() {
-    let table = || TableWriter::new("all", vec![Column::new("n", Kind::Int32)], Vec::new()).unwrap();
+    let table = || TableWriter::new("all", vec![ParquetColumn::new("n", ParquetKind::Int32)], Vec::new()).unwrap();
     for value in [Value::Null, Value::Int(1 << 40), Value::Real(1.0), Value::Text("1")] {
         let error = table().push(&[value]).unwrap_err().to_string();
         assert!(error.starts_with("invalid value") && error.contains("for column n: expected Int32"), "{error}");
     }
     assert!(table().push(&[]).unwrap_err().to_string().contains("a row has 0 values, expected 1"));
-    let wide = Column::new("n", Kind::Decimal { precision: 19, scale: 2 });
+    let wide = ParquetColumn::new("n", ParquetKind::Decimal { precision: 19, scale: 2 });
     assert!(TableWriter::new("all", vec![wide], Vec::new()).is_err());
 }
 
 #[test]
 fn every_declared_table_can_be_described() {
     for table in tables::all() {
-        let columns: Vec<Column> = table.columns.iter().map(Column::from).collect();
+        let columns: Vec<ParquetColumn> = table.columns.iter().map(ParquetColumn::from).collect();
         let count = columns.len();
         let reader = read(TableWriter::new(table.name, columns, Vec::new()).unwrap().finish().unwrap());
         assert_eq!(reader.metadata().file_metadata().schema_descr().num_columns(), count, "{}", table.name);

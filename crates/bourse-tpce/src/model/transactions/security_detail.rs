@@ -2,7 +2,9 @@
 
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::security_detail::{Competitor, Day, Last, News, Profile, Quarter, SecurityDetailOutput};
+use crate::transactions::security_detail::{
+    Competitor, LastPrice, News, Profile, Quarter, SecurityDetailOutput, TradingDay,
+};
 use bourse_egen::txn::SecurityDetail;
 use bourse_schema::tables::{Address, Security, ZipCode};
 use bourse_schema::{AddressId, CompanyId, Date, IndustryId, NewsId, Symbol, Text};
@@ -21,7 +23,7 @@ impl Market {
         status.raise_if(news.len() != 2, -513);
         let last = self.last_trade(&input.symbol);
         let last =
-            last.map(|row| Last { last_price: row.lt_price, last_open: row.lt_open_price, last_vol: row.lt_vol });
+            last.map(|row| LastPrice { last_price: row.lt_price, last_open: row.lt_open_price, last_vol: row.lt_vol });
         let profile = security.map(|row| self.profile(row));
         SecurityDetailOutput { status, profile, competitors, financials, days, last, news }
     }
@@ -105,9 +107,9 @@ impl Market {
         rows.map(quarter).collect()
     }
 
-    fn days(&self, symbol: &Symbol, from: Date, most: i32) -> Vec<Day> {
+    fn days(&self, symbol: &Symbol, from: Date, most: i32) -> Vec<TradingDay> {
         let rows = self.tables.daily_market.range((*symbol, from)..=(*symbol, Date::from_days(i32::MAX)));
-        let day = |row: &bourse_schema::tables::DailyMarket| Day {
+        let day = |row: &bourse_schema::tables::DailyMarket| TradingDay {
             date: row.dm_date,
             close: row.dm_close,
             high: row.dm_high,

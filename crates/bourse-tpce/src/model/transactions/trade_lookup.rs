@@ -11,12 +11,12 @@ use bourse_schema::tables::Trade;
 use bourse_schema::{AccountId, Symbol, Timestamp, TradeId};
 
 /// Maximum number of trades, and of changes of holdings, that a frame returns.
-const MOST: usize = 20;
+const MAX_TRADES: usize = 20;
 
 impl Market {
     pub(crate) fn trade_lookup(&self, input: &TradeLookup) -> TradeLookupOutput {
         let mut status = Status::SUCCESS;
-        let most = input.max_trades.clamp(0, MOST as i32) as usize;
+        let most = input.max_trades.clamp(0, MAX_TRADES as i32) as usize;
         let window = (input.start_trade_dts, input.end_trade_dts);
         let found = match input.frame_to_execute {
             1 => {
@@ -117,7 +117,7 @@ impl Market {
             quantity_before: row.hh_before_qty,
             quantity_after: row.hh_after_qty,
         };
-        changes.take(MOST).map(change).collect()
+        changes.take(MAX_TRADES).map(change).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use super::status;
 use crate::model::arithmetic::{commission, tax, worth};
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::trade_order::{Estimate, Owner, TradeOrderOutput};
+use crate::transactions::trade_order::{Owner, TradeEstimate, TradeOrderOutput};
 use bourse_egen::txn::{self, TradeAction};
 use bourse_schema::tables::{Security, Trade, TradeRequest};
 use bourse_schema::{Amount, Balance, CommissionRate, Price, Text, Timestamp, TradeId};
@@ -92,7 +92,7 @@ impl Market {
         self.tables.security.all().find(of_issue).expect("an order names an issue of the company")
     }
 
-    fn estimate(&self, input: &txn::TradeOrder, owner: &Owner) -> Estimate {
+    fn estimate(&self, input: &txn::TradeOrder, owner: &Owner) -> TradeEstimate {
         let security = self.ordered(input);
         let symbol = security.s_symb;
         let market_price = self.last_trade(&symbol).expect("every security has a price").lt_price;
@@ -124,7 +124,7 @@ impl Market {
         let charge = self.tables.charge.get(&(trade_type.tt_id, owner.cust_tier));
         let account = self.account(input.acct_id).expect("it has an owner");
         let acct_assets = if input.type_is_margin { account.ca_bal.units() + self.assets(input.acct_id) } else { 0 };
-        Estimate {
+        TradeEstimate {
             co_name: self.company(security.s_co_id).expect("every security has a company").co_name,
             symbol,
             s_name: security.s_name,
@@ -146,7 +146,7 @@ impl Market {
         &mut self,
         input: &txn::TradeOrder,
         owner: &Owner,
-        estimate: &Estimate,
+        estimate: &TradeEstimate,
         trade_id: TradeId,
         now: Timestamp,
     ) {

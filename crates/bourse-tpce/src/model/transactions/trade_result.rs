@@ -4,7 +4,7 @@ use super::status;
 use crate::model::arithmetic::{commission, tax, worth};
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::trade_result::{ExecutedTrade, MovedHoldings, Rates, TradeResultOutput};
+use crate::transactions::trade_result::{CommissionRates, ExecutedTrade, MovedHoldings, TradeResultOutput};
 use bourse_egen::txn::TradeResult;
 use bourse_schema::tables::{CashTransaction, Holding, HoldingHistory, HoldingSummary, Settlement};
 use bourse_schema::{Amount, Balance, Date, Price, Quantity, Text, Timestamp, TradeId};
@@ -72,7 +72,7 @@ impl Market {
         let tier = self.customer(account.ca_c_id).expect("every account has a customer").c_tier;
         let comm_rate = self.commission_rate(tier, trade.type_id, security.s_ex_id, trade.trade_qty);
         let s_name = security.s_name;
-        output.rates = Some(Rates { s_name, comm_rate });
+        output.rates = Some(CommissionRates { s_name, comm_rate });
         let Some(comm_rate) = comm_rate.filter(|rate| rate.units() > 0) else {
             output.status.raise(-841);
             return output;

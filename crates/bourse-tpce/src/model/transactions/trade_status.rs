@@ -2,7 +2,7 @@
 
 use crate::model::market::Market;
 use crate::transactions::Status;
-use crate::transactions::trade_status::{Names, StatusRow, TradeStatusOutput};
+use crate::transactions::trade_status::{AccountNames, StatusRow, TradeStatusOutput};
 use bourse_egen::txn::TradeStatus;
 use bourse_schema::tables::{CustomerAccount, Trade};
 
@@ -32,9 +32,9 @@ impl Market {
         }
     }
 
-    fn names(&self, row: &CustomerAccount) -> Names {
+    fn names(&self, row: &CustomerAccount) -> AccountNames {
         let customer = self.customer(row.ca_c_id).expect("every account has a customer");
-        Names {
+        AccountNames {
             cust_l_name: customer.c_l_name,
             cust_f_name: customer.c_f_name,
             broker_name: self.tables.broker.get(&(row.ca_b_id,)).expect("every account has a broker").b_name,

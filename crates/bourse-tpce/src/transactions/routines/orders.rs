@@ -4,7 +4,7 @@ use super::super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE};
 use super::super::positions::{ClosedAmounts, LOTS_NEWEST_FIRST, LOTS_OLDEST_FIRST};
 use super::super::rates::SUM_OF_TAX_RATES;
 use super::super::trade_order::{
-    ASSETS, HELD, LISTING_BY_NAME, LISTING_BY_SYMBOL, Listing, Owner, RATES, TYPE, Terms, limit,
+    ASSETS, HELD, LISTING_BY_NAME, LISTING_BY_SYMBOL, Listing, Owner, RATES, TYPE, TradeTerms, limit,
 };
 use super::super::{FrameError, rows};
 use super::{call, keep, made, no_such_set};
@@ -49,12 +49,12 @@ impl FoundVariables {
         })
     }
 
-    fn terms(self) -> Result<Terms, FrameError> {
+    fn terms(self) -> Result<TradeTerms, FrameError> {
         let listing = self.listing().ok_or_else(|| FrameError::rows(&LISTING_BY_SYMBOL, 1, 0))?;
         let (Some(type_is_market), Some(type_is_sell)) = (self.type_is_market, self.type_is_sell) else {
             return Err(FrameError::rows(&TYPE, 1, 0));
         };
-        Ok(Terms {
+        Ok(TradeTerms {
             listing,
             type_is_market,
             type_is_sell,
@@ -171,7 +171,7 @@ pub(in super::super) fn terms(
     input: &TradeOrder,
     owner: &Owner,
     tier: u8,
-) -> Result<Terms, FrameError> {
+) -> Result<TradeTerms, FrameError> {
     let trade_type = input.trade_type.text();
     let params = [
         input.acct_id.into(),

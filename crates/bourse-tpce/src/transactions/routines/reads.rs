@@ -4,7 +4,7 @@ use super::super::customer_position::{CUSTOMER, CUSTOMER_OF_TAX_ID, CustomerPosi
 use super::super::security_detail::{
     COMPETITORS, DAYS, FINANCIALS, LAST, NEWS_BODIES, NEWS_HEADLINES, PROFILE, SecurityDetailOutput,
 };
-use super::super::trade_status::{LATEST_TRADES, NAMES, Names, StatusRow};
+use super::super::trade_status::{AccountNames, LATEST_TRADES, NAMES, StatusRow};
 use super::super::{FrameError, Status};
 use super::{add, call, keep, made, no_such_set};
 use bourse_egen::txn::{CustomerPosition, SecurityDetail};
@@ -103,7 +103,7 @@ pub(super) static TRADE_STATUS: Routine = Routine::new(
 pub(in super::super) fn trade_status(
     db: &mut dyn Session,
     account: AccountId,
-) -> Result<(Vec<StatusRow>, Option<Names>), FrameError> {
+) -> Result<(Vec<StatusRow>, Option<AccountNames>), FrameError> {
     let (mut trades, mut names) = (Vec::with_capacity(50), None);
     call(db, &TRADE_STATUS, &[account.into()], &mut |set, row| match set {
         0 => add(&mut trades, row),

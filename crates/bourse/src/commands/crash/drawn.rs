@@ -1,6 +1,6 @@
 //! States drawn from recorded loads, and rebuilt from a stored trace and a number.
 
-use crate::args::Crash;
+use crate::args::CrashArgs;
 use crate::commands::tpce::acid::FileSite;
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::engine_failure;
@@ -70,7 +70,7 @@ pub(super) fn parse(name: &str) -> Option<(PathBuf, u64)> {
 }
 
 /// Rebuilds a state and reports what it is.
-pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), Failure> {
+pub(super) fn replay(file: &Path, number: u64, arguments: &CrashArgs) -> Result<(), Failure> {
     /// Largest trace that is read, in bytes.
     const TRACE_BYTES_MAX: u64 = 1 << 30;
     let bytes = regular_bytes(file, TRACE_BYTES_MAX)

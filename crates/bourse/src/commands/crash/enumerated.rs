@@ -1,6 +1,6 @@
 //! The enumerated states: found, stored as files, rebuilt.
 
-use crate::args::{Crash, CrashCases};
+use crate::args::{CrashArgs, CrashCases};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{free_path, print};
@@ -28,7 +28,7 @@ pub(crate) fn work(work: &str) -> Result<(), Failure> {
 
 /// Enumerates the states, and writes the files of violations below a folder; `None` if it was interrupted.
 pub(super) fn states(
-    arguments: &Crash,
+    arguments: &CrashArgs,
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<StatesSection>, Failure> {

@@ -5,7 +5,7 @@ mod enumerated;
 
 pub(crate) use enumerated::work;
 
-use crate::args::{Crash, CrashCases, CrashPart, Database};
+use crate::args::{CrashArgs, CrashCases, CrashPart, Database};
 use crate::commands::tpce::acid::{FileSite, database, default_target, describe_database};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
@@ -29,7 +29,7 @@ use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
-pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
     if let Some((trace, number)) = arguments.replay.as_deref().and_then(drawn::parse) {
         return drawn::replay(&trace, number, arguments);
     }
@@ -117,12 +117,12 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
 }
 
 /// Plan of the command.
-fn steps(arguments: &Crash, wants_states: bool, targets: &[String]) -> Steps<'static> {
+fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps<'static> {
     /// Time of each requested state over all usual settings, with the planted faults.
     const STATE_NS: u64 = SECOND / 100;
     /// Time of a crash with its recovery and checks, and of two sampled states, as multiples of loading the database.
     const CRASHED: u64 = 3;
-    let Crash { times, samples, seed, states, cases, .. } = *arguments;
+    let CrashArgs { times, samples, seed, states, cases, .. } = *arguments;
     let Database { customers, days, .. } = arguments.database;
     let (mut all, mut about_ns) = (Vec::new(), 0_u64);
     if wants_states {
@@ -173,7 +173,7 @@ fn row(
     target: &str,
     number: usize,
     traces: &Traces,
-    arguments: &Crash,
+    arguments: &CrashArgs,
     interrupted: &AtomicBool,
     database_words: &mut String,
 ) -> Result<CrashRow, Failure> {
@@ -204,7 +204,7 @@ fn row(
     Ok(row)
 }
 
-fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &Crash) -> Result<(), Failure> {
+fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &CrashArgs) -> Result<(), Failure> {
     traces.publish(file, folder.path())?;
     for example in file.states.iter().flat_map(|states| states.violations()) {
         note(&format!("state:    {}", folder_of(&example.state, folder.path()).display()));

@@ -1,6 +1,6 @@
 //! Engines within a process: their files are copied for each trial, and a process of this program works on the copy.
 
-use super::{Conditions, child, placed, work_folder};
+use super::{TrialConditions, child, placed, work_folder};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::tpce::DATA_FOLDER;
@@ -20,13 +20,18 @@ pub(super) struct FileBed<'c> {
     scheme: String,
     options: String,
     class: TargetDurability,
-    conditions: &'c Conditions,
+    conditions: &'c TrialConditions,
     folder: WorkFolder,
 }
 
 impl<'c> FileBed<'c> {
     /// Makes the database that each trial begins with.
-    pub(super) fn new(target: &str, scheme: &str, options: &str, conditions: &'c Conditions) -> Result<Self, Failure> {
+    pub(super) fn new(
+        target: &str,
+        scheme: &str,
+        options: &str,
+        conditions: &'c TrialConditions,
+    ) -> Result<Self, Failure> {
         let folder = work_folder(conditions.folder.as_deref().unwrap_or(Path::new(DATA_FOLDER)))?;
         let base = folder.path().join("base");
         let failed = |cause: String| {

@@ -8,7 +8,7 @@ mod work;
 
 pub(crate) use work::work;
 
-use crate::args::Faults;
+use crate::args::FaultsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::Steps;
@@ -16,7 +16,7 @@ use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
-use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
+use bourse_acid::faults::{CallFault, FAULTS, not_tried, rows};
 use bourse_driver::SECOND;
 use bourse_engine::Hosting;
 use bourse_record::faults::{FaultRow, FaultsFile};
@@ -40,7 +40,7 @@ const SERVERS: [&str; 2] = [
 ];
 
 /// Conditions common to the trials of all targets.
-struct Conditions {
+struct TrialConditions {
     /// Folder for the databases.
     folder: Option<PathBuf>,
     transactions: u64,
@@ -50,7 +50,7 @@ struct Conditions {
 }
 
 /// Tries the faults on every target, writes the evidence, prints the table.
-pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &FaultsArgs) -> Result<(), Failure> {
     if arguments.times == 0 || arguments.transactions == 0 {
         return Err(Failure::usage("invalid value '0': expected 1 or more trials and transactions")
             .hint("give --times and --transactions of 1 or more"));
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
         return print(&plan.show());
     }
     plan.announced().iter().for_each(|words| note(words));
-    let conditions = Conditions {
+    let conditions = TrialConditions {
         folder: arguments.folder.clone(),
         transactions: arguments.transactions,
         seed: arguments.seed,
@@ -104,10 +104,10 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
 }
 
 /// Plan of the command.
-fn steps(arguments: &Faults, targets: &[String], faults: usize) -> Steps<'static> {
+fn steps(arguments: &FaultsArgs, targets: &[String], faults: usize) -> Steps<'static> {
     /// Time of a trial with the default number of transactions: of an engine in process, and of a server that is started.
     const TRIAL_NS: [u64; 2] = [SECOND / 10, SECOND];
-    let Faults { times, transactions, seed, .. } = *arguments;
+    let FaultsArgs { times, transactions, seed, .. } = *arguments;
     let (mut all, mut about_ns) = (Vec::new(), 0_u64);
     for target in targets {
         let trial_ns = TRIAL_NS[usize::from(engines::starts_s(target) > 0)];
@@ -127,7 +127,7 @@ fn steps(arguments: &Faults, targets: &[String], faults: usize) -> Steps<'static
 }
 
 /// The faults of these names; all without any.
-fn wanted(names: &[String]) -> Result<Vec<&'static Fault>, Failure> {
+fn wanted(names: &[String]) -> Result<Vec<&'static CallFault>, Failure> {
     let known = || FAULTS.iter().map(|fault| fault.name).collect::<Vec<_>>().join(", ");
     let unknown = |name: &str| !FAULTS.iter().any(|fault| fault.name == name);
     if let Some(name) = names.iter().find(|name| unknown(name)) {
@@ -137,8 +137,8 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Fault>, Failure> {
         ))
         .hint(format!("faults: {}", known())));
     }
-    static ALL: [Fault; FAULTS.len()] = FAULTS;
-    let is_wanted = |fault: &&Fault| names.is_empty() || names.iter().any(|name| name == fault.name);
+    static ALL: [CallFault; FAULTS.len()] = FAULTS;
+    let is_wanted = |fault: &&CallFault| names.is_empty() || names.iter().any(|name| name == fault.name);
     Ok(ALL.iter().filter(is_wanted).collect())
 }
 
@@ -187,9 +187,9 @@ fn placed(scheme: &str, path: &Path, options: &str) -> String {
 /// The rows of one target.
 fn tried(
     target: &str,
-    faults: &[&'static Fault],
+    faults: &[&'static CallFault],
     times: u32,
-    conditions: &Conditions,
+    conditions: &TrialConditions,
 ) -> Result<Vec<FaultRow>, Failure> {
     let (scheme, options) = parted(target)?;
     if let Err(why) = bourse_crash::preload::library() {
@@ -235,7 +235,7 @@ fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
     WorkFolder::new("bourse-faults-", &below).map_err(failed)
 }
 
-fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &Faults) -> Result<(), Failure> {
+fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &FaultsArgs) -> Result<(), Failure> {
     PublishedDocument { document: file, sheet: bourse_report::faults(file) }.put(folder, &arguments.output)
 }
 

@@ -1,7 +1,7 @@
 //! Private servers: their data directory is copied for each trial, and the server is started on the copy with the library
 //! loaded.
 
-use super::{Conditions, child, work_folder};
+use super::{TrialConditions, child, work_folder};
 use crate::failure::{Exit, Failure};
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 /// A server started by Bourse that can be started with the library.
-trait Server: Engine + OwnedServer {
+trait FaultedServer: Engine + OwnedServer {
     /// Starts it from now on with these variables, and with the fault library.
     fn set_environment(&self, environment: Vec<(OsString, OsString)>);
 
@@ -38,7 +38,7 @@ trait Server: Engine + OwnedServer {
 }
 
 #[cfg(feature = "mysql")]
-impl Server for bourse_engine_mysql::MysqlEngine {
+impl FaultedServer for bourse_engine_mysql::MysqlEngine {
     fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
         // Writes that bypass the C library could not be interfered with.
         let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
@@ -59,7 +59,7 @@ impl Server for bourse_engine_mysql::MysqlEngine {
 }
 
 #[cfg(feature = "postgres")]
-impl Server for bourse_engine_postgres::PostgresEngine {
+impl FaultedServer for bourse_engine_postgres::PostgresEngine {
     fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
         self.set_launch(postgres_launch(environment));
     }
@@ -98,7 +98,7 @@ fn postgres_launch(environment: Vec<(OsString, OsString)>) -> bourse_engine_post
     }
 }
 
-fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
+fn open(target: &str) -> Result<Box<dyn FaultedServer>, Failure> {
     #[cfg(feature = "postgres")]
     if bourse_engine_postgres::KINDS.iter().any(|kind| target.split(':').next() == Some(kind.scheme)) {
         let server = bourse_engine_postgres::open(target).map_err(|error| Failure::usage(error.to_string()))?;
@@ -117,8 +117,8 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
 pub(super) struct ServerBed<'c> {
     target: String,
     class: TargetDurability,
-    conditions: &'c Conditions,
-    server: Box<dyn Server>,
+    conditions: &'c TrialConditions,
+    server: Box<dyn FaultedServer>,
     /// The server's data directory.
     data: PathBuf,
     folder: WorkFolder,
@@ -126,7 +126,7 @@ pub(super) struct ServerBed<'c> {
 
 impl<'c> ServerBed<'c> {
     /// Starts a server, fills the table, and takes a copy of its data.
-    pub(super) fn new(target: &str, conditions: &'c Conditions) -> Result<Self, Failure> {
+    pub(super) fn new(target: &str, conditions: &'c TrialConditions) -> Result<Self, Failure> {
         let failed = |cause: String| {
             Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };
@@ -199,8 +199,8 @@ impl<'c> ServerBed<'c> {
     /// Waits for a server that ends itself until it has logged the reason, and for one that restarts itself until it has
     /// recovered.
     fn settle(&self, events: &[WorkEvent]) {
-        const MOMENT: Duration = Duration::from_secs(3);
-        let until = Instant::now() + MOMENT;
+        const SETTLE_TIME: Duration = Duration::from_secs(3);
+        let until = Instant::now() + SETTLE_TIME;
         let was_refused = matches!(events.last(), Some(WorkEvent::Error { .. }));
         while was_refused && !self.server.has_settled() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{named, wrapped};
-use bourse_micro::{Extent, WORKLOADS, WorkloadSpec, find};
+use bourse_micro::{RoundExtent, WORKLOADS, WorkloadSpec, find};
 use serde_json::{Value, json};
 
 /// List of the workloads; for one workload its tables, requirements and options.
@@ -55,7 +55,7 @@ fn described(spec: &WorkloadSpec) -> Value {
         "summary": spec.summary,
         "tables": spec.tables,
         "requires": spec.needs,
-        "ends_with_its_work": spec.extent == Extent::Work,
+        "ends_with_its_work": spec.extent == RoundExtent::Work,
         "options": options.collect::<Vec<_>>(),
     })
 }

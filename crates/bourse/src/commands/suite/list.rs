@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::{named, wrapped};
 use bourse_engine::nearest;
-use bourse_verdict::suite::definition::Table;
-use bourse_verdict::suite::{Plan, Suite, SuiteError};
+use bourse_verdict::suite::definition::SuiteTable;
+use bourse_verdict::suite::{CellPlan, Suite, SuiteError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ fn refused(error: &SuiteError) -> Failure {
 pub(crate) fn list() -> Result<String, Failure> {
     let mut text = String::new();
     for suite in bourse_verdict::suite::all().map_err(|error| refused(&error))? {
-        let plan = Plan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
+        let plan = CellPlan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         let (tables, cells) = (suite.tables.len(), plan.cells.len());
         let tables_word = if tables == 1 { "table" } else { "tables" };
         let about = format!("{} ({tables} {tables_word}, {cells} cells)", suite.title);
@@ -45,7 +45,7 @@ pub(crate) fn list() -> Result<String, Failure> {
 pub(crate) fn json() -> Result<Value, Failure> {
     let suites = bourse_verdict::suite::all().map_err(|error| refused(&error))?;
     let described = suites.iter().map(|suite| {
-        let plan = Plan::new(suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
+        let plan = CellPlan::new(suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         Ok(json!({
             "name": suite.name,
             "title": suite.title,
@@ -92,7 +92,7 @@ pub(crate) fn show(name: &str) -> Result<String, Failure> {
     Ok(wrapped(&text))
 }
 
-fn show_table(text: &mut String, table: &Table) {
+fn show_table(text: &mut String, table: &SuiteTable) {
     put(text, &format!("\ntable {}: {}", table.id, table.title.trim_start_matches(&format!("{}. ", table.id))));
     for row in &table.rows {
         for column in &table.columns {

@@ -13,7 +13,7 @@ use crate::plan::{
 use crate::progress::note;
 use bourse_record::{FEWEST_ROUNDS, Interference, RunFile, Warning};
 use bourse_verdict::suite::SuiteFile;
-use bourse_verdict::suite::document::{CellState, EngineUsed, Incomplete, Outcome, RerunFacts};
+use bourse_verdict::suite::document::{CellState, EngineUsed, Incomplete, RerunFacts, SuiteCaseOutcome};
 use std::collections::BTreeMap;
 
 /// Runs a suite, writes its files, prints its report.
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     }
     let folder = ResultFolder::new(&arguments.output.directory, &format!("suite-{}", suite.name))?;
     let executed = execute::run(&planned.plan, &arguments.execution, &folder)?;
-    let outcomes: Vec<Outcome> = executed.cases.iter().map(outcome).collect();
+    let outcomes: Vec<SuiteCaseOutcome> = executed.cases.iter().map(outcome).collect();
     let engines = engines(&planned, &executed.cases);
     let disturbed = disturbed(executed.cases.iter().flat_map(|case| {
         let taken = case.rounds().iter().filter_map(|round| round.interference?.known());
@@ -60,10 +60,10 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
 }
 
 /// Outcome of a case. Rounds that were cut off are in the run file, but in no figure of a table.
-fn outcome(case: &CaseRun) -> Outcome {
+fn outcome(case: &CaseRun) -> SuiteCaseOutcome {
     let not_run = case.planned.not_run.clone().map(Incomplete::NotRun);
     let failed = || case.failure.as_ref().map(|failure| Incomplete::Failed(failure.line()));
-    Outcome { rounds: case.whole_rounds().cloned().collect(), trouble: not_run.or_else(failed) }
+    SuiteCaseOutcome { rounds: case.whole_rounds().cloned().collect(), trouble: not_run.or_else(failed) }
 }
 
 /// Description of each target, as read back from it, or the reason why nothing was run on it.

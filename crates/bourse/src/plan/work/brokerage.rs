@@ -1,13 +1,13 @@
 //! The brokerage workload as the work of a round.
 
-use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
+use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
 use crate::args::{CheckDepth, Database, MarketAge};
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::brokerage::{LatencyPlan, WORKLOAD};
 use crate::plan::search::customers_rate;
 use crate::plan::show::time;
-use crate::plan::{Brokerage, Search};
+use crate::plan::{Brokerage, SearchPlan};
 use bourse_driver::{Abilities, SECOND};
 use bourse_record::{Round, StoppingRule};
 use bourse_tpce::users::{self, RunOptions};
@@ -33,7 +33,7 @@ pub(crate) fn load_ns(target: &str, customers: u64, days: u32) -> u64 {
     engines::loading_ns(target, rows(customers, days))
 }
 
-impl Work for Brokerage {
+impl JobWork for Brokerage {
     fn workload(&self) -> &str {
         WORKLOAD
     }
@@ -76,8 +76,8 @@ impl Work for Brokerage {
         self.puts_back
     }
 
-    fn search(&self) -> Option<Search> {
-        self.find_max.then(|| Search {
+    fn search(&self) -> Option<SearchPlan> {
+        self.find_max.then(|| SearchPlan {
             unit: "TR/s",
             most: *RunOptions::RATES.end(),
             limits: users::response_limits(),

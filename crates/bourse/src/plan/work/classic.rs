@@ -1,17 +1,17 @@
 //! A classic workload as the work of a round.
 
-use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
-use crate::args::{Arrivals, TimingMode};
+use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
+use crate::args::{ArrivalsArg, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
-use crate::plan::classic::{OpenLoop, RateSearch};
+use crate::plan::classic::{OpenLoopPlan, RateSearch};
 use crate::plan::search::rate_of_all;
-use crate::plan::{Classic, Search};
+use crate::plan::{ClassicRound, SearchPlan};
 use bourse_driver::{Abilities, SECOND};
-use bourse_micro::{Extent, Timing};
+use bourse_micro::{RoundExtent, Timing};
 use bourse_record::Round;
 
-impl Work for Classic {
+impl JobWork for ClassicRound {
     fn workload(&self) -> &str {
         &self.workload
     }
@@ -25,7 +25,7 @@ impl Work for Classic {
     }
 
     fn lasts_ns(&self) -> Option<u64> {
-        let ends_by_itself = self.count.is_some() || self.spec().is_ok_and(|spec| spec.extent == Extent::Work);
+        let ends_by_itself = self.count.is_some() || self.spec().is_ok_and(|spec| spec.extent == RoundExtent::Work);
         let measured = self.measure_ns.unwrap_or(Timing::USUAL_NS);
         (!ends_by_itself).then(|| self.warm_up_ns.saturating_add(measured))
     }
@@ -46,7 +46,7 @@ impl Work for Classic {
         self.timed == TimingMode::Sampled
     }
 
-    fn search(&self) -> Option<Search> {
+    fn search(&self) -> Option<SearchPlan> {
         let hint = "try a higher --limit, fewer -s threads, other options of the target, or a longer --for";
         self.search.as_ref().map(|search| search.search("operations/s", self.threads() as usize, hint))
     }
@@ -63,7 +63,7 @@ impl Work for Classic {
 
     fn at_rate(&self, rate: f64) -> Job {
         let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
-        let open_loop = Some(OpenLoop { rate, arrivals });
+        let open_loop = Some(OpenLoopPlan { rate, arrivals });
         Job::from(Self { open_loop, timed: TimingMode::default(), ..self.clone() })
     }
 
@@ -115,6 +115,6 @@ fn search(search: &RateSearch) -> String {
 }
 
 /// Arrivals, unless they are the default.
-pub(super) fn arrivals(arrivals: Arrivals) -> String {
-    if arrivals == Arrivals::default() { String::new() } else { format!(" arrivals={}", arrivals.name()) }
+pub(super) fn arrivals(arrivals: ArrivalsArg) -> String {
+    if arrivals == ArrivalsArg::default() { String::new() } else { format!(" arrivals={}", arrivals.name()) }
 }

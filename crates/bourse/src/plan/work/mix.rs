@@ -1,14 +1,14 @@
 //! A workload whose users draw transactions by their shares as the work of a round.
 
 use super::classic::arrivals;
-use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
+use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
 use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::Failure;
-use crate::plan::classic::OpenLoop;
+use crate::plan::classic::OpenLoopPlan;
 use crate::plan::mix::USERS;
 use crate::plan::search::rate_of_all;
-use crate::plan::{Mix, Search};
+use crate::plan::{Mix, SearchPlan};
 use bourse_driver::{Abilities, Ability, SECOND};
 use bourse_record::Round;
 
@@ -18,7 +18,7 @@ const ROUND_NS: u64 = SECOND;
 /// Time of the samples, about, in nanoseconds.
 const SAMPLE_NS: u64 = SECOND;
 
-impl Work for Mix {
+impl JobWork for Mix {
     fn workload(&self) -> &str {
         &self.workload
     }
@@ -53,7 +53,7 @@ impl Work for Mix {
         self.open_loop.is_some()
     }
 
-    fn search(&self) -> Option<Search> {
+    fn search(&self) -> Option<SearchPlan> {
         let hint = "try a higher --limit, fewer --users, other options of the target, or a longer --for";
         self.search.as_ref().map(|search| search.search("transactions/s", self.users, hint))
     }
@@ -68,7 +68,7 @@ impl Work for Mix {
 
     fn at_rate(&self, rate: f64) -> Job {
         let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
-        Job::from(Self { open_loop: Some(OpenLoop { rate, arrivals }), ..self.clone() })
+        Job::from(Self { open_loop: Some(OpenLoopPlan { rate, arrivals }), ..self.clone() })
     }
 
     fn capacity(&self, round: &Round) -> f64 {

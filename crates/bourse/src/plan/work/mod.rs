@@ -12,7 +12,7 @@ mod mix;
 
 pub(crate) use brokerage::{load_ns, rows};
 
-use super::{Brokerage, Classic, Mix, Search};
+use super::{Brokerage, ClassicRound, Mix, SearchPlan};
 use crate::args::Database;
 use crate::failure::Failure;
 use bourse_driver::{Abilities, SECOND};
@@ -27,7 +27,7 @@ pub(crate) enum Job {
     /// The brokerage workload.
     Brokerage(Box<Brokerage>),
     /// A classic workload.
-    Classic(Box<Classic>),
+    Classic(Box<ClassicRound>),
     /// A workload whose users draw transactions by their shares.
     Mix(Box<Mix>),
 }
@@ -50,8 +50,8 @@ impl From<Brokerage> for Job {
     }
 }
 
-impl From<Classic> for Job {
-    fn from(job: Classic) -> Self {
+impl From<ClassicRound> for Job {
+    fn from(job: ClassicRound) -> Self {
         Self::Classic(Box::new(job))
     }
 }
@@ -63,7 +63,7 @@ impl From<Mix> for Job {
 }
 
 impl Deref for Job {
-    type Target = dyn Work;
+    type Target = dyn JobWork;
 
     fn deref(&self) -> &Self::Target {
         settings_of!(self, job => &**job)
@@ -77,7 +77,7 @@ impl DerefMut for Job {
 }
 
 /// Properties of a job that plans need, whatever its workload.
-pub(crate) trait Work {
+pub(crate) trait JobWork {
     /// Name of the workload.
     fn workload(&self) -> &str;
 
@@ -127,7 +127,7 @@ pub(crate) trait Work {
     }
 
     /// The search for the highest rate, if the job is one.
-    fn search(&self) -> Option<Search>;
+    fn search(&self) -> Option<SearchPlan>;
 
     /// The job of a short round of a search, without a schedule.
     fn short(&self) -> Job;

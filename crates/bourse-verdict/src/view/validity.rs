@@ -7,7 +7,7 @@ use bourse_record::{CheckStatus, NoInterval, Round, Steady, StoppingRule, Worklo
 
 /// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum FigureValidity {
     /// The figure is valid.
     Counts,
     /// A check of the database failed, or a round did not do the requested work: there is no figure.
@@ -16,7 +16,7 @@ pub enum Standing {
     NothingMeasured,
 }
 
-impl Standing {
+impl FigureValidity {
     /// Name in CSV and comparisons.
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,14 +48,14 @@ impl Remark {
 /// Range of the measured throughput, in percent of the nominal one (Clause 6.7, as far as known).
 pub(crate) const SCALE_RULE_PERCENT: (f64, f64) = (80.0, 102.0);
 
-pub(super) fn standing(view: &CaseView<'_>) -> Standing {
+pub(super) fn of(view: &CaseView<'_>) -> FigureValidity {
     let failed = view.checks_that(CheckStatus::Failed) > 0 || view.failed() > 0;
     if failed || view.void_rounds().next().is_some() {
-        Standing::Void
+        FigureValidity::Void
     } else if view.figure().is_none() {
-        Standing::NothingMeasured
+        FigureValidity::NothingMeasured
     } else {
-        Standing::Counts
+        FigureValidity::Counts
     }
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn percent_of_nominal(view: &CaseView<'_>) -> Option<f64> {
 pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
-    match view.standing() {
-        Standing::Void => {
+    match view.validity() {
+        FigureValidity::Void => {
             let failed = view.checks_that(CheckStatus::Failed);
             if failed > 0 {
                 let failed = units::counted(failed, "check", "checks");
@@ -81,8 +81,8 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
                 say(Tone::Bad, format!("no figure{place}: {why}"));
             }
         }
-        Standing::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
-        Standing::Counts => {}
+        FigureValidity::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
+        FigureValidity::Counts => {}
     }
     if view.file.interrupted {
         let measured = units::seconds(view.measured_s());
@@ -151,7 +151,7 @@ fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
     /// Rounds shorter than a second, as they were measured, are a trial, which nobody takes for a figure.
     const SHORTEST_S: f64 = 0.95;
     let [round] = view.case.rounds.as_slice() else { return None };
-    let counts = view.standing() == Standing::Counts && !view.file.interrupted && round.measured_s >= SHORTEST_S;
+    let counts = view.validity() == FigureValidity::Counts && !view.file.interrupted && round.measured_s >= SHORTEST_S;
     Some((round, round.withheld(&view.case.workload).filter(|_| counts)?))
 }
 
@@ -223,7 +223,7 @@ pub struct SearchAnswer {
 
 /// Answer to a search, if the figure counts.
 pub(super) fn search_answer(view: &CaseView<'_>) -> Option<SearchAnswer> {
-    let search = view.case.search.as_ref().filter(|_| view.standing() == Standing::Counts)?;
+    let search = view.case.search.as_ref().filter(|_| view.validity() == FigureValidity::Counts)?;
     let (is_confirmed, unit) = (search.confirmed, units::printable(&search.unit));
     let (rate, unit) = match (search.highest_passing, search.lowest_failing) {
         (Some(found), _) if is_confirmed => (units::plain(found), format!("{unit} within every limit")),
