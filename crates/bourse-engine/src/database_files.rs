@@ -1,33 +1,11 @@
-//! Databases in files and folders: their owner, by a mark next to each, and their names.
-//!
-//! The mark of `x.db` is the file `x.db.bourse-mark`. It lists what Bourse made at that path and next to it, the database, a load in
-//! progress, snapshots, each by the engine, the inode and the time of birth. So a mark holds for one file alone: another file put in
-//! the place of a database, one that was copied or moved there, or one that got the inode of a deleted database, is not listed.
-//! A file is listed while it is still empty, before anything is written to it, and its line stays valid when it is renamed: at no
-//! time does a killed process leave a database without its mark.
+//! Databases in files and folders: their names, and their owner by the [mark](FileMark) next to each.
 
+use crate::file_mark::{FileMark, database_of};
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
-use crate::target_file::is_no_fault_of_the_file;
-use crate::{
-    EngineError, ErrorKind, TargetFile, copy_file, folder_of, locked, open_regular, other_files, path_with_suffix,
-    sync_names,
-};
+use crate::{EngineError, ErrorKind, TargetFile, copy_file, other_files, path_with_suffix};
 use std::fs::{self, Metadata, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::UNIX_EPOCH;
-
-/// Suffix of a mark's name.
-const MARK: &str = ".bourse-mark";
-/// Start of the names of files that Bourse makes next to a database, which share its mark.
-const NEXT_TO: &str = ".bourse-";
-/// First line of a mark.
-const FIRST_LINE: &str =
-    "Bourse made what is listed here, at this path and next to it: engine, inode, time of birth.\n";
-/// Number of bytes read of a mark at most, and of lines that it retains besides the database's own.
-const LONGEST: u64 = 16 << 10;
-const RETAINED: usize = 15;
 
 /// Form of an engine's databases in files.
 #[derive(Debug, PartialEq, Eq)]
@@ -197,7 +175,9 @@ impl DatabaseFiles {
     fn examined(&self) -> Result<bool, EngineError> {
         let shown = self.path.display();
         let found = self.found()?;
-        let lines = read_mark(&self.marked_by())?;
+        let mark = FileMark::of(&self.path);
+        // A mark's name that another file has refuses the path, whatever is at it.
+        mark.lines()?;
         let Some(found) = found else {
             return match fs::metadata(&self.path) {
                 // An engine may have a new database open, which stays empty until its log is written into it.
@@ -206,13 +186,11 @@ impl DatabaseFiles {
             };
         };
         self.refuse_links(&found)?;
-        let identity = identity(&found);
-        let listed = lines.iter().filter_map(|line| line.strip_suffix(&identity)?.strip_suffix(' '));
-        let names: Vec<_> = listed.collect();
-        if names.contains(&self.format.name) {
+        let formats = mark.formats_of(&found)?;
+        if formats.iter().any(|format| format == self.format.name) {
             return Ok(true);
         }
-        Err(EngineError::refused(match names.last() {
+        Err(EngineError::refused(match formats.last() {
             Some(other) => format!("{shown} is a database that Bourse made for {other}, not for {}", self.format.name),
             None => format!(
                 "{shown} has no mark of Bourse's: either Bourse did not make it, or it was copied or moved here; `bourse \
@@ -330,46 +308,12 @@ impl DatabaseFiles {
 
     /// Adds a file that Bourse made, at the path or next to it, to the mark.
     pub(crate) fn list(&self, found: &Metadata) -> Result<(), EngineError> {
-        static WRITING: Mutex<()> = Mutex::new(());
-        let _writing = locked(&WRITING);
-        let mark = self.marked_by();
-        let mut lines = read_mark(&mark)?;
-        let line = format!("{} {}", self.format.name, identity(found));
-        if lines.contains(&line) {
-            return Ok(());
-        }
-        let own = fs::metadata(database_of(&self.path)).ok().map(|found| identity(&found));
-        let spare = lines.len().saturating_sub(RETAINED);
-        let mut at = 0;
-        lines.retain(|line| {
-            at += 1;
-            at > spare || own.as_ref().is_some_and(|own| line.ends_with(own))
-        });
-        lines.push(line);
-        let text = lines.iter().fold(FIRST_LINE.to_owned(), |text, line| text + line + "\n");
-        let write = || -> io::Result<()> {
-            let is_new = fs::symlink_metadata(&mark).is_err();
-            if is_new {
-                OpenOptions::new().write(true).create_new(true).open(&mark)?;
-            }
-            let mut file = open_regular(&mark, true)?;
-            // Written before it is cut: a process that is killed in between leaves whole lines.
-            file.write_all(text.as_bytes())?;
-            file.set_len(text.len() as u64)?;
-            file.sync_all()
-        };
-        write().map_err(|e| EngineError::io("write", &mark, &e))?;
-        sync_names(&folder_of(&mark).unwrap_or_else(|| PathBuf::from(".")))
+        FileMark::of(&self.path).add(self.format.name, found)
     }
 
     /// Whether the mark lists a file.
     pub(crate) fn lists(&self, found: &Metadata) -> Result<bool, EngineError> {
-        Ok(read_mark(&self.marked_by())?.contains(&format!("{} {}", self.format.name, identity(found))))
-    }
-
-    /// Path of the mark.
-    fn marked_by(&self) -> PathBuf {
-        path_with_suffix(&database_of(&self.path), MARK)
+        Ok(FileMark::of(&self.path).formats_of(found)?.iter().any(|format| format == self.format.name))
     }
 
     /// The files of a database with that suffix to its name, next to this one.
@@ -389,61 +333,7 @@ impl DatabaseFiles {
 
     /// Removes the mark of a database that was removed.
     pub fn unmark(&self) {
-        let mark = self.marked_by();
-        if read_mark(&mark).is_ok_and(|lines| !lines.is_empty()) {
-            // One that stays is replaced by the next database's at this path.
-            let _ = fs::remove_file(mark);
-        }
-    }
-}
-
-/// Path of the database that a file which Bourse made next to one belongs to; that of a database itself.
-fn database_of(path: &Path) -> PathBuf {
-    match path.file_name().and_then(|name| name.to_str()?.rsplit_once(NEXT_TO)) {
-        Some((database, kind)) if !database.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase()) => {
-            path.with_file_name(database)
-        }
-        _ => path.to_owned(),
-    }
-}
-
-/// Lines of a mark after the first; none if it does not exist or is empty.
-fn read_mark(mark: &Path) -> Result<Vec<String>, EngineError> {
-    let taken = |why: &str| {
-        EngineError::refused(format!(
-            "{} is needed for a mark and is there already, {why}: it is left as it is; move it away, or name another path",
-            mark.display()
-        ))
-    };
-    let file = match open_regular(mark, false) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied || is_no_fault_of_the_file(&e) => {
-            return Err(EngineError::io("read", mark, &e));
-        }
-        file => file.map_err(|e| taken(&format!("which cannot be used ({e})")))?,
-    };
-    let mut text = Vec::new();
-    file.take(LONGEST).read_to_end(&mut text).map_err(|e| EngineError::io("read", mark, &e))?;
-    let text = String::from_utf8_lossy(&text);
-    match text.strip_prefix(FIRST_LINE) {
-        Some(lines) => {
-            Ok(lines.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect())
-        }
-        None if FIRST_LINE.starts_with(&*text) => Ok(Vec::new()),
-        None => Err(taken("without one")),
-    }
-}
-
-/// Text that identifies a file or a folder for as long as it exists, whatever is written to it.
-fn identity(found: &Metadata) -> String {
-    #[cfg(unix)]
-    let (inode, device) = (std::os::unix::fs::MetadataExt::ino(found), std::os::unix::fs::MetadataExt::dev(found));
-    #[cfg(not(unix))]
-    let (inode, device) = (0, 0);
-    // The device's number may change when the machine is started again, so it is only used where no time of birth is stored.
-    match found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok()) {
-        Some(born) => format!("inode {inode} born {}.{:09}", born.as_secs(), born.subsec_nanos()),
-        None => format!("inode {inode} device {device}"),
+        FileMark::of(&self.path).remove();
     }
 }
 
@@ -451,6 +341,7 @@ fn identity(found: &Metadata) -> String {
 #[cfg(unix)]
 mod tests {
     use super::*;
+    use crate::file_mark::{FIRST_LINE, RETAINED_LINES};
 
     static FORMAT: FileFormat =
         FileFormat { name: "test", companions: &["-log"], exclusive: &["-log"], logs: &["-log"], ..FileFormat::FILE };
@@ -541,14 +432,15 @@ mod tests {
         if before.created().is_err() {
             return;
         }
-        let text = fs::read_to_string(files.marked_by()).unwrap();
+        let text = fs::read_to_string(FileMark::of(files.path()).path).unwrap();
         assert!(text.contains(&format!("test inode {} born ", before.ino())), "{text}");
         fs::remove_file(files.path()).unwrap();
         // A line of the same inode, as that of the deleted file would be.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(files.path(), "a person's").unwrap();
         let now = fs::metadata(files.path()).unwrap();
-        fs::write(files.marked_by(), text.replace(&before.ino().to_string(), &now.ino().to_string())).unwrap();
+        fs::write(FileMark::of(files.path()).path, text.replace(&before.ino().to_string(), &now.ino().to_string()))
+            .unwrap();
         foreign(&files, "has no mark of Bourse's");
     }
 
@@ -556,7 +448,7 @@ mod tests {
     fn a_name_that_is_taken_stays_as_it_is() {
         let folder = Folder::new("taken");
         let files = folder.files("x.db");
-        let mark = files.marked_by();
+        let mark = FileMark::of(files.path()).path;
         fs::write(&mark, "notes of mine").unwrap();
         foreign(&files, "is needed for a mark and is there already, without one");
         assert!(files.open_or_make().is_err() && !files.path().exists());
@@ -591,7 +483,7 @@ mod tests {
         copy.mark().unwrap();
         assert!(copy.exists().unwrap() && files.exists().unwrap());
         assert!(!folder.0.join("x.db.bourse-copy.bourse-mark").exists());
-        assert_eq!(read_mark(&files.marked_by()).unwrap().len(), RETAINED + 2);
+        assert_eq!(FileMark::of(files.path()).lines().unwrap().len(), RETAINED_LINES + 2);
     }
 
     #[test]

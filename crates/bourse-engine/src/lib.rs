@@ -26,6 +26,7 @@ mod database_files;
 mod description;
 mod engine;
 mod error;
+mod file_mark;
 mod file_system;
 mod file_use;
 mod folder_parts;

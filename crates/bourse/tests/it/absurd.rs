@@ -93,8 +93,8 @@ fn no_argument_of_any_command_is_a_panic() {
     }
 }
 
-/// Runs the program, which must end soon: well, or with an error message.
-fn ends_in_words(folder: &Path, words: &[String]) {
+/// Runs the program, which must end soon: well, or with an error message. Returns its exit code and its messages.
+fn ends_in_words(folder: &Path, words: &[String]) -> (Option<i32>, String) {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut child = bourse(folder, &words)
         .stdout(Stdio::null())
@@ -119,6 +119,7 @@ fn ends_in_words(folder: &Path, words: &[String]) {
         _ => false,
     };
     assert!(size_text && !said.contains("panicked") && !said.contains('\u{1b}'), "{words:?}: {status}: {said}");
+    (status.code(), said)
 }
 
 #[test]
@@ -146,5 +147,75 @@ fn what_is_out_of_range_is_refused_with_the_range() {
             let start = format!("error: invalid value '{value}' for '--sweep {swept}': expected {expected}");
             assert!(ended.status.code() == Some(1) && said.starts_with(&start), "{said}");
         }
+    }
+}
+
+/// A file without end, or too large for a document, is refused by its kind or its size: reading it took all memory, or
+/// waited.
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_a_document_is_refused_at_once() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::fs::File;
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let at = |name: &str| folder.path().join(name);
+    File::create(at("large.json")).expect("a test may do so").set_len(10 << 30).expect("a test may do so");
+    mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a test may do so");
+    symlink("/dev/zero", at("endless.json")).expect("a test may do so");
+    for (name, words) in [
+        ("large.json", "it has 10240 MiB, and at most 256 MiB are read"),
+        ("pipe", "it is no regular file"),
+        ("endless.json", "it is no regular file"),
+        ("/dev/zero", "it is no regular file"),
+    ] {
+        for more in [&[][..], &["-o", "x.html"], &["--format", "csv", "-o", "tables"]] {
+            let arguments: Vec<_> = [&["report", name], more].concat().into_iter().map(str::to_owned).collect();
+            let (code, said) = ends_in_words(folder.path(), &arguments);
+            assert!(code == Some(1) && said.contains(words), "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// Each of these arguments once ended the program with an internal error.
+#[test]
+#[cfg(target_os = "linux")]
+fn arguments_need_not_be_utf8() {
+    use bourse_record::Document as _;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let odd = OsStr::from_bytes(b"out\xff");
+    let ended = |before: &[&str], after: &[&str]| {
+        let ended = bourse(folder.path(), before).arg(odd).args(after).output().expect("a test may do so");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!said.contains("internal error") && !said.contains("panicked"), "{before:?}: {said}");
+        (ended.status.code(), said)
+    };
+    let run =
+        ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=100", "--count", "100", "--warmup", "0s", "-o"];
+    assert_eq!(ended(&run, &[]).0, Some(0));
+    let written = std::fs::read_dir(folder.path().join(odd))
+        .expect("a test may do so")
+        .next()
+        .expect("a test may do so")
+        .expect("a test may do so")
+        .path();
+    let run = bourse_record::RunFile::read(&written.join("run.json")).expect("a test may do so");
+    assert!(run.provenance.command.iter().any(|word| word == "$'out\\377'"), "{:?}", run.provenance.command);
+    assert_eq!(ended(&["report"], &[]).0, Some(0));
+    assert_eq!(ended(&["runs", "ls", "-o"], &[]).0, Some(0));
+    for command in [
+        &["micro", "run"][..],
+        &["micro", "run", "point-read"],
+        &["tpce", "load"],
+        &["tpce", "run"],
+        &["run"],
+        &["data", "rm"],
+        &["runs", "show"],
+        &[],
+    ] {
+        let (code, said) = ended(command, &[]);
+        assert_eq!(code, Some(1), "{command:?}: {said}");
     }
 }

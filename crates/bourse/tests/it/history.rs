@@ -132,3 +132,15 @@ fn a_database_that_is_there_keeps_its_own_size() {
     let out = text(&asked.stderr);
     assert!(asked.status.code() == Some(1) && out.contains("--reload"), "{out}");
 }
+
+#[test]
+fn a_folder_before_the_first_run_has_none() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    for words in [["data", "ls"], ["runs", "ls"]] {
+        let listed = output(folder.path(), &words);
+        assert!(listed.status.success() && text(&listed.stdout).starts_with("none: bourse-"), "{words:?}");
+        assert_eq!(text(&listed.stdout).contains("`bourse data ls .`"), words[0] == "data", "where else to look");
+        let json = output(folder.path(), &[words[0], words[1], "--json"]);
+        assert!(json.status.success() && text(&json.stdout) == "[]\n", "{words:?}");
+    }
+}

@@ -1,0 +1,298 @@
+//! Databases that commands use and remove: only those that Bourse made, and nothing next to them that it did not make.
+#![cfg(unix)]
+
+use crate::owned_files::state;
+use crate::{load, output, text};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// The lock file of one database was once the database of another.
+#[test]
+fn names_next_to_a_database_are_no_targets() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    for name in ["z.db.bourse-lock", "z.db-wal", "z.db-shm", "z.db-journal"] {
+        for scheme in ["sqlite", "lmdb"] {
+            let target = format!("{scheme}:{name}");
+            let refused = output(folder.path(), &["micro", "run", "commit", &target, "--count", "20"]);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{target}: {said}");
+            assert!(said.contains("has the name of a file that is made next to a database"), "{target}: {said}");
+            assert!(!folder.path().join(name).exists() && !folder.path().join(format!("{name}.bourse-lock")).exists());
+        }
+    }
+}
+
+/// A link was once followed, and its target removed.
+#[test]
+fn a_database_is_not_removed_by_a_link() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    symlink("x.db", folder.join("link.db")).expect("a test may do so");
+    let before = state(folder);
+    for name in ["link.db", "sqlite:link.db"] {
+        let refused = output(folder, &["data", "rm", name]);
+        let said = text(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && said.contains("link.db is a link"), "{said}");
+        assert!(state(folder) == before);
+    }
+    // A target names a database as well as its path does.
+    let removed = output(folder, &["data", "rm", "sqlite:x.db"]);
+    assert!(removed.status.success() && !folder.join("x.db").exists(), "{}", text(&removed.stderr));
+}
+
+/// Runs statements in a SQLite file by other hands than the program's.
+fn by_hand(file: &Path, statements: &[&str]) {
+    use bourse_engine::Engine as _;
+    let target = format!("sqlite:{}?journal=delete", file.display());
+    let engine = bourse_engine_sqlite::open(&target).expect("a test may do so");
+    let mut session = engine.session().expect("a test may do so");
+    for sql in statements {
+        session.query_text(sql, &[], &mut |_| Ok(())).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// Objects of a person's in a database that Bourse made, and how each is named.
+const BY_HAND: [(&[&str], &str); 4] = [
+    (&["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"], "table notes"),
+    (&["CREATE VIEW mine AS SELECT 1 AS one"], "view mine"),
+    (&["ALTER TABLE bourse_inventory ADD COLUMN secret TEXT"], "definition of table bourse_inventory"),
+    (&["CREATE TRIGGER mine AFTER INSERT ON bourse_inventory BEGIN SELECT 1; END"], "trigger mine"),
+];
+
+/// The next command replaced the file, and what a person had in it was gone without a word.
+#[test]
+fn what_a_person_adds_to_a_database_is_kept() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let micro = ["micro", "run", "update", "sqlite:micro.db", "-s", "rows=100", "--count", "20", "--rounds", "1"];
+    let made = output(folder, &micro);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    load(folder, "sqlite:tpce.db");
+    let pristine = ["micro.db", "tpce.db"].map(|name| fs::read(folder.join(name)).expect("a test may do so"));
+    for (statements, name) in BY_HAND {
+        for (file, bytes) in ["micro.db", "tpce.db"].into_iter().zip(&pristine) {
+            fs::write(folder.join(file), bytes).expect("a test may do so");
+            by_hand(&folder.join(file), statements);
+        }
+        let before = state(folder);
+        for command in [
+            &micro[..],
+            &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
+            &["micro", "run", "commit", "sqlite:micro.db", "--count", "20"],
+            &["tpce", "load", "sqlite:micro.db", "--days", "1"],
+            &["tpce", "load", "sqlite:tpce.db", "--days", "1"],
+            &["tpce", "load", "sqlite:tpce.db", "--days", "1", "--reload"],
+            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s"],
+            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s", "--reload"],
+            &["tpce", "verify", "sqlite:tpce.db", "model:", "--days", "1", "-n", "5", "--reload"],
+            &["tpce", "acid", "sqlite:tpce.db", "--days", "1"],
+            &["tpce", "check", "sqlite:tpce.db"],
+            &["crash", "sqlite:tpce.db", "--days", "1"],
+            &["data", "rm", "micro.db"],
+            &["data", "rm", "tpce.db"],
+        ] {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains(&format!("it holds what bourse did not make: {name}")), "{command:?}: {said}");
+            assert!(said.contains("it is left as it is") && !said.contains("--reload"), "{command:?}: {said}");
+            assert!(state(folder) == before, "{command:?} changed something: {said}");
+        }
+    }
+    for (file, bytes) in ["micro.db", "tpce.db"].into_iter().zip(&pristine) {
+        fs::write(folder.join(file), bytes).expect("a test may do so");
+    }
+    let removed = output(folder, &["data", "rm", "micro.db", "tpce.db"]);
+    assert!(removed.status.success(), "{}", text(&removed.stderr));
+}
+
+/// A file with Bourse's number in its header and foreign contents was switched to a write-ahead log before it was refused.
+#[test]
+fn a_refused_database_keeps_its_journal_mode() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    by_hand(&folder.join("x.db"), &["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"]);
+    load(folder, "sqlite:tpce.db?journal=delete");
+    let before = state(folder);
+    for command in [
+        &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
+        // Another workload's.
+        &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
+        &["tpce", "load", "sqlite:x.db", "--days", "1"],
+        &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
+        &["tpce", "run", "sqlite:tpce.db", "--days", "2", "--for", "1s"],
+        &["tpce", "verify", "sqlite:x.db", "model:", "--days", "1", "-n", "5"],
+        &["tpce", "acid", "sqlite:x.db", "--days", "1"],
+        &["tpce", "check", "sqlite:x.db"],
+        &["crash", "sqlite:x.db", "--days", "1"],
+        &["data", "rm", "x.db"],
+    ] {
+        let refused = output(folder, command);
+        assert_eq!(refused.status.code(), Some(1), "{command:?}: {}", text(&refused.stderr));
+        assert!(state(folder) == before, "{command:?} changed something: {}", text(&refused.stderr));
+    }
+}
+
+/// A database that was copied or moved has no mark; its own list says whether Bourse made it.
+#[test]
+fn a_database_that_was_moved_is_adopted_by_its_list() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let micro = |target: &str| {
+        let ran = output(folder, &["micro", "run", "update", target, "-s", "rows=100", "--count", "20"]);
+        (ran.status.code(), text(&ran.stderr))
+    };
+    let adopt = |target: &str| {
+        let ended = output(folder, &["data", "adopt", target]);
+        (ended.status.code(), text(&ended.stderr))
+    };
+    let engines =
+        [("sqlite", "table bourse_inventory"), ("lmdb", "table bourse_micro"), ("redb", "table bourse_micro")];
+    for (scheme, listed) in engines {
+        let target = |name: &str| format!("{scheme}:{name}.{scheme}");
+        let path = |name: &str| folder.join(format!("{name}.{scheme}"));
+        assert_eq!(micro(&target("x")).0, Some(0));
+        fs::copy(path("x"), path("copy")).expect("a test may do so");
+        fs::rename(path("x"), path("moved")).expect("a test may do so");
+        for name in ["copy", "moved"] {
+            let before = fs::read(path(name)).expect("a test may do so");
+            let (code, said) = micro(&target(name));
+            assert!(code == Some(1) && said.contains("`bourse data adopt` marks"), "{said}");
+            let (code, said) = adopt(&target(name));
+            assert!(code == Some(0) && said.contains("lists as made by bourse: ") && said.contains(listed), "{said}");
+            assert!(fs::read(path(name)).expect("a test may do so") == before, "adopting changes nothing in it");
+            assert!(adopt(&target(name)).1.contains("has Bourse's mark already"));
+            assert_eq!(micro(&target(name)).0, Some(0));
+        }
+        fs::hard_link(path("copy"), path("linked")).expect("a test may do so");
+        let (code, said) = adopt(&target("linked"));
+        assert!(code == Some(1) && said.contains("several names"), "{said}");
+    }
+    // A person's own: without a list, with more than the list, and no database at all.
+    assert_eq!(micro("sqlite:y.db").0, Some(0));
+    by_hand(&folder.join("y.db"), &["CREATE TABLE notes (t TEXT)"]);
+    fs::rename(folder.join("y.db"), folder.join("more.db")).expect("a test may do so");
+    by_hand(&folder.join("own.db"), &["CREATE TABLE notes (t TEXT)"]);
+    fs::remove_file(folder.join("own.db.bourse-mark")).expect("a test may do so");
+    fs::write(folder.join("notes.db"), "dear diary").expect("a test may do so");
+    let before = state(folder);
+    for (name, words) in [
+        ("more.db", "it holds what bourse did not make: table notes"),
+        ("own.db", "it holds what bourse did not make: table notes"),
+        ("notes.db", "cannot adopt sqlite:notes.db"),
+        ("absent.db", "nothing is there"),
+    ] {
+        let (code, said) = adopt(&format!("sqlite:{name}"));
+        assert!(code == Some(1) && said.contains(words), "{name}: {said}");
+        assert!(state(folder) == before, "{name}: {said}");
+    }
+}
+
+/// An empty database was left where its side file's name was taken, and the load refused.
+#[test]
+fn nothing_is_left_where_a_side_file_is_somebody_elses() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    fs::write(folder.join("x.db.bourse-loading"), "mine").expect("a test may do so");
+    let before = state(folder);
+    for command in [
+        &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
+        &["micro", "run", "commit", "sqlite:x.db", "--count", "20"],
+        &["tpce", "load", "sqlite:x.db", "--days", "1"],
+        &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
+    ] {
+        let refused = output(folder, command);
+        let said = text(&refused.stderr);
+        assert!(
+            refused.status.code() == Some(1) && said.contains("x.db.bourse-loading is needed"),
+            "{command:?}: {said}"
+        );
+        assert!(state(folder) == before, "{command:?} left something: {said}");
+    }
+}
+
+/// Tables that a file of statements makes are Bourse's, those of its operations too.
+#[test]
+fn what_a_file_of_statements_makes_is_made_anew() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let file = "[[setup]]\nsql = \"CREATE TABLE shop (id INTEGER PRIMARY KEY)\"\n\
+                [[setup]]\nsql = \"INSERT INTO shop VALUES (:id)\"\nrepeat = 10\n\
+                [[setup]]\nsql = \"CREATE INDEX late ON shop (id)\"\n\
+                [parameters]\nid = { unique = 1 }\n\
+                [[operation]]\nname = \"make\"\nsql = \"CREATE TABLE IF NOT EXISTS made (id INTEGER)\"\n";
+    fs::write(folder.join("own.toml"), file).expect("a test may do so");
+    for time in 1..=2 {
+        let words =
+            ["micro", "run", "sql", "own.toml", "sqlite:x.db", "--count", "5", "--rounds", "2", "--warmup", "0s"];
+        let ran = output(folder, &words);
+        assert!(ran.status.success(), "{time}: {}", text(&ran.stderr));
+    }
+    let bulk = ["micro", "run", "bulk-load", "sqlite:x.db", "-s", "rows=100", "-s", "indexes=after", "--rounds", "2"];
+    for time in 1..=2 {
+        let ran = output(folder, &bulk);
+        assert!(ran.status.success(), "{time}: {}", text(&ran.stderr));
+    }
+}
+
+/// A table of a person's in a key engine's database was removed with it.
+#[test]
+fn a_key_database_with_a_table_of_others_is_left() {
+    use bourse_engine::{Connection, Engine, RecordField, RecordTable, RecordType};
+    static NOTES: RecordTable = RecordTable::new(
+        "notes",
+        RecordField::new("id", RecordType::Int),
+        &[RecordField::new("text", RecordType::Text(20))],
+    );
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    type Open = fn(&str) -> Box<dyn Engine>;
+    let engines: [(&str, Open); 2] = [
+        ("lmdb", |target| Box::new(bourse_engine_lmdb::open(target).expect("a test may do so"))),
+        ("redb", |target| Box::new(bourse_engine_redb::open(target).expect("a test may do so"))),
+    ];
+    for (scheme, open) in engines {
+        let (name, target) = (format!("x.{scheme}"), format!("{scheme}:x.{scheme}"));
+        let update = ["micro", "run", "update", &target, "-s", "rows=100", "--count", "20"];
+        let commit = ["micro", "run", "commit", &target, "--count", "20"];
+        for command in [&update[..], &commit, &update] {
+            let ran = output(folder, command);
+            assert!(ran.status.success(), "{command:?}: {}", text(&ran.stderr));
+        }
+        let engine = open(&format!("{scheme}:{}", folder.join(&name).display()));
+        let Ok(Connection::Keys(mut records)) = engine.connect() else { panic!("{scheme} is a key engine") };
+        records.create(&[&NOTES]).expect("a test may do so");
+        drop(records);
+        drop(engine);
+        for command in [&update[..], &commit, &["data", "rm", &name]] {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains("it holds what bourse did not make: table notes"), "{command:?}: {said}");
+            assert!(said.contains("it is left as it is"), "{command:?}: {said}");
+        }
+    }
+}
+
+/// Each name of a file had a lock of its own, so that two commands could use one database at once.
+#[test]
+fn a_database_with_several_names_is_refused() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    fs::hard_link(folder.join("x.db"), folder.join("y.db")).expect("a test may do so");
+    let before = state(folder);
+    for name in ["x.db", "y.db"] {
+        let target = format!("sqlite:{name}");
+        for command in [&["tpce", "check", &target][..], &["tpce", "load", &target, "--reload"], &["data", "rm", name]]
+        {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains("the file has several names (hard links)"), "{command:?}: {said}");
+            assert!(state(folder) == before, "{command:?} changed something: {said}");
+        }
+    }
+}
