@@ -1,19 +1,19 @@
 //! Crashes: the load that is interrupted, the kill, and the examination afterwards.
 
 use crate::acknowledged::{Acknowledgement, AcknowledgementListener, AcknowledgingEngine};
-use crate::demand::Crash;
+use crate::demand::CrashKind;
 use crate::test_bed::{AcidError, TestBed};
-use crate::{Site, Subject};
-use bourse_driver::{Plan, RealClock, SECOND};
+use crate::{AcidSubject, Site};
+use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::txn::TradeCleanup;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, OwnedServer};
 use bourse_record::SplitMix;
-use bourse_record::acid::{Case, Finding, Step};
+use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
 use bourse_schema::TradeId;
 use bourse_tpce::check::conditions::CONDITIONS;
 use bourse_tpce::check::holes;
-use bourse_tpce::check::reconciliation::Snapshot;
+use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use bourse_tpce::users::{self, RunError, RunOptions};
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -43,7 +43,7 @@ pub fn load_and_report(
     listener: AcknowledgementListener,
 ) -> Result<(), RunError> {
     const FOR_EVER: u64 = 3_600 * SECOND;
-    let plan = Plan { warm_up_ns: 0, measure_ns: FOR_EVER, drain_limit_ns: SECOND, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: FOR_EVER, drain_limit_ns: SECOND, ..RoundPlan::default() };
     let options = RunOptions { users: USERS, market_users: 1, plan, seed, ..RunOptions::new(part) };
     let telling = AcknowledgingEngine::new(engine, listener);
     users::run(&telling, inputs, &options, &RealClock::start(), interrupt, &mut |_| {}).map(|_| ())
@@ -53,11 +53,11 @@ pub fn load_and_report(
 #[derive(Debug)]
 pub(crate) struct CrashResult {
     label: String,
-    steps: Vec<Step>,
+    steps: Vec<AcidStep>,
     /// Findings on whether the database is intact.
-    whole: Vec<Finding>,
+    whole: Vec<AcidFinding>,
     /// Findings on whether every acknowledged trade is in it.
-    kept: Vec<Finding>,
+    kept: Vec<AcidFinding>,
     /// Number of acknowledged Trade-Results, and of those that are missing.
     pub(crate) results: usize,
     pub(crate) lost: usize,
@@ -67,20 +67,20 @@ pub(crate) struct CrashResult {
 
 impl CrashResult {
     /// Case with the selected findings.
-    pub(crate) fn case(&self, whole: bool, kept: bool) -> Case {
-        let of = |wanted: bool, findings: &[Finding]| if wanted { findings.to_vec() } else { Vec::new() };
+    pub(crate) fn case(&self, whole: bool, kept: bool) -> AcidCase {
+        let of = |wanted: bool, findings: &[AcidFinding]| if wanted { findings.to_vec() } else { Vec::new() };
         let findings = [of(whole, &self.whole), of(kept, &self.kept)].concat();
-        Case { label: self.label.clone(), second_session: String::new(), steps: self.steps.clone(), findings }
+        AcidCase { label: self.label.clone(), second_session: String::new(), steps: self.steps.clone(), findings }
     }
 
     fn step(&mut self, who: &str, did: impl Into<String>, outcome: impl Into<String>) {
         let (did, outcome) = (did.into(), outcome.into());
-        self.steps.push(Step { session: who.to_owned(), did, outcome, read: Vec::new(), statement: None });
+        self.steps.push(AcidStep { session: who.to_owned(), did, outcome, read: Vec::new(), statement: None });
     }
 
     /// Result of examining a database that is opened after a crash. `last_trade` is the largest trade number before the load.
     pub(crate) fn examined(
-        subject: &Subject<'_>,
+        subject: &AcidSubject<'_>,
         engine: Result<Box<dyn Engine>, AcidError>,
         last_trade: TradeId,
         log: &[Acknowledgement],
@@ -112,14 +112,14 @@ fn a_moment(seed: u64) -> Duration {
 
 /// Crashes an in-process engine: kills a child process that works on a copy of the database.
 pub(crate) fn child_of_ours(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     site: &dyn Site,
-    crash: Crash,
+    crash: CrashKind,
     seed: u64,
 ) -> Result<CrashResult, AcidError> {
     let process_error = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
-    let before = Snapshot::take(&mut *site.open()?.session()?)?;
+    let before = TotalsSnapshot::take(&mut *site.open()?.session()?)?;
     let mut child = site
         .process(crash, seed)?
         .stdin(Stdio::null())
@@ -168,21 +168,21 @@ pub(crate) fn child_of_ours(
         let said = complaints.trim();
         return Err(AcidError::Machinery(format!("the load ended by itself ({status}) before the crash: {said}")));
     }
-    if crash == Crash::Power {
+    if crash == CrashKind::Power {
         site.check_intercepted()?;
         site.lose_power(seed)?;
     }
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     let what = match crash {
-        Crash::Kill => "process killed",
-        Crash::Power => "power lost",
+        CrashKind::Kill => "process killed",
+        CrashKind::Power => "power lost",
     };
     let mut crashed = CrashResult::of(format!("{what} after {:.1} s", took.as_secs_f64()), &log);
     crashed.step(
         "crash",
         match crash {
-            Crash::Kill => "SIGKILL to the process",
-            Crash::Power => "SIGKILL to the process; its files are what a disk has of them: writes not synced are lost, or there in part",
+            CrashKind::Kill => "SIGKILL to the process",
+            CrashKind::Power => "SIGKILL to the process; its files are what a disk has of them: writes not synced are lost, or there in part",
         },
         status.to_string(),
     );
@@ -198,12 +198,12 @@ fn results_in(log: &Mutex<Vec<Acknowledgement>>) -> usize {
 
 /// Crashes a server that Bourse started; its sessions are in this process.
 pub(crate) fn server_of_ours(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     server: &dyn OwnedServer,
     seed: u64,
 ) -> Result<CrashResult, AcidError> {
     let engine = subject.engine;
-    let before = Snapshot::take(&mut *engine.session()?)?;
+    let before = TotalsSnapshot::take(&mut *engine.session()?)?;
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
     let heard = Arc::clone(&log);
     let listener: AcknowledgementListener =
@@ -247,7 +247,7 @@ pub(crate) fn server_of_ours(
 }
 
 fn examine(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     engine: Result<Box<dyn Engine>, AcidError>,
     last_trade: TradeId,
     log: &[Acknowledgement],
@@ -260,7 +260,7 @@ fn examine(
 }
 
 fn examine_engine(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     engine: &dyn Engine,
     last_trade: TradeId,
     log: &[Acknowledgement],
@@ -273,7 +273,7 @@ fn examine_engine(
 
 /// Findings of a database that cannot be read: its state is unknown, and all its trades count as lost.
 fn unreadable(crashed: &mut CrashResult, error: &AcidError) {
-    let finding = |what: &str| Finding {
+    let finding = |what: &str| AcidFinding {
         what: what.to_owned(),
         wanted: "yes".to_owned(),
         found: error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
@@ -285,7 +285,7 @@ fn unreadable(crashed: &mut CrashResult, error: &AcidError) {
 }
 
 fn look(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     engine: &dyn Engine,
     last_trade: TradeId,
     log: &[Acknowledgement],
@@ -299,7 +299,7 @@ fn look(
 
     if let Some(damage) = engine.integrity_check()? {
         let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
-        crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
+        crashed.whole.push(AcidFinding::equal("damage by the engine's own check", &"none".to_owned(), &found));
     }
     for condition in CONDITIONS {
         let checked = test_bed.with_observer(|db| condition.run(db, &holes(subject.first_free)))?;
@@ -308,7 +308,7 @@ fn look(
             offences => format!("{offences}: {}", checked.evidence.join("; ")),
         };
         let what = format!("offences against: {}", checked.words);
-        crashed.whole.push(Finding::equal(what, &"none".to_owned(), &found));
+        crashed.whole.push(AcidFinding::equal(what, &"none".to_owned(), &found));
     }
 
     let ids = |sql: String| -> Result<HashSet<i64>, AcidError> {
@@ -327,8 +327,8 @@ fn look(
     ))?;
     let settled = ids(format!("SELECT se_t_id FROM settlement WHERE se_t_id > {last}"))?;
     let begun = ids(format!("SELECT t_id FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT'"))?;
-    crashed.whole.push(Finding::equal("new completed trades with all their rows", &begun.len(), &complete.len()));
-    crashed.whole.push(Finding::equal("settlements of new trades", &begun.len(), &settled.len()));
+    crashed.whole.push(AcidFinding::equal("new completed trades with all their rows", &begun.len(), &complete.len()));
+    crashed.whole.push(AcidFinding::equal("settlements of new trades", &begun.len(), &settled.len()));
 
     let acknowledged: Vec<(TradeId, bool)> = log
         .iter()
@@ -339,15 +339,15 @@ fn look(
         .collect();
     let lost: Vec<TradeId> = acknowledged.iter().filter(|(_, kept)| !kept).map(|(trade, _)| *trade).collect();
     crashed.lost = lost.len();
-    crashed.kept.push(Finding::equal("acknowledged Trade-Results lost", &"none".to_owned(), &named(&lost)));
+    crashed.kept.push(AcidFinding::equal("acknowledged Trade-Results lost", &"none".to_owned(), &named(&lost)));
     let orders = log.iter().filter_map(|it| match it {
         Acknowledgement::Order(trade) if !there.contains(&trade.0) => Some(*trade),
         _ => None,
     });
     let lost_orders: Vec<TradeId> = orders.collect();
-    crashed.kept.push(Finding::equal("acknowledged Trade-Orders lost", &"none".to_owned(), &named(&lost_orders)));
+    crashed.kept.push(AcidFinding::equal("acknowledged Trade-Orders lost", &"none".to_owned(), &named(&lost_orders)));
     let unheard = complete.len() - (acknowledged.len() - lost.len());
-    crashed.whole.push(Finding {
+    crashed.whole.push(AcidFinding {
         what: "completed trades that were not acknowledged".to_owned(),
         wanted: format!("at most {IN_FLIGHT}, in flight at the crash"),
         found: unheard.to_string(),
@@ -356,7 +356,7 @@ fn look(
     if let Some(first) = acknowledged.iter().position(|(_, kept)| !kept) {
         // Commits of different sessions may be heard in another order than they were made.
         let later = acknowledged[first..].iter().filter(|(_, kept)| *kept).count();
-        crashed.whole.push(Finding {
+        crashed.whole.push(AcidFinding {
             what: "trades kept that were acknowledged after one that is lost".to_owned(),
             wanted: format!("at most {IN_FLIGHT}: what is lost is the end of the work"),
             found: later.to_string(),

@@ -14,7 +14,7 @@ use bourse_record::crash::Guarantee;
 
 /// Kind of crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Crash {
+pub enum CrashKind {
     /// The engine's process is killed; data passed to the operating system survives.
     Kill,
     /// The power fails; data that was not synced is lost, or survives in part.
@@ -22,23 +22,23 @@ pub enum Crash {
 }
 
 /// Guarantee of a durability class against a kind of crash; `may_lose` narrows it.
-pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
+pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: CrashKind) -> Guarantee {
     match (class, crash) {
         // The engine's memory alone has them, and goes with its process.
-        (Durability::Process | Durability::Consistent, Crash::Kill)
+        (Durability::Process | Durability::Consistent, CrashKind::Kill)
             if matches!(may_lose, Some(MayLose::LastSecondInMemory)) =>
         {
             Guarantee::Whole
         }
-        (Durability::Unknown | Durability::Volatile, _) | (Durability::Process, Crash::Power) => Guarantee::Nothing,
-        (Durability::Consistent, Crash::Power) => Guarantee::Whole,
+        (Durability::Unknown | Durability::Volatile, _) | (Durability::Process, CrashKind::Power) => Guarantee::Nothing,
+        (Durability::Consistent, CrashKind::Power) => Guarantee::Whole,
         _ => Guarantee::Everything,
     }
 }
 
 /// Demand on a durability class: its guarantee, or the specification's demand on every database if a database on disk
 /// guarantees nothing or its class is unknown.
-pub const fn demanded(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
+pub const fn demanded(class: Durability, may_lose: Option<MayLose>, crash: CrashKind) -> Guarantee {
     match (class, promised(class, may_lose, crash)) {
         (Durability::Unknown | Durability::Process, Guarantee::Nothing) => Guarantee::Everything,
         (_, promise) => promise,
@@ -59,16 +59,16 @@ mod tests {
             (Consistent, Guarantee::Everything, Guarantee::Whole),
             (Durable, Guarantee::Everything, Guarantee::Everything),
         ] {
-            assert_eq!(demanded(class, None, Crash::Kill), killed, "{class}");
-            assert_eq!(demanded(class, None, Crash::Power), powerless, "{class}");
+            assert_eq!(demanded(class, None, CrashKind::Kill), killed, "{class}");
+            assert_eq!(demanded(class, None, CrashKind::Power), powerless, "{class}");
         }
-        assert_eq!(promised(Process, None, Crash::Power), Guarantee::Nothing);
+        assert_eq!(promised(Process, None, CrashKind::Power), Guarantee::Nothing);
     }
 
     #[test]
     fn what_is_in_the_engines_memory_goes_with_its_process() {
         for class in [Durability::Process, Durability::Consistent] {
-            let killed = |may_lose| demanded(class, Some(may_lose), Crash::Kill);
+            let killed = |may_lose| demanded(class, Some(may_lose), CrashKind::Kill);
             assert_eq!(killed(MayLose::LastSecondInMemory), Guarantee::Whole);
             for written in [MayLose::LastCommit, MayLose::LastSecond, MayLose::SinceCheckpoint, MayLose::NotWrittenBack]
             {

@@ -1,7 +1,7 @@
 //! The real effect of each durability setting: crashes of many targets in one table.
 
-use crate::Subject;
-use crate::demand::{Crash, promised};
+use crate::AcidSubject;
+use crate::demand::{CrashKind, promised};
 use crate::test_bed::AcidError;
 use crate::tests::durability::crash_once;
 use bourse_engine::{Durability, Hosting};
@@ -12,7 +12,7 @@ use bourse_record::crash::{CrashOutcome, CrashRow, Guarantee};
 ///
 /// # Errors
 /// If a crash could not be caused; its result is never an error.
-pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashRow, AcidError> {
+pub fn crashed(subject: &AcidSubject<'_>, target: &str, times: u32) -> Result<CrashRow, AcidError> {
     let mut row = CrashRow {
         target: target.to_owned(),
         class: bourse_driver::durability(subject.class),
@@ -31,10 +31,10 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
         row.not_tried = "Bourse cannot crash databases of this engine".to_owned();
         return Ok(row);
     }
-    row.killed = Some(outcome(subject, Crash::Kill, times)?);
+    row.killed = Some(outcome(subject, CrashKind::Kill, times)?);
     match subject.site.filter(|_| is_in_process) {
         Some(site) => match site.no_power() {
-            None => match outcome(subject, Crash::Power, times) {
+            None => match outcome(subject, CrashKind::Power, times) {
                 Err(AcidError::NotIntercepted(why)) => row.not_tried = why,
                 power => row.power = Some(power?),
             },
@@ -45,7 +45,7 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
     Ok(row)
 }
 
-fn outcome(subject: &Subject<'_>, crash: Crash, times: u32) -> Result<CrashOutcome, AcidError> {
+fn outcome(subject: &AcidSubject<'_>, crash: CrashKind, times: u32) -> Result<CrashOutcome, AcidError> {
     let mut random = SplitMix::new(subject.config.seed);
     let promise = promised(subject.class, subject.may_lose, crash);
     let mut all = CrashOutcome {

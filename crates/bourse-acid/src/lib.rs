@@ -43,9 +43,9 @@ pub use tests::{TESTS, TestSpec};
 
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Durability, Engine, MayLose};
-use bourse_record::acid::Test;
+use bourse_record::acid::AcidTest;
 use bourse_schema::TradeId;
-use demand::Crash;
+use demand::CrashKind;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,7 @@ use test_bed::TestBed;
 
 /// Engine under test, with its database and the settings of the tests.
 #[derive(Clone, Copy)]
-pub struct Subject<'s> {
+pub struct AcidSubject<'s> {
     /// Engine, with a loaded database.
     pub engine: &'s dyn Engine,
     /// Part of the customers that the database was loaded with.
@@ -94,11 +94,11 @@ pub trait Site {
     fn open(&self) -> Result<Box<dyn Engine>, AcidError>;
 
     /// Command of a process that calls [`load_and_report`] on the copy and prints each acknowledgement as a line to its stdout.
-    /// For [`Crash::Power`] its disk is simulated.
+    /// For [`CrashKind::Power`] its disk is simulated.
     ///
     /// # Errors
     /// If no such process can be started.
-    fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError>;
+    fn process(&self, crash: CrashKind, seed: u64) -> Result<Command, AcidError>;
 
     /// Checks that the last process with a simulated disk, or whose load was recorded, made its calls where they are seen.
     ///
@@ -129,19 +129,19 @@ pub trait Site {
 /// # Errors
 /// The engine's, before the first test. An error within a test is its verdict.
 pub fn run_tests(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     wanted: &dyn Fn(&str) -> bool,
-    progress: &mut dyn FnMut(&Test),
-) -> Result<Vec<Test>, AcidError> {
+    progress: &mut dyn FnMut(&AcidTest),
+) -> Result<Vec<AcidTest>, AcidError> {
     let test_bed = TestBed::new(subject.engine, subject.part, subject.first_free, subject.config)?;
     // The observer has read by now, so an engine that excludes other sessions does so already.
     drop(subject.engine.session().map_err(AcidError::OneSession)?);
     let mut done = Vec::new();
-    let mut note = |test: Test| {
+    let mut note = |test: AcidTest| {
         progress(&test);
         done.push(test);
     };
-    type SingleTest = fn(&TestBed<'_>) -> Test;
+    type SingleTest = fn(&TestBed<'_>) -> AcidTest;
     let alone: [(&str, SingleTest); 4] = [
         ("A1", |test_bed| tests::atomicity::trade_order(test_bed, false)),
         ("A2", |test_bed| tests::atomicity::trade_order(test_bed, true)),

@@ -9,7 +9,7 @@ use crate::pausable_session::{
 };
 use crate::test_bed::{AcidError, TestBed, TxnEnvironment, is_conflict};
 use bourse_engine::{Engine, EngineError};
-use bourse_record::acid::{Case, Finding, Step};
+use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
 use bourse_tpce::transactions::{FrameError, Output, Request, TxnError};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, PoisonError};
@@ -58,7 +58,7 @@ pub(crate) enum ConflictResult {
 pub(crate) struct Scenario<'l> {
     test_bed: &'l TestBed<'l>,
     participants: Vec<Participant>,
-    case: Case,
+    case: AcidCase,
 }
 
 impl Drop for Scenario<'_> {
@@ -79,7 +79,7 @@ impl Drop for Scenario<'_> {
 
 impl<'l> Scenario<'l> {
     pub(crate) fn new(test_bed: &'l TestBed<'l>) -> Self {
-        Self { test_bed, participants: Vec::new(), case: Case::default() }
+        Self { test_bed, participants: Vec::new(), case: AcidCase::default() }
     }
 
     pub(crate) fn label(&mut self, label: String) {
@@ -92,7 +92,7 @@ impl<'l> Scenario<'l> {
     }
 
     /// Adds a finding.
-    pub(crate) fn find(&mut self, finding: Finding) {
+    pub(crate) fn find(&mut self, finding: AcidFinding) {
         self.case.findings.push(finding);
     }
 
@@ -105,11 +105,11 @@ impl<'l> Scenario<'l> {
         read: Vec<String>,
     ) {
         let (did, outcome) = (did.into(), outcome.into());
-        self.case.steps.push(Step { session: session.to_owned(), did, outcome, read, statement: None });
+        self.case.steps.push(AcidStep { session: session.to_owned(), did, outcome, read, statement: None });
     }
 
     /// Finished case.
-    pub(crate) fn done(mut self) -> Case {
+    pub(crate) fn done(mut self) -> AcidCase {
         std::mem::take(&mut self.case)
     }
 
@@ -309,12 +309,12 @@ impl Participant {
         AcidError::Stuck { session, what, limit: WAIT_LIMIT, statement: self.doing() }
     }
 
-    fn step(&self, did: String, outcome: String, read: Vec<String>, statement: Option<String>) -> Step {
-        Step { session: self.name.clone(), did, outcome, read, statement }
+    fn step(&self, did: String, outcome: String, read: Vec<String>, statement: Option<String>) -> AcidStep {
+        AcidStep { session: self.name.clone(), did, outcome, read, statement }
     }
 
     /// Step of a transaction that has ended.
-    fn ended(&mut self, ended: &TransactionEnd) -> Step {
+    fn ended(&mut self, ended: &TransactionEnd) -> AcidStep {
         let what = self.job.take().map_or_else(String::new, |job| job.0);
         let (outcome, read) = match ended {
             Ok(output) if output.status().code() == 0 => ("committed".to_owned(), examined_values(output)),

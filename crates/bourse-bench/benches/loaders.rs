@@ -11,7 +11,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::{Access, Engine, Isolation, Session};
 use bourse_schema::{Dialect, Table, Value, create_index, create_table, load_order, tables, without_foreign_keys};
 use bourse_server::private::processes;
-use bourse_tpce::load::{LoadOptions, Phase, load};
+use bourse_tpce::load::{LoadOptions, LoadPhase, load};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -193,11 +193,11 @@ fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<LoadDuration
     let (mut checks_begin, mut checks_end) = (None, None);
     load(engine, inputs, part, &LoadOptions::default(), &mut |progress| {
         match progress.phase {
-            Phase::Counts | Phase::Contents if checks_begin.is_none() => {
+            LoadPhase::Counts | LoadPhase::Contents if checks_begin.is_none() => {
                 checks_begin = Some(Instant::now());
                 of_checks[0] = processor(engine);
             }
-            Phase::Finish if checks_end.is_none() => {
+            LoadPhase::Finish if checks_end.is_none() => {
                 checks_end = Some(Instant::now());
                 of_checks[1] = processor(engine);
             }

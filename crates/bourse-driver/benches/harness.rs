@@ -4,8 +4,8 @@
 //! machine does not stretch.
 
 use bourse_driver::{
-    Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, Plan, RealClock, Recording, SECOND, Schedule,
-    StopRule, User, UserSpec, drive,
+    Clock, Draw, OperationCx, OperationResult, OperationSpec, RealClock, Recording, RoundControl, RoundPlan, SECOND,
+    Schedule, StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, NullEngine};
 use bourse_record::{ProcessUse, Recorder};
@@ -13,7 +13,7 @@ use bourse_record::{ProcessUse, Recorder};
 struct Idle;
 
 impl User for Idle {
-    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
         Draw::Ready
     }
     fn perform(&mut self, _: &mut OperationCx<'_>) -> OperationResult {
@@ -25,7 +25,7 @@ impl User for Idle {
 fn main() {
     for round in 1..=3 {
         let clock = RealClock::start();
-        let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
+        let plan = RoundPlan { warm_up_ns: 0, measure_ns: SECOND, ..RoundPlan::default() };
         let mut session = NullEngine.connect().expect("the null engine always connects");
         let mut recording = Recording::new(Recorder::new([OperationSpec::new("nothing")].into(), |_| true));
         let mut user_spec = UserSpec {
@@ -35,7 +35,7 @@ fn main() {
             schedule: Schedule::Closed,
             stop_rule: StopRule::AtIntervalEnd,
         };
-        let control = Control::new(&plan, clock.now());
+        let control = RoundControl::new(&plan, clock.now());
         let cpu_s = || {
             let used = ProcessUse::now();
             used.cpu_user_s.unwrap_or(f64::NAN) + used.cpu_system_s.unwrap_or(f64::NAN)

@@ -4,7 +4,7 @@
 //! [`DueOperations`] belong to one user, or to an [`ArrivalStream`] that several users share; a [`Backlog`] is one user's view of
 //! them.
 
-use crate::{Control, Nanos, Pacer, Plan, Schedule};
+use crate::{Nanos, Pacer, RoundControl, RoundPlan, Schedule};
 use bourse_record::Arrivals;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,7 @@ impl DueOperations {
 
     /// Moves operations due until `now` into the queue. Returns the number of those due in the measurement interval
     /// that found it full.
-    fn arrive(&mut self, now: Nanos, control: &Control) -> u64 {
+    fn arrive(&mut self, now: Nanos, control: &RoundControl) -> u64 {
         let mut dropped = 0;
         // Operations after the interval are never started. The end is examined for each operation: skipping those that
         // a high rate has made due may take longer than they took to become due, and an interruption must end it.
@@ -56,7 +56,7 @@ impl DueOperations {
     }
 
     /// Operations due in the measurement interval that no user took, with the limit of the queue.
-    fn left(&mut self, control: &Control) -> Arrivals {
+    fn left(&mut self, control: &RoundControl) -> Arrivals {
         let to = control.measure_to();
         let coming = std::iter::from_fn(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
         let left = self.waiting.drain(..).chain(coming).take_while(|&due| due < to);
@@ -94,7 +94,7 @@ impl ArrivalStream {
     }
 
     /// Operations due in the measurement interval that no user took.
-    pub(crate) fn left(&self, control: &Control) -> Arrivals {
+    pub(crate) fn left(&self, control: &RoundControl) -> Arrivals {
         self.queue().left(control)
     }
 }
@@ -122,7 +122,7 @@ pub(crate) struct Backlog<'s> {
 
 impl<'s> Backlog<'s> {
     /// The backlog of a schedule for a user that begins at `now`.
-    pub(crate) fn of(schedule: Schedule, plan: &Plan, control: &'s Control, now: Nanos) -> Self {
+    pub(crate) fn of(schedule: Schedule, plan: &RoundPlan, control: &'s RoundControl, now: Nanos) -> Self {
         let source = match schedule {
             Schedule::Shared { .. } => {
                 let stream = control.stream(schedule, plan.backlog);
@@ -149,7 +149,7 @@ impl<'s> Backlog<'s> {
     ///
     /// A user serves one operation at a time, so its own queue only grows while it is busy: examining the queue
     /// afterwards shows what every arrival found. A shared queue only grows while all of its users are busy.
-    pub(crate) fn arrive(&mut self, now: Nanos, control: &Control, mut dropped: impl FnMut()) {
+    pub(crate) fn arrive(&mut self, now: Nanos, control: &RoundControl, mut dropped: impl FnMut()) {
         let count = self.with(|queue| queue.arrive(now, control));
         self.seen.due += count;
         self.seen.dropped += count;
@@ -178,7 +178,7 @@ impl<'s> Backlog<'s> {
     }
 
     /// Records that an operation due at `due` was started at `now`.
-    pub(crate) fn started(&mut self, due: Nanos, now: Nanos, control: &Control) {
+    pub(crate) fn started(&mut self, due: Nanos, now: Nanos, control: &RoundControl) {
         let counted = u64::from(control.measures(due));
         self.seen.due += counted;
         self.seen.started += counted;
@@ -199,7 +199,7 @@ impl<'s> Backlog<'s> {
     }
 
     /// Outcomes of all arrivals of this user; `None` without a schedule.
-    pub(crate) fn ended(mut self, control: &Control) -> Option<Arrivals> {
+    pub(crate) fn ended(mut self, control: &RoundControl) -> Option<Arrivals> {
         if !self.is_scheduled {
             return None;
         }
@@ -223,12 +223,12 @@ impl<'s> Backlog<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plan, SECOND, Schedule};
+    use crate::{RoundPlan, SECOND, Schedule};
 
     #[test]
     fn what_finds_the_queue_full_is_dropped_and_the_rest_keeps_its_place() {
-        let control = Control::new(&Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() }, 0);
-        let plan = Plan { backlog: 3, ..Plan::default() };
+        let control = RoundControl::new(&RoundPlan { warm_up_ns: 0, measure_ns: SECOND, ..RoundPlan::default() }, 0);
+        let plan = RoundPlan { backlog: 3, ..RoundPlan::default() };
         let mut backlog = Backlog::of(Schedule::Constant { per_second: 10.0 }, &plan, &control, 0);
         let mut dropped = 0;
         backlog.arrive(SECOND / 2, &control, || dropped += 1);
@@ -259,8 +259,9 @@ mod tests {
 
     #[test]
     fn what_the_warm_up_made_due_is_counted_apart_where_it_is_started() {
-        let control = Control::new(&Plan { warm_up_ns: SECOND, measure_ns: SECOND, ..Plan::default() }, 0);
-        let mut backlog = Backlog::of(Schedule::Constant { per_second: 2.0 }, &Plan::default(), &control, 0);
+        let control =
+            RoundControl::new(&RoundPlan { warm_up_ns: SECOND, measure_ns: SECOND, ..RoundPlan::default() }, 0);
+        let mut backlog = Backlog::of(Schedule::Constant { per_second: 2.0 }, &RoundPlan::default(), &control, 0);
         backlog.arrive(2 * SECOND, &control, || panic!("there is room"));
         // Due at 0, 0.5, 1 and 1.5 s: the first is started in time, the second in the interval, the last not at all.
         for now in [0, 3 * SECOND / 2, 7 * SECOND / 4] {
@@ -274,8 +275,8 @@ mod tests {
 
     #[test]
     fn without_a_schedule_nothing_waits() {
-        let control = Control::new(&Plan::default(), 0);
-        let mut backlog = Backlog::of(Schedule::Closed, &Plan::default(), &control, 0);
+        let control = RoundControl::new(&RoundPlan::default(), 0);
+        let mut backlog = Backlog::of(Schedule::Closed, &RoundPlan::default(), &control, 0);
         backlog.arrive(9 * SECOND, &control, || panic!("nothing can be dropped"));
         assert_eq!((backlog.next(), backlog.waiting()), (None, 0));
         assert_eq!(backlog.ended(&control), None);
@@ -283,8 +284,8 @@ mod tests {
 
     #[test]
     fn a_shared_stream_gives_each_arrival_to_one_user_and_counts_it_once() {
-        let control = Control::new(&Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() }, 0);
-        let plan = Plan { backlog: 2, ..Plan::default() };
+        let control = RoundControl::new(&RoundPlan { warm_up_ns: 0, measure_ns: SECOND, ..RoundPlan::default() }, 0);
+        let plan = RoundPlan { backlog: 2, ..RoundPlan::default() };
         let shared = Schedule::Shared { per_second: 10.0, seed: None };
         let [mut one, mut other] = [0, 1].map(|_| Backlog::of(shared, &plan, &control, 0));
         // The next free user takes the next arrival, also before it is due.

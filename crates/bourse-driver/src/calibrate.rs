@@ -1,8 +1,8 @@
 //! Calibration before a run: harness overhead and machine noise, from which doubts about figures follow.
 
 use crate::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, Plan, SECOND, Schedule,
-    User, UserSpec, Workload,
+    Background, Clock, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan, SECOND,
+    Schedule, User, UserSpec, Workload,
 };
 use bourse_engine::NullEngine;
 use bourse_record::{Interference, MachineUse, NameValue, ProcessUse, Round, Warning};
@@ -153,7 +153,7 @@ fn second_deviation(times: &[f64]) -> Option<f64> {
 
 /// A round of one user that does nothing; `None` if it cannot be run.
 fn round(clock: &dyn Clock, schedule: Schedule, measure_ns: Nanos) -> Option<Round> {
-    let plan = Plan { warm_up_ns: 20 * MS, measure_ns, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: 20 * MS, measure_ns, ..RoundPlan::default() };
     let mut workload = EmptyWorkload { schedule, specs: [OperationSpec::new("nothing")] };
     let interrupt = AtomicBool::new(false);
     let measured = crate::run(&NullEngine, &mut workload, &plan, Some(0), 1, clock, &interrupt, &mut |_| {}).ok()?;
@@ -180,7 +180,7 @@ impl Workload<'static> for EmptyWorkload {
 struct IdleUser;
 
 impl User for IdleUser {
-    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
         Draw::Ready
     }
     fn perform(&mut self, _: &mut OperationCx<'_>) -> OperationResult {

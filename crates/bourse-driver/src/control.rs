@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// Lengths of a round's phases, and limits of its retries and its backlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct RoundPlan {
     /// Warm-up before the measurement interval; a maximum if a rule may end it.
     pub warm_up_ns: Nanos,
     /// Measurement interval; ends sooner if all customers finish, or by a rule.
@@ -27,7 +27,7 @@ pub struct Plan {
     pub is_part: bool,
 }
 
-impl Default for Plan {
+impl Default for RoundPlan {
     /// 5 s of warm-up, 30 s of measurement, a minute for the drain, up to 10,000 operations waiting for a user.
     fn default() -> Self {
         Self {
@@ -131,7 +131,7 @@ pub enum Fault {
 
 /// Phases of a round as all threads see them, derived from the clock.
 #[derive(Debug)]
-pub struct Control {
+pub struct RoundControl {
     begin: Nanos,
     /// Planned start of the measurement interval, or the moment that a rule chose.
     measure_from: AtomicU64,
@@ -145,9 +145,9 @@ pub struct Control {
     stream: OnceLock<ArrivalStream>,
 }
 
-impl Control {
+impl RoundControl {
     /// Control of a round with that plan that begins at `begin`.
-    pub fn new(plan: &Plan, begin: Nanos) -> Self {
+    pub fn new(plan: &RoundPlan, begin: Nanos) -> Self {
         let measure_from = begin.saturating_add(plan.warm_up_ns);
         Self {
             begin,

@@ -3,7 +3,7 @@
 use crate::backlog::Backlog;
 use crate::reconcile::Recording;
 use crate::user_time::UserMeter;
-use crate::{Clock, Control, Draw, Fault, MS, Nanos, OperationCx, Plan, Sample, StopRule, UserSpec};
+use crate::{Clock, Draw, Fault, MS, Nanos, OperationCx, RoundControl, RoundPlan, Sample, StopRule, UserSpec};
 use bourse_engine::{Connection, ErrorKind};
 use bourse_record::{SampleInclusion, SplitMix};
 use std::cell::Cell;
@@ -16,8 +16,8 @@ pub fn drive(
     user_spec: &mut UserSpec<'_>,
     connection: &mut Connection,
     clock: &dyn Clock,
-    control: &Control,
-    plan: &Plan,
+    control: &RoundControl,
+    plan: &RoundPlan,
     seed: u64,
     recording: &mut Recording,
 ) -> Result<(), Fault> {
@@ -51,8 +51,8 @@ fn work(
     user_spec: &mut UserSpec<'_>,
     connection: &mut Connection,
     clock: &dyn Clock,
-    control: &Control,
-    plan: &Plan,
+    control: &RoundControl,
+    plan: &RoundPlan,
     seed: u64,
     backlog: &mut Backlog<'_>,
     recording: &mut Recording,

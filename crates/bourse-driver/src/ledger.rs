@@ -73,7 +73,7 @@ impl OperationCounts {
 
 /// Counts of one user, or of all users together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ledger {
+pub struct OperationLedger {
     entries: Vec<OperationCounts>,
     /// Sums of response times of scheduled operations, according to the schedule and to the entries; `None` without a
     /// schedule.
@@ -87,7 +87,7 @@ pub(crate) struct ScheduledTimes {
     pub(crate) by_entries_ns: Nanos,
 }
 
-impl Ledger {
+impl OperationLedger {
     /// An empty ledger for `operations` operations.
     pub fn new(operations: usize) -> Self {
         Self { entries: vec![OperationCounts::default(); operations], scheduled: None }

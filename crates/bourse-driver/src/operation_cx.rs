@@ -7,12 +7,12 @@ use std::cell::Cell;
 use std::fmt;
 
 /// An error whose kind determines whether the driver retries.
-pub trait Failure: fmt::Display {
+pub trait OperationError: fmt::Display {
     /// Kind of the error.
     fn kind(&self) -> ErrorKind;
 }
 
-impl Failure for EngineError {
+impl OperationError for EngineError {
     fn kind(&self) -> ErrorKind {
         self.kind()
     }
@@ -65,7 +65,7 @@ impl<'a> OperationCx<'a> {
     ///
     /// # Errors
     /// That of the last attempt: of another kind than conflict, or a conflict after the last retry.
-    pub fn retrying<T, E: Failure>(
+    pub fn retrying<T, E: OperationError>(
         &mut self,
         mut attempt: impl FnMut(&mut Connection) -> Result<T, E>,
     ) -> Result<T, E> {

@@ -1,6 +1,6 @@
 //! Reconciliation of the recorder's figures with the driver's own count.
 
-use crate::ledger::{Ledger, OperationCounts, octave};
+use crate::ledger::{OperationCounts, OperationLedger, octave};
 use crate::user_time::UserTime;
 use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, SampleTotals};
 
@@ -10,7 +10,7 @@ pub struct Recording {
     /// The recorder that the figures come from.
     pub recorder: Recorder,
     /// The ledger that the figures are compared with.
-    pub ledger: Ledger,
+    pub ledger: OperationLedger,
     /// Time of the users' threads.
     pub(crate) times: Vec<UserTime>,
     /// Setting that changed during the round, with the user in whose session it did.
@@ -20,14 +20,14 @@ pub struct Recording {
 impl Recording {
     /// A recorder with an empty ledger.
     pub fn new(recorder: Recorder) -> Self {
-        let ledger = Ledger::new(recorder.specs().len());
+        let ledger = OperationLedger::new(recorder.specs().len());
         // Room enough that the end of a user's loop allocates nothing.
         Self { recorder, ledger, times: Vec::with_capacity(2), changed: None }
     }
 
     /// Memory held, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        self.recorder.memory_bytes() + Ledger::memory_bytes(self.recorder.specs().len())
+        self.recorder.memory_bytes() + OperationLedger::memory_bytes(self.recorder.specs().len())
     }
 
     /// Adds the samples and counts of another user.
@@ -55,7 +55,7 @@ pub struct RoundCounts {
     /// The recorder's count, by operation.
     pub totals: Vec<SampleTotals>,
     /// The driver's own count of the whole round.
-    pub ledger: Ledger,
+    pub ledger: OperationLedger,
     /// Setting that changed during the round, with the user in whose session it did.
     pub changed: Option<String>,
 }
@@ -67,7 +67,7 @@ impl RoundCounts {
     }
 }
 
-fn compare(figures: &[Operation], totals: &[SampleTotals], ledger: &Ledger) -> Vec<Check> {
+fn compare(figures: &[Operation], totals: &[SampleTotals], ledger: &OperationLedger) -> Vec<Check> {
     let all = || figures.iter().zip(totals).zip(ledger.entries());
     let mut whole_round = ComparedCounts::default();
     let mut interval = ComparedCounts::default();

@@ -1,7 +1,7 @@
 //! Time of a user's thread by activity: read by the thread itself, between two operations, at the start and end of the
 //! measurement interval.
 
-use crate::{Control, Nanos};
+use crate::{Nanos, RoundControl};
 use bourse_engine::Wait;
 use bourse_engine::thread_time::{self, MeteredThread, WaitTime};
 use bourse_record::{BlockedOn, BlockedTime, RoleTime, TimeSplit};
@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 /// Meter of a user's thread.
 pub(crate) struct UserMeter<'c> {
-    control: &'c Control,
+    control: &'c RoundControl,
     state: Cell<MeterState>,
     operations: Cell<u64>,
     /// Reason that nothing is metered.
@@ -27,7 +27,7 @@ enum MeterState {
 
 impl<'c> UserMeter<'c> {
     /// Starts metering this thread.
-    pub(crate) fn start(control: &'c Control) -> Self {
+    pub(crate) fn start(control: &'c RoundControl) -> Self {
         let refused = thread_time::meter_this_thread().err();
         let state = if refused.is_some() { MeterState::Unknown } else { MeterState::Before };
         Self { control, state: Cell::new(state), operations: Cell::new(0), refused }

@@ -1,6 +1,6 @@
 //! Workloads, and the users who perform them.
 
-use crate::{Clock, Control, Failure, Fault, Nanos, OperationCx, Outcome, Schedule};
+use crate::{Clock, Fault, Nanos, OperationCx, OperationError, Outcome, RoundControl, Schedule};
 use bourse_engine::{Capabilities, Connection, EngineError, ErrorKind};
 use bourse_record::{OperationSpec, ServerTime};
 
@@ -84,13 +84,13 @@ pub enum StopRule {
 pub struct Background<'w> {
     /// Display name of its thread.
     pub name: String,
-    /// Work of the emulator. It returns when the round [drains](Control::draining) and the work is done, or when the
-    /// round has [ended](Control::ended).
+    /// Work of the emulator. It returns when the round [drains](RoundControl::draining) and the work is done, or when the
+    /// round has [ended](RoundControl::ended).
     pub run: Emulator<'w>,
 }
 
 /// Work of a [`Background`] thread.
-pub type Emulator<'w> = Box<dyn FnOnce(&dyn Clock, &Control) + Send + 'w>;
+pub type Emulator<'w> = Box<dyn FnOnce(&dyn Clock, &RoundControl) + Send + 'w>;
 
 /// Result of drawing the next input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ pub trait User: Send {
     }
 
     /// Draws the next input and stores it. Not timed; may block for about 20 ms.
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw;
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw;
 
     /// Skips the next input because the backlog is full, and returns its operation. `None` if it cannot skip: the next draw
     /// then returns the same input.
@@ -202,7 +202,7 @@ impl OperationResult {
     }
 
     /// An operation that failed with an error; the round ends if the session cannot continue.
-    pub fn error(operation: usize, error: &impl Failure) -> Self {
+    pub fn error(operation: usize, error: &impl OperationError) -> Self {
         let kind = error.kind();
         let fatal = matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted);
         let in_doubt = fatal || kind == ErrorKind::InDoubt;

@@ -1,8 +1,8 @@
 //! Rounds whose recorders have a planted fault: each such round is void, and one without a fault is not.
 
 use bourse_driver::{
-    Background, Clock, Control, Draw, MeasuredRound, OperationCx, OperationResult, OperationSpec, Plan, RealClock,
-    SECOND, Schedule, StopRule, User, UserSpec, Workload, run,
+    Background, Clock, Draw, MeasuredRound, OperationCx, OperationResult, OperationSpec, RealClock, RoundControl,
+    RoundPlan, SECOND, Schedule, StopRule, User, UserSpec, Workload, run,
 };
 use bourse_engine::NullEngine;
 use bourse_record::CheckStatus;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 struct Sleeping(u64);
 
 impl User for Sleeping {
-    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
         Draw::Ready
     }
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
@@ -48,7 +48,7 @@ impl Workload<'static> for Two {
 
 fn measure(fault: PlantedFault) -> MeasuredRound {
     plant(fault);
-    let plan = Plan { warm_up_ns: SECOND / 10, measure_ns: SECOND / 2, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: SECOND / 10, measure_ns: SECOND / 2, ..RoundPlan::default() };
     let mut workload = Two([OperationSpec::new("work")]);
     let (clock, never) = (RealClock::start(), AtomicBool::new(false));
     run(&NullEngine, &mut workload, &plan, Some(0), 1, &clock, &never, &mut |_| {}).expect("the engine does nothing")

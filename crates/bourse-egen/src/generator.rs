@@ -139,7 +139,7 @@ impl RowUnit {
 /// Makes the rows of a part of a database.
 ///
 /// ```no_run
-/// use bourse_egen::{Generator, Inputs, Part, RowSink};
+/// use bourse_egen::{PartGenerator, Inputs, Part, RowSink};
 /// use bourse_schema::TableRow;
 ///
 /// /// Counts the bytes of the flat files.
@@ -154,14 +154,14 @@ impl RowUnit {
 ///
 /// # fn read(name: &str) -> Option<Vec<u8>> { std::fs::read(name).ok() }
 /// let inputs = Inputs::parse(|name| read(name)).unwrap();
-/// let generator = Generator::new(&inputs, Part::whole(1_000, 10).unwrap());
+/// let generator = PartGenerator::new(&inputs, Part::whole(1_000, 10).unwrap());
 /// let mut bytes = Bytes(Vec::new(), 0);
 /// for unit in generator.units(|_| true) {
 ///     generator.make(unit, &mut bytes).unwrap();
 /// }
 /// ```
 #[derive(Debug)]
-pub struct Generator<'a> {
+pub struct PartGenerator<'a> {
     inputs: &'a Inputs,
     part: Part,
     prices: DailyPrices,
@@ -169,7 +169,7 @@ pub struct Generator<'a> {
     names: SecurityNames,
 }
 
-impl<'a> Generator<'a> {
+impl<'a> PartGenerator<'a> {
     /// A generator of the rows of a part.
     pub fn new(inputs: &'a Inputs, part: Part) -> Self {
         Self { inputs, part, prices: DailyPrices::new(), words: Words::new(inputs), names: SecurityNames::new(inputs) }

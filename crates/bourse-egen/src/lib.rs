@@ -43,7 +43,7 @@ mod trade_type;
 pub mod trades;
 pub mod txn;
 
-pub use generator::{Generator, RowUnit};
+pub use generator::{PartGenerator, RowUnit};
 pub use inputs::{InputError, Inputs};
 pub use money::Money;
 pub use part::{MOST_CUSTOMERS, Part, PartError};

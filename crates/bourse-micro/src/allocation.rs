@@ -3,7 +3,8 @@
 use crate::WORKLOADS;
 use crate::workload::{RoundSettings, RoundTally};
 use bourse_driver::{
-    Clock, Control, Draw, MS, OperationCx, OperationResult, Plan, RealClock, Recording, StopRule, User, UserSpec, drive,
+    Clock, Draw, MS, OperationCx, OperationResult, RealClock, Recording, RoundControl, RoundPlan, StopRule, User,
+    UserSpec, drive,
 };
 use bourse_engine::{Engine as _, NullEngine};
 use bourse_record::Recorder;
@@ -21,7 +22,7 @@ struct CountingUser<'s> {
 const FIRST: u64 = 50;
 
 impl User for CountingUser<'_> {
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         self.user.draw(clock, control)
     }
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
@@ -49,7 +50,7 @@ fn the_timed_part_allocates_nothing() {
             is_real: false,
             tally: Arc::new(RoundTally::default()),
         };
-        let plan = Plan { warm_up_ns: 0, measure_ns: 30 * MS, ..Plan::default() };
+        let plan = RoundPlan { warm_up_ns: 0, measure_ns: 30 * MS, ..RoundPlan::default() };
         for user_spec in case
             .planned
             .users(&setting)
@@ -58,7 +59,7 @@ fn the_timed_part_allocates_nothing() {
             .take(1)
         {
             let clock = RealClock::start();
-            let control = Control::new(&plan, clock.now());
+            let control = RoundControl::new(&plan, clock.now());
             let allocations = Arc::new(AtomicU64::new(0));
             let user = CountingUser { user: user_spec.user, times: 0, allocations: allocations.clone() };
             let mut user_spec = UserSpec { user: Box::new(user), ..user_spec };

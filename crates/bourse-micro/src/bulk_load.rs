@@ -7,7 +7,7 @@ use crate::records::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
+use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, StatementForm, Value,
 };
@@ -376,7 +376,7 @@ impl RecordWork for InsertingUser<'_, '_> {
 }
 
 impl User for Loader<'_> {
-    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
         if self.at >= self.all() {
             if !self.setting.is_real {
                 // The null engine repeats the rows until its time is known well enough.

@@ -11,7 +11,7 @@ use crate::database::{create_by, same};
 use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::usual::{STATEMENTS, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
+use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _,
     StatementForm,
@@ -271,7 +271,7 @@ struct MixClient<'s> {
 }
 
 impl User for MixClient<'_> {
-    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, _: &RoundControl) -> Draw {
         if self.left == 0 {
             if self.setting.is_real {
                 return Draw::Finished;

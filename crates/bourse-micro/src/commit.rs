@@ -8,7 +8,7 @@ use crate::workload::{
     MicroError, PlannedWorkload, RemainingOperations, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes,
     named,
 };
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, OperationSpec, User, UserSpec};
+use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
     StatementForm, Value,
@@ -236,7 +236,7 @@ struct Committer<'s> {
 }
 
 impl User for Committer<'_> {
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         self.drawn = self.batching.next(clock, self.left.now());
         if self.drawn == 0 {
             return Draw::Finished;

@@ -11,7 +11,8 @@ use crate::workload::{
     named,
 };
 use bourse_driver::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, StopRule, User, UserSpec,
+    Background, Clock, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, RoundControl, StopRule, User,
+    UserSpec,
 };
 use bourse_engine::{
     Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, StatementForm,
@@ -293,7 +294,7 @@ impl User for GrowthWriter<'_> {
         operation == WRITE
     }
 
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         let left = self.left.now();
         let rest =
             if self.growth.per_transaction == 1 { left } else { self.growth.per_transaction - self.in_transaction };
@@ -352,7 +353,7 @@ impl User for Checkpointer<'_> {
         operation == CHECKPOINT
     }
 
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         let now = clock.now();
         if control.draining(now) {
             return Draw::Finished;
@@ -392,7 +393,7 @@ impl User for PinnedReader<'_> {
         operation == self.growth.pin()
     }
 
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         let now = clock.now();
         if control.draining(now) {
             return Draw::Finished;

@@ -4,8 +4,8 @@ use crate::workload::{
     MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadCase, Writes, named,
 };
 use bourse_driver::{
-    Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec,
-    Plan, Progress, SECOND, SplitMix, User, UserSpec, Workload,
+    Background, Clock, Draw, Fault, MS, Nanos, OpenLoop, OperationCx, OperationLedger, OperationResult, OperationSpec,
+    RoundControl, RoundPlan, RoundProgress, SECOND, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
 use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, Warning};
@@ -43,11 +43,11 @@ impl Timing {
     /// Length of the measurement interval if nothing else ends a round.
     pub const USUAL_NS: Nanos = 3 * SECOND;
 
-    fn plan(&self, extent: RoundExtent) -> Plan {
+    fn plan(&self, extent: RoundExtent) -> RoundPlan {
         let ends_by_itself = extent == RoundExtent::Work || self.count.is_some();
         let usual = if ends_by_itself { Nanos::MAX / 4 } else { Self::USUAL_NS };
         let warm_up_ns = if extent == RoundExtent::Work { 0 } else { self.warm_up_ns };
-        Plan { warm_up_ns, measure_ns: self.measure_ns.unwrap_or(usual), ..Plan::default() }
+        RoundPlan { warm_up_ns, measure_ns: self.measure_ns.unwrap_or(usual), ..RoundPlan::default() }
     }
 }
 
@@ -64,7 +64,7 @@ impl User for ScheduledUser<'_> {
     fn may_change_settings(&self) -> bool {
         self.0.may_change_settings()
     }
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         self.0.draw(clock, control)
     }
     fn skip(&mut self) -> Option<usize> {
@@ -153,7 +153,7 @@ pub fn run_round(
     seed: u64,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
     crate::database::refuse_foreign(engine)?;
@@ -204,7 +204,7 @@ fn count_not_reached(
     planned: &dyn PlannedWorkload,
     setting: &RoundSettings<'_>,
     round: &Round,
-    plan: &Plan,
+    plan: &RoundPlan,
 ) -> Option<Warning> {
     let after_s = plan.measure_ns as f64 / SECOND as f64;
     let each = setting.count.filter(|_| round.measured_s >= after_s * 0.999)?;
@@ -243,7 +243,7 @@ fn too_few_syncs(io: &[FileActivity], commits: u64, users: u64) -> Option<u64> {
 
 /// Checks that as many changes were committed as the driver counted: the check of the rows then compares the database
 /// with the figures.
-fn acknowledged(writes: Writes, tally: &RoundTally, ledger: &Ledger) -> Check {
+fn acknowledged(writes: Writes, tally: &RoundTally, ledger: &OperationLedger) -> Check {
     let entry = ledger.entry(writes.operation);
     let (changes, valid, failed) = (RoundTally::get(&tally.changes), entry.valid(), entry.ended(Outcome::Failed));
     // Of a batch that failed some may have been committed.
@@ -315,7 +315,7 @@ fn add_harness_overhead(
         is_real: false,
         tally: Arc::new(RoundTally::default()),
     };
-    let plan = Plan { warm_up_ns: 20 * MS, measure_ns: 100 * MS, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: 20 * MS, measure_ns: 100 * MS, ..RoundPlan::default() };
     let never = AtomicBool::new(false);
     // On a machine that lets us run too seldom a tenth of a second may pass without a sample.
     let mut floor = None;

@@ -1,7 +1,7 @@
 //! Sizes of the log and the journal, sampled far more often than once a second: the journal of a small transaction
 //! exists for some microseconds only.
 
-use bourse_driver::{Background, Clock, Control, MS, Nanos, SECOND};
+use bourse_driver::{Background, Clock, MS, Nanos, RoundControl, SECOND};
 use bourse_engine::{Engine, Footprint};
 use bourse_record::Series;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -106,7 +106,7 @@ pub(crate) fn look(engine: &dyn Engine, watched: &WatchedSizes, begin: Nanos, no
 /// Emulator that samples until the round drains.
 pub(crate) fn watcher<'s>(engine: &'s dyn Engine, watched: &WatchedSizes) -> Background<'s> {
     let watched = watched.clone();
-    let run = Box::new(move |clock: &dyn Clock, control: &Control| {
+    let run = Box::new(move |clock: &dyn Clock, control: &RoundControl| {
         let begin = control.begin();
         loop {
             let now = clock.now();

@@ -19,4 +19,4 @@ pub mod mix;
 pub mod verify;
 pub mod workload;
 
-pub use workload::{Generator, GrowingTable, LastingRows, Rows, Size, SizeColumn, Workload};
+pub use workload::{Generator, GrowingTable, LastingRows, RowRule, Size, SizeColumn, Workload};

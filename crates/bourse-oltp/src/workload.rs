@@ -1,7 +1,7 @@
 //! A transactional workload as data: tables, sizes, rows, conditions.
 
 use crate::check::Check;
-use crate::load::{LoadError, Phase};
+use crate::load::{LoadError, LoadPhase};
 use bourse_engine::{EngineError, Loader};
 use bourse_schema::{Batch, Table};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct SizeColumn {
 
 /// Number of rows that a table must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows {
+pub struct RowRule {
     /// Least and most rows just after loading.
     pub loaded: RangeInclusive<u64>,
     /// Least and most rows at any later time; [`i128::MAX`] for no limit.
@@ -110,7 +110,7 @@ pub trait Workload: Sync {
     fn check_size(&self, size: &Size) -> Result<(), String>;
 
     /// Rows that a table of a database of that size must have.
-    fn rows(&self, table: &Table, size: &Size) -> Rows;
+    fn rows(&self, table: &Table, size: &Size) -> RowRule;
 
     /// Part of a table that no transaction changes.
     fn lasting(&self, table: &Table) -> LastingRows;
@@ -161,7 +161,7 @@ pub trait Workload: Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn before_phase(&self, phase: Phase, loader: &mut dyn Loader) -> Result<(), EngineError> {
+    fn before_phase(&self, phase: LoadPhase, loader: &mut dyn Loader) -> Result<(), EngineError> {
         let _ = (phase, loader);
         Ok(())
     }

@@ -23,7 +23,7 @@ pub struct AcidFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<OperationIsolation>,
     /// The tests in order.
-    pub tests: Vec<Test>,
+    pub tests: Vec<AcidTest>,
     /// Warnings about the target or the machine.
     pub warnings: Vec<Warning>,
     /// Whether the tests were interrupted; some are missing then.
@@ -47,7 +47,7 @@ impl AcidFile {
     }
 
     /// Number of tests with this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: AcidVerdict) -> usize {
         self.tests.iter().filter(|test| test.verdict == verdict).count()
     }
 }
@@ -85,7 +85,7 @@ impl Property {
 /// Verdict on a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum AcidVerdict {
     /// Every finding is as demanded.
     Passed,
     /// A finding is not as demanded.
@@ -94,7 +94,7 @@ pub enum Verdict {
     NotApplicable,
 }
 
-impl Verdict {
+impl AcidVerdict {
     /// Name of the verdict for tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Verdict {
 
 /// A test, its verdict, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Test {
+pub struct AcidTest {
     /// Short name: A1, C1, I1, D1 …
     pub id: String,
     /// Property that the test examines.
@@ -119,29 +119,29 @@ pub struct Test {
     /// Condition that the findings must meet.
     pub demanded: String,
     /// Verdict.
-    pub verdict: Verdict,
+    pub verdict: AcidVerdict,
     /// Explanation of the verdict: the course of the test, or the findings that contradict the demand.
     pub reason: String,
     /// Executions of the test.
-    pub cases: Vec<Case>,
+    pub cases: Vec<AcidCase>,
     /// Duration in seconds.
     pub took_s: f64,
 }
 
 /// One execution of a test.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Case {
+pub struct AcidCase {
     /// Variant of the test: the account, the security, the way that it ends.
     pub label: String,
     /// Short description of what happened to the second session; empty with a single session.
     pub second_session: String,
     /// Actions in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<AcidStep>,
     /// Observations at the end.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AcidFinding>,
 }
 
-impl Case {
+impl AcidCase {
     /// Whether every finding is as demanded.
     pub fn holds(&self) -> bool {
         self.findings.iter().all(|finding| finding.holds)
@@ -150,7 +150,7 @@ impl Case {
 
 /// One action of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Step {
+pub struct AcidStep {
     /// Name of the session (S1, S2, …) or of another actor.
     pub session: String,
     /// Action that was requested.
@@ -165,7 +165,7 @@ pub struct Step {
 
 /// One observation, compared with the required value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
+pub struct AcidFinding {
     /// Name of the observed value.
     pub what: String,
     /// Required value.
@@ -176,12 +176,12 @@ pub struct Finding {
     pub holds: bool,
 }
 
-impl Finding {
+impl AcidFinding {
     /// Compares an observed value with the required one.
     ///
     /// ```
-    /// use bourse_record::acid::Finding;
-    /// let finding = Finding::equal("balance", &100, &101);
+    /// use bourse_record::acid::AcidFinding;
+    /// let finding = AcidFinding::equal("balance", &100, &101);
     /// assert_eq!((finding.wanted.as_str(), finding.found.as_str(), finding.holds), ("100", "101", false));
     /// ```
     pub fn equal<T: PartialEq + ToString>(what: impl Into<String>, wanted: &T, found: &T) -> Self {

@@ -2,7 +2,7 @@
 //! loss.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::acid::{Case, Finding};
+use crate::acid::{AcidCase, AcidFinding};
 use crate::{Document, DocumentKind, Durability, Provenance, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,7 +131,7 @@ pub struct CrashOutcome {
     /// Whether the guarantee was met.
     pub holds: bool,
     /// The crashes one by one.
-    pub cases: Vec<Case>,
+    pub cases: Vec<AcidCase>,
 }
 
 impl CrashRow {
@@ -310,7 +310,7 @@ pub struct SampledState {
     /// Whether the state violates the guarantee.
     pub broken: bool,
     /// Findings that differ from a database with every acknowledged commit.
-    pub wrong: Vec<Finding>,
+    pub wrong: Vec<AcidFinding>,
 }
 
 impl SampledStates {

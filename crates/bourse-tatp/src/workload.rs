@@ -7,11 +7,11 @@ use crate::tables;
 use crate::transactions::{Output, STATEMENTS, perform};
 use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
 use bourse_oltp::check::Check;
-use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Query, Unit};
+use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Query, TotalUnit};
 use bourse_oltp::load::LoadError;
 use bourse_oltp::mix::{Change, JudgedTransaction, Transactions};
 use bourse_oltp::verify::ReferenceTables;
-use bourse_oltp::{Generator, LastingRows, Rows, Size, SizeColumn, Workload};
+use bourse_oltp::{Generator, LastingRows, RowRule, Size, SizeColumn, Workload};
 use bourse_record::Outcome;
 use bourse_schema::{Batch, Cardinality, Table};
 
@@ -57,7 +57,7 @@ impl Workload for Tatp {
         }
     }
 
-    fn rows(&self, table: &Table, size: &Size) -> Rows {
+    fn rows(&self, table: &Table, size: &Size) -> RowRule {
         let units = (subscribers(size) / CHUNK).unsigned_abs();
         let loaded = match table.cardinality {
             Cardinality::AboutPerLoadUnit(rows) => {
@@ -70,11 +70,11 @@ impl Workload for Tatp {
             // Three of each service at most.
             LastingRows::Nothing => {
                 let later = 0..=at_most(units * CHUNK.unsigned_abs() * 12);
-                Rows { loaded, later, words: "at most three for each of four services of a subscriber".to_owned() }
+                RowRule { loaded, later, words: "at most three for each of four services of a subscriber".to_owned() }
             }
             _ => {
                 let later = at_most(*loaded.start())..=at_most(*loaded.end());
-                Rows { loaded, later, words: format!("scales with {} subscribers", subscribers(size)) }
+                RowRule { loaded, later, words: format!("scales with {} subscribers", subscribers(size)) }
             }
         }
     }
@@ -192,7 +192,10 @@ impl Transactions for Tatp {
 }
 
 static GROWTHS: Growths = Growths {
-    before_and_after: &[Query { sql: "SELECT count(*) FROM call_forwarding", totals: &[("forwardings", Unit::Whole)] }],
+    before_and_after: &[Query {
+        sql: "SELECT count(*) FROM call_forwarding",
+        totals: &[("forwardings", TotalUnit::Whole)],
+    }],
     after: &[],
     growths: &[Growth {
         name: "call forwardings",

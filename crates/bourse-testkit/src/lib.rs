@@ -39,7 +39,7 @@ mod waits;
 
 pub use conformance::{conformance, routines_conformance};
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
-pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
+pub use misbehave::{Dropping, Failing, HitStatements, Keeping, Stalling, Weakening};
 pub use misread::{MisreadingEngine, ReadDefect};
 pub use proxy_checks::{
     Outcomes, each_has_acted, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost,

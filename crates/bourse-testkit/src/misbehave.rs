@@ -9,14 +9,14 @@ use std::time::Duration;
 
 /// Statements that are hit, counted from 1 over all sessions of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum HitStatements {
     /// Only the statement with this number.
     At(u64),
     /// Every n-th statement.
     Every(u64),
 }
 
-impl Fault {
+impl HitStatements {
     pub(crate) fn hits(self, number: u64) -> bool {
         match self {
             Self::At(at) => number == at,
@@ -41,7 +41,7 @@ enum HitEffect {
 /// Counter of statements that decides which are hit.
 #[derive(Debug, Clone)]
 struct Trigger {
-    fault: Fault,
+    fault: HitStatements,
     effect: HitEffect,
     /// Prefix of the statements that are counted; empty for all.
     only: &'static str,
@@ -49,7 +49,7 @@ struct Trigger {
 }
 
 impl Trigger {
-    fn new(fault: Fault, effect: HitEffect) -> Self {
+    fn new(fault: HitStatements, effect: HitEffect) -> Self {
         Self { fault, effect, only: "", seen: Arc::default() }
     }
 
@@ -124,21 +124,21 @@ wrapper! {
 
 impl<E> Stalling<E> {
     /// Wraps `inner`; statements that `fault` hits sleep for `stall` first.
-    pub fn new(inner: E, fault: Fault, stall: Duration) -> Self {
+    pub fn new(inner: E, fault: HitStatements, stall: Duration) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Sleep(stall)) }
     }
 }
 
 impl<E> Failing<E> {
     /// Wraps `inner`; statements that `fault` hits fail with an error of that kind.
-    pub fn new(inner: E, fault: Fault, kind: ErrorKind) -> Self {
+    pub fn new(inner: E, fault: HitStatements, kind: ErrorKind) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Fail(kind)) }
     }
 }
 
 impl<E> Dropping<E> {
     /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted.
-    pub fn new(inner: E, fault: Fault) -> Self {
+    pub fn new(inner: E, fault: HitStatements) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Drop) }
     }
 }
@@ -154,14 +154,14 @@ impl<E> Dropping<E> {
 
 impl<E> Keeping<E> {
     /// Wraps `inner`; rollbacks that `fault` hits commit. Only rollbacks of transactions with changes are counted.
-    pub fn new(inner: E, fault: Fault) -> Self {
+    pub fn new(inner: E, fault: HitStatements) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Keep) }
     }
 }
 
 impl<E> Weakening<E> {
     /// Wraps `inner`; transactions that `fault` hits run as read committed.
-    pub fn new(inner: E, fault: Fault) -> Self {
+    pub fn new(inner: E, fault: HitStatements) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Weaken) }
     }
 }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_chosen_statements_fail() {
-        let engine = Failing::new(NullEngine, Fault::Every(3), ErrorKind::Conflict);
+        let engine = Failing::new(NullEngine, HitStatements::Every(3), ErrorKind::Conflict);
         let failed = Err(ErrorKind::Conflict);
         assert_eq!(results(&engine, 6), [Ok(1), Ok(1), failed, Ok(1), Ok(1), failed]);
         assert_eq!(engine.statements(), 6);
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn the_chosen_statement_stalls() {
         let stall = Duration::from_millis(20);
-        let engine = Stalling::new(NullEngine, Fault::At(2), stall);
+        let engine = Stalling::new(NullEngine, HitStatements::At(2), stall);
         let mut session = engine.session().unwrap();
         let mut took = || {
             let start = std::time::Instant::now();
@@ -252,7 +252,8 @@ mod tests {
     fn only_named_changes_are_lost() {
         static OTHER: Sql = Sql::new("DELETE FROM holding");
         let engine =
-            Dropping::new(Failing::new(NullEngine, Fault::Every(1), ErrorKind::Other), Fault::At(1)).only("DELETE");
+            Dropping::new(Failing::new(NullEngine, HitStatements::Every(1), ErrorKind::Other), HitStatements::At(1))
+                .only("DELETE");
         let mut session = engine.session().unwrap();
         assert!(session.execute(&CHANGE, Params::NONE).is_err(), "it reaches the engine below");
         assert_eq!(session.execute(&OTHER, Params::NONE).unwrap(), 1, "it does not");
@@ -260,7 +261,8 @@ mod tests {
 
     #[test]
     fn a_lost_change_is_reported_as_made() {
-        let engine = Dropping::new(Failing::new(NullEngine, Fault::At(2), ErrorKind::Other), Fault::At(2));
+        let engine =
+            Dropping::new(Failing::new(NullEngine, HitStatements::At(2), ErrorKind::Other), HitStatements::At(2));
         // The failing engine below would have refused its second statement, which is now the third change.
         assert_eq!(results(&engine, 3), [Ok(1), Ok(1), Err(ErrorKind::Other)]);
     }

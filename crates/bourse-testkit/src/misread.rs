@@ -1,6 +1,6 @@
 //! An engine whose records are returned wrong on purpose, to show whether a workload checks what it reads.
 
-use crate::misbehave::Fault;
+use crate::misbehave::HitStatements;
 use bourse_engine::{
     Access, Capabilities, Connection, Description, EachRow, Engine, EngineError, FieldChange, Footprint, Hosting,
     Interface, Key, KeyEngine, Location, RecordTable, Records, Row, StatementForm, Value,
@@ -30,14 +30,14 @@ pub enum ReadDefect {
 #[derive(Debug)]
 pub struct MisreadingEngine<E> {
     inner: E,
-    fault: Fault,
+    fault: HitStatements,
     what: ReadDefect,
     rows: Arc<AtomicU64>,
 }
 
 impl<E> MisreadingEngine<E> {
     /// Wraps `inner`; rows that `fault` hits, counted as they are read over all sessions, get the defect `what`.
-    pub fn new(inner: E, fault: Fault, what: ReadDefect) -> Self {
+    pub fn new(inner: E, fault: HitStatements, what: ReadDefect) -> Self {
         Self { inner, fault, what, rows: Arc::default() }
     }
 }
@@ -80,7 +80,7 @@ impl<E: Engine> KeyEngine for MisreadingEngine<E> {
 
 struct WrongRecords {
     inner: Connection,
-    fault: Fault,
+    fault: HitStatements,
     what: ReadDefect,
     rows: Arc<AtomicU64>,
     /// Values of the last row read.

@@ -3,7 +3,7 @@
 //! `cargo run --release -p bourse-tpce --example rounds -- sqlite::memory: 1,2,4 1,2 10` loads 1,000 customers with ten
 //! days and prints a line a round: Trade-Results and transactions a second, response times, pauses, processor time.
 
-use bourse_driver::{Plan, RealClock, SECOND};
+use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::open;
@@ -32,7 +32,7 @@ fn main() {
     for seed in 0..2 {
         for users in numbers(argument(1, "1,2,4")) {
             for market_users in numbers(argument(2, "1,2")) {
-                let plan = Plan { warm_up_ns: 5 * SECOND, measure_ns: seconds * SECOND, ..Plan::default() };
+                let plan = RoundPlan { warm_up_ns: 5 * SECOND, measure_ns: seconds * SECOND, ..RoundPlan::default() };
                 let options = RunOptions { users, market_users, plan, seed, ..RunOptions::new(part) };
                 let clock = RealClock::start();
                 let ran = run(&engine, &inputs, &options, &clock, &AtomicBool::new(false), &mut |_| {}).expect("runs");

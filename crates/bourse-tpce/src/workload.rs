@@ -8,8 +8,8 @@ use bourse_egen::files::BatchOptions;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{EngineError, Loader};
 use bourse_oltp::check::Check;
-use bourse_oltp::load::{Fingerprint, LoadError, Phase};
-use bourse_oltp::{Generator, GrowingTable, LastingRows, Rows, Size, SizeColumn, Workload};
+use bourse_oltp::load::{Fingerprint, LoadError, LoadPhase};
+use bourse_oltp::{Generator, GrowingTable, LastingRows, RowRule, Size, SizeColumn, Workload};
 use bourse_schema::{Batch, Cardinality, Group, Table, TableRow as _, TradeId, tables};
 use std::ops::RangeInclusive;
 
@@ -87,7 +87,7 @@ impl Workload for Tpce {
     }
 
     /// Growing tables may have more than were loaded; those that trades empty again, fewer.
-    fn rows(&self, table: &Table, size: &Size) -> Rows {
+    fn rows(&self, table: &Table, size: &Size) -> RowRule {
         let part = known_part(size);
         let loaded = loaded_rows(table, part);
         let later = match (table.group, table.cardinality) {
@@ -100,7 +100,7 @@ impl Workload for Tpce {
             (Group::Fixed, _) => "fixed size".to_owned(),
             _ => format!("scales with {} customers", part.customers()),
         };
-        Rows { loaded, later, words }
+        RowRule { loaded, later, words }
     }
 
     /// Data-Maintenance (Clause 3.3.11) and Trade-Update (Clause 3.3.10) change single columns; Trade-Result and Market-Feed the
@@ -167,10 +167,10 @@ impl Workload for Tpce {
         }
     }
 
-    fn before_phase(&self, phase: Phase, loader: &mut dyn Loader) -> Result<(), EngineError> {
+    fn before_phase(&self, phase: LoadPhase, loader: &mut dyn Loader) -> Result<(), EngineError> {
         match phase {
-            Phase::Counts => planted!(LoaderLosesRowEarly: loader.run(crate::planted::LOSE_WATCH_ITEM)?; ()),
-            Phase::Finish => {
+            LoadPhase::Counts => planted!(LoaderLosesRowEarly: loader.run(crate::planted::LOSE_WATCH_ITEM)?; ()),
+            LoadPhase::Finish => {
                 planted!(LoaderLosesRowLate: loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
                 planted!(LoaderAltersPrices: loader.run(crate::planted::ALTER_PRICES)?; ());
             }

@@ -22,7 +22,7 @@ mod spent;
 mod tpce;
 mod work_folder;
 
-use args::{Arguments, Command, FromFile, MicroCommand, SchemaDocument, SuiteCommand, Tpce};
+use args::{Arguments, Command, FromFile, MicroCommand, SchemaDocument, SuiteCommand, TpceCommand};
 use bourse_engine::server_wait;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
@@ -86,14 +86,16 @@ fn plant() -> Result<(), Failure> {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Tpce(Tpce::Run(arguments)) => commands::tpce::run::run(&arguments),
-        Command::Tpce(Tpce::Load(arguments)) => commands::tpce::load::load(&arguments),
-        Command::Tpce(Tpce::Gen(arguments)) => commands::tpce::generate::generate(&arguments),
-        Command::Tpce(Tpce::Serve(arguments)) => commands::tpce::serve::serve(&arguments),
-        Command::Tpce(Tpce::Check(arguments)) => commands::oltp::check::check(&bourse_tpce::workload::Tpce, &arguments),
-        Command::Tpce(Tpce::Acid(arguments)) => commands::tpce::acid::run(&arguments),
-        Command::Tpce(Tpce::AcidLoad(arguments)) => commands::tpce::acid::load(&arguments),
-        Command::Tpce(Tpce::Verify(arguments)) => commands::tpce::verify::run(&arguments),
+        Command::Tpce(TpceCommand::Run(arguments)) => commands::tpce::run::run(&arguments),
+        Command::Tpce(TpceCommand::Load(arguments)) => commands::tpce::load::load(&arguments),
+        Command::Tpce(TpceCommand::Gen(arguments)) => commands::tpce::generate::generate(&arguments),
+        Command::Tpce(TpceCommand::Serve(arguments)) => commands::tpce::serve::serve(&arguments),
+        Command::Tpce(TpceCommand::Check(arguments)) => {
+            commands::oltp::check::check(&bourse_tpce::workload::Tpce, &arguments)
+        }
+        Command::Tpce(TpceCommand::Acid(arguments)) => commands::tpce::acid::run(&arguments),
+        Command::Tpce(TpceCommand::AcidLoad(arguments)) => commands::tpce::acid::load(&arguments),
+        Command::Tpce(TpceCommand::Verify(arguments)) => commands::tpce::verify::run(&arguments),
         Command::Tatp(command) => commands::mix::run(&bourse_tatp::Tatp, command),
         Command::Micro(MicroCommand::List { workload, json: false }) => {
             output::print(&commands::micro::list::list(workload.as_deref())?)

@@ -58,7 +58,7 @@ static BARS: LazyLock<MultiProgress> = LazyLock::new(|| {
 });
 
 /// A step with a known total, or one of unknown length.
-pub(crate) struct Step {
+pub(crate) struct ProgressStep {
     bar: ProgressBar,
     what: String,
     unit: &'static str,
@@ -69,7 +69,7 @@ pub(crate) struct Step {
     heartbeat: Option<Sender<()>>,
 }
 
-impl Step {
+impl ProgressStep {
     /// Begins counting `total` bytes.
     pub(crate) fn counting_bytes(what: impl Into<String>, total: u64) -> Self {
         let template = "{msg} {bar:30} {percent:>3}%  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {eta} left";

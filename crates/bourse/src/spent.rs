@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Part of the time; in the order of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Part {
+pub(crate) enum SpentPart {
     /// A database is loaded.
     Loading,
     /// The database is checked before it is used.
@@ -45,7 +45,7 @@ pub(crate) enum Part {
     Other,
 }
 
-impl Part {
+impl SpentPart {
     const fn name(self) -> &'static str {
         match self {
             Self::Loading => "loading",
@@ -69,31 +69,31 @@ impl Part {
 }
 
 /// Time by part, in nanoseconds: as a child process reports it.
-pub(crate) type Parts = BTreeMap<Part, u64>;
+pub(crate) type SpentParts = BTreeMap<SpentPart, u64>;
 
 /// A stopwatch that is always on one part.
 #[derive(Debug)]
 struct Stopwatch {
-    part: Part,
+    part: SpentPart,
     /// Moment until which time is counted.
     until: Duration,
-    spent: BTreeMap<Part, Duration>,
+    spent: BTreeMap<SpentPart, Duration>,
 }
 
 impl Stopwatch {
     const fn new() -> Self {
-        Self { part: Part::Other, until: Duration::ZERO, spent: BTreeMap::new() }
+        Self { part: SpentPart::Other, until: Duration::ZERO, spent: BTreeMap::new() }
     }
 
     /// Adds the time until `now` to the current part and switches to another; returns the part until then.
-    fn switch(&mut self, now: Duration, to: Part) -> Part {
+    fn switch(&mut self, now: Duration, to: SpentPart) -> SpentPart {
         *self.spent.entry(self.part).or_default() += now.saturating_sub(self.until);
         self.until = self.until.max(now);
         std::mem::replace(&mut self.part, to)
     }
 
     /// Moves time of one part to another, at most as much as there is.
-    fn give(&mut self, now: Duration, from: Part, to: Part, time: Duration) {
+    fn give(&mut self, now: Duration, from: SpentPart, to: SpentPart, time: Duration) {
         self.switch(now, self.part);
         let all = self.spent.entry(from).or_default();
         let given = time.min(*all);
@@ -102,7 +102,7 @@ impl Stopwatch {
     }
 
     /// The parts until a moment.
-    fn parts(&mut self, now: Duration) -> BTreeMap<Part, Duration> {
+    fn parts(&mut self, now: Duration) -> BTreeMap<SpentPart, Duration> {
         self.switch(now, self.part);
         self.spent.clone()
     }
@@ -123,14 +123,14 @@ pub(crate) fn begin() {
 
 /// Counts to a part as long as the value lives; only the innermost of nested ones counts.
 #[must_use]
-pub(crate) fn on(part: Part) -> Spending {
+pub(crate) fn on(part: SpentPart) -> Spending {
     let (mut watch, now) = watch();
     Spending { before: watch.switch(now, part) }
 }
 
 /// A running part of the time.
 pub(crate) struct Spending {
-    before: Part,
+    before: SpentPart,
 }
 
 impl Drop for Spending {
@@ -141,44 +141,44 @@ impl Drop for Spending {
 }
 
 /// Time that this process has spent until now.
-pub(crate) fn parts() -> Parts {
+pub(crate) fn parts() -> SpentParts {
     let (mut watch, now) = watch();
     watch.parts(now).into_iter().map(|(part, time)| (part, time.as_nanos() as u64)).collect()
 }
 
 /// Assigns the time of a child process to its parts, out of the time for which its round was begun and ended here; its rest
 /// stays there.
-pub(crate) fn of_process(parts: &Parts) {
+pub(crate) fn of_process(parts: &SpentParts) {
     let (mut watch, now) = watch();
-    let named = parts.iter().filter(|(part, _)| !matches!(part, Part::Rounds | Part::Other));
-    named.for_each(|(part, ns)| watch.give(now, Part::Rounds, *part, Duration::from_nanos(*ns)));
+    let named = parts.iter().filter(|(part, _)| !matches!(part, SpentPart::Rounds | SpentPart::Other));
+    named.for_each(|(part, ns)| watch.give(now, SpentPart::Rounds, *part, Duration::from_nanos(*ns)));
 }
 
 /// Counts so much of the time of a part to none: nothing came of it.
-pub(crate) fn count_in_vain(part: Part, time: Duration) {
+pub(crate) fn count_in_vain(part: SpentPart, time: Duration) {
     let (mut watch, now) = watch();
-    watch.give(now, part, Part::Other, time);
+    watch.give(now, part, SpentPart::Other, time);
 }
 
 /// Counts the phases of a round that was run while it was begun and ended here.
 pub(crate) fn of_round(round: &Round, is_probe: bool) {
-    let mut all = Parts::new();
-    let mut add = |part, round: &Round, of: fn(PhaseKind, Part) -> Part| {
+    let mut all = SpentParts::new();
+    let mut add = |part, round: &Round, of: fn(PhaseKind, SpentPart) -> SpentPart| {
         for phase in &round.phases {
             let ns = ((phase.to_s - phase.from_s).max(0.0) * 1e9) as u64;
             *all.entry(of(phase.kind, part)).or_default() += ns;
         }
     };
     match is_probe {
-        true => add(Part::Search, round, |_, part| part),
-        false => add(Part::Interval, round, |kind, part| match kind {
-            PhaseKind::WarmUp => Part::WarmUp,
+        true => add(SpentPart::Search, round, |_, part| part),
+        false => add(SpentPart::Interval, round, |kind, part| match kind {
+            PhaseKind::WarmUp => SpentPart::WarmUp,
             PhaseKind::Measurement => part,
-            PhaseKind::Drain => Part::Drain,
+            PhaseKind::Drain => SpentPart::Drain,
         }),
     }
     if let Some(latency) = &round.latency {
-        add(Part::Latency, &latency.round, |_, part| part);
+        add(SpentPart::Latency, &latency.round, |_, part| part);
     }
     of_process(&all);
 }
@@ -188,7 +188,7 @@ pub(crate) fn time_spent() -> TimeSpent {
     let (mut watch, now) = watch();
     let parts = watch.parts(now);
     let part =
-        |(part, time): (Part, Duration)| PartOfTime { name: part.name().to_owned(), seconds: time.as_secs_f64() };
+        |(part, time): (SpentPart, Duration)| PartOfTime { name: part.name().to_owned(), seconds: time.as_secs_f64() };
     TimeSpent {
         total_s: now.as_secs_f64(),
         parts: parts.into_iter().filter(|(_, time)| !time.is_zero()).map(part).collect(),
@@ -203,21 +203,21 @@ mod tests {
     fn no_moment_counts_twice_and_none_is_lost() {
         let at = Duration::from_millis;
         let mut watch = Stopwatch::new();
-        assert_eq!(watch.switch(at(5), Part::Rounds), Part::Other);
-        assert_eq!(watch.switch(at(105), Part::Loading), Part::Rounds);
-        assert_eq!(watch.switch(at(405), Part::Rounds), Part::Loading);
+        assert_eq!(watch.switch(at(5), SpentPart::Rounds), SpentPart::Other);
+        assert_eq!(watch.switch(at(105), SpentPart::Loading), SpentPart::Rounds);
+        assert_eq!(watch.switch(at(405), SpentPart::Rounds), SpentPart::Loading);
         // An interval within, assigned afterwards.
-        watch.give(at(1_405), Part::Rounds, Part::Interval, at(900));
-        watch.switch(at(1_455), Part::Other);
+        watch.give(at(1_405), SpentPart::Rounds, SpentPart::Interval, at(900));
+        watch.switch(at(1_455), SpentPart::Other);
         // At most the existing time is moved: the parts still sum to the clock's time.
-        watch.give(at(1_500), Part::Rounds, Part::Drain, at(10_000));
+        watch.give(at(1_500), SpentPart::Rounds, SpentPart::Drain, at(10_000));
         let parts = watch.parts(at(1_600));
         let expected = [
-            (Part::Loading, at(300)),
-            (Part::Rounds, at(0)),
-            (Part::Interval, at(900)),
-            (Part::Drain, at(250)),
-            (Part::Other, at(150)),
+            (SpentPart::Loading, at(300)),
+            (SpentPart::Rounds, at(0)),
+            (SpentPart::Interval, at(900)),
+            (SpentPart::Drain, at(250)),
+            (SpentPart::Other, at(150)),
         ];
         assert_eq!(parts, BTreeMap::from(expected));
         assert_eq!(parts.values().sum::<Duration>(), at(1_600));

@@ -2,7 +2,7 @@
 
 use super::catalogue::CallFault;
 use super::work::WorkEvent;
-use crate::demand::{Crash, promised};
+use crate::demand::{CrashKind, promised};
 use bourse_crash::preload::CallEffect;
 use bourse_engine::{Description, Durability, MayLose};
 use bourse_record::crash::Guarantee;
@@ -62,7 +62,7 @@ impl TargetDurability {
 
     /// Guarantee of the class after a fault.
     const fn promise(&self, fault: &CallFault) -> Guarantee {
-        promised(self.durability, self.may_lose, if fault.loses_power { Crash::Power } else { Crash::Kill })
+        promised(self.durability, self.may_lose, if fault.loses_power { CrashKind::Power } else { CrashKind::Kill })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::catalogue::{CallFault, moments};
 use super::judge::{ProcessReport, TargetDurability, TrialObservation, judge};
 use crate::test_bed::AcidError;
-use bourse_crash::preload::{CallCounts, CallEffect, Control, Spec, Survival};
+use bourse_crash::preload::{CallCounts, CallEffect, ControlFile, Spec, Survival};
 use bourse_engine::Durability;
 use bourse_record::SplitMix;
 use bourse_record::faults::{DataState, FaultRow};
@@ -43,7 +43,7 @@ impl Trial {
     ///
     /// # Errors
     /// If the control cannot be read, or the image of the disk is incomplete, so that the trial shows nothing.
-    pub fn of(control: &Control, work: ProcessReport, look: ProcessReport) -> Result<Self, AcidError> {
+    pub fn of(control: &ControlFile, work: ProcessReport, look: ProcessReport) -> Result<Self, AcidError> {
         let unreadable = |error: io::Error| AcidError::Machinery(format!("a trial cannot be read: {error}"));
         if let Some(why) = control.incompleteness().map_err(unreadable)? {
             return Err(AcidError::Machinery(format!("the image of the disk could not be kept: {why}")));

@@ -17,9 +17,9 @@ pub use stored::{LoadTrace, LoadTraceError};
 
 use crate::acknowledged::Acknowledgement;
 use crate::crash::CrashResult;
-use crate::demand::{Crash, promised};
+use crate::demand::{CrashKind, promised};
 use crate::test_bed::AcidError;
-use crate::{Site, Subject};
+use crate::{AcidSubject, Site};
 use bourse_crash::{Device, draw, points};
 use bourse_engine::Durability;
 use bourse_record::crash::{Guarantee, SampledState, SampledStates};
@@ -35,7 +35,7 @@ const DEVICE: Device = Device::POWERSAFE;
 /// # Errors
 /// If the load could not be recorded, or its states not be written; a corrupted state is not an error.
 pub fn sampled(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     site: &dyn Site,
     target: &str,
     states: u32,
@@ -76,7 +76,7 @@ pub fn sampled(
 /// # Errors
 /// If the database is not the one that the load was recorded on, or a file cannot be written.
 pub fn replay(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     site: &dyn Site,
     trace: &mut LoadTrace,
     number: u64,
@@ -88,7 +88,7 @@ pub fn replay(
 }
 
 fn state(
-    subject: &Subject<'_>,
+    subject: &AcidSubject<'_>,
     site: &dyn Site,
     trace: &LoadTrace,
     number: u64,
@@ -103,7 +103,7 @@ fn state(
     let acknowledged = usize::try_from(drawn.acknowledged).unwrap_or(usize::MAX);
     let log: &[Acknowledgement] = trace.acknowledged().get(..acknowledged).unwrap_or(trace.acknowledged());
     let crashed = CrashResult::examined(subject, site.open(), trace.last_trade(), log);
-    Ok(judged(number, drawn.id.to_string(), promised(subject.class, subject.may_lose, Crash::Power), &crashed))
+    Ok(judged(number, drawn.id.to_string(), promised(subject.class, subject.may_lose, CrashKind::Power), &crashed))
 }
 
 fn judged(number: u64, state: String, promise: Guarantee, crashed: &CrashResult) -> SampledState {
@@ -136,7 +136,7 @@ fn described(trace: &LoadTrace, class: Durability) -> SampledStates {
         operations: trace.trace().operations.len() as u64,
         syncs: trace.trace().syncs() as u64,
         points: points(trace.trace()).len() as u64,
-        promised: promised(class, None, Crash::Power),
+        promised: promised(class, None, CrashKind::Power),
         states: Vec::new(),
     }
 }

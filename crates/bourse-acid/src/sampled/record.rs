@@ -8,7 +8,7 @@ use bourse_crash::preload::FileRecorder;
 use bourse_crash::{Directory, FileImage};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
-use bourse_tpce::check::reconciliation::Snapshot;
+use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -61,7 +61,7 @@ impl LoadRecording {
     /// # Errors
     /// If the load could not begin, or its operations cannot be read.
     pub fn run(self, engine: Box<dyn Engine>, inputs: &Inputs, part: Part) -> Result<LoadTrace, AcidError> {
-        let last_trade = Snapshot::take(&mut *engine.session()?)?.last_trade;
+        let last_trade = TotalsSnapshot::take(&mut *engine.session()?)?.last_trade;
         let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
         let stop: Arc<AtomicBool> = Arc::default();
         let listener = {

@@ -4,7 +4,7 @@ use super::case::{Activity, StateCase};
 use super::check::{CommitHistory, DATABASE, SqliteCheck};
 use super::work::{WorkloadState, load_with};
 use crate::test_bed::AcidError;
-use bourse_crash::preload::{Control, FileRecorder, ProcessFiles, library, read_recording, write_library};
+use bourse_crash::preload::{ControlFile, FileRecorder, ProcessFiles, library, read_recording, write_library};
 use bourse_crash::{Directory, FileImage, FileOperation, Trace};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::{SqliteEngine, SqliteJournal, declare_device, open};
@@ -99,7 +99,7 @@ impl<'p> Recordings<'p> {
         let recording = folder.path().join("recording");
         fs::write(&recording, []).map_err(recording_error)?;
         let control = folder.path().join("control");
-        let made = Control::create(&control).map_err(recording_error)?;
+        let made = ControlFile::create(&control).map_err(recording_error)?;
         let places =
             ProcessFiles { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
         let argument = serde_json::to_string(work).expect("a struct of texts and numbers has a form");
@@ -125,7 +125,7 @@ fn recording_error(error: io::Error) -> AcidError {
 /// Operations of a process that has ended.
 struct OperationsFile {
     path: PathBuf,
-    control: Control,
+    control: ControlFile,
 }
 
 impl OperationsFile {

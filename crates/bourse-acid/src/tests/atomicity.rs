@@ -7,9 +7,9 @@ use crate::scenario::{Scenario, is_by_command};
 use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, result_of};
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
-use bourse_record::acid::{Case, Finding, Test};
+use bourse_record::acid::{AcidCase, AcidFinding, AcidTest};
 use bourse_schema::{TradeId, tables};
-use bourse_tpce::check::reconciliation::Snapshot;
+use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use bourse_tpce::transactions::{Output, Request, Status};
 
 /// Shares of each order.
@@ -18,7 +18,7 @@ const QTY: i32 = 100;
 /// Totals of a database: rows of each table, balances, and holdings.
 struct BedTotals {
     rows: Vec<(&'static str, i64)>,
-    books: Snapshot,
+    books: TotalsSnapshot,
     held: i64,
 }
 
@@ -26,32 +26,32 @@ impl BedTotals {
     fn of(test_bed: &TestBed<'_>) -> Result<Self, AcidError> {
         let count = |name: &'static str| Ok((name, test_bed.number(&format!("SELECT count(*) FROM {name}"))?));
         let rows: Result<Vec<_>, AcidError> = tables::all().iter().map(|table| count(table.name)).collect();
-        let books = test_bed.with_observer(|db| Snapshot::take(db))?;
+        let books = test_bed.with_observer(|db| TotalsSnapshot::take(db))?;
         let held = test_bed.number("SELECT coalesce(sum(hs_qty), 0) FROM holding_summary")?;
         Ok(Self { rows: rows?, books, held })
     }
 
     /// Compares with the totals before; `gained` has the tables that must have new rows, and how many. All else must be
     /// unchanged.
-    fn compare(&self, before: &Self, gained: &[(&str, i64)]) -> Vec<Finding> {
+    fn compare(&self, before: &Self, gained: &[(&str, i64)]) -> Vec<AcidFinding> {
         let mut findings = Vec::new();
         let mut others = Vec::new();
         for ((name, now), (_, then)) in self.rows.iter().zip(&before.rows) {
             match gained.iter().find(|(gaining, _)| gaining == name) {
                 Some((_, wanted)) => {
-                    findings.push(Finding::equal(format!("new rows of {name}"), wanted, &(now - then)))
+                    findings.push(AcidFinding::equal(format!("new rows of {name}"), wanted, &(now - then)))
                 }
                 None if now != then => others.push(format!("{name}: {:+}", now - then)),
                 None => {}
             }
         }
         let changed = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
-        findings.push(Finding::equal("rows gained or lost in other tables", &"none".to_owned(), &changed));
+        findings.push(AcidFinding::equal("rows gained or lost in other tables", &"none".to_owned(), &changed));
         let totals = |totals: &Self| {
-            let Snapshot { cash, broker_trades, commissions, .. } = &totals.books;
+            let TotalsSnapshot { cash, broker_trades, commissions, .. } = &totals.books;
             format!("cash {cash}, brokers' trades {broker_trades}, commissions {commissions}, shares {}", totals.held)
         };
-        findings.push(Finding::equal("totals", &totals(before), &totals(self)));
+        findings.push(AcidFinding::equal("totals", &totals(before), &totals(self)));
         findings
     }
 }
@@ -90,7 +90,7 @@ fn in_words(rows: &[(&str, i64)]) -> String {
 }
 
 /// Runs A1, or A2 if the order is rolled back.
-pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
+pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> AcidTest {
     judged(if roll_it_back { "A2" } else { "A1" }, |cases| {
         let owner = test_bed.owner()?;
         let listed = test_bed.security_not_held(&owner)?;
@@ -110,18 +110,18 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
                 return Err(AcidError::Machinery(format!("Trade-Order ended with {}", output.status)));
             };
             let status = if roll_it_back { Status::ROLLED_BACK } else { Status::SUCCESS };
-            scenario.find(Finding::equal("status", &status, &output.status));
+            scenario.find(AcidFinding::equal("status", &status, &output.status));
             let one = i64::from(!roll_it_back);
             let waiting = if what == "limit order" { one } else { 0 };
             let gained = [("trade", one), ("trade_history", one), ("trade_request", waiting)];
             let wanted: Vec<_> = gained.iter().filter(|(_, count)| *count != 0).copied().collect();
             let found = rows_of(test_bed, trade)?;
-            scenario.find(Finding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
+            scenario.find(AcidFinding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
             let now = BedTotals::of(test_bed)?;
             now.compare(&before, &gained).into_iter().for_each(|finding| scenario.find(finding));
             let sent = test_bed.environment.sent();
             let of_it = sent.iter().filter(|order| order.trade_id == trade).count();
-            scenario.find(Finding::equal("orders sent to the market", &(one as usize), &of_it));
+            scenario.find(AcidFinding::equal("orders sent to the market", &(one as usize), &of_it));
             cases.push(scenario.done());
         }
         Ok(())
@@ -129,7 +129,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
 }
 
 /// Runs A3 or A4: transactions that are undone by a command.
-pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: HaltCommand) -> Test {
+pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: HaltCommand) -> AcidTest {
     judged(id, |cases| {
         let owner = test_bed.owner()?;
         let listed = test_bed.security_not_held(&owner)?;
@@ -150,13 +150,13 @@ pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: HaltCommand) -> Tes
             let result = result_of(trade, listed.price);
             halted(test_bed, &mut scenario, format!("Trade-Result of {trade}"), result, COMMIT, word)?;
             let status = test_bed.value::<String>(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?;
-            scenario.find(Finding::equal("status of the trade", &"SBMT".to_owned(), &status.unwrap_or_default()));
+            scenario.find(AcidFinding::equal("status of the trade", &"SBMT".to_owned(), &status.unwrap_or_default()));
             // Afterwards the same result must succeed: no session waits, and nothing of the first transaction prevents it.
             let session = scenario.session()?;
             scenario.start(session, format!("Trade-Result of {trade} by another session"), result, None);
             let ended = scenario.end(session)?;
             let output = scenario.settle(session, result, ended)?;
-            scenario.find(Finding::equal("status of the next try", &Status::SUCCESS, &output.status()));
+            scenario.find(AcidFinding::equal("status of the next try", &Status::SUCCESS, &output.status()));
             cases.push(scenario.done());
         }
         Ok(())
@@ -184,12 +184,12 @@ fn halted(
         Ok(output) => format!("ended with status {}", output.status()),
         Err(error) => error.to_string(),
     };
-    scenario.find(Finding::equal("outcome", &"undone".to_owned(), &outcome));
+    scenario.find(AcidFinding::equal("outcome", &"undone".to_owned(), &outcome));
     if word == HaltCommand::Vanish {
         wait_for_the_engine(test_bed, &before)?;
     }
     BedTotals::of(test_bed)?.compare(&before, &[]).into_iter().for_each(|finding| scenario.find(finding));
-    scenario.find(Finding::equal("orders sent to the market", &0, &test_bed.environment.sent().len()));
+    scenario.find(AcidFinding::equal("orders sent to the market", &0, &test_bed.environment.sent().len()));
     Ok(())
 }
 
@@ -208,6 +208,6 @@ fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &BedTotals) -> Result<(),
 }
 
 /// Case that consists of findings only.
-pub(crate) fn plain_case(label: &str, findings: Vec<Finding>) -> Case {
-    Case { label: label.to_owned(), findings, ..Case::default() }
+pub(crate) fn plain_case(label: &str, findings: Vec<AcidFinding>) -> AcidCase {
+    AcidCase { label: label.to_owned(), findings, ..AcidCase::default() }
 }

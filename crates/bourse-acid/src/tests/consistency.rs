@@ -6,10 +6,10 @@ use crate::test_bed::{AcidError, TestBed, TxnEnvironment, result_of};
 use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation};
 use bourse_record::SplitMix;
-use bourse_record::acid::{Case, Finding, Step, Test};
+use bourse_record::acid::{AcidCase, AcidFinding, AcidStep, AcidTest};
 use bourse_tpce::check::conditions::CONDITIONS;
 
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use bourse_tpce::check::{Check, CheckResult, first_trade, holes};
 use bourse_tpce::transactions::{FrameError, Output, Request, Status, TxnError};
 use std::time::Instant;
@@ -22,7 +22,7 @@ const ORDERS: usize = 60;
 const MAX_ATTEMPTS: u32 = 100;
 
 /// Tests C1 to C5: five conditions after the same work.
-pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
+pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<AcidTest> {
     let began = Instant::now();
     let observed = observe(test_bed);
     let took_s = began.elapsed().as_secs_f64();
@@ -42,17 +42,17 @@ pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
                 // Brokers' totals are C1's and C2's.
                 let books = observed.books.iter().filter(|checked| !checked.name.starts_with("brokers'"));
                 let findings = std::iter::once(overtaken(&observed.overtaken)).chain(books.map(finding)).collect();
-                cases.push(Case { steps: observed.steps.clone(), ..plain_case("books", findings) });
+                cases.push(AcidCase { steps: observed.steps.clone(), ..plain_case("books", findings) });
                 return Ok(());
             }
             cases.push(plain_case("before the work", observed.before.iter().filter(of_it).map(finding).collect()));
             let after = observed.after.iter().filter(of_it).map(finding).collect();
-            cases.push(Case { steps: observed.steps.clone(), ..plain_case("after the work", after) });
+            cases.push(AcidCase { steps: observed.steps.clone(), ..plain_case("after the work", after) });
             Ok(())
         });
         // The work and the checks are one for all five.
         test.took_s = took_s / names.len() as f64;
-        if test.verdict == bourse_record::acid::Verdict::Passed {
+        if test.verdict == bourse_record::acid::AcidVerdict::Passed {
             test = finished(id, test.verdict, observed.words(), test.cases, test.took_s);
         }
         tests.push(test);
@@ -66,7 +66,7 @@ struct SessionObservation {
     books: Vec<CheckResult>,
     told: AcknowledgedCommits,
     overtaken: Vec<String>,
-    steps: Vec<Step>,
+    steps: Vec<AcidStep>,
 }
 
 impl SessionObservation {
@@ -76,13 +76,13 @@ impl SessionObservation {
     }
 }
 
-fn finding(checked: &CheckResult) -> Finding {
+fn finding(checked: &CheckResult) -> AcidFinding {
     // A number that is compared says in its evidence what it is; a query's offences are the rows it found.
     let found = match (checked.offences, checked.evidence.is_empty()) {
         (0, _) => "none".to_owned(),
         (offences, _) => format!("{offences}: {}", checked.evidence.join("; ")),
     };
-    Finding {
+    AcidFinding {
         what: format!("offences against: {}", checked.words),
         wanted: "none".to_owned(),
         holds: checked.passed(),
@@ -92,8 +92,8 @@ fn finding(checked: &CheckResult) -> Finding {
 
 /// Finding on Trade-Results that read a row and found it changed when they updated it: a serializable transaction would have
 /// waited for the other session, or been refused.
-fn overtaken(all: &[String]) -> Finding {
-    Finding {
+fn overtaken(all: &[String]) -> AcidFinding {
+    AcidFinding {
         what: "Trade-Results whose rows another session changed between their read and their write (lost update)"
             .to_owned(),
         wanted: "none".to_owned(),
@@ -119,7 +119,7 @@ fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<CheckResult>, EngineError> {
 
 fn observe(test_bed: &TestBed<'_>) -> Result<SessionObservation, AcidError> {
     let before = check_all(test_bed)?;
-    let snapshot = test_bed.with_observer(|db| Snapshot::take(db))?;
+    let snapshot = test_bed.with_observer(|db| TotalsSnapshot::take(db))?;
     let SessionWork { told, overtaken, steps } = work(test_bed)?;
     let after = check_all(test_bed)?;
     let books = test_bed.with_observer(|db| snapshot.compare(db, &told))?;
@@ -132,7 +132,7 @@ struct SessionWork {
     told: AcknowledgedCommits,
     /// Descriptions of Trade-Results that failed because a row they had read was changed before they updated it.
     overtaken: Vec<String>,
-    steps: Vec<Step>,
+    steps: Vec<AcidStep>,
 }
 
 /// Runs orders and their results on several concurrent sessions, on few accounts, so that they conflict.
@@ -208,6 +208,6 @@ fn work_of_one(
         outcome
             .push_str(&format!(", {} Trade-Results failed: another session had changed their rows", overtaken.len()));
     }
-    let steps = vec![Step { session: name, did, outcome, read: Vec::new(), statement: None }];
+    let steps = vec![AcidStep { session: name, did, outcome, read: Vec::new(), statement: None }];
     Ok(SessionWork { told, overtaken, steps })
 }

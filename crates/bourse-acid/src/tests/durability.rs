@@ -6,12 +6,12 @@
 
 use super::finished;
 use crate::crash::CrashResult;
-use crate::demand::{Crash, demanded};
+use crate::demand::{CrashKind, demanded};
 use crate::test_bed::AcidError;
-use crate::{Site, Subject};
+use crate::{AcidSubject, Site};
 use bourse_engine::{Durability, Hosting};
 use bourse_record::SplitMix;
-use bourse_record::acid::{Case, Test, Verdict};
+use bourse_record::acid::{AcidCase, AcidTest, AcidVerdict};
 use bourse_record::crash::Guarantee;
 use std::time::Instant;
 
@@ -20,10 +20,10 @@ const KILLS: u64 = 2;
 const POWER_FAILURES: u64 = 3;
 
 /// Runs D1: the engine's process is killed.
-pub(crate) fn killed(subject: &Subject<'_>) -> Test {
+pub(crate) fn killed(subject: &AcidSubject<'_>) -> AcidTest {
     let began = Instant::now();
-    let not = |why: String| finished("D1", Verdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
-    let demand = demanded(subject.class, subject.may_lose, Crash::Kill);
+    let not = |why: String| finished("D1", AcidVerdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
+    let demand = demanded(subject.class, subject.may_lose, CrashKind::Kill);
     if demand == Guarantee::Nothing {
         return not(promises_nothing(subject));
     }
@@ -31,17 +31,17 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
         Hosting::External => not("Bourse did not start the server".to_owned()),
         Hosting::InProcess if subject.site.is_none() => not(NO_SITE.to_owned()),
         Hosting::InProcess | Hosting::OwnedServer(_) => {
-            let after = repeat(subject, Crash::Kill, KILLS);
-            judge("D1", subject, Crash::Kill, demand, &after, began.elapsed().as_secs_f64())
+            let after = repeat(subject, CrashKind::Kill, KILLS);
+            judge("D1", subject, CrashKind::Kill, demand, &after, began.elapsed().as_secs_f64())
         }
     }
 }
 
 /// Runs D2 and D3: the power fails.
-pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
+pub(crate) fn power_failed(subject: &AcidSubject<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<AcidTest> {
     let began = Instant::now();
     let ids: Vec<&str> = ["D2", "D3"].into_iter().filter(|id| wanted(id)).collect();
-    let demand = demanded(subject.class, subject.may_lose, Crash::Power);
+    let demand = demanded(subject.class, subject.may_lose, CrashKind::Power);
     let cannot = match (demand, subject.site.and_then(Site::no_power)) {
         (Guarantee::Nothing, _) => Some(promises_nothing(subject)),
         (_, Some(why)) => Some(why),
@@ -50,14 +50,14 @@ pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool)
         _ => None,
     };
     if let Some(why) = cannot {
-        return ids.iter().map(|id| finished(id, Verdict::NotApplicable, why.clone(), Vec::new(), 0.0)).collect();
+        return ids.iter().map(|id| finished(id, AcidVerdict::NotApplicable, why.clone(), Vec::new(), 0.0)).collect();
     }
-    let after = repeat(subject, Crash::Power, POWER_FAILURES);
+    let after = repeat(subject, CrashKind::Power, POWER_FAILURES);
     // One experiment, seen from two sides.
     let took_s = began.elapsed().as_secs_f64() / ids.len().max(1) as f64;
     let one = |id: &&str| {
         let looked_for = if *id == "D2" { Guarantee::Whole } else { Guarantee::Everything };
-        judge(id, subject, Crash::Power, looked_for, &after, took_s)
+        judge(id, subject, CrashKind::Power, looked_for, &after, took_s)
     };
     ids.iter().map(one).collect()
 }
@@ -65,17 +65,17 @@ pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool)
 const NO_DISK: &str = "a server's disk is not simulated; that it is killed is all that is tried";
 const NO_SITE: &str = "there is no copy of the database that could be corrupted";
 
-fn promises_nothing(subject: &Subject<'_>) -> String {
+fn promises_nothing(subject: &AcidSubject<'_>) -> String {
     format!("class {} promises nothing: {}", subject.class, subject.class_reason)
 }
 
-fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<CrashResult>, AcidError> {
+fn repeat(subject: &AcidSubject<'_>, crash: CrashKind, times: u64) -> Result<Vec<CrashResult>, AcidError> {
     let mut random = SplitMix::new(subject.config.seed);
     (0..times).map(|_| crash_once(subject, crash, random.next())).collect()
 }
 
 /// Runs one crash: load, crash, recovery, examination.
-pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<CrashResult, AcidError> {
+pub(crate) fn crash_once(subject: &AcidSubject<'_>, crash: CrashKind, seed: u64) -> Result<CrashResult, AcidError> {
     match subject.engine.hosting() {
         Hosting::OwnedServer(server) => crate::crash::server_of_ours(subject, server, seed),
         Hosting::InProcess | Hosting::External => {
@@ -88,23 +88,23 @@ pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Resu
 /// Verdict on the results of crashes, from the findings `looked_for`.
 fn judge(
     id: &str,
-    subject: &Subject<'_>,
-    crash: Crash,
+    subject: &AcidSubject<'_>,
+    crash: CrashKind,
     looked_for: Guarantee,
     crashes: &Result<Vec<CrashResult>, AcidError>,
     took_s: f64,
-) -> Test {
+) -> AcidTest {
     let crashes = match crashes {
         Ok(crashes) => crashes,
         Err(AcidError::NotIntercepted(why)) => {
-            return finished(id, Verdict::NotApplicable, why.clone(), Vec::new(), took_s);
+            return finished(id, AcidVerdict::NotApplicable, why.clone(), Vec::new(), took_s);
         }
         Err(error) => {
             let reason = format!("the test could not be carried out: {error}");
-            return finished(id, Verdict::Failed, reason, Vec::new(), took_s);
+            return finished(id, AcidVerdict::Failed, reason, Vec::new(), took_s);
         }
     };
-    let cases: Vec<Case> =
+    let cases: Vec<AcidCase> =
         crashes.iter().map(|crashed| crashed.case(id != "D3", looked_for == Guarantee::Everything)).collect();
     let results: usize = crashes.iter().map(|crashed| crashed.results).sum();
     let lost: usize = crashes.iter().map(|crashed| crashed.lost).sum();
@@ -113,18 +113,18 @@ fn judge(
     let demand = demanded(class, subject.may_lose, crash);
     if demand == Guarantee::Whole && looked_for == Guarantee::Everything {
         let reason = format!("class {class} may lose the last commits: {what_was_lost}");
-        return finished(id, Verdict::NotApplicable, reason, cases, took_s);
+        return finished(id, AcidVerdict::NotApplicable, reason, cases, took_s);
     }
     let wrong = cases.iter().flat_map(|case| &case.findings).find(|finding| !finding.holds);
     let recovery_ms = crashes.iter().map(|crashed| crashed.recovery_s * 1e3).fold(0.0, f64::max);
     let (verdict, mut reason) = match wrong {
         Some(wrong) => (
-            Verdict::Failed,
+            AcidVerdict::Failed,
             format!("{}: {} wanted, {} found; {what_was_lost}", wrong.what, wrong.wanted, wrong.found),
         ),
-        None => (Verdict::Passed, format!("{what_was_lost}; recovered within {recovery_ms:.0} ms")),
+        None => (AcidVerdict::Passed, format!("{what_was_lost}; recovered within {recovery_ms:.0} ms")),
     };
-    if verdict == Verdict::Failed && class == Durability::Process && crash == Crash::Power {
+    if verdict == AcidVerdict::Failed && class == Durability::Process && crash == CrashKind::Power {
         reason.push_str("; class process promises nothing here, the specification demands it");
     }
     finished(id, verdict, reason, cases, took_s)

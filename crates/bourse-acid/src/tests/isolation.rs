@@ -9,7 +9,7 @@ use crate::points::{COMMIT, ORDER_PRICE, RESULT_FRAME_1};
 use crate::scenario::{ConflictResult, Scenario, is_by_command};
 use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, is_conflict, result_of};
 use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder};
-use bourse_record::acid::{Case, Finding, Test};
+use bourse_record::acid::{AcidCase, AcidFinding, AcidTest};
 use bourse_schema::{Balance, Price, Text, TradeId};
 use bourse_tpce::transactions::trade_result::TradeResultOutput;
 use bourse_tpce::transactions::{Output, Status, TxnError};
@@ -61,7 +61,7 @@ fn ended(
 ///
 /// If both read it as absent the primary key refuses the second one's row, whatever the isolation, and it is tried again. An
 /// existing position is overwritten by a second one that has not seen the first.
-pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> Test {
+pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> AcidTest {
     judged("I1", |cases| {
         for _ in 0..test_bed.config.repeats {
             let owner = test_bed.owner()?;
@@ -88,7 +88,7 @@ fn same_position(
     owner: &BedAccount,
     listed: &ListedSecurity,
     before: Position,
-) -> Result<Case, AcidError> {
+) -> Result<AcidCase, AcidError> {
     let [qty1, qty2] = BOUGHT;
     let first = result_of(test_bed.submit(owner, listed, qty1)?, listed.price);
     let second = result_of(test_bed.submit(owner, listed, qty2)?, listed.price);
@@ -106,7 +106,7 @@ fn same_position(
     let result1 = as_result(scenario.settle(s1, first, end1)?);
     let result2 = as_result(scenario.settle(s2, second, end2)?);
 
-    scenario.find(Finding::equal(
+    scenario.find(AcidFinding::equal(
         "statuses",
         &"0, 0".to_owned(),
         &format!("{}, {}", result1.status.code(), result2.status.code()),
@@ -120,28 +120,28 @@ fn same_position(
         true => "HS_QTY".to_owned(),
         false => format!("lost update, both read {}: HS_QTY", seen(&result1)),
     };
-    scenario.find(Finding::equal(&what, &due, &now));
+    scenario.find(AcidFinding::equal(&what, &due, &now));
     let orders = [format!("{held} and {}", held + qty1), format!("{} and {held}", held + qty2)];
-    scenario.find(Finding::one_of(
+    scenario.find(AcidFinding::one_of(
         "shares held as first and second saw them",
         &orders,
         &format!("{} and {}", seen(&result1), seen(&result2)),
     ));
     let lots = format!("FROM holding WHERE h_ca_id = {} AND h_s_symb = '{}'", owner.account, listed.symbol);
     let count = test_bed.number(&format!("SELECT count(*) {lots}"))?;
-    scenario.find(Finding::equal("lots", &(before.lots + 2), &count));
+    scenario.find(AcidFinding::equal("lots", &(before.lots + 2), &count));
     let sum = test_bed.number(&format!("SELECT coalesce(sum(h_qty), 0) {lots}"))?;
-    scenario.find(Finding::equal("shares of the lots", &now, &sum));
+    scenario.find(AcidFinding::equal("shares of the lots", &now, &sum));
     let completed = test_bed.number(&format!(
         "SELECT count(*) FROM trade WHERE t_st_id = 'CMPT' AND t_id IN ({}, {})",
         first.trade_id, second.trade_id
     ))?;
-    scenario.find(Finding::equal("completed trades", &2, &completed));
+    scenario.find(AcidFinding::equal("completed trades", &2, &completed));
     Ok(scenario.done())
 }
 
 /// Runs I2: a price changes between two reads of one Trade-Order.
-pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
+pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> AcidTest {
     judged("I2", |cases| {
         for _ in 0..test_bed.config.repeats {
             let (owner, listed) = test_bed.holder()?;
@@ -173,19 +173,19 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
             };
             let fed = scenario.settle(s2, feed, end2)?;
 
-            scenario.find(Finding::equal("status of Trade-Order", &Status::SUCCESS, &ordered.status));
-            scenario.find(Finding::equal("status of Market-Feed", &Status::SUCCESS, &fed.status()));
+            scenario.find(AcidFinding::equal("status of Trade-Order", &Status::SUCCESS, &ordered.status));
+            scenario.find(AcidFinding::equal("status of Market-Feed", &Status::SUCCESS, &fed.status()));
             let estimate = ordered.estimate.as_ref();
             let found = estimate.map(|it| (it.market_price, it.acct_assets)).unwrap_or_default();
             let words = |(price, assets): (Price, Balance)| format!("price {price}, assets {assets}");
-            scenario.find(Finding::one_of(
+            scenario.find(AcidFinding::one_of(
                 "the order's two reads",
                 &[words((listed.price, assets_before)), words((new_price, assets_after))],
                 &words(found),
             ));
             let last = format!("SELECT lt_price FROM last_trade WHERE lt_s_symb = '{}'", listed.symbol);
             let last: Price = test_bed.value(&last)?.unwrap_or_default();
-            scenario.find(Finding::equal("LT_PRICE in the end", &new_price, &last));
+            scenario.find(AcidFinding::equal("LT_PRICE in the end", &new_price, &last));
             cases.push(scenario.done());
         }
         Ok(())
@@ -218,8 +218,8 @@ fn sum(balance: Balance, results: &[&TradeResultOutput]) -> Balance {
 fn with_each_ending(
     id: &str,
     test_bed: &TestBed<'_>,
-    case: fn(&TestBed<'_>, FirstTransactionEnd) -> Result<Case, AcidError>,
-) -> Test {
+    case: fn(&TestBed<'_>, FirstTransactionEnd) -> Result<AcidCase, AcidError>,
+) -> AcidTest {
     judged(id, |cases| {
         for ending in [FirstTransactionEnd::Commit, FirstTransactionEnd::RollBack] {
             for _ in 0..test_bed.config.repeats {
@@ -231,11 +231,11 @@ fn with_each_ending(
 }
 
 /// Runs I3: two Trade-Results change the same account and broker.
-pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
+pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> AcidTest {
     with_each_ending("I3", test_bed, dirty_write)
 }
 
-fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Case, AcidError> {
+fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<AcidCase, AcidError> {
     let owner = test_bed.owner()?;
     let submit = |qty| -> Result<_, AcidError> {
         let listed = test_bed.security_not_held(&owner)?;
@@ -274,32 +274,32 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Ca
         ],
     );
     let wanted = if ending == FirstTransactionEnd::Commit { 2 } else { 1 };
-    scenario.find(Finding::equal("committed Trade-Results", &wanted, &committed.len()));
-    scenario.find(Finding::equal("CA_BAL", &sum(before.cash, &committed), &now.cash));
+    scenario.find(AcidFinding::equal("committed Trade-Results", &wanted, &committed.len()));
+    scenario.find(AcidFinding::equal("CA_BAL", &sum(before.cash, &committed), &now.cash));
     let after_both = sum(before.cash, &committed);
     let alone = sum(before.cash, &[&result2]);
     let may_see = if came_first { [alone, alone] } else { [after_both, alone] };
-    scenario.find(Finding::one_of("CA_BAL as the second saw it", &may_see, &result2.acct_bal));
+    scenario.find(AcidFinding::one_of("CA_BAL as the second saw it", &may_see, &result2.acct_bal));
     let trades = before.broker_trades + committed.len() as i64;
-    scenario.find(Finding::equal("B_NUM_TRADES", &trades, &now.broker_trades));
+    scenario.find(AcidFinding::equal("B_NUM_TRADES", &trades, &now.broker_trades));
     let paid: i64 = committed.iter().map(|result| result.comm_amount.units()).sum();
     let commissions = Balance::from_units(before.commissions.units() + paid);
-    scenario.find(Finding::equal("B_COMM_TOTAL", &commissions, &now.commissions));
+    scenario.find(AcidFinding::equal("B_COMM_TOTAL", &commissions, &now.commissions));
     let completed = |trade: TradeId| -> Result<String, AcidError> {
         Ok(test_bed.value(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?.unwrap_or_default())
     };
     let first_is = if ending == FirstTransactionEnd::Commit { "CMPT" } else { "SBMT" };
-    scenario.find(Finding::equal("status of the first trade", &first_is.to_owned(), &completed(first.trade_id)?));
-    scenario.find(Finding::equal("status of the second trade", &"CMPT".to_owned(), &completed(second.trade_id)?));
+    scenario.find(AcidFinding::equal("status of the first trade", &first_is.to_owned(), &completed(first.trade_id)?));
+    scenario.find(AcidFinding::equal("status of the second trade", &"CMPT".to_owned(), &completed(second.trade_id)?));
     Ok(scenario.done())
 }
 
 /// Runs I4: a customer's position is read while a Trade-Result has changed the account and not committed.
-pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> Test {
+pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> AcidTest {
     with_each_ending("I4", test_bed, dirty_read)
 }
 
-fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Case, AcidError> {
+fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<AcidCase, AcidError> {
     let owner = test_bed.owner()?;
     let listed = test_bed.security_not_held(&owner)?;
     let trade = test_bed.submit(&owner, &listed, 100)?;
@@ -323,7 +323,7 @@ fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Cas
     let at_once = matches!(met, ConflictResult::Ended(Ok(_)));
     scenario.set_second_session(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
     if let ConflictResult::Ended(Ok(output)) = &met {
-        scenario.find(Finding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
+        scenario.find(AcidFinding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
     }
     scenario.command(s1, if ending == FirstTransactionEnd::Commit { HaltCommand::GoOn } else { HaltCommand::GiveUp });
     let end1 = scenario.end(s1)?;
@@ -336,11 +336,11 @@ fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Cas
         let output = scenario.settle(s2, look.clone(), end2)?;
         // One that waited may have taken its version before it began to wait.
         let may_see = [after.to_string(), before.to_string()];
-        scenario.find(Finding::one_of("CA_BAL seen by the one that waited", &may_see, &seen(&output)));
+        scenario.find(AcidFinding::one_of("CA_BAL seen by the one that waited", &may_see, &seen(&output)));
     }
     scenario.start(s2, format!("Customer-Position of {} again", owner.customer), look.clone(), None);
     let again = scenario.end(s2)?;
     let again = scenario.settle(s2, look, again)?;
-    scenario.find(Finding::equal("CA_BAL seen after the first ended", &after.to_string(), &seen(&again)));
+    scenario.find(AcidFinding::equal("CA_BAL seen after the first ended", &after.to_string(), &seen(&again)));
     Ok(scenario.done())
 }

@@ -14,7 +14,7 @@ pub(crate) mod isolation;
 
 use crate::test_bed::AcidError;
 use bourse_engine::server_wait;
-use bourse_record::acid::{Case, Finding, Property, Test, Verdict};
+use bourse_record::acid::{AcidCase, AcidFinding, AcidTest, AcidVerdict, Property};
 use std::time::Instant;
 
 /// Description of a test.
@@ -149,36 +149,36 @@ pub static TESTS: &[TestSpec] = &[
 ];
 
 /// Runs the test with this id and judges it by its findings.
-pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<Case>) -> Result<(), AcidError>) -> Test {
+pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<AcidCase>) -> Result<(), AcidError>) -> AcidTest {
     let began = Instant::now();
     let mut cases = Vec::new();
     let outcome = run(&mut cases);
     let (verdict, reason) = match outcome {
         Err(_) if server_wait::is_interrupted() => {
-            (Verdict::NotApplicable, "it was interrupted before it had an outcome".to_owned())
+            (AcidVerdict::NotApplicable, "it was interrupted before it had an outcome".to_owned())
         }
-        Err(error) => (Verdict::Failed, format!("the test could not be carried out: {error}")),
+        Err(error) => (AcidVerdict::Failed, format!("the test could not be carried out: {error}")),
         Ok(()) => match cases.iter().find_map(first_wrong) {
             Some((case, wrong)) => {
                 let at = if case.label.is_empty() { String::new() } else { format!("{}: ", case.label) };
                 let failed = cases.iter().filter(|case| !case.holds()).count();
                 let of = if cases.len() > 1 { format!(" ({failed} of {} tries)", cases.len()) } else { String::new() };
-                (Verdict::Failed, format!("{at}{}: {} wanted, {} found{of}", wrong.what, wrong.wanted, wrong.found))
+                (AcidVerdict::Failed, format!("{at}{}: {} wanted, {} found{of}", wrong.what, wrong.wanted, wrong.found))
             }
-            None => (Verdict::Passed, what_was_met(&cases)),
+            None => (AcidVerdict::Passed, what_was_met(&cases)),
         },
     };
     finished(id, verdict, reason, cases, began.elapsed().as_secs_f64())
 }
 
-fn first_wrong(case: &Case) -> Option<(&Case, &Finding)> {
+fn first_wrong(case: &AcidCase) -> Option<(&AcidCase, &AcidFinding)> {
     case.findings.iter().find(|finding| !finding.holds).map(|wrong| (case, wrong))
 }
 
 /// Test with its verdict.
-pub(crate) fn finished(id: &str, verdict: Verdict, reason: String, cases: Vec<Case>, took_s: f64) -> Test {
+pub(crate) fn finished(id: &str, verdict: AcidVerdict, reason: String, cases: Vec<AcidCase>, took_s: f64) -> AcidTest {
     let spec = TESTS.iter().find(|spec| spec.id == id).expect("tests are run by their names in the table");
-    Test {
+    AcidTest {
         id: spec.id.to_owned(),
         property: spec.property,
         title: spec.title.to_owned(),
@@ -192,7 +192,7 @@ pub(crate) fn finished(id: &str, verdict: Verdict, reason: String, cases: Vec<Ca
 }
 
 /// Counts of the outcomes met in the cases, as text.
-fn what_was_met(cases: &[Case]) -> String {
+fn what_was_met(cases: &[AcidCase]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for case in cases.iter().filter(|case| !case.second_session.is_empty()) {
         match counted.iter_mut().find(|(second_session, _)| *second_session == case.second_session) {

@@ -1,15 +1,15 @@
 //! Engines that give their guarantees.
 
 use crate::{Copy, examine, examined, failed, with_subject, without_crashes};
-use bourse_acid::demand::Crash;
-use bourse_acid::{AcidError, Site, Subject, TESTS};
+use bourse_acid::demand::CrashKind;
+use bourse_acid::{AcidError, AcidSubject, Site, TESTS};
 use bourse_engine::{Durability, Engine};
 use bourse_engine_sqlite::open;
-use bourse_record::acid::{Test, Verdict};
+use bourse_record::acid::{AcidTest, AcidVerdict};
 use std::path::Path;
 use std::process::Command;
 
-fn check(options: &str) -> Vec<Test> {
+fn check(options: &str) -> Vec<AcidTest> {
     let copy = Copy::new();
     let tests = examined(&open(&copy.target(options)).expect("a target"), &without_crashes);
     let reasons: Vec<_> =
@@ -18,12 +18,12 @@ fn check(options: &str) -> Vec<Test> {
     let ids: Vec<_> = tests.iter().map(|test| test.id.as_str()).collect();
     let all: Vec<_> = TESTS.iter().map(|spec| spec.id).filter(|id| without_crashes(id)).collect();
     assert_eq!(ids, all, "each test is run once");
-    assert!(tests.iter().all(|test| test.verdict == Verdict::Passed), "{reasons:#?}");
+    assert!(tests.iter().all(|test| test.verdict == AcidVerdict::Passed), "{reasons:#?}");
     assert!(tests.iter().all(|test| !test.cases.is_empty()), "each has its evidence");
     tests
 }
 
-fn reason<'t>(tests: &'t [Test], id: &str) -> &'t str {
+fn reason<'t>(tests: &'t [AcidTest], id: &str) -> &'t str {
     &tests.iter().find(|test| test.id == id).expect("it was run").reason
 }
 
@@ -91,7 +91,7 @@ impl Site for WithoutDisk {
     fn open(&self) -> Result<Box<dyn Engine>, AcidError> {
         unreachable!("nothing is tried")
     }
-    fn process(&self, _: Crash, _: u64) -> Result<Command, AcidError> {
+    fn process(&self, _: CrashKind, _: u64) -> Result<Command, AcidError> {
         unreachable!("nothing is tried")
     }
     fn check_intercepted(&self) -> Result<(), AcidError> {
@@ -112,14 +112,14 @@ impl Site for WithoutDisk {
 fn a_loss_of_power_is_refused_where_no_disk_can_be_simulated() {
     let copy = Copy::new();
     let engine = open(&copy.target("journal=wal&sync=full")).expect("a target");
-    let subject = |subject: Subject<'_>| {
-        let subject = Subject { site: Some(&WithoutDisk), class: Durability::Durable, ..subject };
+    let subject = |subject: AcidSubject<'_>| {
+        let subject = AcidSubject { site: Some(&WithoutDisk), class: Durability::Durable, ..subject };
         bourse_acid::run_tests(&subject, &|id| ["D2", "D3"].contains(&id), &mut |_| ()).expect("can be examined")
     };
     let tests = with_subject(&engine, subject);
     assert_eq!(tests.len(), 2);
     for test in &tests {
-        let expected = (Verdict::NotApplicable, "no disk can be simulated here: it is another system");
+        let expected = (AcidVerdict::NotApplicable, "no disk can be simulated here: it is another system");
         assert_eq!((test.verdict, test.reason.as_str()), expected);
     }
 }
@@ -132,7 +132,7 @@ fn what_promises_nothing_is_not_crashed() {
     let tests = examined(&engine, &|id| id.starts_with('D'));
     assert_eq!(tests.len(), 3);
     for test in &tests {
-        assert_eq!(test.verdict, Verdict::NotApplicable, "{}", test.reason);
+        assert_eq!(test.verdict, AcidVerdict::NotApplicable, "{}", test.reason);
         assert!(test.reason.contains("class volatile promises nothing"), "{}", test.reason);
     }
 }

@@ -6,11 +6,11 @@ mod faults;
 mod kept;
 mod states;
 
-use bourse_acid::{AcidError, Subject, TestConfig, run_tests};
+use bourse_acid::{AcidError, AcidSubject, TestConfig, run_tests};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Hosting};
 use bourse_engine_sqlite::open;
-use bourse_record::acid::{Test, Verdict};
+use bourse_record::acid::{AcidTest, AcidVerdict};
 use bourse_tpce::check::first_trade;
 use bourse_tpce::load::{LoadOptions, identify, load, part_of};
 use std::ops::ControlFlow;
@@ -59,23 +59,23 @@ impl Copy {
 }
 
 /// Runs the selected tests on an engine.
-pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
+pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Vec<AcidTest> {
     examine(engine, wanted).expect("can be examined")
 }
 
-pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Test>, AcidError> {
+pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<AcidTest>, AcidError> {
     with_subject(engine, |subject| run_tests(&subject, wanted, &mut |_| ()))
 }
 
 /// Calls `examine` with an engine as the subject of tests.
-pub(crate) fn with_subject<T>(engine: &dyn Engine, examine: impl FnOnce(Subject<'_>) -> T) -> T {
+pub(crate) fn with_subject<T>(engine: &dyn Engine, examine: impl FnOnce(AcidSubject<'_>) -> T) -> T {
     assert!(!matches!(engine.hosting(), Hosting::External), "nobody else's server is tested on");
     let bourse_tpce::load::ExistingDatabase::Matches(found) = identify(engine).expect("can be looked at") else {
         panic!("no database of ours")
     };
     let described = engine.description().expect("describes itself");
     let config = TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT };
-    let subject = Subject {
+    let subject = AcidSubject {
         engine,
         part: part_of(&found.fingerprint),
         first_free: first_trade(part_of(&found.fingerprint)),
@@ -91,8 +91,8 @@ pub(crate) fn with_subject<T>(engine: &dyn Engine, examine: impl FnOnce(Subject<
 }
 
 /// Ids of the tests that failed.
-pub(crate) fn failed(tests: &[Test]) -> Vec<&str> {
-    tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect()
+pub(crate) fn failed(tests: &[AcidTest]) -> Vec<&str> {
+    tests.iter().filter(|test| test.verdict == AcidVerdict::Failed).map(|test| test.id.as_str()).collect()
 }
 
 /// Selects all tests except durability, which needs a process that can be killed.

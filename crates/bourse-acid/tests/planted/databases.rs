@@ -4,7 +4,7 @@ use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_engine_sqlite::{SqliteEngine, open};
-use bourse_testkit::{Dropping, Fault};
+use bourse_testkit::{Dropping, HitStatements};
 use bourse_tpce::load::{Constraints, Fingerprint, LoadError, LoadOptions, fingerprint, load};
 use bourse_tpce::model::Model;
 use bourse_tpce::planted::{Bug, plant};
@@ -132,7 +132,7 @@ impl Copy<'_> {
         match self.bug {
             Some(Bug::SyncOff) => Box::new(self.sqlite(WITHOUT_SYNC)),
             Some(Bug::WriteLost) => {
-                Box::new(Dropping::new(self.right_engine(), Fault::Every(20)).only("UPDATE holding_summary"))
+                Box::new(Dropping::new(self.right_engine(), HitStatements::Every(20)).only("UPDATE holding_summary"))
             }
             _ => Box::new(self.right_engine()),
         }

@@ -2,10 +2,10 @@
 
 use crate::databases::{Copy, Databases, database, part};
 use crate::expected::is_asked;
-use bourse_acid::{Subject as Examined, TestConfig, run_tests};
+use bourse_acid::{AcidSubject, TestConfig, run_tests};
 use bourse_driver::RealClock;
 use bourse_engine::Durability;
-use bourse_record::acid::Verdict;
+use bourse_record::acid::AcidVerdict;
 use bourse_record::{Check, CheckStatus, Operation, Warning};
 use bourse_tpce::check::{Depth, check_all};
 use bourse_tpce::planted::{Bug, plant};
@@ -262,7 +262,7 @@ pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
     let engine = copy.engine();
     let described = engine.description().expect("describes itself");
     let (part, database) = (part(), database());
-    let subject = Examined {
+    let subject = AcidSubject {
         engine: &*engine,
         part,
         first_free: database.first_free_trade(),
@@ -281,7 +281,7 @@ pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
         Err(error) => Found::Caught(error.to_string()),
         Ok(tests) => {
             let failed: Vec<_> =
-                tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect();
+                tests.iter().filter(|test| test.verdict == AcidVerdict::Failed).map(|test| test.id.as_str()).collect();
             if failed.is_empty() { Found::Silent } else { Found::Caught(failed.join(", ")) }
         }
     }

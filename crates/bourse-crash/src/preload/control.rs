@@ -114,9 +114,9 @@ impl CallCounts {
 
 /// Control file of a process, or of several that share one storage.
 #[derive(Debug)]
-pub struct Control(File);
+pub struct ControlFile(File);
 
-impl Control {
+impl ControlFile {
     /// Creates a control file that is not armed; a server that runs as another user may write to it.
     ///
     /// # Errors
@@ -241,14 +241,14 @@ mod tests {
     fn only_a_control_file_is_opened() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("control");
-        let control = Control::create(&path).expect("can be made");
+        let control = ControlFile::create(&path).expect("can be made");
         control.arm(Some(Spec { call: Call::Sync, nth: 7, effect: CallEffect::Lie })).expect("can be armed");
-        let other = Control::open(&path).expect("can be opened");
+        let other = ControlFile::open(&path).expect("can be opened");
         assert_eq!(
             (other.fired().expect("can be read"), other.counts().expect("can be read")),
             (0, CallCounts::default())
         );
         std::fs::write(&path, [0; 4_096]).expect("can be written");
-        assert!(Control::open(&path).is_err());
+        assert!(ControlFile::open(&path).is_err());
     }
 }

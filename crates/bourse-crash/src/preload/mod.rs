@@ -14,7 +14,7 @@ mod control;
 mod power;
 mod recording;
 
-pub use control::{Call, CallCounts, CallEffect, Control, Spec};
+pub use control::{Call, CallCounts, CallEffect, ControlFile, Spec};
 pub use power::{Survival, copy_folder, lose_power};
 pub use recording::{FileRecorder, read_recording};
 

@@ -1,6 +1,6 @@
 //! Recordings of the preloaded library, and the traces that they are.
 
-use super::{Control, ProcessFiles};
+use super::{ControlFile, ProcessFiles};
 use crate::image::Directory;
 use crate::trace::{FileId, FileOperation, Trace};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl FileRecorder {
         let not = || io::Error::other("the file operations of this process are not recorded");
         let places = ProcessFiles::of_this_process().ok_or_else(not)?;
         let path = places.recording.ok_or_else(not)?;
-        refuse_unloaded(&Control::open(&places.control)?)?;
+        refuse_unloaded(&ControlFile::open(&places.control)?)?;
         let file = OpenOptions::new().append(true).open(&path)?;
         Ok(Self { file, path, control: places.control })
     }
@@ -72,11 +72,11 @@ impl FileRecorder {
     /// # Errors
     /// Those of [`read_recording`].
     pub fn trace(&self, base: Directory, name: &dyn Fn(&str) -> Option<String>) -> io::Result<Trace> {
-        read_recording(&self.path, &Control::open(&self.control)?, base, name)
+        read_recording(&self.path, &ControlFile::open(&self.control)?, base, name)
     }
 }
 
-fn refuse_unloaded(control: &Control) -> io::Result<()> {
+fn refuse_unloaded(control: &ControlFile) -> io::Result<()> {
     match control.loaded()? {
         0 => Err(io::Error::other("the library that records file operations could not be preloaded")),
         _ => Ok(()),
@@ -90,7 +90,7 @@ fn refuse_unloaded(control: &Control) -> io::Result<()> {
 /// The system's; the reason that the recording is incomplete.
 pub fn read_recording(
     path: &Path,
-    control: &Control,
+    control: &ControlFile,
     base: Directory,
     name: &dyn Fn(&str) -> Option<String>,
 ) -> io::Result<Trace> {

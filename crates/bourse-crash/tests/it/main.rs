@@ -1,7 +1,9 @@
 //! The preloaded library, in processes that read, write and sync: this test program, started again with it.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use bourse_crash::preload::{Call, CallCounts, CallEffect, Control, FileRecorder, ProcessFiles, Spec, read_recording};
+use bourse_crash::preload::{
+    Call, CallCounts, CallEffect, ControlFile, FileRecorder, ProcessFiles, Spec, read_recording,
+};
 use bourse_crash::{Directory, FileImage, FileOperation};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write as _};
@@ -202,7 +204,7 @@ fn run_in(folder: &Path, body: &str, fault: Option<Spec>, recording: Option<&Pat
     let recording = recording.map(Path::to_owned);
     let places =
         ProcessFiles { control: base.join("control"), files: files.clone(), image: Some(image.clone()), recording };
-    let control = Control::create(&places.control).expect("can be made");
+    let control = ControlFile::create(&places.control).expect("can be made");
     control.arm(fault).expect("can be armed");
     let program = std::env::current_exe().expect("this program is there");
     let output = Command::new(program)
@@ -297,7 +299,7 @@ fn operations_are_recorded_in_order() {
         return;
     }
     let base = Directory { files: [("db".to_owned(), FileImage::from(&[b'a'; 3_000][..]))].into() };
-    let control = Control::open(&folder.path().join("control")).expect("it is there");
+    let control = ControlFile::open(&folder.path().join("control")).expect("it is there");
     let name = |name: &str| match name {
         "x" => Some("db".to_owned()),
         "other" => None,
@@ -338,10 +340,10 @@ fn what_cannot_be_recorded_is_refused() {
     if run_in(folder.path(), "copied", None, Some(&path)).is_none() {
         return;
     }
-    let control = Control::open(&folder.path().join("control")).expect("it is there");
+    let control = ControlFile::open(&folder.path().join("control")).expect("it is there");
     let why = read_recording(&path, &control, Directory::default(), &|name| Some(name.to_owned())).unwrap_err();
     assert!(why.to_string().ends_with("/y is not recorded"), "{why}");
-    let unloaded = Control::create(&folder.path().join("other")).expect("can be made");
+    let unloaded = ControlFile::create(&folder.path().join("other")).expect("can be made");
     let why = read_recording(&path, &unloaded, Directory::default(), &|_| None).unwrap_err();
     assert!(why.to_string().contains("could not be preloaded"), "{why}");
 }

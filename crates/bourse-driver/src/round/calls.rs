@@ -1,6 +1,6 @@
 //! Calls in progress: the driver waits for every call of a user, and reports those that continue after the interval.
 
-use crate::{Control, Nanos, SECOND, UserSpec};
+use crate::{Nanos, RoundControl, SECOND, UserSpec};
 use bourse_record::{LiveCell, OperationSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Calls {
     pub(super) fn after_interval(
         &self,
         now: Nanos,
-        control: &Control,
+        control: &RoundControl,
         operations: &[OperationSpec],
     ) -> Vec<CallInProgress> {
         if !control.draining(now) {

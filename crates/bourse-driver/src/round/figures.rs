@@ -3,7 +3,7 @@
 use super::usage::{Mark, UsageMarks};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
-use crate::{Control, Nanos, SECOND};
+use crate::{Nanos, RoundControl, SECOND};
 use bourse_engine::{FileIo, IoCounts};
 use bourse_record::{
     Arrivals, CostCovers, FileActivity, FileKind, Interference, Operation, OperationSpec, Phase, PhaseKind, Recorder,
@@ -95,7 +95,7 @@ fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
 #[expect(clippy::too_many_arguments, reason = "what a round has left behind; its one caller has them all at hand")]
 pub(super) fn figures(
     total: &Recorder,
-    control: &Control,
+    control: &RoundControl,
     marks: UsageMarks,
     sampler: Sampler<'_>,
     throughput: &Throughput,

@@ -21,7 +21,7 @@ use crate::sampler::Sampler;
 use crate::settings;
 use crate::throughput::Throughput;
 use crate::user_time::split;
-use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
+use crate::{Background, Clock, Fault, MS, Nanos, RoundControl, RoundPlan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
 use bourse_record::{
     ConflictCount, LiveReader, OperationProgress, OperationSpec, PhaseKind, Recorder, Round, SeriesRow, SplitMix,
@@ -41,7 +41,7 @@ use usage::UsageMarks;
 
 /// Progress of a round, once a second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct RoundProgress {
     /// The current phase.
     pub phase: PhaseKind,
     /// Seconds since the round began.
@@ -98,12 +98,12 @@ pub struct MeasuredRound {
 pub fn run<'w>(
     engine: &dyn Engine,
     workload: &mut dyn Workload<'w>,
-    plan: &Plan,
+    plan: &RoundPlan,
     headline: Option<usize>,
     seed: u64,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<MeasuredRound, Fault> {
     let (conflicts_before, losses_before) = (engine.conflicts(), engine.node_losses());
     let mut participants = connect_all(engine, workload, interrupt)?;
@@ -147,7 +147,7 @@ pub fn run<'w>(
             let sender = sender.clone();
             let seed = seeds.next();
             starts.spawn(scope, &user_spec.name.clone(), move || {
-                let control: &Control = control.wait();
+                let control: &RoundControl = control.wait();
                 let (name, stop_rule) = (user_spec.name.clone(), user_spec.stop_rule);
                 guard(control, clock, &name, || {
                     drive(&mut user_spec, &mut session, clock, control, plan, seed, &mut recording)
@@ -174,7 +174,7 @@ pub fn run<'w>(
             clock.now()
         });
         let mut sampler = Sampler::new(engine, specs, live, begin);
-        let control = control.get_or_init(|| Control::new(plan, begin));
+        let control = control.get_or_init(|| RoundControl::new(plan, begin));
         if let Some(refused) = &starts.refused {
             // The threads that were started end immediately; the others never began.
             control.fail(begin, refused.clone());
@@ -199,7 +199,7 @@ pub fn run<'w>(
             if now >= tick {
                 let queue = workload.queue_length();
                 let (done, seconds) = sampler.row(now, queue);
-                progress(&Progress {
+                progress(&RoundProgress {
                     phase: control.phase(now),
                     elapsed_s: (now - begin) as f64 / SECOND as f64,
                     planned_s: (control.measure_to() - begin) as f64 / SECOND as f64,

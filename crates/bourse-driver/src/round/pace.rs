@@ -1,7 +1,7 @@
 //! Rules that end warm-up and measurement interval by the rate of the round, examined in short steps.
 
 use crate::sampler::Sampler;
-use crate::{Control, MS, Nanos, Plan, SECOND};
+use crate::{MS, Nanos, RoundControl, RoundPlan, SECOND};
 use bourse_record::{Steadiness, Steady, Stopping, StoppingRule};
 use bourse_stats::stopping;
 
@@ -27,7 +27,7 @@ pub(super) struct Pace {
 
 impl Pace {
     /// The pace of a plan with a rule; `None` without a rule.
-    pub(super) fn of(plan: &Plan, begin: Nanos) -> Option<Self> {
+    pub(super) fn of(plan: &RoundPlan, begin: Nanos) -> Option<Self> {
         let rule = plan.until?;
         let shortest_warm_up = match rule {
             StoppingRule::SteadinessDecided => plan.warm_up_ns / 6,
@@ -49,12 +49,12 @@ impl Pace {
     }
 
     /// End of the step; never once the round drains, when there is nothing left to end.
-    pub(super) fn next(&self, now: Nanos, control: &Control) -> Nanos {
+    pub(super) fn next(&self, now: Nanos, control: &RoundControl) -> Nanos {
         if control.draining(now) { Nanos::MAX } else { self.last.0 + self.step_ns }
     }
 
     /// Ends a step once it is over, and examines whether warm-up or interval has lasted long enough.
-    pub(super) fn pass(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &Control) {
+    pub(super) fn pass(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &RoundControl) {
         if now < self.next(now, control) {
             return;
         }
@@ -66,7 +66,7 @@ impl Pace {
         self.apply(now, sampler, control);
     }
 
-    fn apply(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &Control) {
+    fn apply(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &RoundControl) {
         if !self.measuring && now >= control.measure_from() {
             self.measure_from(control.measure_from(), sampler);
         }
@@ -144,8 +144,9 @@ mod tests {
     /// seconds measured, the rule's result, and the report's test.
     fn told(second: impl Fn(u32) -> [f64; 3]) -> (u64, Stopping, Steady) {
         let rule = StoppingRule::SteadinessDecided;
-        let plan = Plan { warm_up_ns: 120 * SECOND, measure_ns: 180 * SECOND, until: Some(rule), ..Plan::default() };
-        let control = Control::new(&plan, 0);
+        let plan =
+            RoundPlan { warm_up_ns: 120 * SECOND, measure_ns: 180 * SECOND, until: Some(rule), ..RoundPlan::default() };
+        let control = RoundControl::new(&plan, 0);
         let mut sampler = Sampler::new(&NullEngine, &[], LiveReader::new(Vec::new(), 0), 0);
         let mut pace = Pace::of(&plan, 0).expect("there is a rule");
         let mut now = 0;

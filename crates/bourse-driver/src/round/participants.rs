@@ -3,7 +3,7 @@
 use crate::memory::{MemoryUse, SessionMemory};
 use crate::open_files::SessionFiles;
 use crate::reconcile::Recording;
-use crate::{Background, Clock, Control, Fault, UserSpec, Workload, settings};
+use crate::{Background, Clock, Fault, RoundControl, UserSpec, Workload, settings};
 use bourse_engine::{Connection, Engine, EngineError, ErrorKind, Setting};
 use bourse_record::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -100,7 +100,7 @@ impl StartedThreads {
 }
 
 /// Runs a thread's work; its fault or panic ends the round and is reported.
-pub(super) fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -> Result<(), Fault>) {
+pub(super) fn guard(control: &RoundControl, clock: &dyn Clock, name: &str, work: impl FnOnce() -> Result<(), Fault>) {
     // The recorder a panic leaves behind is still whole: a sample is taken after its operation, never within.
     let fault = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return,

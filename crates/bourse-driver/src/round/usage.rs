@@ -1,7 +1,7 @@
 //! Resources used until the beginning and the end of the measurement interval.
 
 use crate::sampler::io_counts;
-use crate::{Clock, Control, Nanos, SECOND};
+use crate::{Clock, Nanos, RoundControl, SECOND};
 use bourse_engine::{Counter, Engine, IoCounts, OwnThreads, ServerProcess};
 use bourse_record::{EngineCounter, EngineThreads, KernelThreads, MachineUse, ProcessUse, ServerUse, Warning};
 
@@ -95,7 +95,7 @@ pub(super) struct UsageMarks {
 
 impl UsageMarks {
     /// Reads the resources once the start or end of the interval has passed.
-    pub(super) fn pass(&mut self, engine: &dyn Engine, control: &Control, clock: &dyn Clock) {
+    pub(super) fn pass(&mut self, engine: &dyn Engine, control: &RoundControl, clock: &dyn Clock) {
         let now = clock.now();
         if now < control.measure_from() {
             self.warm_up.get_or_insert_with(|| ThreadsMark::of(ProcessUse::now(), &engine.own_threads()));
@@ -110,7 +110,7 @@ impl UsageMarks {
 
     /// Delay of the readings at the two ends of the interval, together: a thread that waits for a processor reads late,
     /// and the work of others meanwhile is missing, or belongs to the drain.
-    pub(super) fn late_ns(&self, control: &Control) -> Nanos {
+    pub(super) fn late_ns(&self, control: &RoundControl) -> Nanos {
         let late = |mark: &Option<Mark>, end: Nanos| mark.as_ref().map_or(0, |mark| mark.at.saturating_sub(end));
         late(&self.from, control.measure_from()).saturating_add(late(&self.to, control.measure_to()))
     }
@@ -133,7 +133,7 @@ impl UsageMarks {
     }
 
     /// Next moment to read.
-    pub(super) fn next(&self, control: &Control) -> Nanos {
+    pub(super) fn next(&self, control: &RoundControl) -> Nanos {
         match (&self.from, &self.to) {
             (None, _) => control.measure_from(),
             (_, None) => control.measure_to(),

@@ -2,8 +2,8 @@
 
 use crate::users::{SPECS, user_spec};
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, Outcome, Plan, Recording, RetryPolicy, SECOND,
-    Schedule, SimulatedClock, StopRule, User, UserSpec, drive,
+    Clock, Draw, MS, Nanos, OperationCx, OperationResult, Outcome, Recording, RetryPolicy, RoundControl, RoundPlan,
+    SECOND, Schedule, SimulatedClock, StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_record::{Arrivals, CheckStatus, Operation, Recorder, SampleInclusion};
@@ -15,8 +15,8 @@ fn simulate(
     length_ns: Nanos,
     perform: impl FnMut(&mut OperationCx<'_>) -> OperationResult + Send,
 ) -> (Vec<Operation>, Option<Arrivals>) {
-    let plan = Plan { warm_up_ns: 0, measure_ns: length_ns, ..Plan::default() };
-    let control = Control::new(&plan, 0);
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: length_ns, ..RoundPlan::default() };
+    let control = RoundControl::new(&plan, 0);
     let mut session = NullEngine.connect().unwrap();
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let mut user_spec = user_spec(schedule, StopRule::AtIntervalEnd, perform);
@@ -64,10 +64,10 @@ fn a_closed_loop_waits_with_the_engine() {
 #[test]
 fn a_stall_that_begins_just_before_the_end_is_in_the_tail() {
     // A hundred users perform ten operations of 99 ms each; then the engine stalls for two seconds, 10 ms before the end.
-    let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: SECOND, ..RoundPlan::default() };
     let mut all = Recording::new(Recorder::new(SPECS.into(), |_| true));
     for _ in 0..100 {
-        let (clock, control) = (SimulatedClock::new(), Control::new(&plan, 0));
+        let (clock, control) = (SimulatedClock::new(), RoundControl::new(&plan, 0));
         let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
         let mut done = 0;
         let mut user_spec = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |_| {
@@ -129,7 +129,7 @@ fn a_call_that_is_interrupted_does_not_vanish() {
 
 #[test]
 fn how_an_operation_counts_follows_from_when_it_was_due_and_when_it_ended() {
-    let control = Control::new(&Plan { warm_up_ns: 10, measure_ns: 90, ..Plan::default() }, 0);
+    let control = RoundControl::new(&RoundPlan { warm_up_ns: 10, measure_ns: 90, ..RoundPlan::default() }, 0);
     let check = |due, end, expected| assert_eq!(control.counts(due, end), expected, "{due} to {end}");
     check(0, 9, SampleInclusion::Not);
     check(0, 10, SampleInclusion::Ended);
@@ -159,7 +159,7 @@ fn what_an_overloaded_user_never_came_to_is_counted() {
 fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
     struct Slow<'a>(&'a SimulatedClock, u64);
     impl User for Slow<'_> {
-        fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+        fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
             Draw::Ready
         }
         fn skip(&mut self) -> Option<usize> {
@@ -172,8 +172,8 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
         }
     }
     let clock = SimulatedClock::new();
-    let plan = Plan { warm_up_ns: 0, measure_ns: 10 * SECOND, backlog: 50, ..Plan::default() };
-    let control = Control::new(&plan, 0);
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: 10 * SECOND, backlog: 50, ..RoundPlan::default() };
+    let control = RoundControl::new(&plan, 0);
     let mut session = NullEngine.connect().unwrap();
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let user = Box::new(Slow(&clock, 0));
@@ -249,8 +249,8 @@ fn the_timed_loop_does_not_allocate_after_the_warm_up() {
     let mut session = NullEngine.connect().unwrap();
     // A second that is nothing but warm-up, and one that is measured, with the same moments and times.
     let mut second = |warm_up_ns, measure_ns| {
-        let plan = Plan { warm_up_ns, measure_ns, ..Plan::default() };
-        let control = Control::new(&plan, clock.now());
+        let plan = RoundPlan { warm_up_ns, measure_ns, ..RoundPlan::default() };
+        let control = RoundControl::new(&plan, clock.now());
         let mut done = 0u64;
         let mut user_spec =
             user_spec(Schedule::Poisson { per_second: 50_000.0, seed: 3 }, StopRule::AtIntervalEnd, |_| {

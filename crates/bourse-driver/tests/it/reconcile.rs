@@ -1,7 +1,7 @@
 //! Recorders with planted faults: each is detected, and a correct one is not.
 
 use crate::users::SPECS;
-use bourse_driver::{Ledger, MS, Outcome, Recording, Sample, SplitMix};
+use bourse_driver::{MS, OperationLedger, Outcome, Recording, Sample, SplitMix};
 use bourse_record::{CheckStatus, Recorder, SampleInclusion};
 
 const SAMPLES: u64 = 10_000;
@@ -166,7 +166,7 @@ fn figures_that_are_changed_afterwards_are_found() {
 #[test]
 fn users_that_are_merged_agree_as_each_does() {
     let mut total = Recording::new(Recorder::new(SPECS.into(), |_| true));
-    let mut forgotten = Ledger::new(SPECS.len());
+    let mut forgotten = OperationLedger::new(SPECS.len());
     for user in 0..3 {
         let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
         for (sample, measured) in samples().into_iter().skip(user) {

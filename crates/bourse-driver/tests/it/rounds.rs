@@ -2,8 +2,8 @@
 
 use crate::users::{Acting, Given, SPECS, user_spec};
 use bourse_driver::{
-    Background, Clock, Control, Draw, Fault, MS, MeasuredRound, OperationCx, OperationResult, Plan, Progress,
-    RealClock, SECOND, Schedule, StopRule, User, UserSpec, run,
+    Background, Clock, Draw, Fault, MS, MeasuredRound, OperationCx, OperationResult, RealClock, RoundControl,
+    RoundPlan, RoundProgress, SECOND, Schedule, StopRule, User, UserSpec, run,
 };
 use bourse_engine::{EngineError, ErrorKind, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, PhaseKind, Warning};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::Duration;
 
-const PLAN: Plan = Plan {
+const PLAN: RoundPlan = RoundPlan {
     until: None,
     warm_up_ns: 50 * MS,
     measure_ns: 250 * MS,
@@ -21,7 +21,7 @@ const PLAN: Plan = Plan {
     is_part: false,
 };
 
-fn measure(plan: &Plan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> MeasuredRound {
+fn measure(plan: &RoundPlan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> MeasuredRound {
     let mut workload = Given { user_specs, background };
     run(&NullEngine, &mut workload, plan, Some(0), 1, &RealClock::start(), &AtomicBool::new(false), &mut |_| {})
         .unwrap()
@@ -83,7 +83,7 @@ fn a_user_is_told_what_counts() {
         counting: &'c AtomicU64,
     }
     impl User for Told<'_> {
-        fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+        fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
             Draw::Ready
         }
         fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
@@ -115,9 +115,9 @@ fn interruption_keeps_what_was_measured() {
         })],
         background: vec![],
     };
-    let plan = Plan { measure_ns: 3_600 * SECOND, ..PLAN };
+    let plan = RoundPlan { measure_ns: 3_600 * SECOND, ..PLAN };
     let mut seen = Vec::new();
-    let mut progress = |now: &Progress| seen.push(now.clone());
+    let mut progress = |now: &RoundProgress| seen.push(now.clone());
     let measured =
         run(&NullEngine, &mut workload, &plan, Some(0), 1, &RealClock::start(), &interrupt, &mut progress).unwrap();
     assert!(measured.interrupted && measured.fault.is_none());
@@ -141,7 +141,7 @@ fn the_drain_finishes_everything_in_flight() {
         busy(cx)
     };
     let customer = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, customer);
-    let market = move |clock: &dyn Clock, _: &Control| {
+    let market = move |clock: &dyn Clock, _: &RoundControl| {
         // Ends when the last customer has gone home and dropped its end of the channel.
         for due in orders {
             clock.sleep_until(due);
@@ -150,7 +150,7 @@ fn the_drain_finishes_everything_in_flight() {
     };
     let worker_done = &done;
     let worker = Acting {
-        draw: move |clock: &dyn Clock, _: &Control| match results.recv_timeout(Duration::from_millis(20)) {
+        draw: move |clock: &dyn Clock, _: &RoundControl| match results.recv_timeout(Duration::from_millis(20)) {
             Ok(due) => Draw::Due(due),
             Err(mpsc::RecvTimeoutError::Timeout) => Draw::Wait(clock.now()),
             Err(mpsc::RecvTimeoutError::Disconnected) => Draw::Finished,
@@ -181,7 +181,7 @@ fn the_drain_finishes_everything_in_flight() {
 
 #[test]
 fn a_drain_that_does_not_end_is_given_up() {
-    let plan = Plan { drain_limit_ns: 50 * MS, ..PLAN };
+    let plan = RoundPlan { drain_limit_ns: 50 * MS, ..PLAN };
     let measured = measure(&plan, vec![user_spec(Schedule::Closed, StopRule::WhenFinished, busy)], vec![]);
     assert_eq!(measured.round.warnings, [bourse_record::Warning::WorkGivenUp { limit_s: 0.05 }]);
 }
@@ -194,7 +194,7 @@ fn a_panic_is_the_rounds_failure_and_not_the_programs() {
         assert!(left > 0, "a bug of ours");
         busy(cx)
     });
-    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
     let measured = measure(&plan, vec![panicking, user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], vec![]);
     let expected = Fault::Panicked { thread: "user".to_owned(), message: "a bug of ours".to_owned() };
     assert_eq!(measured.fault, Some(expected));
@@ -215,7 +215,7 @@ fn a_lost_connection_ends_the_round_and_keeps_its_figures() {
         }
         busy(cx)
     });
-    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
     let measured = measure(&plan, vec![losing], vec![]);
     let fault = measured.fault.unwrap().to_string();
     assert_eq!(fault, "user cannot go on after work failed: server has gone away");
@@ -227,7 +227,7 @@ fn a_lost_connection_ends_the_round_and_keeps_its_figures() {
 #[test]
 fn a_commit_in_doubt_is_counted_and_the_round_goes_on() {
     let (mut left, mut performed) = (60, 0);
-    let draw = move |_: &dyn Clock, _: &Control| {
+    let draw = move |_: &dyn Clock, _: &RoundControl| {
         left -= 1;
         if left < 0 { Draw::Finished } else { Draw::Ready }
     };
@@ -248,7 +248,7 @@ fn a_commit_in_doubt_is_counted_and_the_round_goes_on() {
         schedule: Schedule::Closed,
         stop_rule: StopRule::AtIntervalEnd,
     }];
-    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
     let measured = measure(&plan, user_specs, vec![]);
     assert_eq!(measured.fault, None);
     let entry = measured.counted.ledger.entry(0);
@@ -258,7 +258,7 @@ fn a_commit_in_doubt_is_counted_and_the_round_goes_on() {
 #[test]
 fn customers_that_finish_end_the_interval() {
     let mut left = 30;
-    let draw = move |_: &dyn Clock, _: &Control| {
+    let draw = move |_: &dyn Clock, _: &RoundControl| {
         left -= 1;
         if left < 0 { Draw::Finished } else { Draw::Ready }
     };
@@ -270,7 +270,7 @@ fn customers_that_finish_end_the_interval() {
         schedule: Schedule::Closed,
         stop_rule: StopRule::AtIntervalEnd,
     }];
-    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
     let measured = measure(&plan, user_specs, vec![]);
     assert!(!measured.interrupted && measured.fault.is_none());
     assert_eq!(measured.round.operations[0].response.summary.count, 30);
@@ -282,7 +282,7 @@ fn customers_that_finish_end_the_interval() {
 fn a_part_in_which_nothing_ended_is_no_void_round() {
     for is_part in [false, true] {
         let users = vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |_| OperationResult::completed(1))];
-        let MeasuredRound { round, .. } = measure(&Plan { is_part, ..PLAN }, users, vec![]);
+        let MeasuredRound { round, .. } = measure(&RoundPlan { is_part, ..PLAN }, users, vec![]);
         assert_eq!(round.void.is_none(), is_part, "{:?}", round.void);
     }
 }
@@ -294,7 +294,7 @@ fn a_round_is_reconciled_and_says_what_memory_its_users_took() {
         user_spec(schedule, StopRule::AtIntervalEnd, busy),
         user_spec(Schedule::Closed, StopRule::WhenFinished, busy),
     ];
-    let plan = Plan { drain_limit_ns: 50 * MS, ..PLAN };
+    let plan = RoundPlan { drain_limit_ns: 50 * MS, ..PLAN };
     let measured = measure(&plan, user_specs, vec![]);
     let round = &measured.round;
     let passed = |check: &Check| check.status == CheckStatus::Passed && !check.is_of_database();
@@ -382,7 +382,7 @@ fn many_users_begin_together_and_take_little_memory() {
             OperationResult::completed((performed % 2) as usize)
         })
     };
-    let measured = measure(&Plan { measure_ns: SECOND, ..PLAN }, (0..500).map(user).collect(), vec![]);
+    let measured = measure(&RoundPlan { measure_ns: SECOND, ..PLAN }, (0..500).map(user).collect(), vec![]);
     assert!(measured.fault.is_none() && measured.round.void.is_none());
     assert_eq!(begun.load(Relaxed), 500);
     let most = measured.round.facts.iter().find(|fact| fact.name == "memory of recorders").unwrap();
@@ -393,7 +393,7 @@ fn many_users_begin_together_and_take_little_memory() {
 #[test]
 fn a_rule_ends_a_warm_up_no_sooner_and_no_later_than_it_may() {
     let until = Some(bourse_record::StoppingRule::RateLevel);
-    let plan = Plan { warm_up_ns: 400 * MS, measure_ns: 800 * MS, until, ..PLAN };
+    let plan = RoundPlan { warm_up_ns: 400 * MS, measure_ns: 800 * MS, until, ..PLAN };
     let measured = measure(&plan, vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], vec![]);
     let round = measured.round;
     let stopping = round.stopping.expect("there was a rule");
@@ -410,7 +410,7 @@ fn a_rule_ends_a_warm_up_no_sooner_and_no_later_than_it_may() {
 fn users_that_share_a_stream_start_each_arrival_once() {
     let shared = Schedule::Shared { per_second: 400.0, seed: Some(5) };
     let users = (0..3).map(|_| user_spec(shared, StopRule::AtIntervalEnd, busy)).collect();
-    let round = measure(&Plan { measure_ns: SECOND / 2, ..PLAN }, users, vec![]).round;
+    let round = measure(&RoundPlan { measure_ns: SECOND / 2, ..PLAN }, users, vec![]).round;
     let arrivals = round.arrivals.expect("a schedule");
     assert_eq!(arrivals.due, arrivals.started + arrivals.dropped + arrivals.unstarted);
     // 200 are expected of the one stream; of three streams it would be 600.

@@ -5,7 +5,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::users::{Given, user_spec};
-use bourse_driver::{MS, OperationCx, OperationResult, Plan, RealClock, Schedule, StopRule, UserSpec, run};
+use bourse_driver::{MS, OperationCx, OperationResult, RealClock, RoundPlan, Schedule, StopRule, UserSpec, run};
 use bourse_engine::{NullEngine, Wait, blocked_on};
 use bourse_record::{BlockedOn, RoleTime, TimeSplit};
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const PLAN: Plan = Plan {
+const PLAN: RoundPlan = RoundPlan {
     warm_up_ns: 20 * MS,
     measure_ns: 250 * MS,
     drain_limit_ns: 5_000 * MS,

@@ -1,8 +1,8 @@
 //! Users and workloads for tests.
 
 use bourse_driver::{
-    Background, Clock, Control, Draw, MixShare, OperationCx, OperationResult, OperationSpec, Schedule, User, UserSpec,
-    Workload,
+    Background, Clock, Draw, MixShare, OperationCx, OperationResult, OperationSpec, RoundControl, Schedule, User,
+    UserSpec, Workload,
 };
 
 pub(crate) const SPECS: [OperationSpec; 2] = [
@@ -23,10 +23,10 @@ pub(crate) struct Acting<D, P> {
 
 impl<D, P> User for Acting<D, P>
 where
-    D: FnMut(&dyn Clock, &Control) -> Draw + Send,
+    D: FnMut(&dyn Clock, &RoundControl) -> Draw + Send,
     P: FnMut(&mut OperationCx<'_>) -> OperationResult + Send,
 {
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         (self.draw)(clock, control)
     }
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
@@ -40,7 +40,7 @@ pub(crate) fn user_spec<'w>(
     stop_rule: bourse_driver::StopRule,
     perform: impl FnMut(&mut OperationCx<'_>) -> OperationResult + Send + 'w,
 ) -> UserSpec<'w> {
-    let draw = |_: &dyn Clock, _: &Control| Draw::Ready;
+    let draw = |_: &dyn Clock, _: &RoundControl| Draw::Ready;
     UserSpec { name: "user".to_owned(), role: "users", user: Box::new(Acting { draw, perform }), schedule, stop_rule }
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Generator, Inputs, Part, RowSink, RowUnit, SinkStopped};
+use crate::{Inputs, Part, PartGenerator, RowSink, RowUnit, SinkStopped};
 use bourse_schema::{Batch, Rows, Table, TableRow, tables};
 
 /// Rows of a batch of small rows.
@@ -44,7 +44,7 @@ pub fn batches<E>(
     mut consume: impl FnMut(Box<dyn Batch>) -> Result<(), E>,
 ) -> Result<(), E> {
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
-    let generator = Generator::new(inputs, part);
+    let generator = PartGenerator::new(inputs, part);
     let mut receivers = VecDeque::new();
     let mut work = VecDeque::new();
     for unit in generator.units(|table| wanted.contains(&table)) {
@@ -84,7 +84,7 @@ fn consume_all<E>(
 
 type BatchWork = Mutex<VecDeque<(RowUnit, SyncSender<Box<dyn Batch>>)>>;
 
-fn make_units(generator: &Generator<'_>, wanted: &[&'static Table], work: &BatchWork) {
+fn make_units(generator: &PartGenerator<'_>, wanted: &[&'static Table], work: &BatchWork) {
     loop {
         let next = work.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some((unit, sender)) = next else { return };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Generator, Inputs, Part, RowUnit};
+use crate::{Inputs, Part, PartGenerator, RowUnit};
 use bourse_schema::{Table, tables};
 
 use crate::files::GenError;
@@ -13,7 +13,7 @@ use crate::files::sink::FlatSink;
 
 /// Format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum FlatFormat {
     /// Form of the reference generator: `|` between fields, no header, `.txt`.
     #[default]
     Flat,
@@ -21,7 +21,7 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl FlatFormat {
     /// Extension of the files' names.
     pub const fn extension(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ pub struct FlatOptions<'a> {
     /// Threads to use, at least one.
     pub threads: usize,
     /// Format of the files.
-    pub format: Format,
+    pub format: FlatFormat,
     /// Flag that the caller sets to end the generation early.
     pub cancel: Arc<AtomicBool>,
     /// Callback for progress, called from any thread every few dozen kilobytes.
@@ -57,7 +57,7 @@ pub struct FlatOptions<'a> {
 
 impl Default for FlatOptions<'_> {
     fn default() -> Self {
-        Self { tables: None, threads: 1, format: Format::Flat, cancel: Arc::default(), progress: &|_| () }
+        Self { tables: None, threads: 1, format: FlatFormat::Flat, cancel: Arc::default(), progress: &|_| () }
     }
 }
 
@@ -72,8 +72,8 @@ pub struct WrittenFiles {
 
 /// One generation in progress, shared by its threads.
 pub(crate) struct Generation<'a> {
-    pub(crate) generator: Generator<'a>,
-    pub(crate) format: Format,
+    pub(crate) generator: PartGenerator<'a>,
+    pub(crate) format: FlatFormat,
     options: &'a FlatOptions<'a>,
     bytes: AtomicU64,
     expected_bytes: u64,
@@ -107,7 +107,7 @@ pub fn write_flat(
 ) -> Result<WrittenFiles, GenError> {
     std::fs::create_dir_all(folder).map_err(GenError::io("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
-    let generator = Generator::new(inputs, part);
+    let generator = PartGenerator::new(inputs, part);
     let sequences = sequences(folder, &generator, &wanted, options.format)?;
     let expected_bytes = sequences.iter().map(|sequence| sequence.weight).sum();
     let run = Generation {
@@ -132,9 +132,9 @@ pub fn write_flat(
 
 fn sequences(
     folder: &Path,
-    generator: &Generator<'_>,
+    generator: &PartGenerator<'_>,
     wanted: &[&'static Table],
-    format: Format,
+    format: FlatFormat,
 ) -> Result<Vec<UnitSequence>, GenError> {
     let mut units: Vec<Vec<RowUnit>> = Vec::new();
     for unit in generator.units(|table| wanted.contains(&table)) {

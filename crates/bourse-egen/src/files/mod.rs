@@ -28,6 +28,6 @@ mod spool;
 
 pub use batches::{BatchOptions, batches};
 pub use error::GenError;
-pub use flat::{FlatOptions, Format, GenerationProgress, WrittenFiles, write_flat};
+pub use flat::{FlatFormat, FlatOptions, GenerationProgress, WrittenFiles, write_flat};
 pub use input_dir::read_inputs;
 pub use sequence::refuse_taken;

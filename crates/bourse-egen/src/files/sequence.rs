@@ -11,7 +11,7 @@ use crate::RowUnit;
 use bourse_schema::{Table, tables};
 
 use crate::files::spool::Spool;
-use crate::files::{Format, GenError, csv};
+use crate::files::{FlatFormat, GenError, csv};
 
 /// One output file.
 #[derive(Debug)]
@@ -27,14 +27,14 @@ pub(crate) struct OutputFile {
 
 impl OutputFile {
     /// Creates a file whose names are free.
-    fn create(folder: &Path, table: &'static Table, format: Format) -> Result<Self, GenError> {
+    fn create(folder: &Path, table: &'static Table, format: FlatFormat) -> Result<Self, GenError> {
         let path = folder.join(format!("{}.{}", table.file, format.extension()));
         let partial = folder.join(format!("{}.{}.partial", table.file, format.extension()));
         refuse_taken(&path)?;
         let file = File::create_new(&partial).map_err(GenError::io("create", &partial))?;
         let number = tables::all().iter().position(|other| *other == table).expect("every table is declared");
         let mut this = Self { number, table, path, partial, file, is_complete: false };
-        if format == Format::Csv {
+        if format == FlatFormat::Csv {
             this.write(&csv::header(table))?;
         }
         Ok(this)
@@ -102,7 +102,7 @@ impl UnitSequence {
         units: Vec<RowUnit>,
         weight: u64,
         wanted: &[&'static Table],
-        format: Format,
+        format: FlatFormat,
     ) -> Result<Self, GenError> {
         let tables = units.first().map(|unit| unit.tables()).unwrap_or_default();
         let mut outputs = Vec::new();

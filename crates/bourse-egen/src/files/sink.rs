@@ -4,7 +4,7 @@ use bourse_schema::{TableRow, tables};
 use crate::files::flat::Generation;
 use crate::files::sequence::UnitSequence;
 use crate::files::spool::Spool;
-use crate::files::{Format, GenError, csv};
+use crate::files::{FlatFormat, GenError, csv};
 
 /// Bytes of one table that are collected before they are written.
 ///
@@ -84,8 +84,8 @@ impl<'a> FlatSink<'a> {
                 at.sequence.append(spools)?;
             }
             let bytes = match self.run.format {
-                Format::Flat => &*buffer,
-                Format::Csv => {
+                FlatFormat::Flat => &*buffer,
+                FlatFormat::Csv => {
                     self.csv.clear();
                     csv::rewrite(buffer, &mut self.csv);
                     &self.csv

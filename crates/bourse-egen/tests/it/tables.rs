@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bourse_egen::{Generator, Inputs, Part, RowSink, RowUnit, SinkStopped};
+use bourse_egen::{Inputs, Part, PartGenerator, RowSink, RowUnit, SinkStopped};
 use bourse_schema::{Table, TableRow, find};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -104,7 +104,7 @@ fn check(configuration: &str) {
     let Some(path) = path(configuration, &format!("tables/{configuration}.json")) else { return };
     let Some(inputs) = official(configuration) else { return };
     let golden: Value = serde_json::from_slice(&std::fs::read(path).expect("the golden is there")).expect("JSON");
-    let generator = Generator::new(&inputs, part(&golden["parameters"]));
+    let generator = PartGenerator::new(&inputs, part(&golden["parameters"]));
     let digests = digests(&generator);
     let tables = golden["tables"].as_object().expect("tables");
     assert_eq!(digests.len(), tables.len(), "files of {configuration}");
@@ -124,7 +124,7 @@ fn check(configuration: &str) {
 }
 
 /// Every table's rows, bytes and hash.
-fn digests(generator: &Generator<'_>) -> BTreeMap<&'static str, Digested> {
+fn digests(generator: &PartGenerator<'_>) -> BTreeMap<&'static str, Digested> {
     let mut files = Files { lines: true, ..Files::default() };
     for unit in generator.units(|_| true) {
         generator.make(unit, &mut files).expect("the sink never stops");
@@ -137,7 +137,7 @@ fn digests(generator: &Generator<'_>) -> BTreeMap<&'static str, Digested> {
 #[test]
 fn tables_of_the_built_in_data_are_pinned() {
     let inputs = Inputs::builtin();
-    let generator = Generator::new(&inputs, Part::whole(2_000, 2).expect("a database"));
+    let generator = PartGenerator::new(&inputs, Part::whole(2_000, 2).expect("a database"));
     let made: Vec<String> = digests(&generator)
         .into_iter()
         .map(|(name, digested)| format!("{name} {} ", digested.rows) + &digested.hex())
@@ -146,7 +146,7 @@ fn tables_of_the_built_in_data_are_pinned() {
 }
 
 /// The lines of one table.
-fn lines(generator: &Generator<'_>, wanted: &'static Table) -> Vec<u8> {
+fn lines(generator: &PartGenerator<'_>, wanted: &'static Table) -> Vec<u8> {
     struct One(&'static str, Vec<u8>);
     impl RowSink for One {
         fn row<R: TableRow>(&mut self, row: R) {
@@ -163,7 +163,7 @@ fn lines(generator: &Generator<'_>, wanted: &'static Table) -> Vec<u8> {
 }
 
 /// Description of the first difference between a table and the golden block hashes.
-fn difference(generator: &Generator<'_>, table: &'static Table, expected: &Value) -> String {
+fn difference(generator: &PartGenerator<'_>, table: &'static Table, expected: &Value) -> String {
     let Some(block_rows) = expected["block_rows"].as_u64() else { return "no block hashes".into() };
     let lines = lines(generator, table);
     let rows: Vec<&[u8]> = lines.split_inclusive(|&byte| byte == b'\n').collect();
@@ -189,7 +189,7 @@ fn whole(inputs: &Inputs, part: Part, lines: bool, keep: impl Fn(&Table) -> bool
             self.0.lines::<R>()
         }
     }
-    let generator = Generator::new(inputs, part);
+    let generator = PartGenerator::new(inputs, part);
     let mut sink = Keep(Files { lines, ..Files::default() });
     for unit in generator.units(&keep) {
         generator.make(unit, &mut sink).expect("the sink never stops");
@@ -232,7 +232,7 @@ fn ready_lines_are_the_rows() {
 #[test]
 fn units_are_those_of_the_tables_wanted() {
     let Some(inputs) = official("units") else { return };
-    let generator = Generator::new(&inputs, Part::new(1_001, 2_000, 5_000, 500, 1).expect("a part"));
+    let generator = PartGenerator::new(&inputs, Part::new(1_001, 2_000, 5_000, 500, 1).expect("a part"));
     let tables =
         |units: Vec<RowUnit>| units.into_iter().flat_map(RowUnit::tables).map(|table| table.name).collect::<Vec<_>>();
     assert_eq!(tables(generator.units(|table| table.name == "charge")), [""; 0]);

@@ -1,7 +1,7 @@
 //! A node is killed and joins again in the middle of a run: nothing that was acknowledged is lost.
 
 use crate::long_cluster;
-use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
+use bourse_driver::{Clock as _, RealClock, RoundPlan, SECOND};
 use bourse_egen::Inputs;
 use bourse_engine::{Engine as _, RowExt as _, Session};
 use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct};
@@ -25,7 +25,7 @@ fn nothing_acknowledged_is_lost(test: &str, product: ClusterProduct) {
     let Some(engine) = long_cluster(test, product, "flush_log=2&lock_timeout=5s") else { return };
     let inputs = Inputs::builtin();
     let part = load_small(&engine, &inputs);
-    let plan = Plan { warm_up_ns: SECOND, measure_ns: 24 * SECOND, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: SECOND, measure_ns: 24 * SECOND, ..RoundPlan::default() };
     // More users than nodes, so that each node has some.
     let options = RunOptions { users: 5, market_users: 3, plan, ..RunOptions::new(part) };
     let clock = RealClock::start();

@@ -11,7 +11,7 @@ use crate::keys::{GrowingKeys, KeyStream};
 use crate::usual::by_weight;
 use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
 use arrayvec::ArrayString;
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, User};
+use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, User};
 use bourse_engine::{Access, EngineError, ErrorKind, FieldChange, Key, Records, Row, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
@@ -379,7 +379,7 @@ impl User for RecordUser<'_> {
         (self.first..self.first + self.crew.operations.len()).contains(&operation)
     }
 
-    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, _: &RoundControl) -> Draw {
         self.at = self.choose();
         let (left, together) = (self.left.now(), self.together());
         // A sample never has deletions of two transactions.

@@ -6,7 +6,7 @@ use super::{located, run};
 use crate::batching::Batching;
 use crate::usual::by_weight;
 use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
-use bourse_driver::{Clock, Control, Draw, OperationCx, OperationResult, User};
+use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, User};
 use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, StatementForm, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl User for Performer<'_> {
         true
     }
 
-    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, _: &RoundControl) -> Draw {
         let batch = self.batching.next(clock, self.left.now());
         if batch == 0 {
             return Draw::Finished;

@@ -5,12 +5,12 @@ use bourse_driver::{MS, RealClock};
 use bourse_engine::ErrorKind;
 use bourse_micro::{RoundResult, TimedOperations, Timing, find, run_round};
 use bourse_record::CheckStatus;
-use bourse_testkit::{Dropping, Failing, Fault, Stalling};
+use bourse_testkit::{Dropping, Failing, HitStatements, Stalling};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Runs a workload on an engine one of whose statements fails with `kind`.
-fn spoilt(name: &str, options: &[(&str, &str)], timing: Timing, fault: Fault, kind: ErrorKind) -> RoundResult {
+fn spoilt(name: &str, options: &[(&str, &str)], timing: Timing, fault: HitStatements, kind: ErrorKind) -> RoundResult {
     let engine = Failing::new(bourse_engine_sqlite::open("sqlite::memory:").unwrap(), fault, kind);
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
@@ -29,7 +29,7 @@ fn no_figure(result: &RoundResult, begins: &str) {
 fn rows_that_were_rolled_back_are_not_loaded() {
     for kind in [ErrorKind::Full, ErrorKind::ConnectionLost, ErrorKind::Other] {
         // Two samples of a thousand rows had ended well when the third met it.
-        let result = spoilt("bulk-load", &[("rows", "5000")], WHOLE, Fault::At(2_500), kind);
+        let result = spoilt("bulk-load", &[("rows", "5000")], WHOLE, HitStatements::At(2_500), kind);
         assert_eq!(result.round.operations[0].valid(), 2_000);
         assert_eq!(result.fault.is_some(), kind != ErrorKind::Other, "who lost its session cannot go on");
         no_figure(&result, "bulk-load failed");
@@ -44,7 +44,7 @@ fn work_that_was_not_all_done_has_no_rate() {
         ("client-mix", &[("queries", "2500"), ("clients", "1"), ("phase", "insert")], 1_500),
         ("client-mix", &[("queries", "2500"), ("clients", "1"), ("phase", "mixed")], 1_500),
     ] {
-        let result = spoilt(name, options, WHOLE, Fault::At(fails_at), ErrorKind::Other);
+        let result = spoilt(name, options, WHOLE, HitStatements::At(fails_at), ErrorKind::Other);
         no_figure(&result, &format!("{name} failed in "));
         assert!(result.fault.is_none() && result.round.operations[0].valid() > 0, "{name}");
     }
@@ -54,7 +54,7 @@ fn work_that_was_not_all_done_has_no_rate() {
 #[test]
 fn a_mix_of_clients_notices_each_change_that_is_lost() {
     for (lost, noticed) in [("INSERT", "deletes"), ("DELETE", "rows")] {
-        let engine = Dropping::new(sqlite(), Fault::At(100)).only(lost);
+        let engine = Dropping::new(sqlite(), HitStatements::At(100)).only(lost);
         let case = find("client-mix").unwrap().plan([("queries", "2000"), ("clients", "1")]).unwrap();
         let never = AtomicBool::new(false);
         let ran = run_round(&case, &engine, &WHOLE, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
@@ -74,27 +74,30 @@ fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
         open_loop: None,
     };
     let options = [("rows", "100"), ("per_transaction", "10"), ("batch", "1")];
-    let result = spoilt("update", &options, timing, Fault::At(700), ErrorKind::Other);
+    let result = spoilt("update", &options, timing, HitStatements::At(700), ErrorKind::Other);
     assert_eq!(result.round.void, None);
     assert_eq!(result.round.operations[0].valid(), 990, "{:?}", result.round.operations[0].outcomes);
     assert!(result.round.checks.iter().all(|check| check.status == CheckStatus::Passed));
     // Every sample failed: there is no figure.
     let options = [("rows", "100"), ("batch", "50")];
     let timing = Timing { count: Some(50), ..timing };
-    no_figure(&spoilt("update", &options, timing, Fault::At(120), ErrorKind::Other), "update failed in update: ");
+    no_figure(
+        &spoilt("update", &options, timing, HitStatements::At(120), ErrorKind::Other),
+        "update failed in update: ",
+    );
 }
 
 #[test]
 fn a_load_cut_off_before_its_commit_has_loaded_nothing() {
     let timing = Timing { measure_ns: Some(200 * MS), ..WHOLE };
-    let result = spoilt("bulk-load", &[("rows", "100M")], timing, Fault::At(u64::MAX), ErrorKind::Other);
+    let result = spoilt("bulk-load", &[("rows", "100M")], timing, HitStatements::At(u64::MAX), ErrorKind::Other);
     assert!(result.round.operations[0].valid() > 0);
     no_figure(&result, "bulk-load was ended after 0.2 s, before anything was committed");
     let cut = spoilt(
         "bulk-load",
         &[("rows", "100M"), ("per_transaction", "100")],
         timing,
-        Fault::At(u64::MAX),
+        HitStatements::At(u64::MAX),
         ErrorKind::Other,
     );
     assert!(cut.round.void.is_none() && cut.round.headline > 0.0, "what was committed is loaded");
@@ -103,11 +106,11 @@ fn a_load_cut_off_before_its_commit_has_loaded_nothing() {
 #[test]
 fn a_call_that_goes_on_after_the_interval_is_told_of() {
     // The load has two hundred statements and some before.
-    let engine = Stalling::new(sqlite(), Fault::At(300), Duration::from_millis(2_500));
+    let engine = Stalling::new(sqlite(), HitStatements::At(300), Duration::from_millis(2_500));
     let case = find("point-read").unwrap().plan([("rows", "200"), ("threads", "2")]).unwrap();
     let never = AtomicBool::new(false);
     let mut calls = Vec::new();
-    let mut progress = |progress: &bourse_driver::Progress| {
+    let mut progress = |progress: &bourse_driver::RoundProgress| {
         calls.push((progress.elapsed_s - progress.planned_s, progress.calls.clone()));
     };
     let ran = run_round(&case, &engine, &TIMING, 7, &RealClock::start(), &never, &mut progress).unwrap();

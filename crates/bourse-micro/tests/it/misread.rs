@@ -5,7 +5,7 @@ use bourse_driver::RealClock;
 use bourse_engine::Engine;
 use bourse_micro::{find, run_round};
 use bourse_record::Outcome;
-use bourse_testkit::{Fault, MisreadingEngine, ReadDefect};
+use bourse_testkit::{HitStatements, MisreadingEngine, ReadDefect};
 use std::sync::atomic::AtomicBool;
 
 const ALL: [ReadDefect; 6] = [
@@ -19,7 +19,7 @@ const ALL: [ReadDefect; 6] = [
 
 /// Number of failed reads among two hundred, each alone in its sample, if every 50th row that is read is wrong.
 fn failures(engine: impl Engine, what: ReadDefect, name: &str, options: &[(&str, &str)]) -> u64 {
-    let engine = MisreadingEngine::new(engine, Fault::Every(50), what);
+    let engine = MisreadingEngine::new(engine, HitStatements::Every(50), what);
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
     let result = run_round(&case, &engine, &counted(200), 7, &RealClock::start(), &never, &mut |_| {}).unwrap();

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 /// Unit of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum TotalUnit {
     /// A whole number.
     Whole,
     /// Money, counted in cents.
@@ -22,7 +22,7 @@ pub struct Query {
     /// A query of one row. `{last}` is replaced with the last number of before the run, if the workload numbers its rows.
     pub sql: &'static str,
     /// Name and unit of each column. NULL, the sum of no rows, is 0.
-    pub totals: &'static [(&'static str, Unit)],
+    pub totals: &'static [(&'static str, TotalUnit)],
 }
 
 /// Growth that a run must have caused.
@@ -186,13 +186,13 @@ pub fn read(db: &mut dyn Session, queries: &[Query], last: &str) -> Result<Total
 ///
 /// # Errors
 /// The engine's.
-pub fn read_one(db: &mut dyn Session, sql: &str, totals: &[(&'static str, Unit)]) -> Result<Totals, EngineError> {
+pub fn read_one(db: &mut dyn Session, sql: &str, totals: &[(&'static str, TotalUnit)]) -> Result<Totals, EngineError> {
     let mut found = Totals::default();
     db.query_text(sql, &[], &mut |row| {
         for (at, (name, unit)) in totals.iter().enumerate() {
             let total = match unit {
-                Unit::Whole => row.get::<Option<i64>>(at)?.unwrap_or_default(),
-                Unit::Cents => row.get::<Option<Balance>>(at)?.unwrap_or_default().units(),
+                TotalUnit::Whole => row.get::<Option<i64>>(at)?.unwrap_or_default(),
+                TotalUnit::Cents => row.get::<Option<Balance>>(at)?.unwrap_or_default().units(),
             };
             found.0.insert((*name).to_owned(), total);
         }

@@ -18,4 +18,4 @@ mod rows;
 
 pub use existing::{ExistingDatabase, FoundDatabase, examine, identify};
 pub use fingerprint::{Constraints, Fingerprint};
-pub use rows::{LoadError, LoadOptions, LoadReport, Phase, Progress, load};
+pub use rows::{LoadError, LoadOptions, LoadPhase, LoadProgress, LoadReport, load};

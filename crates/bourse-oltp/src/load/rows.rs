@@ -27,9 +27,9 @@ impl Default for LoadOptions {
 
 /// Progress of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct LoadProgress {
     /// The current phase.
-    pub phase: Phase,
+    pub phase: LoadPhase,
     /// The table it is done to.
     pub table: &'static str,
     /// Rows written so far.
@@ -40,7 +40,7 @@ pub struct Progress {
 
 /// Phase of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub enum LoadPhase {
     /// Rows are written.
     Rows,
     /// Indexes are built.
@@ -53,7 +53,7 @@ pub enum Phase {
     Finish,
 }
 
-impl Phase {
+impl LoadPhase {
     /// Part of a load's time before the phase, and in it: measured on SQLite with 1,000 customers and ten days, as nearly everywhere.
     const fn share(self) -> (f64, f64) {
         match self {
@@ -121,7 +121,7 @@ pub fn load(
     generator: &dyn Generator,
     size: &Size,
     options: &LoadOptions,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(LoadProgress) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
     let loader = engine.loader()?;
     let work = workload.work(size);
@@ -148,14 +148,14 @@ pub fn load(
     generator.generate(size, options.threads.max(1), &mut |batch| loading.insert(batch))?;
     let indexes: Vec<_> = indexes(workload, dialect).collect();
     for (at, (table, statement)) in indexes.iter().enumerate() {
-        loading.tell(Phase::Indexes, table.name, at as f64 / indexes.len() as f64)?;
+        loading.tell(LoadPhase::Indexes, table.name, at as f64 / indexes.len() as f64)?;
         loading.loader.run(statement)?;
     }
-    workload.before_phase(Phase::Counts, &mut *loading.loader)?;
+    workload.before_phase(LoadPhase::Counts, &mut *loading.loader)?;
     let rows = loading.count_rows()?;
     loading.compare_contents()?;
-    workload.before_phase(Phase::Finish, &mut *loading.loader)?;
-    loading.tell(Phase::Finish, DATABASE_TABLE, 0.0)?;
+    workload.before_phase(LoadPhase::Finish, &mut *loading.loader)?;
+    loading.tell(LoadPhase::Finish, DATABASE_TABLE, 0.0)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;
     Ok(LoadReport { fingerprint, rows })
@@ -174,7 +174,7 @@ struct LoadInProgress<'p> {
     work: f64,
     /// Part of the work that is done.
     done: f64,
-    progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &'p mut dyn FnMut(LoadProgress) -> ControlFlow<()>,
 }
 
 impl LoadInProgress<'_> {
@@ -186,13 +186,13 @@ impl LoadInProgress<'_> {
         *self.rows.entry(table).or_default() += batch.len() as u64;
         self.total += batch.len() as u64;
         self.done += batch.len() as f64 * self.workload.work_of_row(batch.table()) / self.work;
-        self.tell(Phase::Rows, table, self.done)
+        self.tell(LoadPhase::Rows, table, self.done)
     }
 
     /// Reports the progress of a phase: `done` of it, from 0 to 1.
-    fn tell(&mut self, phase: Phase, table: &'static str, done: f64) -> Result<(), LoadError> {
+    fn tell(&mut self, phase: LoadPhase, table: &'static str, done: f64) -> Result<(), LoadError> {
         let (before, share) = phase.share();
-        let progress = Progress { phase, table, rows: self.total, done: before + share * done.clamp(0.0, 1.0) };
+        let progress = LoadProgress { phase, table, rows: self.total, done: before + share * done.clamp(0.0, 1.0) };
         match (self.progress)(progress) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(LoadError::Stopped),
@@ -204,7 +204,7 @@ impl LoadInProgress<'_> {
         let mut counted: Vec<(&'static str, u64)> = Vec::new();
         for table in load_order(self.workload.tables()) {
             let before: u64 = counted.iter().map(|(_, rows)| rows).sum();
-            self.tell(Phase::Counts, table.name, before as f64 / self.total as f64)?;
+            self.tell(LoadPhase::Counts, table.name, before as f64 / self.total as f64)?;
             let mut found: u64 = 0;
             self.loader.query(&format!("SELECT count(*) FROM {}", table.name), &mut |row| {
                 found = row.get(0)?;
@@ -225,7 +225,7 @@ impl LoadInProgress<'_> {
     fn compare_contents(&mut self) -> Result<(), LoadError> {
         let mut compared = 0;
         for table in load_order(self.workload.tables()) {
-            self.tell(Phase::Contents, table.name, compared as f64 / self.total as f64)?;
+            self.tell(LoadPhase::Contents, table.name, compared as f64 / self.total as f64)?;
             compared += self.rows.get(table.name).copied().unwrap_or(0);
             let written =
                 self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table, self.workload.lasting(table)));

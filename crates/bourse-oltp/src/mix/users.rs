@@ -4,8 +4,8 @@ use super::Transactions;
 use crate::check::ledger::Ledger;
 use crate::workload::Size;
 use bourse_driver::{
-    Clock, Control, Draw, Fault, OpenLoop, OperationCx, OperationResult, OperationSpec, Plan, Progress, RoundCounts,
-    Schedule, SplitMix, User, UserSpec, Workload,
+    Clock, Draw, Fault, OpenLoop, OperationCx, OperationResult, OperationSpec, RoundControl, RoundCounts, RoundPlan,
+    RoundProgress, Schedule, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Capabilities, Connection, Engine, EngineError};
 use bourse_record::{Operation, Round};
@@ -22,7 +22,7 @@ pub struct RunOptions {
     /// Transactions that are due; `None` in a closed loop.
     pub open_loop: Option<OpenLoop>,
     /// Phases of the round, and retries.
-    pub plan: Plan,
+    pub plan: RoundPlan,
     /// Seed of all inputs.
     pub seed: u64,
 }
@@ -51,7 +51,7 @@ pub fn run<T: Transactions>(
     options: &RunOptions,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<MixResult, Fault> {
     let mut seeds = SplitMix::new(options.seed);
     let sums = Mutex::new(vec![[0; 2]; T::AMOUNTS.len()]);
@@ -69,7 +69,7 @@ pub fn run<T: Transactions>(
     }
     let mut workload = Users { operations: T::operations(), users };
     let backlog = options.open_loop.map_or(1, |it| it.backlog(options.users));
-    let (plan, seed) = (Plan { backlog, ..options.plan }, seeds.next());
+    let (plan, seed) = (RoundPlan { backlog, ..options.plan }, seeds.next());
     let measured = bourse_driver::run(engine, &mut workload, &plan, None, seed, clock, interrupt, progress)?;
     // Users add their changes when they end.
     drop(workload);
@@ -131,7 +131,7 @@ impl<T: Transactions> MixUser<'_, T> {
 }
 
 impl<T: Transactions> User for MixUser<'_, T> {
-    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
         self.input = Some(self.next_input());
         Draw::Ready
     }

@@ -5,13 +5,13 @@ use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
 use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
-use bourse_record::acid::{AcidFile, Case, Verdict};
+use bourse_record::acid::{AcidCase, AcidFile, AcidVerdict};
 
-const fn tone(verdict: Verdict) -> Tone {
+const fn tone(verdict: AcidVerdict) -> Tone {
     match verdict {
-        Verdict::Passed => Tone::Good,
-        Verdict::Failed => Tone::Bad,
-        Verdict::NotApplicable => Tone::Faint,
+        AcidVerdict::Passed => Tone::Good,
+        AcidVerdict::Failed => Tone::Bad,
+        AcidVerdict::NotApplicable => Tone::Faint,
     }
 }
 
@@ -19,7 +19,7 @@ const fn tone(verdict: Verdict) -> Tone {
 pub fn acid(file: &AcidFile) -> Sheet {
     let engine = &file.engine;
     let [passed, failed, left_out] =
-        [Verdict::Passed, Verdict::Failed, Verdict::NotApplicable].map(|verdict| file.count(verdict));
+        [AcidVerdict::Passed, AcidVerdict::Failed, AcidVerdict::NotApplicable].map(|verdict| file.count(verdict));
     // Tests that passed until they were cut short are no result of the whole.
     let ended = units::counted(file.tests.len() as u64, "test", "tests");
     let incomplete = file.interrupted.then(|| format!("incomplete: interrupted after {ended}"));
@@ -72,7 +72,7 @@ pub fn acid(file: &AcidFile) -> Sheet {
     }
     parts.push(SheetPart::Table(verdicts));
     let evidence = file.tests.iter().flat_map(|test| {
-        let shown = test.verdict == Verdict::Failed;
+        let shown = test.verdict == AcidVerdict::Failed;
         let first = shown.then(|| test.cases.iter().position(|case| !case.holds())).flatten();
         let cases = test.cases.iter().enumerate().map(move |(at, it)| case(it, first == Some(at)));
         let about = vec![
@@ -103,7 +103,7 @@ pub fn acid(file: &AcidFile) -> Sheet {
 }
 
 /// A case with its steps and findings, folded.
-pub(super) fn case(case: &Case, is_open: bool) -> SheetPart {
+pub(super) fn case(case: &AcidCase, is_open: bool) -> SheetPart {
     let heads = ["session", "did", "outcome", "read", "statement"];
     let mut steps = SheetTable::new("", heads.map(|head| ColumnHead::left(head).folds()).to_vec());
     for step in &case.steps {

@@ -1,6 +1,6 @@
 //! Published forms of documents: JSON, page, terminal.
 
-use bourse_record::acid::{AcidFile, Case, Finding, Property, Step, Test, Verdict};
+use bourse_record::acid::{AcidCase, AcidFile, AcidFinding, AcidStep, AcidTest, AcidVerdict, Property};
 use bourse_record::crash::{CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates};
 use bourse_record::{
     Build, Document as _, DocumentKind, Durability, Engine, IsolationLevel, Machine, NameValue, OperationIsolation,
@@ -9,21 +9,22 @@ use bourse_record::{
 use bourse_report::{CsvText, acid, crash};
 
 fn file() -> AcidFile {
-    let finding = |holds| Finding { what: "CA_BAL <seen>".into(), wanted: "1.00".into(), found: "2.00".into(), holds };
-    let step = Step {
+    let finding =
+        |holds| AcidFinding { what: "CA_BAL <seen>".into(), wanted: "1.00".into(), found: "2.00".into(), holds };
+    let step = AcidStep {
         session: "S1".into(),
         did: "Trade-Result of 7".into(),
         outcome: "halted before the commit".into(),
         read: vec!["hs_qty = 0".into()],
         statement: Some("COMMIT".into()),
     };
-    let case = |holds| Case {
+    let case = |holds| AcidCase {
         label: "account 43".into(),
         second_session: "the second waits".into(),
         steps: vec![step.clone()],
         findings: vec![finding(holds)],
     };
-    let test = |id: &str, property, verdict, reason: &str, cases| Test {
+    let test = |id: &str, property, verdict, reason: &str, cases| AcidTest {
         id: id.into(),
         property,
         title: "what is tried".into(),
@@ -72,15 +73,15 @@ fn file() -> AcidFile {
             provided: IsolationLevel::RepeatableRead,
         }],
         tests: vec![
-            test("A1", Property::Atomicity, Verdict::Passed, "2 findings, all as demanded", vec![case(true)]),
+            test("A1", Property::Atomicity, AcidVerdict::Passed, "2 findings, all as demanded", vec![case(true)]),
             test(
                 "I4",
                 Property::Isolation,
-                Verdict::Failed,
+                AcidVerdict::Failed,
                 "CA_BAL: 1.00 wanted, 2.00 found",
                 vec![case(true), case(false)],
             ),
-            test("D1", Property::Durability, Verdict::NotApplicable, "class volatile promises nothing", Vec::new()),
+            test("D1", Property::Durability, AcidVerdict::NotApplicable, "class volatile promises nothing", Vec::new()),
         ],
         warnings: vec![Warning::of_engine("a warning")],
         interrupted: false,
@@ -130,7 +131,7 @@ fn crashes() -> CrashFile {
         corrupted: false,
         broken,
         wrong: match broken {
-            true => vec![Finding {
+            true => vec![AcidFinding {
                 what: "acknowledged Trade-Results lost".into(),
                 wanted: "none".into(),
                 found: "1: 7".into(),

@@ -8,7 +8,7 @@ use crate::{Address, ServeError, Token};
 use bourse_driver::{Clock, Nanos};
 use bourse_engine::{Engine, EngineError, ErrorKind};
 use bourse_schema::TradeId;
-use bourse_tpce::check::reconciliation::Snapshot;
+use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use bourse_tpce::sut::{BegunRound, BrokerageHouse, Connector, OpenError, Sut, Terms};
 use bourse_tpce::transactions::TradeIds;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -122,10 +122,10 @@ impl CoordinatedDriver {
     }
 
     /// Waits until this driver sees the database in the state in which the round was opened; refuses another database.
-    fn is_the_same(&self, before: &Snapshot) -> Result<(), OpenError> {
+    fn is_the_same(&self, before: &TotalsSnapshot) -> Result<(), OpenError> {
         let mut session = self.engine.session()?;
         let begun = Instant::now();
-        while Snapshot::take(&mut *session)? != *before {
+        while TotalsSnapshot::take(&mut *session)? != *before {
             if begun.elapsed() > LAG {
                 return Err(OpenError::Refused(
                     "this driver's target is not driver 1's database: its trades, cash and commissions differ"

@@ -4,7 +4,7 @@ use bourse_driver::RetryPolicy;
 use bourse_egen::Part;
 use bourse_engine::{Footprint, IoCounts};
 use bourse_record::Check;
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use bourse_tpce::sut::{Share, Terms};
 use bourse_tpce::transactions::trade_cleanup::TradeCleanupOutput;
 use serde::{Deserialize, Serialize};
@@ -216,7 +216,7 @@ pub struct OpenedRound {
     /// Duration of Trade-Cleanup, in nanoseconds.
     pub cleanup_ns: u64,
     /// Totals of the database after Trade-Cleanup.
-    pub before: Snapshot,
+    pub before: TotalsSnapshot,
     /// Parameters of a driver that sends its statements to the engine itself; `None` for others.
     pub own: Option<OwnStatements>,
 }

@@ -8,7 +8,7 @@ use crate::wire::TICK;
 use bourse_driver::{MS, Nanos};
 use bourse_engine::EngineError;
 use bourse_schema::TradeId;
-use bourse_tpce::check::reconciliation::{DriverLedger, Snapshot};
+use bourse_tpce::check::reconciliation::{DriverLedger, TotalsSnapshot};
 use bourse_tpce::load::part_of;
 use bourse_tpce::sut::{BrokerageHouse, Share};
 use bourse_tpce::users::verify_drivers;
@@ -73,10 +73,10 @@ pub(super) fn check(
         // The engine commits or rolls back a lost driver's transactions without it.
         let mut session = engine.session().map_err(failed)?;
         let begun = Instant::now();
-        let mut last = Snapshot::take(&mut *session).map_err(failed)?;
+        let mut last = TotalsSnapshot::take(&mut *session).map_err(failed)?;
         loop {
             thread::sleep(STILL);
-            let now = Snapshot::take(&mut *session).map_err(failed)?;
+            let now = TotalsSnapshot::take(&mut *session).map_err(failed)?;
             if std::mem::replace(&mut last, now) == now || begun.elapsed() > STILL_WITHIN || shared.stopping() {
                 break;
             }

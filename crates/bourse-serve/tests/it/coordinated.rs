@@ -1,7 +1,7 @@
 //! Drivers that send their statements to the engine themselves, coordinated by one of them.
 
 use crate::world::{Database, assert_sound, call_with, inputs, options, part, serve, terms, wait_for};
-use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
+use bourse_driver::{Clock as _, RealClock, RoundPlan, SECOND};
 use bourse_engine::Engine;
 use bourse_record::{Check, CheckStatus, Outcome};
 use bourse_serve::client::RoundEnd;
@@ -31,7 +31,7 @@ fn join(database: &Database, address: &Address) -> CoordinatedDriver {
 }
 
 fn drive(driver: &CoordinatedDriver, number: u32, of: u32) -> RunResult {
-    let plan = Plan { warm_up_ns: SECOND / 2, measure_ns: SECOND, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: SECOND / 2, measure_ns: SECOND, ..RoundPlan::default() };
     let share = Share::new(number, of).expect("a driver");
     let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
     let clock = RealClock::start();

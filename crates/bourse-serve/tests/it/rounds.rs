@@ -1,12 +1,12 @@
 //! Rounds that several drivers share, and drivers that vanish.
 
 use crate::world::{Database, assert_sound, call, inputs, options, part, serve, terms, wait_for};
-use bourse_driver::{Plan, RealClock, SECOND};
+use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::txn::{CustomerRequest, TradeOrder};
 use bourse_engine::{Engine, ErrorKind, NullEngine, Session, Wrapper};
 use bourse_record::{CheckStatus, Outcome, SplitMix};
 use bourse_serve::{Address, ServeError, ServerOptions};
-use bourse_testkit::{Failing, Fault, Stalling};
+use bourse_testkit::{Failing, HitStatements, Stalling};
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::sut::{Connector, OpenError, Share, Sut, Terms};
 use bourse_tpce::transactions::{Request, Transaction, TxnError};
@@ -20,7 +20,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// Drives a whole round: customers, market, maintenance.
 fn drive(address: &Address, number: u32, of: u32) -> (RunResult, Result<bourse_serve::client::RoundEnd, ServeError>) {
     let remote = call(address);
-    let plan = Plan { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..RoundPlan::default() };
     let share = Share::new(number, of).expect("a driver");
     let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
     let ran = run_on(&remote, inputs(), &options, &RealClock::start(), &NEVER, &mut |_| {}).expect("runs");
@@ -262,7 +262,7 @@ fn what_a_server_uses_is_told_as_its_engine_counts_it() {
 fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
     let database = Database::new("within.db");
     // The last statement of a Trade-Order stalls, so that its driver is long gone when it commits or not.
-    let engine = Stalling::new(open_again(&database), Fault::At(40), Duration::from_millis(700));
+    let engine = Stalling::new(open_again(&database), HitStatements::At(40), Duration::from_millis(700));
     let served = serve(&engine, options(), |address| {
         let (stays, goes) = (call(address), call(address));
         std::thread::scope(|scope| {
@@ -298,7 +298,7 @@ fn open_again(database: &Database) -> bourse_engine_sqlite::SqliteEngine {
 #[test]
 fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
     let database = Database::new("failing.db");
-    let engine = Failing::new(open_again(&database), Fault::Every(97), ErrorKind::Other);
+    let engine = Failing::new(open_again(&database), HitStatements::Every(97), ErrorKind::Other);
     serve(&engine, options(), |address| {
         let remote = call(address);
         if remote.open(&terms(1, 1), &RealClock::start(), &NEVER).is_err() {

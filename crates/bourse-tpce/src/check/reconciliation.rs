@@ -5,13 +5,13 @@ use crate::sut::Share;
 use crate::transactions::Request;
 use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, EngineError, Isolation, Session};
-use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Ledger, Query, Totals, Unit, read, read_one};
+use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Ledger, Query, TotalUnit, Totals, read, read_one};
 use bourse_oltp::check::{number, offences};
 use bourse_schema::{Balance, TradeId};
 
 /// Totals of a database while no transaction runs. Cheap: only small tables and the end of an index are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Snapshot {
+pub struct TotalsSnapshot {
     /// The largest trade number; 0 without trades.
     pub last_trade: TradeId,
     /// Cash of all accounts.
@@ -152,7 +152,7 @@ impl DriverLedger {
     }
 }
 
-impl Snapshot {
+impl TotalsSnapshot {
     /// Reads the totals from a database.
     ///
     /// # Errors
@@ -309,7 +309,7 @@ impl AcknowledgedCommits {
 const LIMIT_ORDERS: &str = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
 
 const LAST_TRADE: Query =
-    Query { sql: "SELECT coalesce(max(t_id), 0) FROM trade", totals: &[("last trade", Unit::Whole)] };
+    Query { sql: "SELECT coalesce(max(t_id), 0) FROM trade", totals: &[("last trade", TotalUnit::Whole)] };
 
 /// Counts and sums of the new trades: of all, and of the completed.
 const NEW_TRADES: Query = Query {
@@ -319,12 +319,12 @@ const NEW_TRADES: Query = Query {
             FROM trade
            WHERE t_id > {last}",
     totals: &[
-        ("ordered", Unit::Whole),
-        ("shares", Unit::Whole),
-        ("limit prices", Unit::Cents),
-        ("completed", Unit::Whole),
-        ("prices", Unit::Cents),
-        ("commissions", Unit::Cents),
+        ("ordered", TotalUnit::Whole),
+        ("shares", TotalUnit::Whole),
+        ("limit prices", TotalUnit::Cents),
+        ("completed", TotalUnit::Whole),
+        ("prices", TotalUnit::Cents),
+        ("commissions", TotalUnit::Cents),
     ],
 };
 
@@ -336,17 +336,23 @@ fn new_trades(db: &mut dyn Session, condition: &str) -> Result<Totals, EngineErr
 /// Growth that the transactions of a run cause.
 static GROWTHS: Growths = Growths {
     before_and_after: &[
-        Query { sql: "SELECT sum(ca_bal) FROM customer_account", totals: &[("cash", Unit::Cents)] },
-        Query { sql: "SELECT coalesce(sum(b_num_trades), 0) FROM broker", totals: &[("brokers' trades", Unit::Whole)] },
-        Query { sql: "SELECT sum(b_comm_total) FROM broker", totals: &[("brokers' commissions", Unit::Cents)] },
-        Query { sql: "SELECT coalesce(sum(lt_vol), 0) FROM last_trade", totals: &[("volume", Unit::Whole)] },
+        Query { sql: "SELECT sum(ca_bal) FROM customer_account", totals: &[("cash", TotalUnit::Cents)] },
+        Query {
+            sql: "SELECT coalesce(sum(b_num_trades), 0) FROM broker",
+            totals: &[("brokers' trades", TotalUnit::Whole)],
+        },
+        Query { sql: "SELECT sum(b_comm_total) FROM broker", totals: &[("brokers' commissions", TotalUnit::Cents)] },
+        Query { sql: "SELECT coalesce(sum(lt_vol), 0) FROM last_trade", totals: &[("volume", TotalUnit::Whole)] },
     ],
     after: &[
         NEW_TRADES,
-        Query { sql: "SELECT count(*) FROM settlement WHERE se_t_id > {last}", totals: &[("settled", Unit::Whole)] },
+        Query {
+            sql: "SELECT count(*) FROM settlement WHERE se_t_id > {last}",
+            totals: &[("settled", TotalUnit::Whole)],
+        },
         Query {
             sql: "SELECT sum(ct_amt) FROM cash_transaction WHERE ct_t_id > {last}",
-            totals: &[("cash moved", Unit::Cents)],
+            totals: &[("cash moved", TotalUnit::Cents)],
         },
     ],
     growths: &[

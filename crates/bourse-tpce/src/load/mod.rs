@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 pub use crate::workload::part_of;
 pub use bourse_oltp::load::{
-    Constraints, ExistingDatabase, Fingerprint, FoundDatabase, LoadError, LoadOptions, LoadReport, Phase, Progress,
+    Constraints, ExistingDatabase, Fingerprint, FoundDatabase, LoadError, LoadOptions, LoadPhase, LoadProgress,
+    LoadReport,
 };
 
 /// Makes the rows of a part and loads them through an engine's loader, in the place of whatever is there.
@@ -24,7 +25,7 @@ pub fn load(
     inputs: &Inputs,
     part: Part,
     options: &LoadOptions,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(LoadProgress) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
     bourse_oltp::load::load(engine, &Tpce, &Egen(inputs), &size_of(part), options, progress)
 }

@@ -1,7 +1,7 @@
 //! Tables with the indexes that the transactions search.
 
 use crate::model::tables::ModelTables;
-use bourse_egen::{Generator, Inputs, Part};
+use bourse_egen::{Inputs, Part, PartGenerator};
 use bourse_schema::tables::{
     Company, Customer, CustomerAccount, Holding, HoldingHistory, HoldingSummary, LastTrade, Security, Trade,
     TradeHistory,
@@ -31,7 +31,7 @@ impl Market {
     /// Loads the initial database.
     pub(crate) fn load(inputs: &Inputs, part: Part, first_free: TradeId) -> Self {
         let mut market = Self { next_trade: first_free.0, ..Self::default() };
-        let generator = Generator::new(inputs, part);
+        let generator = PartGenerator::new(inputs, part);
         for unit in generator.units(|_| true) {
             generator.make(unit, &mut market.tables).expect("a sink that never stops");
         }

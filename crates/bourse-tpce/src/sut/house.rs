@@ -3,7 +3,7 @@
 use super::in_process::OwnSession;
 use super::{Answer, BegunRound, Connector, OpenError, ShortDatabase};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::transactions::trade_cleanup::trade_cleanup;
 use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
 use bourse_driver::Clock;
@@ -21,7 +21,7 @@ pub struct BrokerageHouse {
     part: Part,
     trade_ids: TradeIds,
     short: Option<ShortDatabase>,
-    before: Snapshot,
+    before: TotalsSnapshot,
 }
 
 impl BrokerageHouse {
@@ -42,7 +42,7 @@ impl BrokerageHouse {
         let cleaned = trade_cleanup(&mut *session, &context, &TradeCleanup { start_trade_id: first_free })?;
         let cleanup_ns = clock.now() - begin;
         let short = ShortDatabase::survey(&mut *session, part, first_free)?;
-        let before = Snapshot::take(&mut *session)?;
+        let before = TotalsSnapshot::take(&mut *session)?;
         Ok((Self { part, trade_ids, short, before }, BegunRound { cleaned, cleanup_ns, before }))
     }
 
@@ -70,7 +70,12 @@ impl BrokerageHouse {
     ///
     /// # Errors
     /// The engine's.
-    pub fn join(engine: &dyn Engine, part: Part, trade_ids: TradeIds, before: Snapshot) -> Result<Self, EngineError> {
+    pub fn join(
+        engine: &dyn Engine,
+        part: Part,
+        trade_ids: TradeIds,
+        before: TotalsSnapshot,
+    ) -> Result<Self, EngineError> {
         let first_free = Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade();
         let short = ShortDatabase::survey(&mut *engine.session()?, part, first_free)?;
         Ok(Self { part, trade_ids, short, before })
@@ -107,7 +112,7 @@ impl BrokerageHouse {
     }
 
     /// Snapshot for reconciliation, taken when the house opened.
-    pub fn before(&self) -> Snapshot {
+    pub fn before(&self) -> TotalsSnapshot {
         self.before
     }
 

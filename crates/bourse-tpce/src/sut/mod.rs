@@ -20,7 +20,7 @@ pub use in_process::InProcess;
 pub use short::ShortDatabase;
 
 use crate::aged::PendingOrder;
-use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
 use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
@@ -138,7 +138,7 @@ pub struct BegunRound {
     /// Time that Trade-Cleanup took.
     pub cleanup_ns: Nanos,
     /// Reconciliation after it.
-    pub before: Snapshot,
+    pub before: TotalsSnapshot,
 }
 
 /// Error of a round that cannot begin.

@@ -3,7 +3,7 @@
 use crate::testkit::load_small;
 use crate::transactions::Transaction;
 use crate::users::{RunOptions, run, verify};
-use bourse_driver::{Plan, RealClock, SECOND};
+use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::Inputs;
 use bourse_engine::Engine;
 use bourse_record::{CheckStatus, Outcome};
@@ -33,7 +33,7 @@ pub fn stays_consistent_through_faults(
 ) -> FaultEvents {
     let inputs = Inputs::builtin();
     let part = load_small(owner, &inputs);
-    let plan = Plan { warm_up_ns: 0, measure_ns: LONGEST_NS, ..Plan::default() };
+    let plan = RoundPlan { warm_up_ns: 0, measure_ns: LONGEST_NS, ..RoundPlan::default() };
     let options = RunOptions { users: 4, market_users: 2, plan, ..RunOptions::new(part) };
     let clock = RealClock::start();
     let stop = AtomicBool::new(false);

@@ -1,6 +1,6 @@
 //! The workload on one thread in simulated time: loaded, run by the emulators, checked and reconciled.
 
-use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::check::{check, first_trade, schema};
 use crate::load::{Constraints, ExistingDatabase, identify, part_of};
 use crate::testkit::load_small;
@@ -44,7 +44,7 @@ pub fn run_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnce(&mut 
     let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
     let mut market = MarketExchange::new(&inputs, &MarketConfig::after(&database), 4, 5, start);
     let trade_ids = TradeIds::following(&mut *sessions[0], first_trade(part_of(&found.fingerprint))).unwrap();
-    let before = Snapshot::take(&mut *sessions[0]).unwrap();
+    let before = TotalsSnapshot::take(&mut *sessions[0]).unwrap();
     let now = Cell::new(start.millis());
     let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
     let mut outcomes: BTreeMap<(Transaction, Status), u64> = BTreeMap::new();

@@ -5,7 +5,7 @@
 
 use super::due::DueResults;
 use crate::aged::{self, PendingOrder};
-use bourse_driver::{Clock, Control, MS, Nanos};
+use bourse_driver::{Clock, MS, Nanos, RoundControl};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{Database, MarketConfig, MarketExchange};
 use bourse_egen::txn::{MarketRequest, TradeAction, TradeRequest};
@@ -259,7 +259,7 @@ impl<'w> Exchange<'w> {
     ///
     /// The ticker tape stops with the customers, so that the last feeds trigger the last limit orders; executing what is
     /// outstanding then takes up to ten seconds, since a delay cut to 0 waits a full turn of the timer wheel.
-    pub(super) fn run(mut self, clock: &dyn Clock, control: &Control) {
+    pub(super) fn run(mut self, clock: &dyn Clock, control: &RoundControl) {
         let queues = self.queues;
         // The emulator counts whole milliseconds; those of its time stamps are those of the clock.
         let origin_ms = clock.timestamp().millis() - (clock.now() / MS) as i64;

@@ -2,7 +2,7 @@
 
 use super::specs::MARKET_ROOM;
 use crate::sut::{Share, Terms};
-use bourse_driver::{Abilities, Ability, OpenLoop, Plan, Schedule};
+use bourse_driver::{Abilities, Ability, OpenLoop, RoundPlan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
@@ -30,7 +30,7 @@ pub struct RunOptions {
     /// This driver's share of the round, if there are several drivers.
     pub share: Share,
     /// Phases and retries.
-    pub plan: Plan,
+    pub plan: RoundPlan,
     /// Seed of all random numbers of the run.
     pub seed: u64,
     /// Customers' transactions that are due, 8.9 for each Trade-Result; `None` in a closed loop, in which each customer begins a
@@ -71,7 +71,7 @@ impl RunOptions {
             market_users: Self::market_users_for(cores),
             processes: 1,
             share: Share::WHOLE,
-            plan: Plan::default(),
+            plan: RoundPlan::default(),
             seed: 1,
             open_loop: None,
             aged_at: None,
@@ -142,7 +142,7 @@ impl RunOptions {
 
     /// Terms of the run for the system under test.
     pub fn terms(&self) -> Terms {
-        let Plan { warm_up_ns, measure_ns, retry, .. } = self.plan;
+        let RoundPlan { warm_up_ns, measure_ns, retry, .. } = self.plan;
         let sessions = u32::try_from(self.sessions()).unwrap_or(u32::MAX);
         Terms { part: self.part, share: self.share, warm_up_ns, measure_ns, retry, sessions }
     }
@@ -201,7 +201,7 @@ impl RunOptions {
     }
 
     /// The plan of a round: that of the options, with each user's part of the backlog.
-    pub(super) fn round_plan(&self) -> Plan {
+    pub(super) fn round_plan(&self) -> RoundPlan {
         /// Longer than any limit, so that a broken one shows, and short enough for a drain.
         const SECONDS: f64 = 5.0;
         let whole = match (self.backlog, self.requested_rate()) {
@@ -210,7 +210,7 @@ impl RunOptions {
             (None, None) => 0.0,
         };
         let backlog = (whole / self.streams() as f64).ceil().max(1.0) as usize;
-        Plan { backlog, is_part: self.share.is_process(), ..self.plan }
+        RoundPlan { backlog, is_part: self.share.is_process(), ..self.plan }
     }
 
     /// Most customers' transactions that may wait, all together.

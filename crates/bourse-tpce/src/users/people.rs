@@ -6,13 +6,15 @@ use super::outcome::judge;
 use crate::check::reconciliation::AcknowledgedCommits;
 use crate::sut::Connector;
 use crate::transactions::{Request, Transaction, TxnError};
-use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, OperationCx, OperationResult, Outcome, SECOND, User};
+use bourse_driver::{
+    Clock, Draw, MS, Nanos, OperationCx, OperationError, OperationResult, Outcome, RoundControl, SECOND, User,
+};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::ErrorKind;
 use std::sync::Mutex;
 
-impl Failure for TxnError {
+impl OperationError for TxnError {
     fn kind(&self) -> ErrorKind {
         self.kind()
     }
@@ -97,7 +99,7 @@ impl User for Customer<'_> {
         !others.contains(&Transaction::ALL[operation])
     }
 
-    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, _: &RoundControl) -> Draw {
         // Pausing here and not after the draw: which transaction comes next must not depend on how busy the market is.
         if !self.state.queues.may_draw(clock) {
             return Draw::Wait(clock.now());
@@ -149,7 +151,7 @@ impl User for MarketUser<'_> {
         [Transaction::TradeResult, Transaction::MarketFeed].contains(&Transaction::ALL[operation])
     }
 
-    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, _: &RoundControl) -> Draw {
         match self.state.queues.take() {
             Ok(Some(arrival)) => {
                 self.request = Some(arrival.request.into());
@@ -212,7 +214,7 @@ impl User for Maintenance<'_> {
         Transaction::ALL[operation] == Transaction::DataMaintenance
     }
 
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
         let (now, from) = (clock.now(), control.measure_from());
         let next = self.last.map_or(control.begin() + Self::FIRST, |last| last + Self::PERIOD);
         // Due times in the warm-up do not set the pace of the interval.

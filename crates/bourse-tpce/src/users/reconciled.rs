@@ -2,12 +2,12 @@
 
 use crate::check::reconciliation::AcknowledgedCommits;
 use crate::transactions::Transaction;
-use bourse_driver::{Ledger, Outcome};
+use bourse_driver::{OperationLedger, Outcome};
 use bourse_egen::driver::{CustomerTransaction, Mix};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that as many Trade-Orders and Trade-Results were acknowledged as the driver counted.
-pub(super) fn acknowledgements(acknowledged: &AcknowledgedCommits, ledger: &Ledger) -> Check {
+pub(super) fn acknowledgements(acknowledged: &AcknowledgedCommits, ledger: &OperationLedger) -> Check {
     let of = |transaction: Transaction| ledger.entry(transaction as usize);
     let (order, result) = (of(Transaction::TradeOrder), of(Transaction::TradeResult));
     let pairs = [
@@ -45,7 +45,7 @@ fn tolerance(variance: f64) -> f64 {
 }
 
 /// Checks that customers performed each of their transactions as often as their deck deals it.
-pub(super) fn mix_of_requests(ledger: &Ledger, mix: &Mix) -> Check {
+pub(super) fn mix_of_requests(ledger: &OperationLedger, mix: &Mix) -> Check {
     let levels = mix.levels().map(|(dealt, level)| (performed(dealt), f64::from(level)));
     let cards: f64 = levels.iter().map(|(_, level)| level).sum();
     let counts = levels.map(|(transaction, _)| ledger.entry(transaction as usize).whole_round.iter().sum::<u64>());
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_order_that_nobody_counted_is_found() {
-        let mut ledger = Ledger::new(Transaction::ALL.len());
+        let mut ledger = OperationLedger::new(Transaction::ALL.len());
         let operation = Transaction::TradeOrder as usize;
         for outcome in [Outcome::Completed, Outcome::Completed, Outcome::RolledBack] {
             ledger.enter(&Sample::new(operation, outcome, 2), false);
@@ -109,7 +109,7 @@ mod tests {
     fn a_transaction_that_is_never_asked_for_is_found() {
         let mix = Mix::default();
         let ledger = |without: Option<Transaction>| {
-            let mut ledger = Ledger::new(Transaction::ALL.len());
+            let mut ledger = OperationLedger::new(Transaction::ALL.len());
             for (dealt, level) in mix.levels() {
                 let transaction = performed(dealt);
                 let count = if without == Some(transaction) { 0 } else { level };
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(missing.status, CheckStatus::Failed);
         assert!(missing.evidence.contains("Market-Watch: 0, 144 expected"), "{}", missing.evidence);
         assert_eq!(
-            mix_of_requests(&Ledger::new(Transaction::ALL.len()), &mix).status,
+            mix_of_requests(&OperationLedger::new(Transaction::ALL.len()), &mix).status,
             CheckStatus::Passed,
             "nothing was asked"
         );

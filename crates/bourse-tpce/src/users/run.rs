@@ -6,14 +6,14 @@ use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::planted::planted;
 use crate::sut::{BegunRound, InProcess, OpenError, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Fault, Nanos, OpenLoop, OperationSpec, Outcome, Progress, RoundCounts, Sample,
-    Schedule, SplitMix, StopRule, UserSpec, Workload,
+    Background, Clock, Fault, Nanos, OpenLoop, OperationSpec, Outcome, RoundControl, RoundCounts, RoundProgress,
+    Sample, Schedule, SplitMix, StopRule, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
@@ -85,7 +85,7 @@ pub struct RunResult {
     /// The figures, without checks.
     pub round: Round,
     /// Totals of the database before the round, after Trade-Cleanup.
-    pub before: Snapshot,
+    pub before: TotalsSnapshot,
     /// Commits acknowledged to the run's users, over the whole round.
     pub acknowledged: AcknowledgedCommits,
     /// Counts of the round outside the figures.
@@ -226,7 +226,7 @@ pub fn run(
     options: &RunOptions,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RunResult, RunError> {
     run_on(&InProcess::new(engine), inputs, options, clock, interrupt, progress)
 }
@@ -244,7 +244,7 @@ pub fn run_on(
     options: &RunOptions,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RunResult, RunError> {
     options.check()?;
     let mut seeds = SplitMix::new(options.seed);
@@ -433,7 +433,7 @@ impl<'w> Workload<'w> for Brokerage<'w> {
     fn background(&mut self) -> Vec<Background<'w>> {
         let exchange = self.exchange.take();
         let run = |exchange: Exchange<'w>| -> bourse_driver::Emulator<'w> {
-            Box::new(move |clock: &dyn Clock, control: &Control| exchange.run(clock, control))
+            Box::new(move |clock: &dyn Clock, control: &RoundControl| exchange.run(clock, control))
         };
         exchange
             .into_iter()

@@ -15,7 +15,7 @@ use crate::users::achieved::AchievedMix;
 use crate::verify::Stream;
 use crate::verify::stream::START;
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, Plan, SECOND, Schedule,
+    Clock, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan, SECOND, Schedule,
     SimulatedClock, StopRule, User, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
@@ -47,7 +47,7 @@ pub fn simulate(
     let clock = SimulatedClock::at(START);
     let sut = InProcess::new(engine);
     let never = AtomicBool::new(false);
-    let plan = Plan {
+    let plan = RoundPlan {
         warm_up_ns: WARM_UP,
         // Nine of ten transactions are customers'; the last of them fall into the drain.
         measure_ns: (transactions * SECOND * 17 / 20 / u64::from(requests_per_second)).saturating_sub(WARM_UP),
@@ -107,7 +107,7 @@ struct AllUsers<'w> {
 }
 
 impl User for AllUsers<'_> {
-    fn draw(&mut self, _: &dyn Clock, control: &Control) -> Draw {
+    fn draw(&mut self, _: &dyn Clock, control: &RoundControl) -> Draw {
         let step = if self.left > 0 {
             self.left -= 1;
             Some(self.stream.next_step())

@@ -2,7 +2,7 @@
 
 use super::RunResult;
 use crate::check::Depth;
-use crate::check::reconciliation::{AcknowledgedCommits, DriverLedger, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, DriverLedger, TotalsSnapshot};
 use crate::load::Fingerprint;
 use crate::workload::{Tpce, size_of};
 use bourse_driver::Clock;
@@ -44,7 +44,7 @@ pub fn reconcile(engine: &dyn Engine, ran: &RunResult) -> Result<Vec<Check>, Eng
 pub fn verify_drivers(
     engine: &dyn Engine,
     part: Part,
-    before: &Snapshot,
+    before: &TotalsSnapshot,
     drivers: &[DriverLedger],
     clock: &dyn Clock,
 ) -> Result<Vec<Check>, EngineError> {
@@ -64,7 +64,7 @@ pub fn verify_drivers(
 pub fn verify_and_reconcile(
     engine: &dyn Engine,
     part: Part,
-    run: Option<(&Snapshot, &AcknowledgedCommits)>,
+    run: Option<(&TotalsSnapshot, &AcknowledgedCommits)>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {

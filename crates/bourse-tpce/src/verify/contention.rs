@@ -2,7 +2,7 @@
 
 use super::stream::START;
 use crate::check::conditions::CONDITIONS;
-use crate::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::check::{first_trade, holes};
 use crate::transactions::trade_order::TradeOrderOutput;
 use crate::transactions::{Context, FrameError, Output, Request, Retry, Status, TradeIds, TxnError, perform};
@@ -40,7 +40,7 @@ pub fn contend(
         FrameError::Engine(error) => error,
         other => EngineError::new(ErrorKind::Other, other.to_string()),
     })?;
-    let before = Snapshot::take(&mut *session)?;
+    let before = TotalsSnapshot::take(&mut *session)?;
     // Later than anything in the database.
     let work = SharedWork { trade_ids: &trade_ids, now_ms: AtomicI64::new(START.millis() + 7 * 86_400_000) };
     let ended = two_sessions(engine, orders.len(), interrupted, &|session, number, ledger| {

@@ -3,7 +3,7 @@
 use crate::world::{FIRST_TRADE, MORNING, UNTAXED, World, buy};
 use bourse_egen::txn::{TradeCleanup, TradeOrder, TradeType};
 use bourse_schema::TradeId;
-use bourse_tpce::check::reconciliation::Snapshot;
+use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use bourse_tpce::transactions::{Output, TradeIds};
 
 #[test]
@@ -14,7 +14,7 @@ fn unfinished_trades_are_canceled() {
     world.order(TradeOrder { trade_type: TradeType::LimitBuy, requested_price: 20.0, ..buy(UNTAXED) });
     let request = TradeCleanup { start_trade_id: TradeId(FIRST_TRADE) };
     let cleaned = |world: &mut World| {
-        let taken = Snapshot::take(&mut *world.session).expect("takes");
+        let taken = TotalsSnapshot::take(&mut *world.session).expect("takes");
         taken.cleaned(&mut *world.session).expect("checks").offences
     };
     assert_eq!(cleaned(&mut world), 2);

@@ -6,8 +6,8 @@ use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::check::schema;
 use bourse_tpce::check::{Depth, before_run, check, first_trade};
 use bourse_tpce::load::{
-    Constraints, ExistingDatabase, Fingerprint, LoadError, LoadOptions, Phase, examine, fingerprint, identify, load,
-    part_of,
+    Constraints, ExistingDatabase, Fingerprint, LoadError, LoadOptions, LoadPhase, examine, fingerprint, identify,
+    load, part_of,
 };
 use bourse_tpce::workload::Tpce;
 use std::ops::ControlFlow;
@@ -235,9 +235,13 @@ fn a_load_that_is_stopped_leaves_nothing() {
     remove("stopped.db");
     let engine = engine("stopped.db");
     let mut rows = 0;
-    let stop = &mut |progress: bourse_tpce::load::Progress| {
+    let stop = &mut |progress: bourse_tpce::load::LoadProgress| {
         rows = progress.rows;
-        if progress.phase == Phase::Rows && rows > 20_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if progress.phase == LoadPhase::Rows && rows > 20_000 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let stopped = load(&engine, inputs(), part(), &LoadOptions::default(), stop);
     assert!(matches!(stopped, Err(LoadError::Stopped)), "{stopped:?}");

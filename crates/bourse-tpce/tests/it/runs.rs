@@ -1,11 +1,11 @@
 //! Short real runs on a memory database of one load unit and one day.
 
 use crate::loaded::{Copy, inputs, part};
-use bourse_driver::{MS, Nanos, OpenLoop, Plan, Progress, RealClock, SECOND};
+use bourse_driver::{MS, Nanos, OpenLoop, RealClock, RoundPlan, RoundProgress, SECOND};
 use bourse_engine::{Engine, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{CheckStatus, Operation, Outcome};
-use bourse_testkit::{Fault, Stalling};
+use bourse_testkit::{HitStatements, Stalling};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{OptionsError, RunOptions, RunResult, needs, run, verify};
@@ -22,7 +22,7 @@ fn database() -> SqliteEngine {
 pub(crate) fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
     RunOptions {
         users: 2,
-        plan: Plan { warm_up_ns, measure_ns, drain_limit_ns: 30 * SECOND, ..Plan::default() },
+        plan: RoundPlan { warm_up_ns, measure_ns, drain_limit_ns: 30 * SECOND, ..RoundPlan::default() },
         seed: 7,
         ..RunOptions::new(part())
     }
@@ -59,7 +59,7 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
     let engine = database();
     let options = options(3 * SECOND, 2 * SECOND);
     let mut seen = Vec::new();
-    let mut progress = |now: &Progress| seen.push(now.clone());
+    let mut progress = |now: &RoundProgress| seen.push(now.clone());
     let ran = run(&engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut progress).unwrap();
     assert_sound(&engine, &ran);
     let operations = &ran.round.operations;
@@ -135,7 +135,7 @@ fn an_interrupted_run_is_sound_and_keeps_its_figures() {
     let copy = Copy::new("interrupted.db");
     let engine = &copy.engine;
     let interrupt = AtomicBool::new(false);
-    let mut progress = |now: &Progress| interrupt.store(now.elapsed_s > 0.5, Ordering::Relaxed);
+    let mut progress = |now: &RoundProgress| interrupt.store(now.elapsed_s > 0.5, Ordering::Relaxed);
     let ran = run(engine, inputs(), &options(0, 3_600 * SECOND), &RealClock::start(), &interrupt, &mut progress);
     let ran = ran.unwrap();
     assert!(ran.interrupted);
@@ -171,7 +171,7 @@ fn customers_at_a_rate_ask_so_often() {
 #[test]
 fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
     // One statement of the second hundred takes a second. Eighty transactions are due in that time, and wait.
-    let engine = Stalling::new(database(), Fault::At(400), Duration::from_secs(1));
+    let engine = Stalling::new(database(), HitStatements::At(400), Duration::from_secs(1));
     let options = RunOptions {
         users: 1,
         open_loop: Some(OpenLoop { per_second: 80.0, evenly: true, shared: false }),

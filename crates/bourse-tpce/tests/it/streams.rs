@@ -9,7 +9,7 @@ use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
 use bourse_oltp::check::contents;
 use bourse_schema::{Date, Timestamp};
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot, WrittenSums};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot, WrittenSums};
 use bourse_tpce::check::{Depth, check, first_trade};
 use bourse_tpce::load::{ExistingDatabase, identify, part_of};
 use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
@@ -81,7 +81,7 @@ fn thousands_of_transactions_keep_the_books() {
     let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
     let market = MarketExchange::new(inputs(), &MarketConfig::after(&database), 4, 5, start);
     let trade_ids = TradeIds::following(&mut *session, first_trade(part_of(&found.fingerprint))).expect("asks");
-    let before = Snapshot::take(&mut *session).expect("takes");
+    let before = TotalsSnapshot::take(&mut *session).expect("takes");
     let mut run = Run {
         session,
         now: Cell::new(start.millis()),
@@ -123,7 +123,7 @@ fn thousands_of_transactions_keep_the_books() {
     assert_eq!(found.gained, run.told.orders);
 }
 
-fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
+fn assert_sound(run: &mut Run<'_>, before: &TotalsSnapshot) {
     let mut results = check(&mut *run.session, part(), &mut |_| {}).expect("checks");
     results.extend(before.compare(&mut *run.session, &run.told).expect("compares"));
     let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();

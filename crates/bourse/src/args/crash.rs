@@ -1,6 +1,6 @@
 //! Arguments of `crash`.
 
-use super::{Database, DryRun, EXIT_CODES, OutputArgs, numbers};
+use super::{DatabaseArgs, DryRun, EXIT_CODES, OutputArgs, numbers};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(crate) struct CrashArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) plan: DryRun,
     #[command(flatten)]

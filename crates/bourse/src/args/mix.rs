@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    ArrivalsArg, Check, CheckDepth, Constraints, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs,
+    ArrivalsArg, CheckDepth, ConstraintsArg, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs, TpceCheck,
     VerifySettings, numbers,
 };
 use bourse_record::ResponseLimit;
@@ -16,7 +16,7 @@ pub(crate) enum MixCommand {
     /// Load a database and stop
     Load(MixLoad),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
-    Check(Check),
+    Check(TpceCheck),
     /// Run the same transactions on several targets and compare every output and every row
     Verify(MixVerify),
 }
@@ -29,8 +29,8 @@ pub(crate) struct MixDatabase {
     #[arg(long, visible_alias = "subscribers", value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
     pub(crate) size: u64,
     /// Constraints that the database declares and enforces
-    #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
-    pub(crate) constraints: Constraints,
+    #[arg(long, value_enum, default_value_t = ConstraintsArg::Full, env = "BOURSE_CONSTRAINTS")]
+    pub(crate) constraints: ConstraintsArg,
     /// Replace an existing database
     #[arg(long)]
     pub(crate) reload: bool,
@@ -39,7 +39,7 @@ pub(crate) struct MixDatabase {
 impl Default for MixDatabase {
     /// The database of a run without options.
     fn default() -> Self {
-        Self { size: 100_000, constraints: Constraints::Full, reload: false }
+        Self { size: 100_000, constraints: ConstraintsArg::Full, reload: false }
     }
 }
 

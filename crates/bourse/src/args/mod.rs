@@ -17,8 +17,8 @@ pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixVerify, OltpRun};
 pub(crate) use tpce::{
-    Acid, AcidLoad, ArrivalsArg, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
-    RunSettings, Serve, Tpce, Verify, VerifySettings,
+    AcidLoad, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings, TpceAcid,
+    TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
 };
 
 use clap::parser::ValueSource;
@@ -87,8 +87,8 @@ impl Arguments {
         let given = GivenOptions::of(of_command);
         match &mut arguments.command {
             Command::Tatp(MixCommand::Run(run)) => run.given = given,
-            Command::Tpce(Tpce::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
-            Command::Tpce(Tpce::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
+            Command::Tpce(TpceCommand::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
+            Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
             Command::Compare(compare) => compare.given = given,
             _ => {}
         }
@@ -100,7 +100,7 @@ impl Arguments {
 pub(crate) enum Command {
     /// Run, load, check and verify the brokerage workload derived from TPC-E
     #[command(subcommand)]
-    Tpce(Tpce),
+    Tpce(TpceCommand),
     /// Run, load, check and verify TATP: short transactions on a register of subscribers
     #[command(subcommand)]
     Tatp(MixCommand),
@@ -169,7 +169,7 @@ pub(crate) enum Command {
 /// Options of the database: its size and its input data.
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Database")]
-pub(crate) struct Database {
+pub(crate) struct DatabaseArgs {
     /// Number of customers, a multiple of 1,000, for example 5000 or 5k
     #[arg(long, value_name = "N", default_value_t = Self::CUSTOMERS, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
@@ -183,8 +183,8 @@ pub(crate) struct Database {
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
     pub(crate) flat_in: Option<PathBuf>,
     /// Constraints that the database declares and enforces
-    #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
-    pub(crate) constraints: Constraints,
+    #[arg(long, value_enum, default_value_t = ConstraintsArg::Full, env = "BOURSE_CONSTRAINTS")]
+    pub(crate) constraints: ConstraintsArg,
     /// Threads that generate rows while loading; concurrent clients are --users [default: number of CPUs]
     #[arg(long = "load-threads", value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
@@ -193,7 +193,7 @@ pub(crate) struct Database {
     pub(crate) reload: bool,
 }
 
-impl Database {
+impl DatabaseArgs {
     /// Default number of customers.
     pub(crate) const CUSTOMERS: u64 = 1_000;
     /// Default scale factor.
@@ -216,7 +216,7 @@ impl Database {
             days,
             scale_factor: Self::SCALE_FACTOR,
             flat_in: None,
-            constraints: Constraints::Full,
+            constraints: ConstraintsArg::Full,
             threads: None,
             reload: false,
         }
@@ -225,7 +225,7 @@ impl Database {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Constraints {
+pub(crate) enum ConstraintsArg {
     /// Primary keys, foreign keys and checks
     Full,
     /// Primary keys only
@@ -485,10 +485,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn run_of(typed: &str) -> Run {
+    fn run_of(typed: &str) -> TpceRun {
         let matches = Arguments::command().try_get_matches_from(words(typed)).unwrap_or_else(|error| panic!("{error}"));
         match Arguments::of(&matches).unwrap().command {
-            Command::Tpce(Tpce::Run(run)) => *run,
+            Command::Tpce(TpceCommand::Run(run)) => *run,
             other => panic!("{other:?}"),
         }
     }

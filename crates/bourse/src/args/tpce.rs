@@ -1,7 +1,7 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Database, DryRun, EXIT_CODES, GivenOptions, OltpRun, OutputArgs, TokenFile, numbers, run_help};
+use super::{DatabaseArgs, DryRun, EXIT_CODES, GivenOptions, OltpRun, OutputArgs, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,24 @@ use std::time::Duration;
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = NOTICE)]
-pub(crate) enum Tpce {
+pub(crate) enum TpceCommand {
     /// Run the workload: load if needed, warm up, measure, check, report
-    Run(Box<Run>),
+    Run(Box<TpceRun>),
     /// Load a database and stop
-    Load(Load),
+    Load(TpceLoad),
     /// Write the rows of the initial database to files
-    Gen(Gen),
+    Gen(TpceGen),
     /// Serve a database to drivers on other machines: `bourse tpce run bourse://HOST:PORT`
-    Serve(Serve),
+    Serve(TpceServe),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
-    Check(Check),
+    Check(TpceCheck),
     /// Run the specification's tests of atomicity, consistency, isolation and durability
-    Acid(Acid),
+    Acid(TpceAcid),
     /// Work on a database until killed; started by `acid`
     #[command(hide = true)]
     AcidLoad(AcidLoad),
     /// Run the same transactions on several targets and compare every output and every row
-    Verify(Verify),
+    Verify(TpceVerify),
 }
 
 pub(crate) use bourse_tpce::users::NOTICE;
@@ -40,7 +40,7 @@ pub(crate) use bourse_tpce::users::NOTICE;
     "bourse tpce run mariadb+private: --find-max",
     "bourse tpce run 'postgres://ann@db/tpce' --part 1/3 --coordinate 127.0.0.1:4781",
 ))]
-pub(crate) struct Run {
+pub(crate) struct TpceRun {
     /// Database URLs, such as sqlite:PATH?journal=wal&sync=full or sqlite::memory:, or servers of `bourse tpce serve`, such
     /// as bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
@@ -93,7 +93,7 @@ impl ExplicitlySet {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunSettings {
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) run: OltpRun,
     /// Threads that run the market's requests: Trade-Result and Market-Feed [default: half the users, at least 2]
@@ -180,19 +180,19 @@ impl ArrivalsArg {
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
-pub(crate) struct Load {
+pub(crate) struct TpceLoad {
     /// Database URL, for example sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) plan: DryRun,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_CODES)]
-pub(crate) struct Serve {
+pub(crate) struct TpceServe {
     /// Database URL; the database is loaded if it does not exist
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
@@ -215,7 +215,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) silence: Duration,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
     /// The database's options that were set explicitly.
     #[arg(skip)]
     pub(crate) explicitly_set: ExplicitlySet,
@@ -227,7 +227,7 @@ connected, 1 usage or configuration, 2 the target failed, was lost or is in use,
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
-pub(crate) struct Check {
+pub(crate) struct TpceCheck {
     /// Database URL, for example sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
@@ -240,7 +240,7 @@ pub(crate) struct Check {
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
-pub(crate) struct Acid {
+pub(crate) struct TpceAcid {
     /// Database URL; the tests leave trades in the database [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
@@ -262,7 +262,7 @@ pub(crate) struct Acid {
     #[command(flatten)]
     pub(crate) plan: DryRun,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -299,7 +299,7 @@ pub(crate) enum DurabilityClass {
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
-pub(crate) struct Verify {
+pub(crate) struct TpceVerify {
     /// Database URLs to compare; `model:` is the reference model in plain Rust
     #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]
     pub(crate) targets: Vec<String>,
@@ -309,7 +309,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) settings: VerifySettings,
     #[command(flatten)]
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
 }
 
 /// Options of a verification, whatever the workload.
@@ -335,7 +335,7 @@ pub(crate) struct VerifySettings {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Gen {
+pub(crate) struct TpceGen {
     /// Folder for the files; created if it does not exist
     #[arg(short, long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -361,8 +361,8 @@ pub(crate) struct Gen {
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
     pub(crate) flat_in: Option<PathBuf>,
     /// Format of the files
-    #[arg(long, value_enum, default_value_t = Format::Flat)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = GenFormat::Flat)]
+    pub(crate) format: GenFormat,
     /// Number of threads [default: number of CPUs]
     #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
@@ -372,7 +372,7 @@ pub(crate) struct Gen {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum GenFormat {
     /// EGen's format: fields separated by |, no header
     Flat,
     /// CSV (RFC 4180) with a header

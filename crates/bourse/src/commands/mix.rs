@@ -1,6 +1,6 @@
 //! `bourse WORKLOAD …` of workloads whose users draw transactions by their shares.
 
-use crate::args::{Constraints, MixCommand, MixDatabase, MixLoad, MixVerify};
+use crate::args::{ConstraintsArg, MixCommand, MixDatabase, MixLoad, MixVerify};
 use crate::failure::Failure;
 use crate::oltp::database::{WantedDatabase, engine_failure, ready};
 use crate::oltp::mixed::MixWorkload;
@@ -105,7 +105,7 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         meaning: &|code| mixed.meaning(code),
         workload: mixed.workload().name(),
         own_options: format!(" --size {}", arguments.database.size),
-        has_keys_only: arguments.database.constraints == Constraints::Keys,
+        has_keys_only: arguments.database.constraints == ConstraintsArg::Keys,
     };
     mixed.verify(&verification, systems, &mixed.size(arguments.database.size), &interrupted)
 }

@@ -2,7 +2,7 @@
 
 use super::databases::{Databases, PreparedDatabase};
 use super::on_database::{self, CheckedRound, add_checks, checked, ended, shown};
-use super::round::Rounds;
+use super::round::ExecuteRounds;
 use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, processes, sample};
@@ -13,7 +13,7 @@ use crate::plan::search::customers_rate;
 use crate::plan::work::JobWork as _;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::note;
-use bourse_driver::Progress;
+use bourse_driver::RoundProgress;
 use bourse_record::{Conditions, LatencyPhase, PhaseKind};
 use bourse_tpce::load::part_of;
 use bourse_tpce::transactions::Transaction;
@@ -21,7 +21,7 @@ use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
 use bourse_tpce::verify::TpceSample;
 use bourse_verdict::units::seconds;
 
-impl Rounds for Brokerage {
+impl ExecuteRounds for Brokerage {
     fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
         // One sample for all drivers is enough.
         if self.joins_another() && self.coordinate.is_some() {
@@ -172,7 +172,7 @@ fn run(
 }
 
 /// One line of live figures.
-fn line(progress: &Progress) -> String {
+fn line(progress: &RoundProgress) -> String {
     let results = progress.throughput.get(Transaction::TradeResult as usize).copied();
     let all: f64 = progress.throughput.iter().sum();
     let measured_s = progress.planned_s - progress.warm_up_s;

@@ -3,7 +3,7 @@
 
 use super::databases::Databases;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, round};
-use crate::args::Database;
+use crate::args::DatabaseArgs;
 use crate::failure::{Exit, Failure};
 use crate::plan::Job;
 use crate::progress::{self, note};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Request to a child process of Bourse.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Request {
+pub(super) enum ChildRequest {
     /// Run a round and answer with its outcome.
     Round(Box<RoundRequest>),
     /// Make a database ready for the rounds of other processes.
@@ -43,11 +43,11 @@ pub(super) enum Request {
         /// The target, as a URL.
         target: String,
         /// Options of the database.
-        database: Database,
+        database: DatabaseArgs,
     },
 }
 
-impl Request {
+impl ChildRequest {
     /// The target, as a URL.
     fn target(&self) -> &str {
         match self {
@@ -60,7 +60,7 @@ impl Request {
 /// `bourse round`: reads a request, performs it, answers. A failure is an answer too.
 pub(crate) fn answer() -> Result<(), Failure> {
     let mut line = String::new();
-    let request: Request = std::io::stdin()
+    let request: ChildRequest = std::io::stdin()
         .lock()
         .read_line(&mut line)
         .map_err(|error| error.to_string())
@@ -77,8 +77,8 @@ pub(crate) fn answer() -> Result<(), Failure> {
     };
     match request {
         // This process reports its own progress.
-        Request::Keep { target, job } => keeper::keep(&target, &job),
-        Request::Round(request) => {
+        ChildRequest::Keep { target, job } => keeper::keep(&target, &job),
+        ChildRequest::Round(request) => {
             silent()?;
             reply(&crate::panics::catch_panic(|| {
                 live::send_to_parent();
@@ -87,14 +87,14 @@ pub(crate) fn answer() -> Result<(), Failure> {
                 ran.map(|outcome| RoundOutcome { spent: spent::parts(), ..outcome })
             }))
         }
-        Request::Sample { target, job } => {
+        ChildRequest::Sample { target, job } => {
             silent()?;
             reply(&crate::panics::catch_panic(|| {
                 let context = RunContext::of_round(u64::MAX)?;
                 job.rounds().sample(&target, &context)
             }))
         }
-        Request::Serve { target, database } => {
+        ChildRequest::Serve { target, database } => {
             silent()?;
             let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
             // The address was the answer; a second answer would have no reader.
@@ -113,12 +113,12 @@ pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Fai
 /// Runs a round in a process of its own.
 pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome, Failure> {
     let what = format!("a round of {} on {}", request.job.workload(), request.target);
-    ask(&Request::Round(Box::new(request.clone())), &request.target, &what, interrupted)
+    ask(&ChildRequest::Round(Box::new(request.clone())), &request.target, &what, interrupted)
 }
 
 /// Sends a process of its own a request that is answered once.
 pub(super) fn ask<T: DeserializeOwned>(
-    request: &Request,
+    request: &ChildRequest,
     target: &str,
     what: &str,
     interrupted: &AtomicBool,
@@ -156,7 +156,7 @@ pub(super) enum StderrTarget {
 }
 
 /// Message of a child process.
-pub(super) enum Message<T> {
+pub(super) enum ChildMessage<T> {
     /// Its answer.
     Answer(Result<T, Failure>),
     /// Another line: progress, or output of a library.
@@ -172,7 +172,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl ChildProcess {
     /// Starts the process and sends it its request.
-    pub(super) fn start(request: &Request, what: &str, words: StderrTarget) -> Result<Self, Failure> {
+    pub(super) fn start(request: &ChildRequest, what: &str, words: StderrTarget) -> Result<Self, Failure> {
         let started = std::env::current_exe().and_then(|program| {
             Command::new(program)
                 .arg("round")
@@ -215,11 +215,11 @@ impl ChildProcess {
     }
 
     /// Its next message, waited for at most for that time.
-    pub(super) fn next<T: DeserializeOwned>(&self, at_most: Duration) -> Message<T> {
+    pub(super) fn next<T: DeserializeOwned>(&self, at_most: Duration) -> ChildMessage<T> {
         match self.lines.recv_timeout(at_most) {
-            Ok(line) => serde_json::from_str(&line).map_or(Message::Line(line), Message::Answer),
-            Err(RecvTimeoutError::Timeout) => Message::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Message::End,
+            Ok(line) => serde_json::from_str(&line).map_or(ChildMessage::Line(line), ChildMessage::Answer),
+            Err(RecvTimeoutError::Timeout) => ChildMessage::Nothing,
+            Err(RecvTimeoutError::Disconnected) => ChildMessage::End,
         }
     }
 
@@ -228,11 +228,11 @@ impl ChildProcess {
     pub(super) fn answer<T: DeserializeOwned>(&mut self, interrupted: Option<&AtomicBool>) -> Result<T, Failure> {
         loop {
             match self.next(Duration::from_millis(20)) {
-                Message::Answer(answer) => return answer,
-                Message::Line(line) if live::passed_on(&line) => {}
-                Message::Line(line) => note(&line),
-                Message::Nothing => {}
-                Message::End => return Err(self.lost()),
+                ChildMessage::Answer(answer) => return answer,
+                ChildMessage::Line(line) if live::passed_on(&line) => {}
+                ChildMessage::Line(line) => note(&line),
+                ChildMessage::Nothing => {}
+                ChildMessage::End => return Err(self.lost()),
             }
             if interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 self.interrupt();
@@ -318,7 +318,7 @@ mod tests {
             open_loop: None,
             search: None,
         };
-        let request = Request::Round(Box::new(RoundRequest {
+        let request = ChildRequest::Round(Box::new(RoundRequest {
             target: "null:".to_owned(),
             job: job.into(),
             seed: 1,
@@ -331,7 +331,7 @@ mod tests {
             call_limit_ns: 7,
         }));
         let text = serde_json::to_string(&request).unwrap();
-        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
+        assert_eq!(serde_json::from_str::<ChildRequest>(&text).unwrap(), request);
         let failure = Failure::new(Exit::Check, "lost").detail("cause", "a\nb").hint("look");
         let text = serde_json::to_string(&Err::<RoundOutcome, _>(failure.clone())).unwrap();
         assert_eq!(serde_json::from_str::<Result<RoundOutcome, Failure>>(&text).unwrap(), Err(failure));

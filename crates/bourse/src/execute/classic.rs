@@ -1,7 +1,7 @@
 //! A round of a classic workload: its tables created, warm-up, measurement, checks.
 
 use super::databases::Databases;
-use super::round::Rounds;
+use super::round::ExecuteRounds;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::{ArrivalsArg, TimingMode};
@@ -16,7 +16,7 @@ use bourse_engine::{Durability, EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
-impl Rounds for ClassicRound {
+impl ExecuteRounds for ClassicRound {
     fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
         Err(Failure::usage(format!("{} makes its own tables for each round", self.workload)))
     }

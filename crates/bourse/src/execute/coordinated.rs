@@ -11,7 +11,7 @@ use crate::plan::{Brokerage, brokerage::Coordinate, targets};
 use crate::progress::note;
 use crate::tpce::database::find_database;
 use crate::tpce::serve::{failure, resolved, tell};
-use bourse_driver::{Clock, Fault, Progress, RealClock};
+use bourse_driver::{Clock, Fault, RealClock, RoundProgress};
 use bourse_egen::Inputs;
 use bourse_engine::Engine;
 use bourse_record::NameValue;
@@ -196,7 +196,7 @@ impl Driver {
         options: &RunOptions,
         clock: &dyn Clock,
         interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&Progress),
+        progress: &mut dyn FnMut(&RoundProgress),
     ) -> Result<RunResult, RunError> {
         let refused = |why: &str| RunError::Refused(why.to_owned());
         let driver = self.joined.get().ok_or_else(|| refused("driver 1 was not joined"))?;

@@ -7,8 +7,8 @@ use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::Job;
-use crate::progress::{Step, note};
-use crate::spent::{self, Part};
+use crate::progress::{ProgressStep, note};
+use crate::spent::{self, SpentPart};
 use bourse_engine::{ErrorKind, Location, Snapshot};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -94,8 +94,8 @@ impl Databases {
             return Ok(DatabaseRef::Apart(at));
         }
         let place = self.place(target, &engines::location(target)?);
-        let step = Step::waiting(format!("preparing {target} in a process of its own"));
-        let spending = spent::on(Part::Rounds);
+        let step = ProgressStep::waiting(format!("preparing {target} in a process of its own"));
+        let spending = spent::on(SpentPart::Rounds);
         let keeper = Keeper::start(target, job, &context.interrupted);
         drop(spending);
         match &keeper {
@@ -178,7 +178,7 @@ impl Databases {
         }
         match self.copies.get(&place) {
             Some(CopyOrReason::Copy(copy)) => {
-                let took = copy.restore(Part::Restore)?;
+                let took = copy.restore(SpentPart::Restore)?;
                 let how = copy.method();
                 Ok(format!("restored in {took:.1} s to the state before the first round: {history} ({how})"))
             }
@@ -190,7 +190,7 @@ impl Databases {
                         let took = seconds(begin);
                         // The first round begins from the copy too: otherwise a freshly loaded file is laid out differently
                         // in the system's cache than a restored one, and a run on it was a tenth faster.
-                        let back = copy.restore(Part::Restore)?;
+                        let back = copy.restore(SpentPart::Restore)?;
                         let further = if others { " for further rounds" } else { "" };
                         let when = match (others, outlives) {
                             (true, false) => "as before each round",
@@ -234,8 +234,8 @@ impl Databases {
     fn keep(&self, at: DatabaseRef, others: bool) -> Result<Result<StoredCopy, String>, Failure> {
         let target = self.target(at);
         let is_in_files = self.location(at)?.file().is_some();
-        let step = Step::waiting(format!("taking a snapshot of {target}"));
-        let _spending = spent::on(Part::Copy);
+        let step = ProgressStep::waiting(format!("taking a snapshot of {target}"));
+        let _spending = spent::on(SpentPart::Copy);
         let taken = match at {
             DatabaseRef::Here(at) => self.prepared[at].copy(others).map(|taken| taken.map(CopyHolder::Here)),
             DatabaseRef::Apart(at) => {
@@ -253,7 +253,7 @@ impl Databases {
             if let CopyOrReason::Copy(copy) = kept
                 && copy.is_in_files
             {
-                copy.restore(Part::PutBack)?;
+                copy.restore(SpentPart::PutBack)?;
             }
         }
         Ok(())
@@ -286,9 +286,9 @@ impl StoredCopy {
     }
 
     /// Puts the database back, as that part of the time; returns the duration in seconds.
-    fn restore(&self, part: Part) -> Result<f64, Failure> {
+    fn restore(&self, part: SpentPart) -> Result<f64, Failure> {
         let _spending = spent::on(part);
-        let step = Step::waiting(format!("restoring {}", self.target));
+        let step = ProgressStep::waiting(format!("restoring {}", self.target));
         let begin = Instant::now();
         let restored = match &self.taken {
             CopyHolder::Here(copy) => copy.restore().map_err(|error| engine_failure(&self.target, &error)),

@@ -1,7 +1,7 @@
 //! The default job as a whole, with shorter phases: its figures and their text, its checks, the time it took, and the
 //! database afterwards.
 
-use crate::args::{Arguments, Command, Run, Tpce};
+use crate::args::{Arguments, Command, TpceCommand, TpceRun};
 use crate::commands::tpce::load::load;
 use crate::execute;
 use crate::output::ResultFolder;
@@ -18,8 +18,8 @@ fn typed(arguments: &[&str]) -> Command {
 }
 
 /// The plan of a run with only a target, and with quick checks.
-fn default_plan(target: &str) -> (Box<Run>, Plan) {
-    let Command::Tpce(Tpce::Run(run)) = typed(&["tpce", "run", target, "--check", "quick"]) else {
+fn default_plan(target: &str) -> (Box<TpceRun>, Plan) {
+    let Command::Tpce(TpceCommand::Run(run)) = typed(&["tpce", "run", target, "--check", "quick"]) else {
         panic!("another command")
     };
     let plan = plan(&run).unwrap();
@@ -61,7 +61,7 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
     let target = format!("sqlite:{}", path.display());
-    let Command::Tpce(Tpce::Load(arguments)) = typed(&["tpce", "load", &target, "--days", "1"]) else {
+    let Command::Tpce(TpceCommand::Load(arguments)) = typed(&["tpce", "load", &target, "--days", "1"]) else {
         panic!("another command")
     };
     load(&arguments).unwrap();

@@ -2,7 +2,7 @@
 //! keeper that dies is a lost target, like a round that dies.
 
 use super::RunContext;
-use super::child::{ChildProcess, Request, StderrTarget, reply};
+use super::child::{ChildProcess, ChildRequest, StderrTarget, reply};
 use super::databases::Databases;
 use crate::failure::Failure;
 use crate::oltp::database::engine_failure;
@@ -30,7 +30,7 @@ struct Prepared {
     /// Description of the database's history.
     history: String,
     /// Time that it spent, by part.
-    spent: spent::Parts,
+    spent: spent::SpentParts,
 }
 
 /// A process with a database in its care. It ends, and removes its copy, when this is dropped.
@@ -43,7 +43,7 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Starts the process, which loads the database if necessary; waits until it is ready.
     pub(super) fn start(target: &str, job: &Job, interrupted: &AtomicBool) -> Result<Self, Failure> {
-        let request = Request::Keep { target: target.to_owned(), job: Box::new(job.clone()) };
+        let request = ChildRequest::Keep { target: target.to_owned(), job: Box::new(job.clone()) };
         let what = format!("the process that prepares the database of {target}");
         let mut process = ChildProcess::start(&request, &what, StderrTarget::Shown)?;
         let Prepared { history, spent } = process.answer(Some(interrupted))?;

@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::live;
 use crate::output::store;
 use crate::progress::{self, lines, note};
-use bourse_driver::{CallInProgress, Progress, SECOND};
+use bourse_driver::{CallInProgress, RoundProgress, SECOND};
 use bourse_record::{RunFile, Warning};
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(super) enum ForcedEnd {
 
 /// Failure of a round on a target, if one of its calls runs for longer than `limit_ns` after the measurement interval;
 /// `None` until then.
-pub(super) fn lost(target: &str, progress: &Progress, limit_ns: u64) -> Option<Failure> {
+pub(super) fn lost(target: &str, progress: &RoundProgress, limit_ns: u64) -> Option<Failure> {
     let limit_s = limit_ns as f64 / SECOND as f64;
     let after_s = progress.elapsed_s - progress.planned_s;
     let is_lost = |call: &&CallInProgress| call.for_s.min(after_s) >= limit_s;
@@ -40,7 +40,7 @@ pub(super) fn lost(target: &str, progress: &Progress, limit_ns: u64) -> Option<F
 
 impl RunContext {
     /// Ends the process if a call of a round runs for longer than it may.
-    pub(super) fn end_if_lost(&self, target: &str, progress: &Progress) {
+    pub(super) fn end_if_lost(&self, target: &str, progress: &RoundProgress) {
         let Some(failure) = lost(target, progress, self.call_limit_ns) else { return };
         match &self.ending {
             // The parent ends this process if it does not end by itself.
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_call_is_lost_when_it_has_gone_on_for_the_limit_after_the_interval() {
         let call = |for_s| CallInProgress { user: "user 3".to_owned(), operation: Some("read".to_owned()), for_s };
-        let progress = |elapsed_s, calls: &[f64]| Progress {
+        let progress = |elapsed_s, calls: &[f64]| RoundProgress {
             phase: bourse_record::PhaseKind::Drain,
             elapsed_s,
             planned_s: 10.0,

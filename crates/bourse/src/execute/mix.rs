@@ -2,21 +2,21 @@
 
 use super::databases::Databases;
 use super::on_database::{self, CheckedRound, add_checks, checked, ended, history, shown};
-use super::round::Rounds;
+use super::round::ExecuteRounds;
 use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure, ready, refuse_foreign};
-use crate::plan::Mix;
+use crate::plan::MixRound;
 use crate::{engines, interrupt};
-use bourse_driver::{Fault, OpenLoop, Plan, Progress};
+use bourse_driver::{Fault, OpenLoop, RoundPlan, RoundProgress};
 use bourse_engine::{EngineError, Session};
 use bourse_oltp::check::recorded::after_run;
 use bourse_oltp::mix::RunOptions;
 use bourse_record::{Check, Conditions, NameValue, Outcome, Workload, WorkloadKind};
 
-impl Rounds for Mix {
+impl ExecuteRounds for MixRound {
     fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
         self.mixed()?.sample(target, context)
     }
@@ -67,10 +67,14 @@ impl Rounds for Mix {
                     size: size.clone(),
                     users: self.users,
                     open_loop: self.open_loop.map(Into::into),
-                    plan: Plan { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, ..Plan::default() },
+                    plan: RoundPlan {
+                        warm_up_ns: self.warm_up_ns,
+                        measure_ns: self.measure_ns,
+                        ..RoundPlan::default()
+                    },
                     seed: request.own_seed(),
                 };
-                let line = |progress: &Progress| {
+                let line = |progress: &RoundProgress| {
                     let all: f64 = progress.throughput.iter().sum();
                     format!("{:.0} of {:.0} s  {all:.0} transactions/s", progress.elapsed_s, progress.planned_s)
                 };
@@ -105,7 +109,7 @@ impl Rounds for Mix {
 }
 
 /// The workload as the run file has it.
-fn workload(job: &Mix, size: i64) -> Result<Workload, Failure> {
+fn workload(job: &MixRound, size: i64) -> Result<Workload, Failure> {
     let mixed = job.mixed()?;
     let named = |name: &str, value: String| NameValue { name: name.to_owned(), value };
     let arrivals = job.open_loop.map(|it| named(Workload::ARRIVALS, it.arrivals.name()));

@@ -63,12 +63,12 @@ use crate::failure::{Exit, Failure};
 use crate::hold::HeldDatabases;
 use crate::output::ResultFolder;
 use crate::plan::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about};
-use crate::progress::{RunBar, Step, note};
+use crate::progress::{ProgressStep, RunBar, note};
 use crate::provenance::provenance;
 use crate::{hold, interrupt, live, panics, spent};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
-use child::{ChildProcess, Request, StderrTarget};
+use child::{ChildProcess, ChildRequest, StderrTarget};
 use databases::{DatabaseRef, Databases};
 use quiet::QuietWaits;
 use scratch::Scratch;
@@ -280,8 +280,8 @@ impl Executor<'_> {
         let threads = more.map(|job| job.threads()).max().unwrap_or(1);
         let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
         if self.plan.calibrate {
-            let step = Step::waiting("calibrating (harness overhead, machine noise)".to_owned());
-            let spending = spent::on(spent::Part::Calibration);
+            let step = ProgressStep::waiting("calibrating (harness overhead, machine noise)".to_owned());
+            let spending = spent::on(spent::SpentPart::Calibration);
             let calibration = calibrate(&self.context.clock);
             drop(spending);
             step.done();
@@ -399,9 +399,9 @@ impl Executor<'_> {
             // It has been.
             request.job.forget_reload();
         }
-        let step = Step::waiting(turn.label.to_owned());
+        let step = ProgressStep::waiting(turn.label.to_owned());
         live::round(case.label(), turn.job.workload(), turn.is_probe);
-        let _spending = spent::on(spent::Part::Rounds);
+        let _spending = spent::on(spent::SpentPart::Rounds);
         let ran = self.in_child(request);
         match &ran {
             Ok(outcome) => {
@@ -418,7 +418,7 @@ impl Executor<'_> {
         let mut server = None;
         if let Some(database) = request.job.served().cloned() {
             let target = request.target.clone();
-            let (serve, what) = (Request::Serve { target, database }, "the application server");
+            let (serve, what) = (ChildRequest::Serve { target, database }, "the application server");
             let started = server.insert(ChildProcess::start(&serve, what, StderrTarget::Collected)?);
             // The address comes after the database is loaded, which may take minutes.
             request.target = started.answer(Some(interrupted))?;

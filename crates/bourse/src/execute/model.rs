@@ -1,7 +1,7 @@
 //! The brokerage workload without a database: the reference model in memory answers, so that the driver and the model are
 //! measured.
 
-use crate::args::Database;
+use crate::args::DatabaseArgs;
 use crate::failure::Failure;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::tpce::whole;
@@ -10,7 +10,7 @@ use bourse_egen::Inputs;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, Snapshot};
+use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use bourse_tpce::load::fingerprint;
 use bourse_tpce::model::Model;
 use bourse_tpce::sut::{Answer, BegunRound, Connector, OpenError, Sut, Terms};
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) const NOTE: &str = "no database: one reference model in memory answers all users, one at a time";
 
 /// The requested database; none is created.
-pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<ReadyDatabase, Failure> {
+pub(super) fn ready(target: &str, wanted: &DatabaseArgs, inputs: &Inputs) -> Result<ReadyDatabase, Failure> {
     let constraints = wanted.constraints.into();
     let fingerprint = fingerprint(&NullEngine, inputs, whole(wanted)?, constraints);
     let fingerprint = fingerprint.map_err(|error| engine_failure(target, &error))?;
@@ -69,7 +69,7 @@ impl Sut for ModelSystem<'_> {
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Mutex::new(model)));
         // Without a database there are no earlier totals to compare with.
         let (last_trade, cash, commissions) = (TradeId(0), Balance::from_units(0), Balance::from_units(0));
-        let before = Snapshot {
+        let before = TotalsSnapshot {
             last_trade,
             cash,
             broker_trades: 0,

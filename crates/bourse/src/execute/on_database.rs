@@ -4,9 +4,9 @@ use super::databases::{DatabaseRef, Databases, PreparedDatabase};
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::{ReadyDatabase, engine_failure};
-use crate::progress::Step;
+use crate::progress::ProgressStep;
 use crate::{live, panics, spent};
-use bourse_driver::{Fault, Progress};
+use bourse_driver::{Fault, RoundProgress};
 use bourse_engine::{Description, Engine, Location};
 use bourse_record::{Check, Conditions, NameValue, Round, Workload};
 
@@ -85,11 +85,11 @@ pub(super) fn shown<T>(
     target: &str,
     context: &RunContext,
     is_latency: bool,
-    line: impl Fn(&Progress) -> String,
-    run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, Failure>,
+    line: impl Fn(&RoundProgress) -> String,
+    run: impl FnOnce(&mut dyn FnMut(&RoundProgress)) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let step = Step::waiting(format!("running on {label}"));
-    let ran = run(&mut |progress: &Progress| {
+    let step = ProgressStep::waiting(format!("running on {label}"));
+    let ran = run(&mut |progress: &RoundProgress| {
         step.say(format!("{label}  {}", line(progress)));
         live::second(progress, is_latency);
         context.end_if_lost(target, progress);
@@ -114,8 +114,8 @@ pub(super) fn checked(
 ) -> Result<Vec<Check>, Failure> {
     panics::catch_panic(|| {
         panics::panic_if_requested("check");
-        let step = Step::waiting(format!("checking {target}"));
-        let _spending = spent::on(spent::Part::ChecksAfter);
+        let step = ProgressStep::waiting(format!("checking {target}"));
+        let _spending = spent::on(spent::SpentPart::ChecksAfter);
         let checked = check(&mut |name| step.say(name));
         step.done();
         checked

@@ -4,19 +4,19 @@
 //! Each has a market exchange of its own for the orders of its users; prices follow from the time since the common
 //! beginning, so all show the same.
 
-use super::child::{ChildProcess, Message, Request, StderrTarget};
+use super::child::{ChildMessage, ChildProcess, ChildRequest, StderrTarget};
 use super::coordinated::Coordinator;
 use super::databases::PreparedDatabase;
 use super::on_database::CheckedRound;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::{Database, ExplicitlySet};
+use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
 use crate::plan::brokerage::{Coordinate, ProcessOfUsers};
 use crate::tpce::serve::failure;
 use crate::{interrupt, live, spent};
-use bourse_driver::Progress;
+use bourse_driver::RoundProgress;
 use bourse_engine::Engine;
 use bourse_record::{NameValue, Round, drivers};
 use bourse_serve::{Server, ServerOptions, Token};
@@ -31,7 +31,7 @@ use std::time::Duration;
 struct UserProcess {
     process: ChildProcess,
     /// Its last progress.
-    progress: Option<Progress>,
+    progress: Option<RoundProgress>,
     outcome: Option<RoundOutcome>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn run(
     options: &RunOptions,
     history: &str,
     context: &RunContext,
-    say: &mut dyn FnMut(&Progress),
+    say: &mut dyn FnMut(&RoundProgress),
 ) -> Result<CheckedRound, Failure> {
     let (target, of) = (&request.target, options.processes);
     let failed = |error| failure(target, &error);
@@ -67,7 +67,7 @@ pub(super) fn run(
         let process = Some(ProcessOfUsers { number, token: token.clone() });
         let coordinate = Some(Coordinate { place: place.clone(), gather_ns: u64::MAX, process });
         // The database may have another size than the options name.
-        let database = Database { reload: false, ..job.database.of_size(options.part) };
+        let database = DatabaseArgs { reload: false, ..job.database.of_size(options.part) };
         let explicitly_set = ExplicitlySet::default();
         let part = RoundRequest {
             job: Brokerage { database, explicitly_set, coordinate, ..job.clone() }.into(),
@@ -78,7 +78,7 @@ pub(super) fn run(
             ..request.clone()
         };
         let what = format!("process {number} of {of} with users on {target}");
-        let process = ChildProcess::start(&Request::Round(Box::new(part)), &what, StderrTarget::Collected)?;
+        let process = ChildProcess::start(&ChildRequest::Round(Box::new(part)), &what, StderrTarget::Collected)?;
         parts.push(UserProcess { process, progress: None, outcome: None });
     }
     if let Err(failure) = all_ended(&mut parts, context, say) {
@@ -89,29 +89,33 @@ pub(super) fn run(
 }
 
 /// Waits until each process has told its outcome. One that fails ends the others.
-fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMut(&Progress)) -> Result<(), Failure> {
+fn all_ended(
+    parts: &mut [UserProcess],
+    context: &RunContext,
+    say: &mut dyn FnMut(&RoundProgress),
+) -> Result<(), Failure> {
     let of = parts.len();
     while parts.iter().any(|part| part.outcome.is_none()) {
         let mut is_new = false;
         for (at, part) in parts.iter_mut().enumerate().filter(|(_, part)| part.outcome.is_none()) {
             let named = |failure: Failure| failure.detail("process", format!("{} of {of}", at + 1));
             match part.process.next(Duration::from_millis(5)) {
-                Message::Answer(answer) => {
+                ChildMessage::Answer(answer) => {
                     let outcome: RoundOutcome = answer.map_err(named)?;
                     part.outcome = Some(RoundOutcome { failure: outcome.failure.map(named), ..outcome });
                 }
-                Message::Line(line) => match live::progress_of(&line) {
+                ChildMessage::Line(line) => match live::progress_of(&line) {
                     Some(progress) => (part.progress, is_new) = (Some(progress), true),
                     // Steps are told by one of the processes for all.
                     None => drop(at == 0 && live::passed_on(&line)),
                 },
-                Message::Nothing => {}
-                Message::End if context.is_interrupted() => {
+                ChildMessage::Nothing => {}
+                ChildMessage::End if context.is_interrupted() => {
                     return Err(interrupt::interrupted(
                         "a process of users ended before it could tell what it measured",
                     ));
                 }
-                Message::End => return Err(part.process.lost()),
+                ChildMessage::End => return Err(part.process.lost()),
             }
         }
         if is_new {
@@ -132,7 +136,7 @@ fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<Checked
         .map_err(|error| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}")))?;
     if let Some(first) = parts.first() {
         // Their other parts of the time follow from the round.
-        let checks = first.spent.iter().filter(|(part, _)| **part == spent::Part::ChecksAfter);
+        let checks = first.spent.iter().filter(|(part, _)| **part == spent::SpentPart::ChecksAfter);
         spent::of_process(&checks.map(|(part, ns)| (*part, *ns)).collect());
         if round.measured_s > 0.0 && round.headline_valid(&first.workload) == 0 {
             let (name, measured_s) = (Transaction::TradeResult.name(), round.measured_s);
@@ -151,9 +155,9 @@ fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<Checked
 }
 
 /// Progress of all processes together. Calls that never return are the matter of their process.
-fn merged(parts: &[UserProcess]) -> Option<Progress> {
-    let of_one = |progress: Progress| Progress { calls: Vec::new(), ..progress };
-    parts.iter().filter_map(|part| part.progress.clone()).map(of_one).reduce(|sum, each| Progress {
+fn merged(parts: &[UserProcess]) -> Option<RoundProgress> {
+    let of_one = |progress: RoundProgress| RoundProgress { calls: Vec::new(), ..progress };
+    parts.iter().filter_map(|part| part.progress.clone()).map(of_one).reduce(|sum, each| RoundProgress {
         throughput: sum.throughput.iter().zip(&each.throughput).map(|(sum, each)| sum + each).collect(),
         failures: sum.failures + each.failures,
         // Quantiles cannot be added: the worst of them.

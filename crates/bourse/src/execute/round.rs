@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::oltp::database::ReadyDatabase;
 use crate::plan::Job;
 use crate::plan::work::settings_of;
-use crate::progress::Step;
+use crate::progress::ProgressStep;
 use crate::spent;
 use bourse_driver::{FixedLoop, wait_for_quiet};
 use bourse_engine::Description;
@@ -49,8 +49,8 @@ impl RoundRequest {
     /// Waits for a quiet machine, at most for the requested time; a warning if it did not become quiet.
     pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
         let limit = self.wait_quiet_ns?;
-        let step = Step::waiting("waiting for background load to drop".to_owned());
-        let _spending = spent::on(spent::Part::Quiet);
+        let step = ProgressStep::waiting("waiting for background load to drop".to_owned());
+        let _spending = spent::on(spent::SpentPart::Quiet);
         let is_quiet = wait_for_quiet(&context.clock, limit, &context.interrupted);
         step.done();
         (!is_quiet).then_some(Warning::NotQuiet)
@@ -77,7 +77,7 @@ pub(crate) struct RoundOutcome {
     pub(crate) fixed_loop_ns: Option<[f64; 2]>,
     /// Time spent by the child process of the round, by part; empty for a round in this process.
     #[serde(default)]
-    pub(crate) spent: spent::Parts,
+    pub(crate) spent: spent::SpentParts,
     /// Failure that ended it, if it did not end by itself.
     pub(crate) failure: Option<Failure>,
 }
@@ -93,14 +93,14 @@ impl RoundOutcome {
             conditions,
             interrupted: false,
             fixed_loop_ns: None,
-            spent: spent::Parts::new(),
+            spent: spent::SpentParts::new(),
             failure: None,
         }
     }
 }
 
 /// Execution of a workload's rounds.
-pub(super) trait Rounds {
+pub(super) trait ExecuteRounds {
     /// Opens a target and makes sure that it holds the database of the job.
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure>;
 
@@ -122,7 +122,7 @@ pub(super) trait Rounds {
 
 impl Job {
     /// The workload whose rounds are run.
-    pub(super) fn rounds(&self) -> &dyn Rounds {
+    pub(super) fn rounds(&self) -> &dyn ExecuteRounds {
         settings_of!(self, job => &**job)
     }
 }
@@ -134,7 +134,7 @@ pub(crate) fn round(
     context: &RunContext,
     label: &str,
 ) -> Result<RoundOutcome, Failure> {
-    let _spending = spent::on(spent::Part::Rounds);
+    let _spending = spent::on(spent::SpentPart::Rounds);
     let mut outcome = request.job.rounds().round(request, databases, context, label)?;
     spent::of_round(&outcome.round, request.is_probe);
     if !request.is_probe && !context.is_interrupted() {

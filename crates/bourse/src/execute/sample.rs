@@ -6,11 +6,11 @@
 //! and needs memory for all of them. The samples come after the rounds, so that neither their memory nor their pending writes
 //! are in the figures.
 
-use super::child::{self, Request};
+use super::child::{self, ChildRequest};
 use super::{CaseRun, RunContext};
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::engine_failure;
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
@@ -75,11 +75,11 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
         let target = &case.planned.target;
         let key = (job.workload().to_owned(), target.clone());
         if !sampled.contains_key(&key) {
-            let _spending = spent::on(spent::Part::Sample);
+            let _spending = spent::on(spent::SpentPart::Sample);
             let begin = context.clock.now();
             let found: SampleChecks = if engines::stays_loaded(target) {
-                let step = Step::waiting(format!("sampling transactions on {target}"));
-                let request = Request::Sample { target: target.clone(), job: Box::new(job.clone()) };
+                let step = ProgressStep::waiting(format!("sampling transactions on {target}"));
+                let request = ChildRequest::Sample { target: target.clone(), job: Box::new(job.clone()) };
                 let what = format!("the sample of transactions on {target}");
                 let sampled = child::ask(&request, target, &what, &context.interrupted);
                 match &sampled {
@@ -97,7 +97,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
             }
             if found.iter().all(|it| it.status == CheckStatus::NotApplicable) {
                 let took = Duration::from_nanos(context.clock.now() - begin);
-                spent::count_in_vain(spent::Part::Sample, took);
+                spent::count_in_vain(spent::SpentPart::Sample, took);
             }
             sampled.insert(key.clone(), found);
         }
@@ -116,7 +116,7 @@ pub(crate) fn of_target<S: Sampled>(sampled: &S, target: &str, context: &RunCont
         Ok(side) => side,
         Err(why) => return Ok(none::<S>(&why)),
     };
-    let step = Step::waiting(format!("sampling transactions on {target}"));
+    let step = ProgressStep::waiting(format!("sampling transactions on {target}"));
     let go_on = || if context.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let (loaded, reference) = std::thread::scope(|scope| {
         let reference = scope.spawn(|| sampled.reference());

@@ -8,7 +8,7 @@ use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign};
 use crate::plan::{Brokerage, targets};
 use crate::progress::note;
 use crate::tpce::{database, serve::failure};
-use bourse_driver::{Clock, Progress, RealClock};
+use bourse_driver::{Clock, RealClock, RoundProgress};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Location};
 use bourse_record::{Check, SharedRound, Warning};
@@ -103,7 +103,7 @@ impl SystemUnderTest {
         options: &RunOptions,
         clock: &dyn Clock,
         interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&Progress),
+        progress: &mut dyn FnMut(&RoundProgress),
     ) -> Result<RunResult, RunError> {
         match self {
             Self::InProcess(engine) => {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::print;
 use crate::plan::{Plan, about};
 use crate::progress::note;
-use bourse_driver::Progress;
+use bourse_driver::RoundProgress;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -152,8 +152,8 @@ impl Sink {
 }
 
 /// Progress of a round, if a line of its process reports it.
-pub(crate) fn progress_of(line: &str) -> Option<Progress> {
-    let passed: ForwardedProgress<Progress> =
+pub(crate) fn progress_of(line: &str) -> Option<RoundProgress> {
+    let passed: ForwardedProgress<RoundProgress> =
         serde_json::from_str(Some(line).filter(|it| it.starts_with(PROGRESS))?).ok()?;
     Some(passed.progress)
 }
@@ -210,7 +210,7 @@ pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
 }
 
 /// Reports that a second of a round is over.
-pub(crate) fn second(progress: &Progress, is_latency: bool) {
+pub(crate) fn second(progress: &RoundProgress, is_latency: bool) {
     if matches!(*sink(), Some(Sink::Parent)) {
         if let Ok(text) = serde_json::to_string(&ForwardedProgress { progress, is_latency }) {
             let _ = print(&format!("{text}\n"));

@@ -2,14 +2,15 @@
 
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::progress::{Step, note};
-use crate::spent::{self, Part};
+use crate::progress::{ProgressStep, note};
+use crate::spent::{self, SpentPart};
 use bourse_driver::RealClock;
 use bourse_engine::{Engine, EngineError, ErrorKind, Location, server_wait};
 use bourse_oltp::check::Depth;
 use bourse_oltp::check::recorded::before_run;
 use bourse_oltp::load::{
-    Constraints, ExistingDatabase, Fingerprint, FoundDatabase, LoadError, LoadOptions, Phase, Progress, identify, load,
+    Constraints, ExistingDatabase, Fingerprint, FoundDatabase, LoadError, LoadOptions, LoadPhase, LoadProgress,
+    identify, load,
 };
 use bourse_oltp::{Generator, Size, Workload};
 use bourse_record::{Check, CheckStatus};
@@ -69,8 +70,8 @@ fn checked(
     depth: Depth,
 ) -> Result<Vec<Check>, Failure> {
     let clock = RealClock::start();
-    let step = Step::waiting(format!("checking {target} before it is used"));
-    let _spending = spent::on(Part::ChecksBefore);
+    let step = ProgressStep::waiting(format!("checking {target} before it is used"));
+    let _spending = spent::on(SpentPart::ChecksBefore);
     let checks = before_run(engine, workload, fingerprint, depth, &clock, &mut |check| step.say(check.name.clone()));
     step.done();
     let checks = checks.map_err(|error| engine_failure(target, &error))?;
@@ -131,17 +132,17 @@ fn fill(
     options: &LoadOptions,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
-    let step = Step::in_parts(format!("loading {}", wanted.workload.size_text(size)), "rows");
-    let _spending = spent::on(Part::Loading);
+    let step = ProgressStep::in_parts(format!("loading {}", wanted.workload.size_text(size)), "rows");
+    let _spending = spent::on(SpentPart::Loading);
     let mut told = None;
-    let mut progress = |progress: Progress| {
+    let mut progress = |progress: LoadProgress| {
         step.part(progress.done, progress.rows);
         match progress.phase {
-            Phase::Rows => {}
-            Phase::Indexes => step.say(format!("indexing {}", progress.table)),
-            Phase::Counts => step.say(format!("counting {}", progress.table)),
-            Phase::Contents => step.say(format!("comparing {} with the rows written", progress.table)),
-            Phase::Finish => step.say("syncing to disk"),
+            LoadPhase::Rows => {}
+            LoadPhase::Indexes => step.say(format!("indexing {}", progress.table)),
+            LoadPhase::Counts => step.say(format!("counting {}", progress.table)),
+            LoadPhase::Contents => step.say(format!("comparing {} with the rows written", progress.table)),
+            LoadPhase::Finish => step.say("syncing to disk"),
         }
         told = Some(progress.rows);
         if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

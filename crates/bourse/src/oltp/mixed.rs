@@ -4,7 +4,7 @@ use super::verify::Verification;
 use crate::execute::RunContext;
 use crate::execute::sample::{SampleChecks, of_target};
 use crate::failure::Failure;
-use bourse_driver::{Clock, Fault, Progress};
+use bourse_driver::{Clock, Fault, RoundProgress};
 use bourse_engine::{Capabilities, Engine, Isolation, Session};
 use bourse_oltp::check::ledger::Growths;
 use bourse_oltp::mix::{MixResult, Reference, RunOptions, Sequence, Transactions, run};
@@ -52,7 +52,7 @@ pub(crate) trait MixWorkload: Sync + Debug {
         options: &RunOptions,
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-        progress: &mut dyn FnMut(&Progress),
+        progress: &mut dyn FnMut(&RoundProgress),
     ) -> Result<MixResult, Fault>;
 
     /// Samples the transactions on a database beside a target's.
@@ -107,7 +107,7 @@ impl<T: Transactions + Debug> MixWorkload for T {
         options: &RunOptions,
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-        progress: &mut dyn FnMut(&Progress),
+        progress: &mut dyn FnMut(&RoundProgress),
     ) -> Result<MixResult, Fault> {
         run::<T>(engine, options, clock, interrupt, progress)
     }

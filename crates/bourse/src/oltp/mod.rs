@@ -4,13 +4,13 @@ pub(crate) mod database;
 pub(crate) mod mixed;
 pub(crate) mod verify;
 
-use crate::args::{CheckDepth, Constraints};
+use crate::args::{CheckDepth, ConstraintsArg};
 
-impl From<Constraints> for bourse_oltp::load::Constraints {
-    fn from(constraints: Constraints) -> Self {
+impl From<ConstraintsArg> for bourse_oltp::load::Constraints {
+    fn from(constraints: ConstraintsArg) -> Self {
         match constraints {
-            Constraints::Full => Self::Full,
-            Constraints::Keys => Self::KeysOnly,
+            ConstraintsArg::Full => Self::Full,
+            ConstraintsArg::Keys => Self::KeysOnly,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::output::print;
 use crate::plan::show::{LOADED, Steps, files};
-use crate::progress::Step;
+use crate::progress::ProgressStep;
 use bourse_oltp::verify::{Extent, Progress, ReplayedTransaction, Script, Subject, Verdict, VerifyError, lockstep};
 use bourse_schema::Table;
 use serde_json::json;
@@ -84,7 +84,8 @@ impl Verification<'_> {
         interrupted: &AtomicBool,
     ) -> Result<(), Failure> {
         let transactions = self.extent.transactions;
-        let step = Step::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
+        let step =
+            ProgressStep::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
         let mut progress = |progress| show_progress(&step, transactions, progress, interrupted);
         let verdict = lockstep::verify(subjects, script, self.tables, &self.extent, &mut progress);
         step.done();
@@ -181,7 +182,7 @@ impl Verification<'_> {
         if number == 0 || number > transactions {
             return Err(Failure::usage(format!("invalid value '{number}' for --replay: expected 1 to {transactions}")));
         }
-        let step = Step::waiting(format!("running up to transaction {number}"));
+        let step = ProgressStep::waiting(format!("running up to transaction {number}"));
         let mut progress = |progress| show_progress(&step, transactions, progress, interrupted);
         let replayed = lockstep::replay(subjects, script, transactions, number, &mut progress);
         step.done();
@@ -206,7 +207,12 @@ impl std::fmt::Display for Code {
 }
 
 /// Shows progress now and then, and ends the run when interrupted.
-fn show_progress(step: &Step, transactions: u64, progress: Progress, interrupted: &AtomicBool) -> ControlFlow<()> {
+fn show_progress(
+    step: &ProgressStep,
+    transactions: u64,
+    progress: Progress,
+    interrupted: &AtomicBool,
+) -> ControlFlow<()> {
     match progress {
         Progress::Transactions(done) if done.is_multiple_of(500) => {
             step.say(format!("{done} of {transactions} transactions"));

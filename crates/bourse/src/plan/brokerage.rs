@@ -3,7 +3,7 @@
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
-use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
+use crate::args::{CheckDepth, DatabaseArgs, ExplicitlySet, MarketAge, RunSettings, TpceRun, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::{OpenLoop, SECOND};
@@ -36,7 +36,7 @@ pub(crate) const WORKLOAD: &str = "tpce";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Brokerage {
     /// Options of the database.
-    pub(crate) database: Database,
+    pub(crate) database: DatabaseArgs,
     /// The database's options that were set explicitly.
     pub(crate) explicitly_set: ExplicitlySet,
     /// Customers' threads.
@@ -136,7 +136,7 @@ impl Brokerage {
             // The market of this rate, which is known now.
             aged_at: round.aged_at.and(RunOptions { open_loop, ..*round }.requested_rate()),
             backlog: None,
-            plan: bourse_driver::Plan {
+            plan: bourse_driver::RoundPlan {
                 warm_up_ns: plan.warm_up_ns,
                 measure_ns: plan.measure_ns,
                 until: None,
@@ -164,7 +164,7 @@ impl Brokerage {
                 MarketAge::Aged => self.rate,
                 MarketAge::AgedAt(rate) => Some(rate),
             },
-            plan: bourse_driver::Plan {
+            plan: bourse_driver::RoundPlan {
                 warm_up_ns: self.warm_up_ns,
                 measure_ns: self.measure_ns,
                 until: self.until,
@@ -180,7 +180,7 @@ impl Brokerage {
     }
 
     /// The workload on that database with default options otherwise.
-    pub(super) fn on(database: Database) -> Result<Self, Failure> {
+    pub(super) fn on(database: DatabaseArgs) -> Result<Self, Failure> {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
             database,
@@ -207,7 +207,7 @@ impl Brokerage {
         })
     }
 
-    fn of(arguments: &Run) -> Result<Self, Failure> {
+    fn of(arguments: &TpceRun) -> Result<Self, Failure> {
         let settings = &arguments.settings;
         let default = Self::on(settings.database.clone())?;
         let users = settings.run.users.unwrap_or(default.users);
@@ -254,7 +254,7 @@ const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
 const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
 
 /// The plan of `bourse tpce run`.
-pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
     let settings = &arguments.settings;
     let rounds = settings.run.rounds.unwrap_or(1);
     let mut jobs = jobs(arguments)?;
@@ -304,7 +304,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
 }
 
 /// Refuses options that one of several coordinated drivers cannot apply.
-fn only_alone(arguments: &Run) -> Result<(), Failure> {
+fn only_alone(arguments: &TpceRun) -> Result<(), Failure> {
     let settings = &arguments.settings;
     let options = [
         ("--find-max", settings.run.find_max),
@@ -358,12 +358,12 @@ impl From<JobOnTarget> for PlannedCase {
 }
 
 /// A case of each target with each combination of the sweeps, all checked.
-pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
+pub(super) fn cases(arguments: &TpceRun) -> Result<Vec<PlannedCase>, Failure> {
     Ok(jobs(arguments)?.into_iter().map(PlannedCase::from).collect())
 }
 
-fn jobs(arguments: &Run) -> Result<Vec<JobOnTarget>, Failure> {
-    let Run { targets, settings, .. } = arguments;
+fn jobs(arguments: &TpceRun) -> Result<Vec<JobOnTarget>, Failure> {
+    let TpceRun { targets, settings, .. } = arguments;
     if settings.run.duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
         return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
     }
@@ -374,7 +374,7 @@ fn jobs(arguments: &Run) -> Result<Vec<JobOnTarget>, Failure> {
     on_each(targets, &sweeps, |target, chosen| job(target, arguments, chosen))
 }
 
-fn job(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Result<JobOnTarget, Failure> {
+fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) -> Result<JobOnTarget, Failure> {
     let mut run = arguments.clone();
     let settings = &mut run.settings;
     let mut of_target = Vec::new();

@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
 use super::{CaseBlock, ComparisonPlan, Plan, mix, refuse_unsupported};
-use crate::args::{CompareArgs, ExplicitlySet, MixDatabase, MixRun, Run, TimingMode};
+use crate::args::{CompareArgs, ExplicitlySet, MixDatabase, MixRun, TimingMode, TpceRun};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
 use crate::output::files;
@@ -61,7 +61,15 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
         let explicitly_set = ExplicitlySet::of(&arguments.given);
-        brokerage::cases(&Run { targets, settings, part: None, coordinate: None, gather: None, token, explicitly_set })?
+        brokerage::cases(&TpceRun {
+            targets,
+            settings,
+            part: None,
+            coordinate: None,
+            gather: None,
+            token,
+            explicitly_set,
+        })?
     } else if let Some(mixed) = find(&arguments.workload) {
         only_mix(arguments)?;
         mix::cases(mixed, &of_mix(arguments, targets))?

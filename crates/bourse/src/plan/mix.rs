@@ -4,7 +4,7 @@ use super::classic::{OpenLoopPlan, RateSearch, rounds_of};
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::with_suffix;
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
-use crate::args::{CheckDepth, Constraints, MixDatabase, MixRun, numbers};
+use crate::args::{CheckDepth, ConstraintsArg, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::mixed::{MixWorkload, find};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// A round of such a workload, all of it but the target and the seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Mix {
+pub(crate) struct MixRound {
     /// Name of the workload.
     pub(crate) workload: String,
     /// Size of the database, in the workload's own unit.
@@ -22,7 +22,7 @@ pub(crate) struct Mix {
     /// Whether the size was set explicitly; an existing database is otherwise used with its own.
     pub(crate) is_size_set: bool,
     /// Constraints that the database declares.
-    pub(crate) constraints: Constraints,
+    pub(crate) constraints: ConstraintsArg,
     /// Whether the constraints were set explicitly.
     pub(crate) is_constraints_set: bool,
     /// Whether an existing database is replaced.
@@ -47,7 +47,7 @@ pub(super) const USERS: usize = 4;
 const WARM_UP: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_secs(10);
 
-impl Mix {
+impl MixRound {
     /// The workload.
     pub(crate) fn mixed(&self) -> Result<&'static dyn MixWorkload, Failure> {
         find(&self.workload).ok_or_else(|| Failure::usage(format!("unknown workload '{}'", self.workload)))
@@ -111,7 +111,7 @@ fn case(
     arguments: &MixRun,
     chosen: &[(&str, &str)],
 ) -> Result<PlannedCase, Failure> {
-    let mut job = Mix::of(mixed, arguments);
+    let mut job = MixRound::of(mixed, arguments);
     let (mut of_target, mut sized) = (Vec::new(), false);
     for &(name, value) in chosen {
         let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));

@@ -27,7 +27,7 @@ pub(crate) mod work;
 
 pub(crate) use brokerage::Brokerage;
 pub(crate) use classic::ClassicRound;
-pub(crate) use mix::Mix;
+pub(crate) use mix::MixRound;
 pub(crate) use search::SearchPlan;
 pub(crate) use work::Job;
 

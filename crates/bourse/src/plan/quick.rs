@@ -5,7 +5,7 @@ use super::brokerage::Brokerage;
 use super::classic::ClassicArgs;
 use super::targets::{self, size};
 use super::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about, nanoseconds};
-use crate::args::{CheckDepth, Database, QuickArgs};
+use crate::args::{CheckDepth, DatabaseArgs, QuickArgs};
 use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
@@ -140,7 +140,7 @@ fn brokerage_cases(arguments: &QuickArgs, warm_up: Duration, interval: Duration)
             warm_up_ns: nanoseconds(warm_up),
             measure_ns: nanoseconds(interval.max(Duration::from_secs(1))),
             check: CheckDepth::Quick,
-            ..Brokerage::on(Database::of_days(arguments.days))?
+            ..Brokerage::on(DatabaseArgs::of_days(arguments.days))?
         };
         let file = kind.file_target(DATA_FOLDER, &format!("tpce{}", size(&job.database)));
         let server = kind.private_target(false);

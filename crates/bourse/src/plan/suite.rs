@@ -2,7 +2,7 @@
 
 use super::brokerage::{Brokerage, WORKLOAD};
 use super::{CaseBlock, ClassicRound, Job, OnFailure, Plan, PlannedCase, RoundProcess, targets};
-use crate::args::{CheckDepth, Database, SuiteRun, numbers};
+use crate::args::{CheckDepth, DatabaseArgs, SuiteRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::output::files;
@@ -128,7 +128,7 @@ fn classic(case: &SuiteCase) -> ClassicRound {
 }
 
 fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
-    let mut database = Database::of_days(10);
+    let mut database = DatabaseArgs::of_days(10);
     let mut users = None;
     for (name, value) in &case.options {
         let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '{name}': {why}"));

@@ -1,7 +1,7 @@
 //! Targets as a plan sees them: their text is parsed, their engines' capabilities are read; nothing is opened.
 
 use super::{Brokerage, ClassicRound};
-use crate::args::Database;
+use crate::args::DatabaseArgs;
 use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::serve::failure;
@@ -100,9 +100,9 @@ pub(crate) fn place(text: &str) -> Result<Address, Failure> {
 }
 
 /// File of the default target, whose name describes its content.
-pub(super) fn default_target(database: &Database) -> String {
+pub(super) fn default_target(database: &DatabaseArgs) -> String {
     let mut name = format!("tpce{}", size(database));
-    if database.constraints == crate::args::Constraints::Keys {
+    if database.constraints == crate::args::ConstraintsArg::Keys {
         name.push_str("-keys");
     }
     if database.flat_in.is_some() {
@@ -112,7 +112,7 @@ pub(super) fn default_target(database: &Database) -> String {
 }
 
 /// Part of a name that distinguishes databases of different sizes.
-pub(super) fn size(database: &Database) -> String {
+pub(super) fn size(database: &DatabaseArgs) -> String {
     let mut size = format!("-c{}-d{}", database.customers, database.days);
     if database.scale_factor != 500 {
         size.push_str(&format!("-f{}", database.scale_factor));
@@ -121,7 +121,7 @@ pub(super) fn size(database: &Database) -> String {
 }
 
 /// The target for a database of another size: files of different sizes need names of their own.
-pub(super) fn with_size(target: &str, database: &Database) -> String {
+pub(super) fn with_size(target: &str, database: &DatabaseArgs) -> String {
     with_suffix(target, &size(database))
 }
 
@@ -141,16 +141,16 @@ pub(super) fn with_suffix(target: &str, size: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Constraints;
+    use crate::args::ConstraintsArg;
 
     #[test]
     fn files_of_other_sizes_have_other_names() {
-        let database = Database {
+        let database = DatabaseArgs {
             customers: 5_000,
             days: 2,
             scale_factor: 500,
             flat_in: None,
-            constraints: Constraints::Full,
+            constraints: ConstraintsArg::Full,
             threads: None,
             reload: false,
         };

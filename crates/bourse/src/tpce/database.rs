@@ -1,7 +1,7 @@
 //! The database of a target for TPC-E: the options of the command line as a size.
 
 use super::{threads, whole};
-use crate::args::{Database, ExplicitlySet};
+use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::Failure;
 use crate::oltp::database::{self, ReadyDatabase, WantedDatabase};
 use bourse_egen::Inputs;
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 pub(crate) fn ready(
     target: &str,
     engine: &dyn Engine,
-    database: &Database,
+    database: &DatabaseArgs,
     set: ExplicitlySet,
     inputs: &Inputs,
     depth: Depth,
@@ -28,7 +28,7 @@ pub(crate) fn ready(
 
 /// Calls `then` with the database that the options describe.
 pub(crate) fn wanted<T>(
-    wanted: &Database,
+    wanted: &DatabaseArgs,
     set: ExplicitlySet,
     inputs: &Inputs,
     then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T, Failure>,
@@ -55,7 +55,7 @@ pub(crate) fn sized(customers: impl std::fmt::Display, days: i64) -> String {
 }
 
 /// Size and constraints of an existing database, with those in their place that were set explicitly.
-fn size_as_loaded(found: &Fingerprint, wanted: &Database, set: ExplicitlySet) -> (Size, Constraints) {
+fn size_as_loaded(found: &Fingerprint, wanted: &DatabaseArgs, set: ExplicitlySet) -> (Size, Constraints) {
     let part = part_of(found);
     let mut sized = wanted.clone();
     let mut declared = wanted.constraints.into();

@@ -3,7 +3,7 @@
 pub(crate) mod database;
 pub(crate) mod serve;
 
-use crate::args::Database;
+use crate::args::DatabaseArgs;
 use crate::failure::Failure;
 use bourse_egen::Part;
 
@@ -20,7 +20,7 @@ pub(crate) fn processors() -> usize {
 }
 
 /// The whole database that the options describe.
-pub(crate) fn whole(database: &Database) -> Result<Part, Failure> {
+pub(crate) fn whole(database: &DatabaseArgs) -> Result<Part, Failure> {
     part(1, database.customers, database.customers, database.scale_factor, database.days)
 }
 

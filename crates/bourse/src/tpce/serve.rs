@@ -1,6 +1,6 @@
 //! The application server, for drivers elsewhere.
 
-use crate::args::{Database, ExplicitlySet};
+use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Serves a database to programs of this machine at a free port, and passes its address to a callback.
 pub(crate) fn serve_here(
     target: &str,
-    database: &Database,
+    database: &DatabaseArgs,
     told: impl FnOnce(String) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     serve_as(
@@ -33,7 +33,7 @@ pub(crate) fn serve_here(
 /// Loads if needed, listens, serves until it is interrupted.
 pub(crate) fn serve_as(
     target: &str,
-    database: &Database,
+    database: &DatabaseArgs,
     set: ExplicitlySet,
     options: ServerOptions,
     told: impl FnOnce(String) -> Result<(), Failure>,

@@ -4,7 +4,7 @@
 use crate::{in_java, printed, private_server};
 use bourse_engine_mysql::cluster::ClusterProduct;
 use bourse_engine_mysql::{Flavour, SERVER_VARIABLE};
-use bourse_record::acid::{AcidFile, Case, Verdict};
+use bourse_record::acid::{AcidCase, AcidFile, AcidVerdict};
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, IsolationLevel};
 use std::path::Path;
@@ -22,8 +22,8 @@ fn keeps(target: &str, trade_result: IsolationLevel) {
     let ids: Vec<_> = file.tests.iter().map(|test| test.id.as_str()).collect();
     assert_eq!(ids, TESTS, "{target}");
     for test in &file.tests {
-        assert_eq!(test.verdict, Verdict::Passed, "{target}: {} {}: {}", test.id, test.title, test.reason);
-        let has_evidence = |case: &Case| case.holds() && !case.findings.is_empty();
+        assert_eq!(test.verdict, AcidVerdict::Passed, "{target}: {} {}: {}", test.id, test.title, test.reason);
+        let has_evidence = |case: &AcidCase| case.holds() && !case.findings.is_empty();
         assert!(!test.cases.is_empty() && test.cases.iter().all(has_evidence), "{target}: {test:?}");
     }
     assert_eq!(file.isolation.len(), 12, "{target}: {:?}", file.isolation);
@@ -126,7 +126,7 @@ fn duckdb_loses_its_power() {
     let ids: Vec<_> = file.tests.iter().map(|test| test.id.as_str()).collect();
     assert_eq!(ids, ["D1", "D2", "D3"]);
     for test in &file.tests {
-        assert_eq!(test.verdict, Verdict::Passed, "{}: {}", test.id, test.reason);
+        assert_eq!(test.verdict, AcidVerdict::Passed, "{}: {}", test.id, test.reason);
         assert!(test.reason.starts_with("0 of "), "{}: {}", test.id, test.reason);
     }
 }

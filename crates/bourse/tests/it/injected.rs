@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::{bourse, load, output, text};
-use bourse_crash::preload::{Call, CallEffect, Control, ProcessFiles, Spec};
+use bourse_crash::preload::{Call, CallEffect, ControlFile, ProcessFiles, Spec};
 use bourse_engine_mysql::Flavour;
 use serde_json::Value;
 use std::fs;
@@ -215,7 +215,7 @@ fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String
     bourse_crash::preload::write_library(&library, bytes).expect("can be written");
     let places =
         ProcessFiles { control: base.join("control"), files: base.join("files"), image: None, recording: None };
-    let control = Control::create(&places.control).expect("can be made");
+    let control = ControlFile::create(&places.control).expect("can be made");
     control.arm(Some(fault)).expect("can be armed");
     let ended = bourse(folder, arguments).envs(places.preloading(&library)).output().expect("can be started");
     (ended, control.first_hit().expect("can be read"))

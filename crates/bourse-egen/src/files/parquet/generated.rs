@@ -2,7 +2,7 @@
 
 use crate::files::parquet::{ParquetColumn, TableWriter};
 use crate::files::{BatchOptions, FlatOptions, GenError, GenerationProgress, WrittenFiles, batches, refuse_taken};
-use crate::{Generator, Inputs, Part};
+use crate::{Inputs, Part, PartGenerator};
 use bourse_schema::{Table, tables};
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +22,7 @@ pub fn write_parquet(
 ) -> Result<WrittenFiles, GenError> {
     fs::create_dir_all(folder).map_err(failed("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
-    let generator = Generator::new(inputs, part);
+    let generator = PartGenerator::new(inputs, part);
     let units = generator.units(|table| wanted.contains(&table));
     let expected_bytes = units.iter().map(|unit| generator.expected_bytes(*unit)).sum();
     let made: Vec<&'static Table> = units.iter().flat_map(|unit| unit.tables()).collect();

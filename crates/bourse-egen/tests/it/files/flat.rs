@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use bourse_egen::files::{FlatOptions, Format, GenError, read_inputs, write_flat};
+use bourse_egen::files::{FlatFormat, FlatOptions, GenError, read_inputs, write_flat};
 use bourse_egen::{Inputs, Part};
 use bourse_schema::{Table, tables};
 use sha2::{Digest, Sha256};
@@ -100,7 +100,7 @@ fn csv_has_the_same_fields_below_a_header() {
     let inputs = Inputs::builtin();
     let part = Part::whole(1_000, 1).expect("a database");
     let with = |format| write(&inputs, part, &FlatOptions { tables: Some(small()), format, ..FlatOptions::default() });
-    let (flat, csv) = (with(Format::Flat), with(Format::Csv));
+    let (flat, csv) = (with(FlatFormat::Flat), with(FlatFormat::Csv));
     let mut quoted = 0;
     for table in small().into_iter().filter(|table| table.name != "trade_request") {
         let text = |files: &BTreeMap<String, Vec<u8>>, extension: &str| {

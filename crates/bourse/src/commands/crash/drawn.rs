@@ -8,7 +8,7 @@ use crate::output::{free_path, print};
 use crate::tpce::database::find_database;
 use crate::{engines, hold, inputs::inputs, interrupt};
 use bourse_acid::sampled::{self, LoadTrace};
-use bourse_acid::{AcidError, Subject, TestConfig};
+use bourse_acid::{AcidError, AcidSubject, TestConfig};
 use bourse_engine::Durability;
 use bourse_record::crash::{CrashFile, CrashRow, SampledStates};
 use bourse_record::regular_bytes;
@@ -35,7 +35,7 @@ impl Traces {
     /// power losses.
     pub(super) fn sample(
         &self,
-        subject: &Subject<'_>,
+        subject: &AcidSubject<'_>,
         row: &mut CrashRow,
         number: usize,
         states: u32,
@@ -87,7 +87,7 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &CrashArgs) -> Result<
     let database = find_database(&target, engine.as_ref())?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    let subject = Subject {
+    let subject = AcidSubject {
         engine: engine.as_ref(),
         part: part_of(&database.fingerprint),
         first_free: first_trade(part_of(&database.fingerprint)),

@@ -4,7 +4,7 @@ use crate::args::{CrashArgs, CrashCases};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{free_path, print};
-use crate::progress::Step;
+use crate::progress::ProgressStep;
 use bourse_acid::states::{self, Cases, RecordedWork, Recordings, StatesOptions};
 use bourse_record::crash::StatesSection;
 use std::io;
@@ -42,7 +42,7 @@ pub(super) fn states(
         fault_runs: arguments.faults,
     };
     let recordings = Recordings::new(&recorded).map_err(|error| Failure::usage(error.to_string()))?;
-    let step = Step::waiting("enumerating the states that power losses leave".to_owned());
+    let step = ProgressStep::waiting("enumerating the states that power losses leave".to_owned());
     let section = states::enumerate(&options, &recordings, folder, interrupted, &|what| step.say(what.to_owned()));
     step.done();
     match section {

@@ -5,7 +5,7 @@ mod enumerated;
 
 pub(crate) use enumerated::work;
 
-use crate::args::{CrashArgs, CrashCases, CrashPart, Database};
+use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs};
 use crate::commands::tpce::acid::{FileSite, database, default_target, describe_database};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
@@ -14,12 +14,12 @@ use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::plan::work::load_ns;
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::provenance::provenance;
 use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
-use bourse_acid::{Site, Subject, TestConfig};
+use bourse_acid::{AcidSubject, Site, TestConfig};
 use bourse_driver::SECOND;
 use bourse_engine::Hosting;
 use bourse_record::crash::{CrashFile, CrashRow};
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
-        let step = Step::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
+        let step = ProgressStep::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
         let row = row(target, number + 1, &traces, arguments, &interrupted, &mut file.database);
         step.done();
         match row {
@@ -123,7 +123,7 @@ fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps
     /// Time of a crash with its recovery and checks, and of two sampled states, as multiples of loading the database.
     const CRASHED: u64 = 3;
     let CrashArgs { times, samples, seed, states, cases, .. } = *arguments;
-    let Database { customers, days, .. } = arguments.database;
+    let DatabaseArgs { customers, days, .. } = arguments.database;
     let (mut all, mut about_ns) = (Vec::new(), 0_u64);
     if wants_states {
         let (number, each) = states.0.map_or(("every".to_owned(), 0), |number| (format!("about {number}"), number));
@@ -184,7 +184,7 @@ fn row(
     *database_words = describe_database(&found, &history);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
     let site = FileSite::of(target, flat_in)?;
-    let subject = Subject {
+    let subject = AcidSubject {
         engine: engine.as_ref(),
         part: part_of(&found.fingerprint),
         first_free: first_trade(part_of(&found.fingerprint)),

@@ -8,7 +8,7 @@ use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{ProcessReport, TargetDurability};
 use bourse_acid::faults::{FaultBed, Trial, TrialSpec, work};
-use bourse_crash::preload::{Control, ProcessFiles, copy_folder, lose_power};
+use bourse_crash::preload::{ControlFile, ProcessFiles, copy_folder, lose_power};
 use bourse_engine::DatabaseFiles;
 use std::ffi::OsString;
 use std::path::Path;
@@ -57,7 +57,7 @@ impl<'c> FileBed<'c> {
     }
 
     /// Makes the folders and settings of one trial anew.
-    fn renew(&self) -> io::Result<(ProcessFiles, Control)> {
+    fn renew(&self) -> io::Result<(ProcessFiles, ControlFile)> {
         let place = |name: &str| self.folder.path().join(name);
         let (files, image) = (place("files"), place("image"));
         for folder in [&files, &image] {
@@ -67,7 +67,7 @@ impl<'c> FileBed<'c> {
             }
         }
         let control = place("control");
-        let made = Control::create(&control)?;
+        let made = ControlFile::create(&control)?;
         self.mark(&files)?;
         Ok((ProcessFiles { control, files, image: Some(image), recording: None }, made))
     }

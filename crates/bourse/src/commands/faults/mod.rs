@@ -12,7 +12,7 @@ use crate::args::FaultsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::Steps;
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::provenance::provenance;
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
@@ -198,7 +198,7 @@ fn tried(
     let failed = |error: bourse_acid::AcidError| {
         Failure::new(Exit::Target, format!("cannot inject faults on {target}: {error}"))
     };
-    let step = Step::waiting(format!("injecting faults on {target}"));
+    let step = ProgressStep::waiting(format!("injecting faults on {target}"));
     let can_be_tried = engines::takes_faults(target);
     let engine = engines::open(&placed(scheme, Path::new("x"), options))?;
     let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));

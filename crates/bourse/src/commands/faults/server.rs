@@ -8,7 +8,7 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{ProcessEnd, ProcessReport, TargetDurability};
 use bourse_acid::faults::work::{self, WorkEvent};
 use bourse_acid::faults::{FaultBed, Trial, TrialSpec};
-use bourse_crash::preload::{Control, ProcessFiles, copy_folder, lose_power};
+use bourse_crash::preload::{ControlFile, ProcessFiles, copy_folder, lose_power};
 use bourse_engine::{Engine, EngineError, OwnedServer};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ impl<'c> ServerBed<'c> {
         Ok(Self { target: target.to_owned(), class: TargetDurability::of(described), conditions, server, data, folder })
     }
 
-    fn renew(&self) -> io::Result<(ProcessFiles, Control)> {
+    fn renew(&self) -> io::Result<(ProcessFiles, ControlFile)> {
         let place = |name: &str| self.folder.path().join(name);
         let image = place("image");
         for folder in [&self.data, &image] {
@@ -163,7 +163,7 @@ impl<'c> ServerBed<'c> {
             }
         }
         let control = place("control");
-        let made = Control::create(&control)?;
+        let made = ControlFile::create(&control)?;
         Ok((ProcessFiles { control, files: self.data.clone(), image: Some(image), recording: None }, made))
     }
 

@@ -1,11 +1,11 @@
 //! `bourse WORKLOAD check`: the conditions that a database must meet, each with its text and its offences.
 
-use crate::args::Check;
+use crate::args::TpceCheck;
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::{engine_failure, find_database};
 use crate::output::print;
 use crate::plan::show::Steps;
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::{engines, hold};
 use bourse_oltp::Workload;
 use bourse_oltp::check::{CheckResult, check_all};
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 /// Runs every check and prints its result.
-pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Failure> {
+pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<(), Failure> {
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref(), workload.name())?;
@@ -31,7 +31,7 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Fa
     // Nothing is made, changed or removed in the database's folder.
     let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
     let database = find_database(target, engine, workload)?;
-    let step = Step::waiting(format!("checking {target}"));
+    let step = ProgressStep::waiting(format!("checking {target}"));
     let checked = check_all(engine, workload, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
     step.done();
     let checked = checked.map_err(failed)?;

@@ -1,28 +1,28 @@
 //! `bourse tpce gen`: the initial database as files.
 
-use crate::args::{self, Gen};
+use crate::args::{self, TpceGen};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::interrupt;
 use crate::output::OwnedFolder;
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::work_folder::WorkFolder;
-use bourse_egen::files::{FlatOptions, Format, GenError, WrittenFiles, write_flat};
+use bourse_egen::files::{FlatFormat, FlatOptions, GenError, WrittenFiles, write_flat};
 use bourse_egen::{Inputs, Part};
 use bourse_schema::{Table, tables};
 use std::path::Path;
 
 /// Writes the files.
-pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
+pub(crate) fn generate(arguments: &TpceGen) -> Result<(), Failure> {
     let last = arguments.first.saturating_add(arguments.count).saturating_sub(1);
     let total = arguments.total.unwrap_or(last.max(1_000));
     let part = crate::tpce::part(arguments.first, arguments.count, total, arguments.scale, arguments.days)?;
     let tables = chosen(&arguments.tables)?;
     let threads = crate::tpce::threads(arguments.threads);
-    let (write, format): (Write, Format) = match arguments.format {
-        args::Format::Flat => (write_flat, Format::Flat),
-        args::Format::Csv => (write_flat, Format::Csv),
-        args::Format::Parquet => (parquet()?, Format::default()),
+    let (write, format): (Write, FlatFormat) = match arguments.format {
+        args::GenFormat::Flat => (write_flat, FlatFormat::Flat),
+        args::GenFormat::Csv => (write_flat, FlatFormat::Csv),
+        args::GenFormat::Parquet => (parquet()?, FlatFormat::default()),
     };
     let inputs = inputs(arguments.flat_in.as_deref())?;
     let folder = OwnedFolder::at(&arguments.output, arguments.overwrite)?;
@@ -42,7 +42,7 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
 
     let customers = part.customers();
-    let step = Step::counting_bytes(format!("generating {customers} customers, {} days", part.days()), 1);
+    let step = ProgressStep::counting_bytes(format!("generating {customers} customers, {} days", part.days()), 1);
     let options = FlatOptions {
         tables,
         threads,
@@ -66,11 +66,11 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
 }
 
 /// Ending of the files' names in a format.
-const fn ending(format: args::Format) -> &'static str {
+const fn ending(format: args::GenFormat) -> &'static str {
     match format {
-        args::Format::Flat => Format::Flat.extension(),
-        args::Format::Csv => Format::Csv.extension(),
-        args::Format::Parquet => "parquet",
+        args::GenFormat::Flat => FlatFormat::Flat.extension(),
+        args::GenFormat::Csv => FlatFormat::Csv.extension(),
+        args::GenFormat::Parquet => "parquet",
     }
 }
 

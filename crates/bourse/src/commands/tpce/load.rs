@@ -1,6 +1,6 @@
 //! `bourse tpce load`.
 
-use crate::args::{Database, ExplicitlySet, Load};
+use crate::args::{DatabaseArgs, ExplicitlySet, TpceLoad};
 use crate::commands::oltp;
 use crate::failure::Failure;
 use crate::inputs::inputs;
@@ -10,10 +10,10 @@ use crate::tpce::whole;
 use bourse_tpce::users::needs;
 
 /// Loads the database, or says that it exists already.
-pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
-    let Load { target, database, plan } = arguments;
+pub(crate) fn load(arguments: &TpceLoad) -> Result<(), Failure> {
+    let TpceLoad { target, database, plan } = arguments;
     whole(database)?;
-    let Database { customers, days, .. } = *database;
+    let DatabaseArgs { customers, days, .. } = *database;
     let words = format!("{} of trades, {LOADED}", sized(customers, days.into()));
     oltp::load::load(target, "tpce", needs, (words, work::rows(customers, days)), *plan, |ready| {
         let inputs = inputs(database.flat_in.as_deref())?;

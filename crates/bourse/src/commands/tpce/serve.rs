@@ -1,6 +1,6 @@
 //! `bourse tpce serve`: the application server, for drivers elsewhere.
 
-use crate::args::Serve;
+use crate::args::TpceServe;
 use crate::failure::Failure;
 use crate::hold;
 use crate::output::print;
@@ -8,7 +8,7 @@ use crate::tpce::serve::{failure, resolved, serve_as};
 use bourse_serve::{ServerOptions, Token};
 
 /// Loads if needed, listens, serves until it is interrupted.
-pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
+pub(crate) fn serve(arguments: &TpceServe) -> Result<(), Failure> {
     let options = ServerOptions {
         workers: arguments.workers.into(),
         connections: arguments.connections.into(),

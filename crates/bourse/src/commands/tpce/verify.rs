@@ -1,13 +1,13 @@
 //! `bourse tpce verify`: targets and the reference model compared over the transactions of TPC-E.
 
-use crate::args::{Constraints, Database, ExplicitlySet, Verify};
+use crate::args::{ConstraintsArg, DatabaseArgs, ExplicitlySet, TpceVerify};
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
 use crate::plan::work;
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::tpce::database::{find_database, ready, sized};
 use crate::tpce::whole;
 use crate::{engines, hold, interrupt};
@@ -21,7 +21,7 @@ use bourse_tpce::verify::{Plan, TpceSubject, sql_subject};
 use std::sync::atomic::AtomicBool;
 
 /// Runs and compares, or with `--replay` shows one transaction.
-pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TpceVerify) -> Result<(), Failure> {
     let part = whole(&arguments.database)?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     for target in in_engines.clone() {
         engines::needs_sql(target, engines::open(target)?.as_ref(), "tpce")?;
     }
-    let Database { customers, days, .. } = arguments.database;
+    let DatabaseArgs { customers, days, .. } = arguments.database;
     let words = format!("{} of trades", sized(customers, days.into()));
     let steps = steps("tpce verify", &arguments.targets, &arguments.settings, &words, work::rows(customers, days));
     if arguments.settings.plan.dry_run {
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     let mut subjects: Vec<Box<TpceSubject>> = Vec::new();
     for target in &arguments.targets {
         if target == Model::NAME {
-            let step = Step::waiting("filling the model");
+            let step = ProgressStep::waiting("filling the model");
             subjects.push(Box::new(Model::new(&inputs, part)));
             step.done();
         } else {
@@ -68,12 +68,12 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
         meaning: &|code| Status::of(code).meaning().filter(|_| code != 0),
         workload: "tpce",
         own_options: own_options(arguments),
-        has_keys_only: arguments.database.constraints == Constraints::Keys,
+        has_keys_only: arguments.database.constraints == ConstraintsArg::Keys,
     };
     verification.run(&mut subjects, &mut stream, &interrupted)
 }
 
-fn plan(arguments: &Verify, part: Part) -> Plan {
+fn plan(arguments: &TpceVerify, part: Part) -> Plan {
     let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
     Plan {
         database,
@@ -87,7 +87,7 @@ fn plan(arguments: &Verify, part: Part) -> Plan {
 /// A target's engine with a fresh database.
 fn open(
     target: &str,
-    arguments: &Verify,
+    arguments: &TpceVerify,
     inputs: &Inputs,
     interrupted: &AtomicBool,
 ) -> Result<Box<dyn Engine>, Failure> {
@@ -101,8 +101,8 @@ fn open(
 }
 
 /// Options of the command that repeats the verification, those of TPC-E alone.
-fn own_options(arguments: &Verify) -> String {
-    let Verify { database: Database { customers, days, scale_factor, flat_in, .. }, rate, .. } = arguments;
+fn own_options(arguments: &TpceVerify) -> String {
+    let TpceVerify { database: DatabaseArgs { customers, days, scale_factor, flat_in, .. }, rate, .. } = arguments;
     let folder = flat_in.as_ref().map(|folder| format!(" --flat-in '{}'", folder.display())).unwrap_or_default();
     format!(" --customers {customers} --days {days} --scale-factor {scale_factor} --rate {rate}{folder}")
 }

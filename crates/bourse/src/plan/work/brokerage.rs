@@ -1,7 +1,7 @@
 //! The brokerage workload as the work of a round.
 
 use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
-use crate::args::{CheckDepth, Database, MarketAge};
+use crate::args::{CheckDepth, DatabaseArgs, MarketAge};
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::brokerage::{LatencyPlan, WORKLOAD};
@@ -152,7 +152,7 @@ impl JobWork for Brokerage {
     }
 
     fn database_key(&self) -> String {
-        let Database { customers, days, scale_factor, .. } = &self.database;
+        let DatabaseArgs { customers, days, scale_factor, .. } = &self.database;
         format!("{WORKLOAD} {customers} {days} {scale_factor}")
     }
 
@@ -175,7 +175,7 @@ impl JobWork for Brokerage {
         self.database.reload = false;
     }
 
-    fn served(&self) -> Option<&Database> {
+    fn served(&self) -> Option<&DatabaseArgs> {
         self.served.then_some(&self.database)
     }
 

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::plan::classic::OpenLoopPlan;
 use crate::plan::mix::USERS;
 use crate::plan::search::rate_of_all;
-use crate::plan::{Mix, SearchPlan};
+use crate::plan::{MixRound, SearchPlan};
 use bourse_driver::{Abilities, Ability, SECOND};
 use bourse_record::Round;
 
@@ -18,7 +18,7 @@ const ROUND_NS: u64 = SECOND;
 /// Time of the samples, about, in nanoseconds.
 const SAMPLE_NS: u64 = SECOND;
 
-impl JobWork for Mix {
+impl JobWork for MixRound {
     fn workload(&self) -> &str {
         &self.workload
     }
@@ -118,7 +118,7 @@ impl JobWork for Mix {
     }
 }
 
-impl Mix {
+impl MixRound {
     /// Time to load the database, in nanoseconds.
     fn load_ns(&self, target: &str) -> u64 {
         engines::loading_ns(target, self.rows())

@@ -12,8 +12,8 @@ mod mix;
 
 pub(crate) use brokerage::{load_ns, rows};
 
-use super::{Brokerage, ClassicRound, Mix, SearchPlan};
-use crate::args::Database;
+use super::{Brokerage, ClassicRound, MixRound, SearchPlan};
+use crate::args::DatabaseArgs;
 use crate::failure::Failure;
 use bourse_driver::{Abilities, SECOND};
 use bourse_record::Round;
@@ -29,7 +29,7 @@ pub(crate) enum Job {
     /// A classic workload.
     Classic(Box<ClassicRound>),
     /// A workload whose users draw transactions by their shares.
-    Mix(Box<Mix>),
+    Mix(Box<MixRound>),
 }
 
 /// Evaluates an expression with the settings of a job, of whatever workload: nothing else lists the workloads.
@@ -56,8 +56,8 @@ impl From<ClassicRound> for Job {
     }
 }
 
-impl From<Mix> for Job {
-    fn from(job: Mix) -> Self {
+impl From<MixRound> for Job {
+    fn from(job: MixRound) -> Self {
         Self::Mix(Box::new(job))
     }
 }
@@ -167,7 +167,7 @@ pub(crate) trait JobWork {
     fn forget_reload(&mut self) {}
 
     /// The database that an application server started by Bourse serves to the users, if there is one between.
-    fn served(&self) -> Option<&Database> {
+    fn served(&self) -> Option<&DatabaseArgs> {
         None
     }
 

@@ -6,28 +6,28 @@ mod site;
 pub(crate) use load::load;
 pub(crate) use site::FileSite;
 
-use crate::args::{self, Acid, DurabilityClass};
+use crate::args::{self, DurabilityClass, TpceAcid};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
-use crate::progress::{Step, note};
+use crate::progress::{ProgressStep, note};
 use crate::provenance::provenance;
 use crate::tpce::database::{ready, sized};
 use crate::{engines, hold, interrupt};
-use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
+use bourse_acid::{AcidSubject, Site, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
 use bourse_record::Warning;
-use bourse_record::acid::{AcidFile, Test, Verdict};
+use bourse_record::acid::{AcidFile, AcidTest, AcidVerdict};
 use bourse_tpce::check::{Depth, first_trade};
 use bourse_tpce::load::{ExistingDatabase, FoundDatabase, identify, part_of};
 use bourse_tpce::users;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Examines a target, writes the evidence, prints the verdicts.
-pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TpceAcid) -> Result<(), Failure> {
     let only = selected(&arguments.only)?;
     crate::tpce::whole(&arguments.database)?;
     let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         None => described.durability_reason.clone(),
     };
     let site = FileSite::of(&target, arguments.database.flat_in.as_deref())?;
-    let subject = Subject {
+    let subject = AcidSubject {
         engine: engine.as_ref(),
         part: part_of(&found.fingerprint),
         first_free: first_trade(part_of(&found.fingerprint)),
@@ -68,9 +68,9 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let mut file =
         AcidFile { warnings, isolation, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
     let wanted = |id: &str| is_wanted(id, &only);
-    let step = Step::waiting(format!("examining {target}"));
+    let step = ProgressStep::waiting(format!("examining {target}"));
     let tests =
-        run_tests(&subject, &wanted, &mut |test: &Test| step.say(format!("{} {}", test.id, test.verdict.name())));
+        run_tests(&subject, &wanted, &mut |test: &AcidTest| step.say(format!("{} {}", test.id, test.verdict.name())));
     step.done();
     file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("cannot test {target}: {error}")))?;
     file.interrupted = interrupted.load(Ordering::Relaxed);
@@ -84,8 +84,8 @@ fn is_wanted(id: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name.as_str())))
 }
 
-fn steps(target: &str, only: &[String], arguments: &Acid) -> Steps<'static> {
-    let args::Database { customers, days, .. } = arguments.database;
+fn steps(target: &str, only: &[String], arguments: &TpceAcid) -> Steps<'static> {
+    let args::DatabaseArgs { customers, days, .. } = arguments.database;
     let tests: Vec<&str> = TESTS.iter().map(|test| test.id).filter(|id| is_wanted(id, only)).collect();
     let steps = vec![
         format!("{target}: {} of trades, {LOADED}", sized(customers, days.into())),
@@ -96,13 +96,13 @@ fn steps(target: &str, only: &[String], arguments: &Acid) -> Steps<'static> {
     Steps { name: "tpce acid", steps, seed: Some(arguments.seed), about_ns: 0, writes }
 }
 
-fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(), Failure> {
+fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &TpceAcid) -> Result<(), Failure> {
     PublishedDocument { document: file, sheet: bourse_report::acid(file) }.put(folder, &arguments.output)
 }
 
 fn verdict(file: &AcidFile) -> Result<(), Failure> {
     let failed: Vec<_> =
-        file.tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect();
+        file.tests.iter().filter(|test| test.verdict == AcidVerdict::Failed).map(|test| test.id.as_str()).collect();
     if !failed.is_empty() {
         return Err(Failure::new(Exit::Check, format!("{} of {} tests failed", failed.len(), file.tests.len()))
             .detail("failed", failed.join(", ")));
@@ -137,7 +137,7 @@ const fn durability(class: DurabilityClass) -> Durability {
 }
 
 /// A file apart from those of runs: the tests leave trades in it.
-pub(crate) fn default_target(database: &args::Database) -> String {
+pub(crate) fn default_target(database: &args::DatabaseArgs) -> String {
     let target = format!("sqlite:{}/acid-c{}-d{}.db", crate::tpce::DATA_FOLDER, database.customers, database.days);
     note(&format!("no target given: using {target}"));
     target
@@ -147,7 +147,7 @@ pub(crate) fn default_target(database: &args::Database) -> String {
 pub(crate) fn database(
     target: &str,
     engine: &dyn Engine,
-    wanted: &args::Database,
+    wanted: &args::DatabaseArgs,
     inputs: &Inputs,
     interrupted: &AtomicBool,
 ) -> Result<(FoundDatabase, String), Failure> {

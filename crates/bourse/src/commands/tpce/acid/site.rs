@@ -3,9 +3,11 @@
 use crate::engines;
 use crate::failure::Failure;
 use crate::work_folder::WorkFolder;
-use bourse_acid::demand::Crash;
+use bourse_acid::demand::CrashKind;
 use bourse_acid::{AcidError, Site};
-use bourse_crash::preload::{Call, Control, ProcessFiles, Survival, copy_folder, library, lose_power, write_library};
+use bourse_crash::preload::{
+    Call, ControlFile, ProcessFiles, Survival, copy_folder, library, lose_power, write_library,
+};
 use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, remove_folder, target_with_path};
 use std::ffi::OsString;
 use std::fs;
@@ -69,7 +71,7 @@ impl FileSite {
         } else {
             copy_folder(&files, &image)?;
         }
-        Control::create(&place("control"))?.arm(None)?;
+        ControlFile::create(&place("control"))?.arm(None)?;
         let (image, recording) = ((!records).then_some(image), records.then_some(recording));
         let places = ProcessFiles { control: place("control"), files, image, recording };
         Ok(places.preloading(&place("preload.so")))
@@ -114,9 +116,9 @@ impl Site for FileSite {
             .map_err(|failure| AcidError::Engine(EngineError::new(ErrorKind::Other, failure.render())))
     }
 
-    fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError> {
+    fn process(&self, crash: CrashKind, seed: u64) -> Result<Command, AcidError> {
         let mut command = self.load(seed)?;
-        if crash == Crash::Power {
+        if crash == CrashKind::Power {
             command.envs(self.preloading(false).map_err(no_disk)?);
         }
         Ok(command)
@@ -124,7 +126,7 @@ impl Site for FileSite {
 
     fn check_intercepted(&self) -> Result<(), AcidError> {
         let not = |why: &str| AcidError::NotIntercepted(format!("no disk can be simulated below this engine: {why}"));
-        let control = Control::open(&self.folder.path().join("control")).map_err(no_disk)?;
+        let control = ControlFile::open(&self.folder.path().join("control")).map_err(no_disk)?;
         if control.loaded().map_err(no_disk)? == 0 {
             return Err(not("the library was not preloaded"));
         }
