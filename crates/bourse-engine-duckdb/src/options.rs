@@ -17,7 +17,7 @@ option_words! {
 }
 
 options! {
-    /// Settings of a target; those that it does not name have their defaults.
+    /// Options of a target: the given ones, and the defaults of all others.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DuckDbOptions;
 

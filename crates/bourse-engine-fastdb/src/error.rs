@@ -82,7 +82,7 @@ pub(crate) fn error(code: c_int, doing: &str) -> EngineError {
     EngineError::new(kind, text).with_code(name.map_or_else(|| format!("code {code}"), str::to_owned))
 }
 
-/// Result of a call: a negative code is an error, any other a count or a descriptor.
+/// Returns the code of a call, a count or a descriptor; a negative code is an error.
 #[inline]
 pub(crate) fn check(code: c_int, doing: &str) -> Result<c_int, EngineError> {
     if code >= 0 { Ok(code) } else { Err(error(code, doing)) }

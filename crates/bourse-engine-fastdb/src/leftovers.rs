@@ -129,8 +129,7 @@ fn remove_keyed(path: &Path) -> bool {
     }
 }
 
-/// Locks a database's file for this process, which FastDB does not do: two processes that open one file under two names corrupt
-/// it.
+/// Locks a database's file for this process. FastDB does not: two processes that open one file under two names corrupt it.
 pub(crate) fn lock_for_process(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -153,7 +153,7 @@ impl ParameterMessage {
         }
     }
 
-    /// Smallest integer but one, in place of the smallest: equivalent in a search, since the smallest is never stored.
+    /// Second smallest integer, bound in place of the smallest: a search finds the same rows, since the smallest is never stored.
     #[cold]
     fn least(&self) -> Result<Value<'static>, EngineError> {
         if self.is_query {

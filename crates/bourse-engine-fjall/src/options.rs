@@ -29,7 +29,7 @@ impl Persist {
 }
 
 options! {
-    /// Settings of a target; those that it does not name have their defaults.
+    /// Options of a target: the given ones, and the defaults of all others.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct FjallOptions;
 

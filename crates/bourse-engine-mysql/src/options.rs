@@ -65,7 +65,7 @@ option_words! {
 }
 
 options! {
-    /// Settings of a target, with defaults for those that were not given.
+    /// Options of a target: the given ones, and the defaults of all others.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MysqlOptions;
 

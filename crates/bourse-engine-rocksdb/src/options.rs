@@ -33,7 +33,7 @@ impl Compression {
 }
 
 options! {
-    /// Settings of a target; those that it does not name have their defaults.
+    /// Options of a target: the given ones, and the defaults of all others.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct RocksDbOptions;
 

@@ -156,7 +156,7 @@ impl Sets {
     }
 }
 
-/// Settings of a target, with defaults for those that were not given.
+/// Options of a target: the given ones, and the defaults of all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqliteOptions {
     /// Option `journal`.

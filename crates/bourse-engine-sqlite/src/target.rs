@@ -24,7 +24,7 @@ pub struct SqliteTarget {
     pub text: String,
     /// Place of the database.
     pub place: SqlitePlace,
-    /// Settings, with defaults for those that were not given.
+    /// The given options, and the defaults of all others.
     pub options: SqliteOptions,
 }
 

@@ -19,7 +19,7 @@ const ROWS_AT_ONCE: usize = 50_000;
 /// Page cache while loading, unless the target asks for more.
 const CACHE_BYTES: u64 = 256 << 20;
 
-/// Settings of a load: one that fails is repeated from the start, so it syncs only once, at the end.
+/// Options during a load. A load that fails starts over, so nothing needs to be synced before its end.
 fn settings(options: TursoOptions) -> TursoOptions {
     TursoOptions {
         journal: TursoJournal::Wal,

@@ -40,7 +40,7 @@ option_words! {
 }
 
 options! {
-    /// Settings of a target; those that it does not name have their defaults.
+    /// Options of a target: the given ones, and the defaults of all others.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct TursoOptions;
 

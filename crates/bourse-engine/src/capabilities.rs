@@ -30,7 +30,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Capabilities of a key engine with ordered keys and one writer beside readers of snapshots.
+    /// Capabilities of a key engine with ordered keys, one writer at a time, and readers that see snapshots.
     pub const OF_KEYS: Self = Self {
         sql: None,
         concurrent_writers: false,

@@ -158,8 +158,8 @@ pub trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// CPU time that the engine's own threads in this process have used, by their work. Only differences are
-    /// meaningful. Empty if it has no such threads, or does not know. Cheap.
+    /// CPU time used by the engine's own threads in this process, an entry for each kind of work. Only differences are
+    /// meaningful. Empty if the engine has no such threads, or their time is unknown. Cheap.
     fn own_threads(&self) -> Vec<OwnThreads> {
         Vec::new()
     }

@@ -118,7 +118,7 @@ pub struct AcidTest {
     pub source: String,
     /// Condition that the findings must meet.
     pub demanded: String,
-    /// Verdict.
+    /// Verdict on all cases together.
     pub verdict: AcidVerdict,
     /// Explanation of the verdict: the course of the test, or the findings that contradict the demand.
     pub reason: String,

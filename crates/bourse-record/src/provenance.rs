@@ -14,7 +14,7 @@ pub struct Provenance {
     pub command: Vec<String>,
     /// Seed of all random sequences.
     pub seed: u64,
-    /// The program that ran.
+    /// Build of the program that ran.
     pub build: Build,
     /// The machine it ran on.
     pub machine: Machine,
@@ -87,7 +87,7 @@ impl DocumentKind {
     }
 }
 
-/// The program that ran.
+/// Build of the program that ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// Version of Bourse.

@@ -40,8 +40,8 @@ impl Round {
         throughput(self, operation, phase.from_s, phase.to_s)
     }
 
-    /// Figure that heads reports: for the brokerage, valid transactions of all kinds in the mix per second of the
-    /// measurement interval; otherwise the headline. NaN for a void round.
+    /// Figure at the head of a report: the workload's headline, but for the brokerage the valid transactions of the whole
+    /// mix per second of the measurement interval. NaN for a void round.
     pub fn figure(&self, workload: &Workload) -> f64 {
         if workload.kind != WorkloadKind::Brokerage || !self.headline.is_finite() {
             return self.headline;

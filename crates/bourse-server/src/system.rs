@@ -27,7 +27,7 @@ pub struct ServerTarget<S: ServerSystem> {
     pub place: ServerPlace,
     /// Further running servers of the same database.
     pub others: Vec<ServerPlace>,
-    /// The options, with defaults for those that were not given.
+    /// The given options, and the defaults of all others.
     pub options: S::Options,
 }
 

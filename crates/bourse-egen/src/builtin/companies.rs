@@ -35,7 +35,7 @@ pub(super) fn companies() -> String {
     text
 }
 
-/// `CompanyCompetitor`: company id, competitor id, industry they compete in (the competitor's). Three a company.
+/// Competitors, three for each company: company id, competitor id, and the competitor's industry, in which they compete.
 pub(super) fn competitors() -> String {
     let places: Vec<CompanyPlace> = places().collect();
     let mut text = String::with_capacity(200_000);

@@ -8,7 +8,7 @@ use bourse_engine::target::{Grammar, OptionSpec, Scheme};
 use std::path::PathBuf;
 
 options! {
-    /// Settings of a target; those that it does not name have their defaults.
+    /// Options of a target: the given ones, and the defaults of all others.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct ClusterOptions;
 

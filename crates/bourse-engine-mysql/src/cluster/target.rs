@@ -18,7 +18,7 @@ pub struct ClusterTarget {
     pub nodes: Vec<ServerPlace>,
     /// Target of one node: the first of a running cluster, any of a private one.
     pub server: MysqlTarget,
-    /// Options, with defaults for those that were not given.
+    /// The given options, and the defaults of all others.
     pub options: ClusterOptions,
 }
 

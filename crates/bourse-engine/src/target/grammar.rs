@@ -104,7 +104,7 @@ pub struct ParsedTarget<O> {
     pub text: String,
     /// The place between scheme and options, decoded.
     pub place: String,
-    /// The options, with defaults for those that were not given.
+    /// The given options, and the defaults of all others.
     pub options: O,
     /// The names of the options that were given.
     pub given: Vec<&'static str>,

@@ -435,7 +435,7 @@ fn rate(count: u64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| count as f64 / seconds)
 }
 
-/// A part of an operation's time behind an application server.
+/// Part of the time of an operation that an application server performed; `None` without a server.
 fn behind<T>(it: &OperationView, of: impl Fn(&ServerTimeSplit) -> Option<T>) -> Option<T> {
     it.server.as_ref().and_then(of)
 }

@@ -30,7 +30,7 @@ pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
     run(file, false).terminal(width, color, false)
 }
 
-/// The document, with its charts or without.
+/// Document of a run, with its charts or without them.
 fn run(file: &RunFile, with_charts: bool) -> Sheet {
     let views = CaseView::all(file);
     let verdicts: Vec<CaseVerdict> = views.iter().map(CaseVerdict::of).collect();

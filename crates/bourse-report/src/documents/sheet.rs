@@ -12,20 +12,20 @@ use bourse_record::{Machine, Provenance};
 #[derive(Debug, Clone, Default)]
 pub struct Sheet {
     pub(crate) title: String,
-    /// Version of the program that fills it.
+    /// Version of the program that made the document.
     pub(crate) version: String,
-    /// Its parts, in order.
+    /// Parts from top to bottom.
     pub(crate) parts: Vec<SheetPart>,
-    /// Name and start of what was run; empty for a document of nothing that was run.
+    /// Name and start of the run; both empty for a document that is not about a run.
     pub(crate) run: [String; 2],
-    /// Title of the page's window, if it is another.
+    /// Title of the page's window; `None` if it is the document's.
     pub(crate) window: Option<String>,
     pub(crate) interrupted: bool,
     /// Notices that every form shows.
     pub(crate) notices: Vec<String>,
     /// Document that the page carries: name of its file, and its bytes.
     pub(crate) document: Option<(&'static str, Vec<u8>)>,
-    /// Answer in Markdown that the page carries.
+    /// Answer in Markdown, which a button of the page copies.
     pub(crate) answer: Option<String>,
 }
 
@@ -52,15 +52,15 @@ pub(crate) enum SheetPart {
     Fold(SheetFold),
     /// Parts side by side, where there is room.
     Pair(Vec<Self>, Vec<Self>),
-    /// Command that runs it again.
+    /// Command that repeats the run.
     Again(RepeatCommand),
     /// Lines as they are.
     Pre(Vec<String>),
-    /// Parts of some forms.
+    /// Parts that only some forms show.
     Only(ShownForms, Vec<Self>),
 }
 
-/// Forms that a part is shown in.
+/// Forms of a document that show a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShownForms {
     /// The terminal.
@@ -71,20 +71,20 @@ pub(crate) enum ShownForms {
     Whole,
 }
 
-/// A figure with its class and what is next to it.
+/// The figure that answers the document's question, with its durability class and the texts next to it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SheetAnswer {
     pub(crate) figure: String,
     /// Unit and uncertainty of the figure.
     pub(crate) unit: String,
-    /// Whether it is a failure, or no figure.
+    /// Whether the figure reports a failure, or is missing.
     pub(crate) is_bad: bool,
     /// Durability class; empty without one.
     pub(crate) class: String,
     pub(crate) beside: Vec<String>,
 }
 
-/// Place of a paragraph.
+/// Place of a paragraph, which decides its style.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum LinePlace {
     #[default]
@@ -138,11 +138,11 @@ pub(crate) struct RepeatCommand {
 /// An entry of a list: a name, a state, and lines about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SheetEntry {
-    /// Its name.
+    /// Name of the thing that it describes.
     pub name: String,
-    /// Its state in a word or two.
+    /// State of that thing in a word or two; empty without one.
     pub state: String,
-    /// Lines about it.
+    /// Lines about that thing.
     pub lines: Vec<String>,
 }
 

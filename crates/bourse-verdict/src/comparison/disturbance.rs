@@ -14,8 +14,8 @@ pub struct Disturbance {
     pub disturbed: usize,
     /// Further rounds that were repeated.
     pub repeated: usize,
-    /// CPUs that other processes took: the median of the rounds that count; `None` if those were too short to measure it,
-    /// or a server under test may be among the processes.
+    /// CPUs that other processes used, as the median over the rounds that count. `None` if those rounds were too short to
+    /// tell, or if a server under test may be among the processes.
     pub taken: Option<f64>,
     /// Time of a fixed CPU loop after the rounds, as a multiple of its best time: the median; `None` if it was not timed.
     pub slowdown: Option<f64>,

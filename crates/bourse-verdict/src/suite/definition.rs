@@ -100,7 +100,7 @@ pub struct SuiteTable {
     /// Whether only some rows are run at a smaller scale: the first, the last, and a part of those between.
     #[serde(default)]
     pub thins: bool,
-    /// Row of means over the other rows, with the published means, by column.
+    /// Row with the mean of each column over the other rows, next to the published mean.
     #[serde(default)]
     pub mean: Option<MeanRow>,
 }
@@ -211,7 +211,8 @@ pub struct CasePatch {
     pub scaled_count: Option<u64>,
     /// Length of the measurement interval in seconds at scale 1; multiplied by the scale, at least 1 s.
     pub seconds: Option<f64>,
-    /// Operations of all threads together that the published time covers; scaled if the count is.
+    /// Operations of all threads together that the published time covers; multiplied by the
+    /// scale if the count is.
     pub work: Option<u64>,
     /// Maximum of a round's measurement in seconds, if the suite's is unsuitable.
     pub cap_s: Option<f64>,

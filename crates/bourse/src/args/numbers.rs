@@ -45,7 +45,7 @@ pub(crate) fn counted(text: &str) -> Result<u64, String> {
     whole(1..=1_000_000_000_000_000)(text)
 }
 
-/// Transactions that may wait.
+/// Parses the number of due transactions that may wait for a user.
 pub(crate) fn backlog(text: &str) -> Result<usize, String> {
     whole(0..=100_000_000_u32)(text).map(|number| number as usize)
 }

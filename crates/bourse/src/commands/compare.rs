@@ -200,7 +200,7 @@ pub(crate) fn refused(why: &Incomparable) -> Failure {
 }
 
 impl CompareArgs {
-    /// Part of one by which B may be slower.
+    /// Fraction by which B may be slower, from 0 to 1.
     pub(crate) fn tolerance(&self) -> f64 {
         self.fail_above.unwrap_or(TOLERANCE)
     }

@@ -107,7 +107,7 @@ fn in_this_process(
     Ok(CheckedRound { round: ran.round, interrupted: ran.interrupted, failure })
 }
 
-/// Says that an interrupted round is checked, and how long the checks before it took.
+/// Reports that the database of an interrupted round is being checked, and how long the checks before the round took.
 fn tell_of_checks(database: &PreparedDatabase, label: &str) {
     let before_s: f64 = database.ready.checks.iter().map(|check| check.took_s).sum();
     let took =

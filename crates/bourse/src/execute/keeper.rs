@@ -27,7 +27,7 @@ enum KeeperCommand {
 /// Answer of a keeper whose database is ready.
 #[derive(Debug, Serialize, Deserialize)]
 struct Prepared {
-    /// Description of the database's history.
+    /// Preparation of the database in a few words, as `loaded for this run`.
     history: String,
     /// Time that it spent, by part.
     spent: spent::SpentParts,
@@ -36,7 +36,7 @@ struct Prepared {
 /// A process with a database in its care. It ends, and removes its copy, when this is dropped.
 pub(super) struct Keeper {
     process: Mutex<ChildProcess>,
-    /// Description of the database's history.
+    /// Preparation of the database in a few words, as `loaded for this run`.
     pub(super) history: String,
 }
 

@@ -64,15 +64,15 @@ pub(crate) struct RoundOutcome {
     pub(crate) round: Round,
     /// Description of the engine, as read back.
     pub(crate) engine: Engine,
-    /// The workload.
+    /// Workload that the round ran.
     pub(crate) workload: Workload,
     /// Conditions of the round.
     pub(crate) conditions: Conditions,
     /// Warnings in the engine's description.
     pub(crate) warnings: Vec<String>,
-    /// Whether it was cut off from outside.
+    /// Whether an interruption ended the round.
     pub(crate) interrupted: bool,
-    /// A fixed CPU loop right after it: median and 90th percentile of its times, in nanoseconds.
+    /// Times of a fixed CPU loop right after the round, in nanoseconds: median and 90th percentile. `None` if it was not run.
     #[serde(default)]
     pub(crate) fixed_loop_ns: Option<[f64; 2]>,
     /// Time spent by the child process of the round, by part; empty for a round in this process.

@@ -127,7 +127,7 @@ fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
 pub(crate) struct ClassicArgs<'a> {
     /// Name of the workload.
     pub(crate) workload: &'a str,
-    /// Options of the workload, as `rows=1000`.
+    /// Options of the workload, each in the form `rows=1000`.
     pub(crate) set: &'a [String],
     /// Sweeps of its options, or the targets'.
     pub(crate) sweep: &'a [String],
