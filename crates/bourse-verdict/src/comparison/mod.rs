@@ -1,6 +1,7 @@
 //! Comparison of the figures of two cases: ratio, interval and verdict for each metric.
 
 mod disturbance;
+mod metrics;
 mod noise;
 mod pairs;
 pub mod words;
@@ -9,10 +10,9 @@ pub use disturbance::Disturbance;
 pub use noise::RunNoise;
 pub use pairs::{CasePair, Incomparable, StoredPairs, stored_pairs, unlike};
 
-use crate::units;
-use crate::view::{OperationView, Quantile, of_round};
-use bourse_record::{Better, Case, Comparison, Evidence, Gate, Round, RunFile, Verdict, Workload};
+use bourse_record::{Better, Case, Comparison, Evidence, Gate, RunFile, Verdict};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
+use metrics::{ComparedMetric, HEADLINE, JUDGED_METRICS, RESPONSE_PREFIX, SHOWN_METRICS, is_whole, of_response};
 use serde::Serialize;
 
 /// Default tolerance: two figures within it are called alike.
@@ -102,107 +102,6 @@ fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Res
 const PAIRS_FOR_ALL: usize = 8;
 /// Probability of a false verdict on any of them.
 const FALSE_VERDICT: f64 = 0.05;
-
-/// A metric of a round and of a case.
-struct ComparedMetric {
-    name: &'static str,
-    better: Better,
-    of_round: fn(&Round, &Workload) -> Option<f64>,
-    /// The figure of all rounds together, as in reports of the case.
-    of_case: fn(&Case) -> Option<f64>,
-    text: fn(f64) -> String,
-}
-
-const HEADLINE: ComparedMetric = ComparedMetric {
-    name: "result",
-    better: Better::Higher,
-    of_round: |round, workload| Some(round.figure(workload)),
-    of_case: |case| case.estimate().map(|it| it.value),
-    text: units::number,
-};
-
-/// Metrics that are shown with their interval and without a verdict.
-const SHOWN: [ComparedMetric; 1] =
-    [of_responses("response p50", |round, workload| response(round, workload, 0), |case| of_all(case, 0.5))];
-
-const METRICS: [ComparedMetric; 4] = [
-    of_responses("response p90", |round, workload| response(round, workload, 1), |case| of_all(case, 0.9)),
-    of_responses("response p99", |round, workload| response(round, workload, 2), |case| of_all(case, 0.99)),
-    ComparedMetric {
-        name: "processor time each",
-        better: Better::Lower,
-        of_round: |round, workload| Some(cpu_ns(round)? / valid(round, workload)?),
-        of_case: |case| each(case, cpu_ns),
-        text: units::duration_ns,
-    },
-    ComparedMetric {
-        name: "bytes written/op",
-        better: Better::Lower,
-        of_round: |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
-        of_case: |case| each(case, Round::all_written_bytes),
-        text: units::bytes,
-    },
-];
-
-const fn of_responses(
-    name: &'static str,
-    of_round: fn(&Round, &Workload) -> Option<f64>,
-    of_case: fn(&Case) -> Option<f64>,
-) -> ComparedMetric {
-    ComparedMetric { name, better: Better::Lower, of_round, of_case, text: units::duration_ns }
-}
-
-fn cpu_ns(round: &Round) -> Option<f64> {
-    Some(round.cpu_s()? * 1e9)
-}
-
-/// Cost of all rounds per valid operation.
-fn each(case: &Case, cost: fn(&Round) -> Option<f64>) -> Option<f64> {
-    let valid = case.rounds.iter().filter_map(|round| valid(round, &case.workload)).sum::<f64>();
-    Some(case.rounds.iter().map(cost).sum::<Option<f64>>()? / valid)
-}
-
-/// A quantile of the response times of all rounds.
-fn of_all(case: &Case, quantile: f64) -> Option<f64> {
-    let operation = match &case.workload.headline_operation {
-        Some(name) => OperationView::over(&case.rounds).into_iter().find(|it| it.name == *name),
-        None => OperationView::all(&case.rounds),
-    }?;
-    match operation.response.quantile(quantile)? {
-        Quantile::At(ns) => Some(ns as f64),
-        Quantile::Beyond(_) | Quantile::TooFew => None,
-    }
-}
-
-/// One of the quantiles of a round's response times.
-fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
-    of_round(round, workload.headline_operation.as_deref()).get(at).copied().flatten()
-}
-
-/// Prefix of the names of response times.
-const RESPONSE: &str = "response ";
-
-/// Suffix for the name of a response time: that it is one of batches, and that it includes the driver's queue.
-fn of_response(pair: &CasePair) -> String {
-    let of = |is: fn(&Case) -> bool, words| if is(&pair.base) || is(&pair.head) { words } else { "" };
-    let batches = |case: &Case| {
-        let operation = |round| OperationView::of(round, case.workload.headline_operation.as_deref());
-        case.rounds.iter().filter_map(operation).any(|it| it.batches().is_some())
-    };
-    let queue = |case: &Case| case.conditions.queue_of_headline(&case.workload).is_some();
-    format!("{}{}", of(batches, " of batches"), of(queue, " with driver's queue"))
-}
-
-/// Whether every round of both sides has that metric. Leaving out rounds for their slow operations would make a side look
-/// better than it is.
-fn is_whole(pair: &CasePair, metric: &ComparedMetric) -> bool {
-    let whole = |case: &Case| case.rounds.iter().all(|round| (metric.of_round)(round, &case.workload).is_some());
-    whole(&pair.base) && whole(&pair.head)
-}
-
-fn valid(round: &Round, workload: &Workload) -> Option<f64> {
-    Some(round.headline_valid(workload) as f64).filter(|valid| *valid > 0.0)
-}
 
 impl ComparedCases {
     /// Compares each pair, with the notes of the caller.
@@ -329,10 +228,10 @@ impl CaseComparison {
             let whole = metrics.iter().filter(|metric| is_whole(pair, metric));
             let mut found: Vec<MetricDifference> =
                 whole.filter_map(|metric| difference(pair, metric, false).ok()).collect();
-            found.iter_mut().filter(|it| it.name.starts_with(RESPONSE)).for_each(|it| it.name.push_str(&note));
+            found.iter_mut().filter(|it| it.name.starts_with(RESPONSE_PREFIX)).for_each(|it| it.name.push_str(&note));
             found
         };
-        let (shown, mut others) = (of(&SHOWN), of(&METRICS));
+        let (shown, mut others) = (of(&SHOWN_METRICS), of(&JUDGED_METRICS));
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
             if let (true, false, Some(interval)) = (differs, unequal != 1.0 || until_decided, other.interval) {
