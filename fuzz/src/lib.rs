@@ -21,16 +21,20 @@ use bourse_driver::RealClock;
 use bourse_egen::inputs::FILES;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::NullEngine;
+use bourse_oltp::sut::RoundBegin;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, Sheet, csv_file, data_tables, suite_tables};
 use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
-use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, Reply, Request};
+use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, ReplyOf};
 use bourse_serve::server::{Offer, rehearse};
 use bourse_serve::{Address, ServerOptions};
+use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
+use bourse_tpce::transactions::Request;
+use bourse_tpce::workload::Tpce;
 use bourse_verdict::comparison::{ComparedCases, RunNoise, stored_pairs};
 use bourse_verdict::suite::{CellPlan, Suite, SuiteFile};
 use std::net::SocketAddr;
@@ -142,7 +146,8 @@ pub fn protocol(bytes: &[u8]) {
             }
         )+};
     }
-    read!(Greeting, Hello, Admission, Control, ControlReply, Request, Reply);
+    type Reply = ReplyOf<Tpce>;
+    read!(Greeting, Hello, Admission, Control, ControlReply, Request, Reply, AcknowledgedCommits, RoundBegin<Tpce>);
     let _ = codec::timed_message::<Reply>(bytes);
     if let Some(header) = bytes.first_chunk::<HEADER>() {
         let _ = codec::length(*header, REPLY_BYTES);
@@ -169,7 +174,7 @@ pub fn server(bytes: &[u8]) {
         fingerprint(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
     let here = SocketAddr::from(([127, 0, 0, 1], 0));
     let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
-    for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {
+    for frame in rehearse::<Tpce>(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {
         assert!(frame.len() >= HEADER, "a server says whole frames");
     }
 }

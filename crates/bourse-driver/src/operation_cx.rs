@@ -69,20 +69,10 @@ impl<'a> OperationCx<'a> {
         &mut self,
         mut attempt: impl FnMut(&mut Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut attempts = 1;
-        loop {
-            let error = match attempt(self.connection) {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
+        self.backoff.retrying(|| {
             // If even the rollback fails the next statement will say so; the first error is the one to report.
-            let _ = self.connection.rollback();
-            if error.kind() != ErrorKind::Conflict || attempts >= self.backoff.attempts() {
-                return Err(error);
-            }
-            attempts += 1;
-            self.backoff.back_off(attempts);
-        }
+            attempt(self.connection).inspect_err(|_| drop(self.connection.rollback()))
+        })
     }
 }
 
@@ -111,6 +101,23 @@ impl<'a> Backoff<'a> {
     /// Maximum number of attempts of a transaction, the first included.
     pub fn attempts(&self) -> u32 {
         self.policy.retries.saturating_add(1)
+    }
+
+    /// Repeats an attempt after conflicts, with pauses in between. `attempt` rolls back before it returns an error.
+    ///
+    /// # Errors
+    /// That of the last attempt: of another kind than conflict, or a conflict after the last retry.
+    pub fn retrying<T, E: OperationError>(&self, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+        let mut attempts = 1;
+        loop {
+            match attempt() {
+                Err(error) if error.kind() == ErrorKind::Conflict && attempts < self.attempts() => {
+                    attempts += 1;
+                    self.back_off(attempts);
+                }
+                ended => return ended,
+            }
+        }
     }
 
     /// Pauses before attempt number `attempt` (2, 3, …), and counts it as a retry.

@@ -10,12 +10,14 @@
 //! | [`check`] | checks of a database, and the reconciliation of a run |
 //! | [`isolation`] | isolation demanded and provided |
 //! | [`mix`] | users who draw transactions by their shares |
+//! | [`sut`] | the system under test: in this process, served, or shared with other drivers |
 //! | [`verify`] | systems compared in lockstep |
 
 pub mod check;
 pub mod isolation;
 pub mod load;
 pub mod mix;
+pub mod sut;
 pub mod verify;
 pub mod workload;
 

@@ -1,10 +1,10 @@
-//! Driver and server apart: the application server performs the transactions on its database, drivers elsewhere request them
-//! over the network.
+//! Driver and server apart: the application server performs a workload's transactions on its database, drivers elsewhere request
+//! them over the network.
 //!
 //! Each user has one connection, over TCP or a Unix socket, with one transaction outstanding, like a session in process; each
-//! driver has one more for matters of the whole round. Customers, the market exchange and maintenance belong to the driver, as
-//! the specification and the published architecture have them; the server owns the database, the numbers of new trades, the
-//! time that is written into rows, and the totals that runs are reconciled with.
+//! driver has one more for matters of the whole round. Users and emulators belong to the driver; the server owns the database,
+//! the state that transactions share, the time that is written into rows, and the totals that runs are reconciled with. Any
+//! workload that implements [`SharedWorkload`](bourse_oltp::sut::SharedWorkload) is served.
 //!
 //! | module | what |
 //! |---|---|

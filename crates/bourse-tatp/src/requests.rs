@@ -4,9 +4,10 @@ use crate::population::{START_TIMES, location, number};
 use crate::tables::{Number, SubscriberId};
 use bourse_oltp::mix::place;
 use bourse_stats::SplitMix;
+use serde::{Deserialize, Serialize};
 
 /// Input of a transaction.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Reads a subscriber's row.
     GetSubscriberData {

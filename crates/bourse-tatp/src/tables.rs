@@ -1,10 +1,11 @@
 //! The four tables.
 
 use bourse_schema::{ColumnType, Field, Table, TableRow as _, Text, Value};
+use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
 /// Number of a subscriber, from 1 on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SubscriberId(pub i64);
 
 impl Field for SubscriberId {

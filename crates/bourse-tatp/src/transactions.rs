@@ -5,10 +5,10 @@
 use crate::requests::Request;
 use crate::tables::{Number, SubscriberId};
 use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Output of a transaction.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Output {
     /// Get-Subscriber-Data: the number, and all other columns in their order.
     Subscriber {

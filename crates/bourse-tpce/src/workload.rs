@@ -14,7 +14,7 @@ use bourse_schema::{Batch, Cardinality, Group, Table, TableRow as _, TradeId, ta
 use std::ops::RangeInclusive;
 
 /// TPC-E as the harness takes it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Tpce;
 
 /// The generator of TPC-E's rows.
@@ -40,7 +40,7 @@ pub fn part(size: &Size) -> Result<Part, String> {
     Part::new(first, customers, total, scale_factor, days).map_err(|error| error.to_string())
 }
 
-fn known_part(size: &Size) -> Part {
+pub(crate) fn known_part(size: &Size) -> Part {
     part(size).expect("a size is checked when it is read, and otherwise that of a part")
 }
 

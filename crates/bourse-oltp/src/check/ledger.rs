@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+/// Source of the checks that compare growths.
+pub const SOURCE: &str = "reconciliation with the database";
+
 /// Unit of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TotalUnit {
@@ -142,7 +145,6 @@ impl Growths {
         last: i64,
         acknowledged: &Ledger,
     ) -> Result<Vec<CheckResult>, EngineError> {
-        const SOURCE: &str = "reconciliation with the database";
         let last = last.to_string();
         let mut grown = read(db, self.before_and_after, &last)?;
         for (name, total) in &mut grown.0 {

@@ -1,16 +1,18 @@
 //! Users who draw transactions by their shares, for workloads whose transactions do not follow from one another.
 //!
-//! A workload implements [`Transactions`]; the users of a round ([`run`]), the sequence of a comparison ([`Sequence`]), the samples
-//! at the end of a run ([`Sampled`](crate::verify::Sampled)) and the ledger of a run follow from it.
+//! A workload implements [`Transactions`]; the users of a round ([`run`]) on any system under test, the sequence of a comparison
+//! ([`Sequence`]), the samples at the end of a run ([`Sampled`](crate::verify::Sampled)) and the ledger of a run follow from it.
 //!
 //! | file | content |
 //! |---|---|
 //! | `users` | users of a round |
 //! | `sample` | the reference, and two sessions at once |
+//! | `shared` | counts of a run; performing for drivers elsewhere, and rounds of several drivers |
 //! | `sequence` | the same transactions one after the other, for comparing systems |
 
 mod sample;
 mod sequence;
+mod shared;
 mod users;
 
 use crate::check::ledger::Growths;
@@ -20,11 +22,13 @@ use bourse_driver::OperationSpec;
 use bourse_engine::{Access, Capabilities, EngineError, Isolation, Session, Sql};
 use bourse_record::Outcome;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt;
 
 pub use sample::Reference;
 pub use sequence::{OnSession, Sequence};
-pub use users::{MixResult, RunOptions, run};
+pub use shared::MixCounts;
+pub use users::{RunOptions, run};
 
 /// Amount by which a transaction changes a total that the ledger counts: a place in [`Transactions::AMOUNTS`] and the amount.
 pub type Change = (usize, i64);
@@ -43,11 +47,11 @@ pub struct JudgedTransaction {
 /// Transactions of a workload that users draw by their shares.
 ///
 /// All methods are called on a type, so that the timed path has no indirect call.
-pub trait Transactions: Workload + Generator + 'static {
+pub trait Transactions: Workload + Generator + Default + 'static {
     /// Input of a transaction.
-    type Input: Clone + PartialEq + fmt::Debug + Send + Sync;
+    type Input: Serialize + DeserializeOwned + Clone + PartialEq + fmt::Debug + Send + Sync;
     /// Output of a transaction.
-    type Output: Serialize;
+    type Output: Serialize + DeserializeOwned + fmt::Debug + Send;
     /// Source of one user's inputs, without end.
     type Emulator: Iterator<Item = Self::Input> + Send;
 

@@ -1,14 +1,14 @@
 //! Users of a round: each draws inputs and performs them on a session of its own.
 
-use super::Transactions;
-use crate::check::ledger::Ledger;
+use super::{MixCounts, Transactions};
+use crate::sut::{Answered, Connector, RunError, RunOf, RunResult, Share, Sut, Terms};
 use crate::workload::Size;
 use bourse_driver::{
-    Clock, Draw, Fault, OpenLoop, OperationCx, OperationResult, OperationSpec, RoundControl, RoundCounts, RoundPlan,
-    RoundProgress, Schedule, SplitMix, User, UserSpec, Workload,
+    Clock, Draw, Fault, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan,
+    RoundProgress, Schedule, User, UserSpec, Workload,
 };
-use bourse_engine::{Capabilities, Connection, Engine, EngineError};
-use bourse_record::{Operation, Round};
+use bourse_engine::Capabilities;
+use bourse_record::Operation;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
@@ -25,62 +25,74 @@ pub struct RunOptions {
     pub plan: RoundPlan,
     /// Seed of all inputs.
     pub seed: u64,
+    /// This driver's share of the round, if there are several drivers.
+    pub share: Share,
 }
 
-/// Result of a run.
-#[derive(Debug)]
-pub struct MixResult {
-    /// The figures, without checks of the database.
-    pub round: Round,
-    /// Amounts that the database must have gained.
-    pub ledger: Ledger,
-    /// Counts apart from the figures.
-    pub counted: RoundCounts,
-    /// Whether it was interrupted.
-    pub interrupted: bool,
-    /// Fault that ended the round, if one did.
-    pub fault: Option<Fault>,
+impl RunOptions {
+    /// The options of one driver of several processes on a machine: its part of the users, and of the load. The parts together
+    /// are the whole.
+    #[must_use]
+    pub fn of_process(self, share: Share) -> Self {
+        let users = share.part(self.users);
+        // Split by users, so that each user has the same load in every process.
+        let scaled = |it: OpenLoop| OpenLoop { per_second: it.per_second * users as f64 / self.users as f64, ..it };
+        Self { users, open_loop: self.open_loop.map(scaled), share, ..self }
+    }
+
+    /// Terms of the run for the system under test.
+    fn terms(&self) -> Terms {
+        let RoundPlan { warm_up_ns, measure_ns, retry, .. } = self.plan;
+        let sessions = u32::try_from(self.users).unwrap_or(u32::MAX);
+        Terms { size: self.size.clone(), share: self.share, warm_up_ns, measure_ns, retry, sessions }
+    }
 }
 
 /// Runs a round: warm-up, measurement interval, the transactions in progress at its end.
 ///
 /// # Errors
-/// The [`Fault`] that prevented it from beginning.
+/// [`RunError`] if it could not begin.
 pub fn run<T: Transactions>(
-    engine: &dyn Engine,
+    sut: &dyn Sut<T>,
     options: &RunOptions,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&RoundProgress),
-) -> Result<MixResult, Fault> {
-    let mut seeds = SplitMix::new(options.seed);
-    let sums = Mutex::new(vec![[0; 2]; T::AMOUNTS.len()]);
+) -> Result<RunOf<T>, RunError> {
+    let mut seeds = options.share.seeds(options.seed);
+    let begun = sut.open(&options.terms(), clock, interrupt)?;
+    let sums = Mutex::new(MixCounts::new(T::AMOUNTS.len()));
     let mut users = Vec::with_capacity(options.users);
     for number in 1..=options.users {
         let seed = seeds.next();
         let schedule = options.open_loop.map_or(Schedule::Closed, |it| it.schedule(options.users, seed));
         let user = MixUser::<T> {
+            connector: sut.connector()?,
             emulator: T::emulator(&options.size, seeds.next()),
             input: None,
-            changes: vec![[0; 2]; T::AMOUNTS.len()],
+            counts: MixCounts::new(T::AMOUNTS.len()),
             sums: &sums,
         };
         users.push(UserSpec { schedule, ..UserSpec::new(format!("user {number}"), user) });
     }
-    let mut workload = Users { operations: T::operations(), users };
+    let mut workload = Users { operations: T::operations(), sut, users };
     let backlog = options.open_loop.map_or(1, |it| it.backlog(options.users));
-    let (plan, seed) = (RoundPlan { backlog, ..options.plan }, seeds.next());
-    let measured = bourse_driver::run(engine, &mut workload, &plan, None, seed, clock, interrupt, progress)?;
-    // Users add their changes when they end.
+    let plan = RoundPlan { backlog, is_part: options.share.is_process(), ..options.plan };
+    let seed = seeds.next();
+    let measured = bourse_driver::run(sut.engine(), &mut workload, &plan, None, seed, clock, interrupt, progress)?;
+    // Users add their counts when they end.
     drop(workload);
-    let mut ledger = Ledger::default();
-    let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for (name, [least, most]) in T::AMOUNTS.iter().zip(sums) {
-        ledger.set(name, least..=most);
-    }
+    let acknowledged = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut round = measured.round;
     expect_shares(&mut round.operations);
-    Ok(MixResult { round, ledger, counted: measured.counted, interrupted: measured.interrupted, fault: measured.fault })
+    Ok(RunResult {
+        round,
+        before: begun.before,
+        acknowledged,
+        counted: measured.counted,
+        interrupted: measured.interrupted,
+        fault: measured.fault,
+    })
 }
 
 /// Sets by how many percentage points the share of each transaction may be off: three standard deviations of so many draws.
@@ -96,12 +108,13 @@ fn expect_shares(operations: &mut [Operation]) {
 }
 
 /// The users of a round as the driver takes them.
-struct Users<'w> {
+struct Users<'w, T: Transactions> {
     operations: Vec<OperationSpec>,
+    sut: &'w dyn Sut<T>,
     users: Vec<UserSpec<'w>>,
 }
 
-impl<'w> Workload<'w> for Users<'w> {
+impl<'w, T: Transactions> Workload<'w> for Users<'w, T> {
     fn operations(&self) -> &[OperationSpec] {
         &self.operations
     }
@@ -113,15 +126,24 @@ impl<'w> Workload<'w> for Users<'w> {
     fn users(&mut self) -> Vec<UserSpec<'w>> {
         std::mem::take(&mut self.users)
     }
+
+    fn sessions_elsewhere(&self) -> usize {
+        self.sut.sessions_elsewhere()
+    }
+
+    fn begin(&self, clock: &dyn Clock) -> Result<Nanos, Fault> {
+        Ok(self.sut.begin(clock)?)
+    }
 }
 
 /// A user.
 struct MixUser<'w, T: Transactions> {
+    connector: Connector<T>,
     emulator: T::Emulator,
     input: Option<T::Input>,
-    /// Least and most of each amount that its transactions have written.
-    changes: Vec<[i128; 2]>,
-    sums: &'w Mutex<Vec<[i128; 2]>>,
+    /// Counts acknowledged to it.
+    counts: MixCounts,
+    sums: &'w Mutex<MixCounts>,
 }
 
 impl<T: Transactions> MixUser<'_, T> {
@@ -146,23 +168,17 @@ impl<T: Transactions> User for MixUser<'_, T> {
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let input = self.input.as_ref().expect("an input is drawn before it is performed");
-        let attempt =
-            |connection: &mut Connection| -> Result<T::Output, EngineError> { T::perform(connection.sql()?, input) };
         let operation = T::kind(input);
-        match cx.retrying(attempt) {
-            Ok(output) => {
-                let judged = T::judge(input, &output);
-                if let Some((at, amount)) = judged.change {
-                    self.changes[at].iter_mut().for_each(|bound| *bound += i128::from(amount));
-                }
-                OperationResult::ended(operation, judged.outcome, judged.code)
+        match self.connector.perform(cx, input, &|_| {}) {
+            Ok(Answered { answer, server }) => {
+                let judged = T::judge(input, &answer);
+                self.counts.judged(&judged);
+                OperationResult { server, ..OperationResult::ended(operation, judged.outcome, judged.code) }
             }
             Err(error) => {
                 let performed = OperationResult::error(operation, &error);
-                if let Some((at, amount)) = T::doubtful(input).filter(|_| performed.in_doubt) {
-                    let [least, most] = &mut self.changes[at];
-                    *least += i128::from(amount.min(0));
-                    *most += i128::from(amount.max(0));
+                if performed.in_doubt {
+                    self.counts.doubt(T::doubtful(input));
                 }
                 performed
             }
@@ -172,9 +188,6 @@ impl<T: Transactions> User for MixUser<'_, T> {
 
 impl<T: Transactions> Drop for MixUser<'_, T> {
     fn drop(&mut self) {
-        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        for (sum, own) in sums.iter_mut().zip(&self.changes) {
-            *sum = [sum[0] + own[0], sum[1] + own[1]];
-        }
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner).add(&self.counts);
     }
 }

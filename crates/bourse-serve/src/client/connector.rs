@@ -1,14 +1,13 @@
 //! Transactions of one user, over a connection of its own.
 
 use crate::ServeError;
+use crate::protocol::ReplyOf;
 use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::control::RoundTerms;
-use crate::protocol::{Reply, Request};
 use crate::wire::{Wire, at_most};
 use bourse_driver::{OperationCx, ServerTime};
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_tpce::sut::{Answer, Connector};
-use bourse_tpce::transactions::{SendToMarket, TxnError};
+use bourse_oltp::sut::{Answered, Performer, SharedWorkload};
 use std::time::Duration;
 
 /// Longest wait for a transaction's reply.
@@ -31,43 +30,39 @@ impl RemoteConnector {
         Self { wire, broken: None }
     }
 
-    fn ask(&mut self, request: &Request) -> Result<(codec::Times, Reply), ServeError> {
+    fn ask<W: SharedWorkload>(&mut self, request: &W::Request) -> Result<(codec::Times, ReplyOf<W>), ServeError> {
         self.wire.send(request, REQUEST_BYTES)?;
         let frame = self.wire.frame(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))?;
         Ok(codec::timed_message(frame)?)
     }
 }
 
-impl Connector for RemoteConnector {
+impl<W: SharedWorkload> Performer<W> for RemoteConnector {
     fn perform(
         &mut self,
         cx: &mut OperationCx<'_>,
-        request: &Request,
-        market: &dyn SendToMarket,
-    ) -> Result<Answer, TxnError> {
-        let asked = request.transaction();
-        let lost = |why: String| {
-            let cause = EngineError::new(ErrorKind::ConnectionLost, why);
-            TxnError { transaction: asked, frame: None, attempts: 1, cause: cause.into() }
-        };
+        request: &W::Request,
+        send: &dyn Fn(&W::FollowUp),
+    ) -> Result<Answered<W::Answer>, W::Error> {
+        let lost = |why: String| W::error(request, EngineError::new(ErrorKind::ConnectionLost, why));
         if let Some(why) = &self.broken {
             return Err(lost(why.clone()));
         }
-        let (times, reply) = self.ask(request).map_err(|error| {
+        let (times, reply) = self.ask::<W>(request).map_err(|error| {
             let why = error.to_string();
             self.broken = Some(why.clone());
             lost(why)
         })?;
         cx.backoff.note(reply.retries.min(RoundTerms::MOST_RETRIES), within_longest(reply.back_off_ns));
-        reply.orders.iter().for_each(|order| market.send(order));
-        let (output, excused) = reply.outcome?;
-        if output.transaction() != asked {
-            let why = format!("the server answers a {asked} with a {}", output.transaction());
+        reply.follow_ups.iter().for_each(send);
+        let answer = reply.outcome?;
+        if let Err(why) = W::check_answer(request, &answer) {
+            let why = format!("the server's answer is another one's: {why}");
             self.broken = Some(why.clone());
             return Err(lost(why));
         }
         let server =
             ServerTime { server_ns: within_longest(times.server_ns), engine_ns: within_longest(times.engine_ns) };
-        Ok(Answer { output, excused, server: Some(server) })
+        Ok(Answered { answer, server: Some(server) })
     }
 }

@@ -6,11 +6,9 @@ use crate::protocol::{Control, ControlReply, Purpose};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::{Clock, Nanos};
-use bourse_engine::{Engine, EngineError, ErrorKind};
-use bourse_schema::TradeId;
-use bourse_tpce::check::reconciliation::TotalsSnapshot;
-use bourse_tpce::sut::{BegunRound, BrokerageHouse, Connector, OpenError, Sut, Terms};
-use bourse_tpce::transactions::TradeIds;
+use bourse_engine::{Engine, EngineError};
+use bourse_oltp::Workload;
+use bourse_oltp::sut::{Connector, InProcess, RoundBegin, RunError, SharedWorkload, Sut, Terms};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -38,27 +36,32 @@ pub struct ClockOffset {
 pub struct CoordinatedDriver {
     remote: Remote,
     engine: Arc<dyn Engine>,
-    house: Mutex<Option<Arc<BrokerageHouse>>>,
     sessions_elsewhere: AtomicUsize,
     offset: Mutex<ClockOffset>,
     cut: AtomicBool,
 }
 
 impl CoordinatedDriver {
-    /// Joins driver 1 at that address; `waiting` is called once a second while other drivers are waited for.
+    /// Joins driver 1 of a workload at that address; `waiting` is called once a second while other drivers are waited for.
     ///
     /// # Errors
     /// [`ServeError`].
     pub fn join(
+        workload: &dyn Workload,
         engine: Arc<dyn Engine>,
         address: Address,
         token: Option<Token>,
         version: &str,
         waiting: impl Fn(WaitProgress) + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
-        let remote = Remote::call_as(Purpose::Coordinated, address, token, version, waiting)?;
-        let (house, offset) = (Mutex::default(), Mutex::default());
-        Ok(Self { remote, engine, house, sessions_elsewhere: AtomicUsize::new(0), offset, cut: AtomicBool::new(false) })
+        let remote = Remote::call_as(Purpose::Coordinated, workload, address, token, version, waiting)?;
+        let (sessions_elsewhere, cut) = (AtomicUsize::new(0), AtomicBool::new(false));
+        Ok(Self { remote, engine, sessions_elsewhere, offset: Mutex::default(), cut })
+    }
+
+    /// This driver's engine as the system under test of a workload: that of its call.
+    pub fn sut<W: SharedWorkload>(&self) -> CoordinatedSut<'_, W> {
+        CoordinatedSut { driver: self, own: InProcess::new(self.engine.as_ref()) }
     }
 
     /// Connection with driver 1: its database, the round's name, its end.
@@ -122,15 +125,13 @@ impl CoordinatedDriver {
     }
 
     /// Waits until this driver sees the database in the state in which the round was opened; refuses another database.
-    fn is_the_same(&self, before: &TotalsSnapshot) -> Result<(), OpenError> {
+    fn is_the_same<W: SharedWorkload>(&self, before: &W::Totals) -> Result<(), RunError> {
         let mut session = self.engine.session()?;
         let begun = Instant::now();
-        while TotalsSnapshot::take(&mut *session)? != *before {
+        while W::totals(&mut *session)? != *before {
             if begun.elapsed() > LAG {
-                return Err(OpenError::Refused(
-                    "this driver's target is not driver 1's database: its trades, cash and commissions differ"
-                        .to_owned(),
-                ));
+                let why = "this driver's target is not driver 1's database: the totals of its rows differ";
+                return Err(RunError::Refused(why.to_owned()));
             }
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -164,54 +165,50 @@ fn read(wire: &mut Wire, clock: &dyn Clock) -> Result<ClockOffset, ServeError> {
     })
 }
 
-impl Sut for CoordinatedDriver {
+/// The engine of a coordinated driver as the system under test of a workload.
+pub struct CoordinatedSut<'d, W: SharedWorkload> {
+    driver: &'d CoordinatedDriver,
+    own: InProcess<'d, W>,
+}
+
+impl<W: SharedWorkload> Sut<W> for CoordinatedSut<'_, W> {
     fn engine(&self) -> &dyn Engine {
-        self.engine.as_ref()
+        self.own.engine()
     }
 
-    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<BegunRound, OpenError> {
-        let (opened, own) = self.remote.open_round(terms, interrupt)?;
-        let own = own.ok_or_else(|| OpenError::Refused("driver 1 does not coordinate this round".to_owned()))?;
-        self.is_the_same(&opened.before)?;
-        let trade_ids = TradeIds::starting_at(terms.share.first_trade(TradeId(own.first_trade)));
-        let house = BrokerageHouse::join(self.engine.as_ref(), terms.part, trade_ids, opened.before)?;
-        *lock(&self.house) = Some(Arc::new(house));
-        let elsewhere = own.sessions.saturating_sub(terms.sessions);
-        self.sessions_elsewhere.store(elsewhere as usize, Ordering::Relaxed);
-        *lock(&self.offset) = self.read_clocks(clock).map_err(|error| self.remote.engine_error(&error))?;
-        Ok(opened)
+    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<RoundBegin<W>, RunError> {
+        let CoordinatedDriver { remote, engine, sessions_elsewhere, offset, .. } = self.driver;
+        let (begun, sessions) = remote.open_round::<W>(terms, interrupt)?;
+        let sessions =
+            sessions.ok_or_else(|| RunError::Refused("driver 1 does not coordinate this round".to_owned()))?;
+        self.driver.is_the_same::<W>(&begun.before)?;
+        self.own.set_state(W::join(engine.as_ref(), &terms.size, terms.share, &begun)?);
+        sessions_elsewhere.store(sessions.saturating_sub(terms.sessions) as usize, Ordering::Relaxed);
+        *lock(offset) = self.driver.read_clocks(clock).map_err(|error| remote.engine_error(&error))?;
+        Ok(begun)
     }
 
-    fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
-        let house = lock(&self.house).clone();
-        Ok(house.expect("a round is opened before anybody is seated").connector())
+    fn connector(&self) -> Result<Connector<W>, EngineError> {
+        self.own.connector()
     }
 
     fn sessions_elsewhere(&self) -> usize {
-        self.sessions_elsewhere.load(Ordering::Relaxed)
+        self.driver.sessions_elsewhere.load(Ordering::Relaxed)
     }
 
-    fn begin(&self, clock: &dyn Clock) -> Result<Nanos, OpenError> {
-        let news = self.remote.long_wait(&Control::Ready, &self.cut).map_err(|error| match error {
-            ServeError::Refused(why) => OpenError::Refused(why),
-            ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
-            other => OpenError::Engine(self.remote.engine_error(&other)),
-        })?;
-        let ControlReply::Begin { at_ns } = news else {
-            let error = ServeError::Unexpected { wanted: "a round's beginning", found: news.name() };
-            return Err(self.remote.engine_error(&error).into());
+    fn begin(&self, clock: &dyn Clock) -> Result<Nanos, RunError> {
+        let CoordinatedDriver { remote, cut, .. } = self.driver;
+        let at_ns = match remote.long_wait(&Control::Ready, cut).map_err(|error| remote.run_error(error))? {
+            ControlReply::Begin { at_ns } => at_ns,
+            other => return Err(remote.unexpected("a round's beginning", &other).into()),
         };
-        let offset = self.offset().clock_ns;
+        let offset = self.driver.offset().clock_ns;
         let at = u64::try_from(i128::from(at_ns) - i128::from(offset)).unwrap_or(0);
         // Another driver's error must not make this one wait for long, nor begin before it was notified.
         let now = clock.now();
         let at = at.clamp(now, now.saturating_add(bourse_driver::SECOND));
         clock.sleep_until(at);
         Ok(at)
-    }
-
-    fn pending_orders(&self) -> Result<u64, EngineError> {
-        BrokerageHouse::pending_orders(self.engine.as_ref())
     }
 }
 

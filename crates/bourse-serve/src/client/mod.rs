@@ -15,5 +15,5 @@ mod line;
 mod remote;
 
 pub use crate::protocol::control::Wait;
-pub use coordinated::{ClockOffset, CoordinatedDriver};
-pub use remote::{Remote, RoundEnd, WaitProgress};
+pub use coordinated::{ClockOffset, CoordinatedDriver, CoordinatedSut};
+pub use remote::{Remote, RemoteSut, RoundEnd, WaitProgress};

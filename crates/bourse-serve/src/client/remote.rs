@@ -4,8 +4,8 @@ use super::alive::KeepAlive;
 use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
-use crate::protocol::control::{Beginning, ClosedRound, OpenedRound, OwnStatements, RoundTerms, Wait};
-use crate::protocol::{Admission, Control, ControlReply, Purpose, Welcome};
+use crate::protocol::control::{Beginning, ClosedRound, OpenedRound, RoundTerms, Wait};
+use crate::protocol::{Admission, Control, ControlReply, Payload, Purpose, Welcome};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
@@ -13,12 +13,13 @@ use bourse_engine::{
     Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts, Isolation,
     Loader, Location, NullEngine, Session, SqlCapabilities, SqlEngine,
 };
+use bourse_oltp::Workload;
+use bourse_oltp::load::Fingerprint;
+use bourse_oltp::sut::{Connector, RoundBegin, RunError, SharedWorkload, Sut, Terms};
 use bourse_record::Check;
 use bourse_schema::Dialect;
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
-use bourse_tpce::load::Fingerprint;
-use bourse_tpce::sut::{BegunRound, Connector, OpenError, Sut, Terms};
-use bourse_tpce::workload;
+use serde::Serialize;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -67,22 +68,24 @@ pub struct RoundEnd {
 }
 
 impl Remote {
-    /// Connects to a server; `waiting` is called once a second while other drivers are waited for.
+    /// Connects to a server of a workload; `waiting` is called once a second while other drivers are waited for.
     ///
     /// # Errors
     /// [`ServeError`].
     pub fn call(
+        workload: &dyn Workload,
         address: Address,
         token: Option<Token>,
         version: &str,
         waiting: impl Fn(WaitProgress) + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
-        Self::call_as(Purpose::Driver, address, token, version, waiting)
+        Self::call_as(Purpose::Driver, workload, address, token, version, waiting)
     }
 
     /// Connects to a server for that purpose.
     pub(super) fn call_as(
         purpose: Purpose,
+        workload: &dyn Workload,
         address: Address,
         token: Option<Token>,
         version: &str,
@@ -93,7 +96,12 @@ impl Remote {
         let Admission::Driver(welcome) = admission else {
             return Err(ServeError::Unexpected { wanted: "a driver's welcome", found: "a user's" });
         };
-        workload::part(&welcome.fingerprint.size)
+        if welcome.workload != workload.name() {
+            let why = format!("it serves {}, and this driver runs {}", welcome.workload, workload.name());
+            return Err(ServeError::Refused(why));
+        }
+        workload
+            .check_size(&welcome.fingerprint.size)
             .map_err(|why| ServeError::Refused(format!("its database cannot be: {why}")))?;
         let line = KeepAlive::new(wire, Duration::from_millis(welcome.idle_ms))?;
         Ok(Self {
@@ -139,12 +147,13 @@ impl Remote {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the round: sends the counts acknowledged to this driver's users, and waits for the other drivers and the server's
+    /// Ends the round: sends the workload's counts acknowledged to this driver's users, and waits for the other drivers and the server's
     /// checks.
     ///
     /// # Errors
     /// [`ServeError`].
-    pub fn close(&self, acknowledged: AcknowledgedCommits) -> Result<RoundEnd, ServeError> {
+    pub fn close(&self, acknowledged: &impl Serialize) -> Result<RoundEnd, ServeError> {
+        let acknowledged = Payload::of(acknowledged, REQUEST_BYTES)?;
         // A run that was interrupted is checked too; a second interruption ends the whole program.
         let patient = AtomicBool::new(false);
         let closed = self.long_wait(&Control::Close(acknowledged), &patient);
@@ -231,52 +240,27 @@ impl Drop for Remote {
     }
 }
 
-impl Sut for Remote {
-    fn engine(&self) -> &dyn Engine {
-        self
-    }
-
-    fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<BegunRound, OpenError> {
-        self.open_round(terms, interrupt).map(|(opened, _)| opened)
-    }
-
-    fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
-        let called = self.caller.call(Purpose::User { driver: self.welcome.driver });
-        let (wire, _) = called.map_err(|error| self.engine_error(&error))?;
-        Ok(Box::new(RemoteConnector::new(wire)))
-    }
-
-    fn pending_orders(&self) -> Result<u64, EngineError> {
-        match self.ask(&Control::PendingOrders)? {
-            ControlReply::PendingOrders(pending) => Ok(pending),
-            other => {
-                let error = ServeError::Unexpected { wanted: "pending orders", found: other.name() };
-                Err(self.engine_error(&error))
-            }
-        }
-    }
-}
-
 impl Remote {
-    /// Begins a round; also returns what a coordinated driver needs to know of it.
-    pub(super) fn open_round(
+    /// The server as the system under test of a workload: that of its call.
+    pub const fn sut<W: SharedWorkload>(&self) -> RemoteSut<'_, W> {
+        RemoteSut { remote: self, workload: PhantomData }
+    }
+
+    /// Begins a round; also returns the number of sessions of all drivers, for a coordinated driver.
+    pub(super) fn open_round<W: SharedWorkload>(
         &self,
         terms: &Terms,
         interrupt: &AtomicBool,
-    ) -> Result<(BegunRound, Option<OwnStatements>), OpenError> {
+    ) -> Result<(RoundBegin<W>, Option<u32>), RunError> {
         let terms = RoundTerms { beginning: self.opening().beginning, ..RoundTerms::from(terms) };
         let asked = self.long_wait(&Control::Open(terms), interrupt);
         self.line.rests(asked.is_err());
-        let news = asked.map_err(|error| match error {
-            ServeError::Refused(why) => OpenError::Refused(why),
-            ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
-            other => OpenError::Engine(self.engine_error(&other)),
-        })?;
-        let ControlReply::Opened(opened) = news else {
-            let error = ServeError::Unexpected { wanted: "a round opened", found: news.name() };
-            return Err(self.engine_error(&error).into());
+        let opened = match asked.map_err(|error| self.run_error(error))? {
+            ControlReply::Opened(opened) => *opened,
+            other => return Err(self.unexpected("a round opened", &other).into()),
         };
-        let OpenedRound { round, kept, prepared, cleaned, cleanup_ns, before, own } = *opened;
+        let OpenedRound { round, kept, prepared, begun, sessions } = opened;
+        let begun = begun.read().map_err(|error| self.engine_error(&error.into()))?;
         let mut opening = self.opening();
         opening.name = Some(round);
         opening.prepared = prepared;
@@ -285,7 +269,51 @@ impl Remote {
             opening.beginning = kept.map_or(Beginning::AsItIs, |copy| Beginning::PutBack { copy });
         }
         drop(opening);
-        Ok((BegunRound { cleaned, cleanup_ns, before }, own))
+        Ok((begun, sessions))
+    }
+
+    /// Error of a round that could not begin.
+    pub(super) fn run_error(&self, error: ServeError) -> RunError {
+        match error {
+            ServeError::Refused(why) => RunError::Refused(why),
+            ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => RunError::Interrupted,
+            other => RunError::Engine(self.engine_error(&other)),
+        }
+    }
+
+    /// Error of a reply of another kind than the request needs.
+    pub(super) fn unexpected(&self, wanted: &'static str, found: &ControlReply) -> EngineError {
+        self.engine_error(&ServeError::Unexpected { wanted, found: found.name() })
+    }
+}
+
+/// A server as the system under test of a workload.
+pub struct RemoteSut<'r, W> {
+    remote: &'r Remote,
+    workload: PhantomData<fn() -> W>,
+}
+
+impl<W: SharedWorkload> Sut<W> for RemoteSut<'_, W> {
+    fn engine(&self) -> &dyn Engine {
+        self.remote
+    }
+
+    fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<RoundBegin<W>, RunError> {
+        self.remote.open_round::<W>(terms, interrupt).map(|(begun, _)| begun)
+    }
+
+    fn connector(&self) -> Result<Connector<W>, EngineError> {
+        let Remote { caller, welcome, .. } = self.remote;
+        let called = caller.call(Purpose::User { driver: welcome.driver });
+        let (wire, _) = called.map_err(|error| self.remote.engine_error(&error))?;
+        Ok(Connector::Elsewhere(Box::new(RemoteConnector::new(wire))))
+    }
+
+    fn pending(&self) -> Result<Option<u64>, EngineError> {
+        match self.remote.ask(&Control::Pending)? {
+            ControlReply::Pending(pending) => Ok(pending),
+            other => Err(self.remote.unexpected("pending work", &other)),
+        }
     }
 }
 
@@ -331,10 +359,7 @@ impl Engine for Remote {
     fn footprint(&self) -> Result<Footprint, EngineError> {
         match self.ask(&Control::Footprint)? {
             ControlReply::Footprint(sizes) => Ok(sizes),
-            other => {
-                let error = ServeError::Unexpected { wanted: "sizes", found: other.name() };
-                Err(self.engine_error(&error))
-            }
+            other => Err(self.unexpected("sizes", &other)),
         }
     }
 
@@ -344,10 +369,7 @@ impl Engine for Remote {
                 let (source, counts) = *it;
                 IoCounts { source: self.io_source(&source), ..counts }
             })),
-            other => {
-                let error = ServeError::Unexpected { wanted: "reads and writes", found: other.name() };
-                Err(self.engine_error(&error))
-            }
+            other => Err(self.unexpected("reads and writes", &other)),
         }
     }
 }

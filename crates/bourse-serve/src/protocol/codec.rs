@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 pub const HEADER: usize = 4;
 /// Size limit in bytes of a message before a connection is admitted: greeting, hello.
 pub const GREETING_BYTES: usize = 1_024;
-/// Size limit in bytes of a message from a driver: a Broker-Volume or a Market-Feed has some 2 KiB.
+/// Size limit in bytes of a message from a driver: the largest requests of TPC-E have some 2 KiB.
 pub const REQUEST_BYTES: usize = 16 * 1_024;
-/// Size limit in bytes of a message from a server: two news items of 100,000 bytes, or a hundred checks with their evidence.
+/// Size limit in bytes of a message from a server: two rows of 100,000 bytes, or a hundred checks with their evidence.
 pub const REPLY_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// Error of bytes that are not a message, or of a message that is too large.

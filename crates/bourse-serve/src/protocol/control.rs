@@ -1,12 +1,11 @@
 //! Messages about a whole round: its beginning, its reconciliation, its checks.
 
+use super::codec::{self, CodecError};
 use bourse_driver::RetryPolicy;
-use bourse_egen::Part;
 use bourse_engine::{Footprint, IoCounts};
+use bourse_oltp::sut::{Share, Terms};
 use bourse_record::Check;
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
-use bourse_tpce::sut::{Share, Terms};
-use bourse_tpce::transactions::trade_cleanup::TradeCleanupOutput;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Request of a driver.
@@ -22,10 +21,10 @@ pub enum Control {
     Footprint,
     /// Request the engine's counts of file operations.
     IoCounts,
-    /// Request the number of pending limit orders.
-    PendingOrders,
+    /// Request the amount of work that waits in the database.
+    Pending,
     /// End the round, with the counts acknowledged to the driver's users. Checks follow when the last driver has ended.
-    Close(AcknowledgedCommits),
+    Close(Payload),
     /// Disconnect for good.
     Leave,
     /// Sign of life outside a round. There is no answer.
@@ -57,8 +56,8 @@ pub enum ControlReply {
     Footprint(Footprint),
     /// The engine's counts of file operations with their source, if it counts them.
     IoCounts(Option<Box<(String, IoCounts)>>),
-    /// Number of pending limit orders.
-    PendingOrders(u64),
+    /// Amount of work that waits in the database, if the workload has any.
+    Pending(Option<u64>),
     /// The round has ended.
     Closed(Box<ClosedRound>),
     /// The request is refused, with the reason.
@@ -77,7 +76,7 @@ pub struct Time {
 /// Reason why the drivers of a round wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
-    /// Other drivers have not joined, or Trade-Cleanup runs.
+    /// Other drivers have not joined, or the workload's own work before the round runs.
     Beginning,
     /// Users of other drivers are not ready.
     Starting,
@@ -97,7 +96,7 @@ impl ControlReply {
             Self::Clock(_) => "the time",
             Self::Footprint(_) => "sizes",
             Self::IoCounts(_) => "reads and writes",
-            Self::PendingOrders(_) => "pending orders",
+            Self::Pending(_) => "pending work",
             Self::Closed(_) => "a round closed",
             Self::Refused(_) => "a refusal",
         }
@@ -154,7 +153,7 @@ pub struct RoundTerms {
 
 impl From<&Terms> for RoundTerms {
     fn from(terms: &Terms) -> Self {
-        let Terms { part: _, share, warm_up_ns, measure_ns, retry, sessions } = *terms;
+        let Terms { size: _, share, warm_up_ns, measure_ns, retry, sessions } = *terms;
         Self {
             number: share.number(),
             of: share.of(),
@@ -175,16 +174,18 @@ impl RoundTerms {
     /// Longest back-off that a driver may request, in nanoseconds.
     const LONGEST_NS: u64 = 1_000_000_000;
 
-    /// Terms for a database; `None` if the driver's number is impossible.
-    pub fn terms(&self, part: Part) -> Option<Terms> {
-        let retry = RetryPolicy {
+    /// The driver's place; `None` if there can be no such driver.
+    pub const fn share(&self) -> Option<Share> {
+        Share::new(self.number, self.of)
+    }
+
+    /// Retries, within the limits.
+    pub fn retry(&self) -> RetryPolicy {
+        RetryPolicy {
             retries: self.retries.min(Self::MOST_RETRIES),
             first_ns: self.first_back_off_ns.min(Self::LONGEST_NS),
             longest_ns: self.longest_back_off_ns.min(Self::LONGEST_NS),
-        };
-        let share = Share::new(self.number, self.of)?;
-        let Self { warm_up_ns, measure_ns, sessions, .. } = *self;
-        Some(Terms { part, share, warm_up_ns, measure_ns, retry, sessions })
+        }
     }
 
     /// Differences between the terms of two drivers of one round, as sentences.
@@ -211,23 +212,34 @@ pub struct OpenedRound {
     pub kept: Option<u64>,
     /// Preparation of the database, as a sentence; empty if there was none.
     pub prepared: String,
-    /// Result of Trade-Cleanup.
-    pub cleaned: TradeCleanupOutput,
-    /// Duration of Trade-Cleanup, in nanoseconds.
-    pub cleanup_ns: u64,
-    /// Totals of the database after Trade-Cleanup.
-    pub before: TotalsSnapshot,
-    /// Parameters of a driver that sends its statements to the engine itself; `None` for others.
-    pub own: Option<OwnStatements>,
+    /// The workload's own: totals of the database, and the result of its work before the round.
+    pub begun: Payload,
+    /// Number of sessions of all drivers that send their statements to the engine themselves; `None` for others.
+    pub sessions: Option<u32>,
 }
 
-/// Parameters of a round that a coordinated driver needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnStatements {
-    /// First trade number of the round, from which each driver has a range of its own.
-    pub first_trade: i64,
-    /// Number of sessions of all drivers.
-    pub sessions: u32,
+/// A value of the workload, encoded: the rest of the protocol is the same for all workloads.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Payload(Vec<u8>);
+
+impl Payload {
+    /// Encodes a value.
+    ///
+    /// # Errors
+    /// [`CodecError::TooLarge`] if it has more than `limit` bytes.
+    pub fn of(value: &impl Serialize, limit: usize) -> Result<Self, CodecError> {
+        let mut frame = Vec::new();
+        codec::frame(value, limit, &mut frame)?;
+        Ok(Self(frame.split_off(codec::HEADER)))
+    }
+
+    /// Decodes the value.
+    ///
+    /// # Errors
+    /// [`CodecError`].
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, CodecError> {
+        codec::message(&self.0)
+    }
 }
 
 /// Round that has ended.

@@ -2,7 +2,7 @@
 
 use crate::token::{Nonce, Proof};
 use bourse_engine::{Description, Engine, EngineError, Setting};
-use bourse_tpce::load::Fingerprint;
+use bourse_oltp::load::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 /// First message of the server.
@@ -77,6 +77,8 @@ pub enum TokenFault {
 pub struct Welcome {
     /// Number of the driver, which its users must name.
     pub driver: u64,
+    /// Name of the workload that is served.
+    pub workload: String,
     /// Fingerprint of the database, whose size the driver checks.
     pub fingerprint: Fingerprint,
     /// History of the database: loaded now, or reused.

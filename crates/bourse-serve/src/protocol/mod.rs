@@ -23,13 +23,12 @@ pub mod control;
 pub mod greeting;
 pub mod reply;
 
-pub use bourse_tpce::transactions::Request;
 pub use codec::{CodecError, Times};
-pub use control::{Control, ControlReply};
+pub use control::{Control, ControlReply, Payload};
 pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
-pub use reply::Reply;
+pub use reply::{Reply, ReplyOf};
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 7;
+pub const PROTOCOL: u16 = 8;
 /// First bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

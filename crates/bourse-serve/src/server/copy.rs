@@ -3,6 +3,7 @@
 use super::{Shared, lock};
 use crate::protocol::control::Beginning;
 use bourse_engine::{ErrorKind, Snapshot};
+use bourse_oltp::sut::SharedWorkload;
 use std::time::Instant;
 
 /// Stored snapshot: a single one, of the last run that requested it.
@@ -24,7 +25,10 @@ pub(super) struct PreparedRound {
 ///
 /// # Errors
 /// The reason, as a sentence.
-pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<PreparedRound, String> {
+pub(super) fn prepare<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    beginning: Beginning,
+) -> Result<PreparedRound, String> {
     if beginning == Beginning::AsItIs {
         return Ok(PreparedRound::default());
     }

@@ -8,28 +8,37 @@ use crate::protocol::{Control, ControlReply};
 use crate::wire::Wire;
 use crate::{Peer, ServeError};
 use bourse_engine::{Footprint, ServerProcess};
+use bourse_oltp::sut::SharedWorkload;
 use bourse_record::ProcessUse;
-use bourse_tpce::sut::BrokerageHouse;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Round that a driver takes part in, and its entry there.
-type InRound = (Arc<Round>, Arc<Member>);
+type InRound<W> = (Arc<Round<W>>, Arc<Member<W>>);
 
 /// Answers a driver's requests until the connection ends. A driver whose connection ends during a round is lost.
 ///
 /// # Errors
 /// The end of the connection, unless the driver disconnected in good order.
-pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: Peer) -> Result<(), ServeError> {
+pub(super) fn serve<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    wire: &mut Wire,
+    driver: &Driver<W>,
+    from: Peer,
+) -> Result<(), ServeError> {
     let mut state = DialogState::new(driver, from);
     let ended = converse(shared, wire, &mut state);
     state.end(shared, &ended);
     ended
 }
 
-fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut DialogState<'_>) -> Result<(), ServeError> {
+fn converse<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    wire: &mut Wire,
+    state: &mut DialogState<'_, W>,
+) -> Result<(), ServeError> {
     loop {
         let heard = Instant::now();
         let silence = if state.round.is_some() { shared.options.silence } else { shared.options.idle };
@@ -53,10 +62,10 @@ fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut DialogState<'_>) -
 }
 
 /// State of a driver's connection between its messages.
-pub(super) struct DialogState<'d> {
-    driver: &'d Driver,
+pub(super) struct DialogState<'d, W: SharedWorkload> {
+    driver: &'d Driver<W>,
     from: Peer,
-    round: Option<InRound>,
+    round: Option<InRound<W>>,
 }
 
 /// Answer to a driver's message.
@@ -68,8 +77,8 @@ pub(super) enum Answer {
     Farewell,
 }
 
-impl<'d> DialogState<'d> {
-    pub(super) const fn new(driver: &'d Driver, from: Peer) -> Self {
+impl<'d, W: SharedWorkload> DialogState<'d, W> {
+    pub(super) const fn new(driver: &'d Driver<W>, from: Peer) -> Self {
         Self { driver, from, round: None }
     }
 
@@ -79,7 +88,7 @@ impl<'d> DialogState<'d> {
     /// The reason to close the connection.
     pub(super) fn answer(
         &mut self,
-        shared: &Shared<'_>,
+        shared: &Shared<'_, W>,
         asked: Control,
         tell: ReportWait<'_>,
     ) -> Result<Answer, ServeError> {
@@ -95,11 +104,11 @@ impl<'d> DialogState<'d> {
                 Err(error) => ControlReply::Refused(error.to_string()),
             },
             // Between rounds the database may be restored, which no session must see.
-            Control::PendingOrders if self.round.is_none() => {
+            Control::Pending if self.round.is_none() => {
                 ControlReply::Refused("this driver is not in a round".to_owned())
             }
-            Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
-                Ok(pending) => ControlReply::PendingOrders(pending),
+            Control::Pending => match W::pending(shared.offer.engine) {
+                Ok(pending) => ControlReply::Pending(pending),
                 Err(error) => ControlReply::Refused(error.to_string()),
             },
             Control::Open(_) if self.round.is_some() => {
@@ -107,7 +116,7 @@ impl<'d> DialogState<'d> {
             }
             Control::Open(terms) => {
                 let from = self.from;
-                let mut came = |member: &Arc<Member>| {
+                let mut came = |member: &Arc<Member<W>>| {
                     (shared.tell)(Event::Joined { from, number: member.number, of: member.of });
                 };
                 match shared.rounds.join(shared, terms, &mut came, tell) {
@@ -129,22 +138,26 @@ impl<'d> DialogState<'d> {
             Control::Clock => {
                 ControlReply::Clock(Time { now_ns: shared.clock.now(), calendar_ms: shared.clock.timestamp().millis() })
             }
-            Control::Close(told) => match self.round.take() {
-                None => ControlReply::Refused("this driver is not in a round".to_owned()),
-                Some((ending, member)) => {
-                    *lock(&self.driver.member) = None;
-                    match shared.rounds.finish(shared, &ending, &member, told, tell) {
-                        Ok(closed) => ControlReply::Closed(Box::new(closed)),
-                        Err(gone) => refusal(gone)?,
+            Control::Close(reported) => {
+                // Counts that cannot be read end the connection, and the driver is lost.
+                let reported: W::Counts = reported.read()?;
+                match self.round.take() {
+                    None => ControlReply::Refused("this driver is not in a round".to_owned()),
+                    Some((ending, member)) => {
+                        *lock(&self.driver.member) = None;
+                        match shared.rounds.finish(shared, &ending, &member, reported, tell) {
+                            Ok(closed) => ControlReply::Closed(Box::new(closed)),
+                            Err(gone) => refusal(gone)?,
+                        }
                     }
                 }
-            },
+            }
         };
         Ok(Answer::News(news))
     }
 
     /// Ends the driver and its users; during a round the driver is lost.
-    pub(super) fn end(self, shared: &Shared<'_>, ended: &Result<(), ServeError>) {
+    pub(super) fn end(self, shared: &Shared<'_, W>, ended: &Result<(), ServeError>) {
         self.driver.gone.store(true, Ordering::Relaxed);
         if let Some((round, member)) = self.round
             && shared.rounds.vanish(shared, &round, &member)

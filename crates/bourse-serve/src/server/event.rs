@@ -42,8 +42,8 @@ pub enum Event {
     Closed {
         /// Name of the round.
         round: String,
-        /// Number of Trade-Results committed in the round.
-        results: u64,
+        /// Transactions performed in the round, as words: "12 Trade-Results committed".
+        performed: String,
         /// Number of checks passed and of checks run; `None` if no driver was left to request them.
         checks: Option<(usize, usize)>,
         /// Error that prevented the checks.
@@ -64,8 +64,8 @@ impl fmt::Display for Event {
             Self::Opened { round, of: 1 } => write!(f, "round {round} begins"),
             Self::Opened { round, of } => write!(f, "round {round} begins with {of} drivers"),
             Self::Vanished { from, number, of, why } => write!(f, "lost driver {number}/{of} at {from}: {why}"),
-            Self::Closed { round, results, checks, error } => {
-                write!(f, "round {round} ended: {results} Trade-Results committed")?;
+            Self::Closed { round, performed, checks, error } => {
+                write!(f, "round {round} ended: {performed}")?;
                 match (checks, error) {
                     (_, Some(error)) => write!(f, ", checks not run: {error}"),
                     (Some((passed, all)), None) => write!(f, ", {passed} of {all} checks passed"),

@@ -12,6 +12,7 @@ use crate::token::Nonce;
 use crate::wire::{Wire, at_most};
 use crate::{Address, Peer, ServeError, Token};
 use bourse_driver::Clock;
+use bourse_oltp::sut::SharedWorkload;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,7 +61,7 @@ impl Server {
     ///
     /// # Errors
     /// The engine's, if it cannot describe itself.
-    pub fn run(
+    pub fn run<W: SharedWorkload>(
         self,
         offer: Offer<'_>,
         clock: &dyn Clock,
@@ -69,7 +70,7 @@ impl Server {
     ) -> Result<ServerEnd, ServeError> {
         let engine = ServedEngine::of(offer.engine)?;
         let Self { listener, address: _, options } = self;
-        let shared = Shared::new(options, offer, clock, stop, tell);
+        let shared = Shared::<W>::new(options, offer, clock, stop, tell);
         let limits = Connections::new(shared.options.connections);
         let mut in_a_round = false;
         thread::scope(|scope| {
@@ -115,7 +116,12 @@ impl Server {
     }
 }
 
-fn converse(shared: &Shared<'_>, engine: &ServedEngine, stream: Arc<Stream>, mut connection: Connection<'_>) {
+fn converse<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    engine: &ServedEngine,
+    stream: Arc<Stream>,
+    mut connection: Connection<'_>,
+) {
     let from = connection.from;
     let refuse = |why: String| (shared.tell)(Event::Refused { from, why });
     let mut wire = match Wire::new(stream) {
@@ -131,17 +137,18 @@ fn converse(shared: &Shared<'_>, engine: &ServedEngine, stream: Arc<Stream>, mut
         Ok(hello) => hello,
         Err(error) => return refuse(error.to_string()),
     };
-    if let Some(why) = refusal_of_purpose(hello.purpose, shared.options.coordinates) {
+    if let Some(why) = refusal_of_purpose(hello.purpose, shared.options.coordinates, W::default().name()) {
         // The connection is closed whether this arrives or not.
-        let _ = wire.send(&Admission::Refused(why.to_owned()), GREETING_BYTES);
-        return refuse(why.to_owned());
+        let _ = wire.send(&Admission::Refused(why.clone()), GREETING_BYTES);
+        return refuse(why);
     }
     match hello.purpose {
         Purpose::Driver | Purpose::Coordinated => {
             let number = random_number();
-            let driver = Arc::new(Driver::default());
+            let driver = Arc::new(Driver::<W>::default());
             let welcome = Welcome {
                 driver: number,
+                workload: W::default().name().to_owned(),
                 fingerprint: shared.offer.fingerprint.clone(),
                 history: shared.offer.history.to_owned(),
                 engine: engine.clone(),
@@ -171,20 +178,20 @@ fn converse(shared: &Shared<'_>, engine: &ServedEngine, stream: Arc<Stream>, mut
 }
 
 /// Reason that this kind of server refuses a connection of that purpose; `None` if it serves it.
-fn refusal_of_purpose(purpose: Purpose, coordinates: bool) -> Option<&'static str> {
+fn refusal_of_purpose(purpose: Purpose, coordinates: bool, workload: &str) -> Option<String> {
     match (purpose, coordinates) {
-        (Purpose::Driver | Purpose::User { .. }, true) => {
-            Some("this is driver 1 of several, which serves no database: join it with --coordinate and --part")
-        }
-        (Purpose::Coordinated, false) => Some(
-            "this is a server of `bourse tpce serve`: name it as the target bourse://HOST:PORT, without --coordinate",
+        (Purpose::Driver | Purpose::User { .. }, true) => Some(
+            "this is driver 1 of several, which serves no database: join it with --coordinate and --part".to_owned(),
         ),
+        (Purpose::Coordinated, false) => Some(format!(
+            "this is a server of `bourse {workload} serve`: name it as the target bourse://HOST:PORT, without --coordinate"
+        )),
         _ => None,
     }
 }
 
 /// Reports a connection that sent an invalid message; one that merely ended is not reported.
-fn report_malformed(shared: &Shared<'_>, from: Peer, ended: Result<(), ServeError>) {
+fn report_malformed<W: SharedWorkload>(shared: &Shared<'_, W>, from: Peer, ended: Result<(), ServeError>) {
     let is_malformed = match &ended {
         Err(ServeError::Codec(_)) => true,
         Err(ServeError::Lost(error)) => error.kind() == io::ErrorKind::TimedOut,
@@ -198,7 +205,7 @@ fn report_malformed(shared: &Shared<'_>, from: Peer, ended: Result<(), ServeErro
 }
 
 /// Sends the greeting and authenticates the peer.
-fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, ServeError> {
+fn greet<W: SharedWorkload>(shared: &Shared<'_, W>, wire: &mut Wire, from: Peer) -> Result<Hello, ServeError> {
     let Shared { options, .. } = shared;
     let nonce = random();
     let greeting = Greeting {

@@ -1,4 +1,4 @@
-//! The application server: the brokerage house's side, for drivers elsewhere.
+//! The application server: performs a workload's transactions for drivers elsewhere.
 //!
 //! Each connection has a thread. Sessions are shared: one for each worker, lent to one transaction at a time. Everything is
 //! bounded: connections, unauthenticated connections, the size of a message, the time it may take to arrive and to be sent, the
@@ -42,7 +42,8 @@ use crate::Token;
 use crate::address::Listen;
 use bourse_driver::Clock;
 use bourse_engine::Engine;
-use bourse_tpce::load::Fingerprint;
+use bourse_oltp::load::Fingerprint;
+use bourse_oltp::sut::SharedWorkload;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -65,8 +66,8 @@ pub struct ServerOptions {
     pub silence: Duration,
     /// Silence after which a driver outside a round is closed. A live driver sends `Alive` from time to time.
     pub idle: Duration,
-    /// Whether drivers send their statements to the engine themselves. The server then decides when a round begins and which
-    /// trade numbers each driver uses, and checks the database for all; no transaction passes through it.
+    /// Whether drivers send their statements to the engine themselves. The server then decides when a round begins, and checks
+    /// the database for all; no transaction passes through it.
     pub coordinates: bool,
     /// Whether the database is checked at the end of a coordinated round. A round of a search only steers it.
     pub checks: bool,
@@ -104,28 +105,33 @@ pub struct Offer<'s> {
 }
 
 /// State that all connections share.
-struct Shared<'s> {
+struct Shared<'s, W: SharedWorkload> {
     options: ServerOptions,
     offer: Offer<'s>,
     clock: &'s dyn Clock,
     pool: pool::Pool<'s>,
-    rounds: round::Rounds,
+    rounds: round::Rounds<W>,
     copy: Mutex<Option<copy::Copy>>,
-    drivers: Mutex<HashMap<u64, Arc<Driver>>>,
+    drivers: Mutex<HashMap<u64, Arc<Driver<W>>>>,
     stop: &'s AtomicBool,
     tell: &'s (dyn Fn(Event) + Sync),
 }
 
 /// Admitted driver.
-#[derive(Debug, Default)]
-struct Driver {
+struct Driver<W: SharedWorkload> {
     /// Whether the driver has gone, so that its users' connections are to be closed.
     gone: AtomicBool,
     /// Part of the driver in the open round.
-    member: Mutex<Option<Arc<round::Member>>>,
+    member: Mutex<Option<Arc<round::Member<W>>>>,
 }
 
-impl<'s> Shared<'s> {
+impl<W: SharedWorkload> Default for Driver<W> {
+    fn default() -> Self {
+        Self { gone: AtomicBool::new(false), member: Mutex::new(None) }
+    }
+}
+
+impl<'s, W: SharedWorkload> Shared<'s, W> {
     fn new(
         options: ServerOptions,
         offer: Offer<'s>,

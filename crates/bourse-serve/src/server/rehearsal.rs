@@ -5,8 +5,9 @@ use super::{Driver, Offer, ServerOptions, Shared, listener, local, user};
 use crate::ServeError;
 use crate::address::Peer;
 use crate::protocol::codec::{self, GREETING_BYTES, REPLY_BYTES, REQUEST_BYTES, Times};
-use crate::protocol::{Admission, CodecError, Control, Hello, Request};
+use crate::protocol::{Admission, CodecError, Control, Hello};
 use bourse_driver::Clock;
+use bourse_oltp::sut::SharedWorkload;
 use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::io;
@@ -20,19 +21,24 @@ const DRIVERS: usize = 2;
 ///
 /// A script is a sequence of steps: a byte for the sender, two bytes of length (little-endian), and as many bytes of message;
 /// the last may be cut short. The lowest bit of the first byte is the driver's number. The two bits above it give the kind of
-/// message: 0 a [`Control`] of the driver, 1 a [`Request`] of one of its users, 2 a [`Hello`], 3 no message: the connections of
+/// message: 0 a [`Control`] of the driver, 1 a request of one of its users, 2 a [`Hello`], 3 no message: the connections of
 /// both drivers are lost, and others take their numbers. A message that cannot be read ends its connection, as it does over a
 /// network. No driver is waited for, so a round of several drivers does not begin.
-pub fn rehearse(offer: Offer<'_>, options: ServerOptions, clock: &dyn Clock, script: &[u8]) -> Vec<Vec<u8>> {
+pub fn rehearse<W: SharedWorkload>(
+    offer: Offer<'_>,
+    options: ServerOptions,
+    clock: &dyn Clock,
+    script: &[u8],
+) -> Vec<Vec<u8>> {
     let options = ServerOptions { gather: Duration::ZERO, ..options };
     let stop = AtomicBool::new(false);
-    let shared = Shared::new(options, offer, clock, &stop, &|_| {});
+    let shared = Shared::<W>::new(options, offer, clock, &stop, &|_| {});
     let mut said = Vec::new();
     let mut script = script;
     let mut user_spec = 0;
     while !script.is_empty() {
         // Drivers that were lost make room for others: a script of any length has two at a time.
-        let drivers: [Driver; DRIVERS] = Default::default();
+        let drivers: [Driver<W>; DRIVERS] = Default::default();
         user_spec += 1;
         script = until_lost(&shared, &drivers, user_spec, script, &mut said);
     }
@@ -40,9 +46,9 @@ pub fn rehearse(offer: Offer<'_>, options: ServerOptions, clock: &dyn Clock, scr
 }
 
 /// Performs steps until a driver is lost; returns the steps that are left.
-fn until_lost<'b>(
-    shared: &Shared<'_>,
-    drivers: &[Driver; DRIVERS],
+fn until_lost<'b, W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    drivers: &[Driver<W>; DRIVERS],
     user_spec: u64,
     mut script: &'b [u8],
     said: &mut Vec<Vec<u8>>,
@@ -90,9 +96,9 @@ fn within(bytes: &[u8], limit: usize) -> Result<&[u8], ServeError> {
 }
 
 /// Handles a driver's message; returns whether its connection stays open.
-fn control(
-    shared: &Shared<'_>,
-    state: &mut DialogState<'_>,
+fn control<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    state: &mut DialogState<'_, W>,
     bytes: &[u8],
     frame: &mut Vec<u8>,
 ) -> Result<bool, ServeError> {
@@ -106,22 +112,27 @@ fn control(
     Ok(true)
 }
 
-fn request(
-    shared: &Shared<'_>,
-    driver: &Driver,
+fn request<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    driver: &Driver<W>,
     owner: u64,
     bytes: &[u8],
     random: &Cell<SplitMix>,
     frame: &mut Vec<u8>,
 ) -> Result<(), ServeError> {
-    let request: Request = codec::message(within(bytes, REQUEST_BYTES)?)?;
+    let request: W::Request = codec::message(within(bytes, REQUEST_BYTES)?)?;
     let (reply, engine_ns, _place) = user::answer(shared, driver, owner, &request, random);
     codec::timed_frame(&reply, REPLY_BYTES, frame)?;
     Times { server_ns: engine_ns, engine_ns }.stamp(frame);
     Ok(())
 }
 
-fn hello(shared: &Shared<'_>, from: Peer, bytes: &[u8], frame: &mut Vec<u8>) -> Result<(), ServeError> {
+fn hello<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    from: Peer,
+    bytes: &[u8],
+    frame: &mut Vec<u8>,
+) -> Result<(), ServeError> {
     let hello: Hello = codec::message(within(bytes, GREETING_BYTES)?)?;
     let admission = match listener::admit(from, shared.options.token.as_ref(), &[0; 32], &hello) {
         Ok(()) => Admission::User,

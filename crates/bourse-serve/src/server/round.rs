@@ -1,65 +1,70 @@
 //! A round of one or several drivers: its beginning, its end, its reconciliation and checks.
 
 use super::{Event, Offer, Shared, coordinate, copy, lock};
-use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
+use crate::protocol::codec::REPLY_BYTES;
+use crate::protocol::control::{ClosedRound, OpenedRound, Payload, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::{Nanos, RetryPolicy};
+use bourse_oltp::sut::{RoundBegin, SharedWorkload};
 use bourse_record::{Check, CheckStatus};
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
-use bourse_tpce::load::part_of;
-use bourse_tpce::sut::BrokerageHouse;
-use bourse_tpce::transactions::{Request, Status};
-use bourse_tpce::users::verify_and_reconcile;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Current round: there is one at a time.
-#[derive(Default)]
-pub(super) struct Rounds {
-    current: Mutex<Option<Arc<Round>>>,
+pub(super) struct Rounds<W: SharedWorkload> {
+    current: Mutex<Option<Arc<Round<W>>>>,
     /// Whether the server's stop ended a round: its drivers may have left before the accept loop looks at `current`.
     cut: AtomicBool,
 }
 
-pub(super) struct Round {
+impl<W: SharedWorkload> Default for Rounds<W> {
+    fn default() -> Self {
+        Self { current: Mutex::new(None), cut: AtomicBool::new(false) }
+    }
+}
+
+pub(super) struct Round<W: SharedWorkload> {
     name: String,
     /// Terms of the driver that came first; those of the others must be equal.
     pub(super) terms: RoundTerms,
-    pub(super) stage: Mutex<Table>,
+    pub(super) stage: Mutex<Table<W>>,
     pub(super) changed: Condvar,
 }
 
-pub(super) struct Table {
-    stage: Stage,
-    pub(super) members: Vec<(Arc<Member>, MemberState)>,
+pub(super) struct Table<W: SharedWorkload> {
+    stage: Stage<W>,
+    pub(super) members: Vec<MemberEntry<W>>,
     /// Moment at which coordinated drivers begin, once all are ready.
     pub(super) begins: Option<Nanos>,
     /// Number of finished drivers that wait for the others: one of them will run the checks.
     waiting: usize,
 }
 
-pub(super) enum Stage {
+pub(super) enum Stage<W: SharedWorkload> {
     /// The round waits for drivers.
     Gathering,
-    /// All drivers have joined; Trade-Cleanup runs.
+    /// All drivers have joined; the workload's own work before the round runs.
     Opening,
-    Open(Box<OpenedRound>),
+    Open(Box<(OpenedRound, RoundBegin<W>)>),
     /// All drivers have ended; the checks run.
     Checking,
     Closed(Result<Box<ClosedRound>, String>),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum MemberState {
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum MemberState<C> {
     Present,
-    Finished(AcknowledgedCommits),
+    /// Counts that it reported.
+    Finished(C),
     Vanished,
 }
 
+/// A driver in a round, with its state.
+pub(super) type MemberEntry<W> = (Arc<Member<W>>, MemberState<<W as SharedWorkload>::Counts>);
+
 /// Entry of a driver in a round.
-#[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct Member<W: SharedWorkload> {
     pub(super) number: u32,
     pub(super) of: u32,
     /// Number of its sessions, for a coordinated driver.
@@ -67,32 +72,33 @@ pub(super) struct Member {
     /// Whether all users of a coordinated driver wait for the beginning.
     pub(super) is_ready: AtomicBool,
     retry: RetryPolicy,
-    house: OnceLock<Arc<BrokerageHouse>>,
-    /// Transactions that the server has committed for this driver, or may have.
-    committed: Mutex<AcknowledgedCommits>,
+    /// State of the round's transactions, once it is open.
+    state: OnceLock<Arc<W::State>>,
+    /// Transactions that the server has performed for this driver, or may have.
+    performed: Mutex<W::Counts>,
     /// Set when the driver has ended or vanished: it may begin no more transactions.
     over: AtomicBool,
     in_flight: AtomicUsize,
 }
 
 /// Permission to perform one transaction in a round; the round is not closed before it is dropped.
-pub(super) struct TransactionPermit {
-    member: Arc<Member>,
-    house: Arc<BrokerageHouse>,
+pub(super) struct TransactionPermit<W: SharedWorkload> {
+    member: Arc<Member<W>>,
+    state: Arc<W::State>,
 }
 
-impl TransactionPermit {
+impl<W: SharedWorkload> TransactionPermit<W> {
     /// Takes a permission; `None` if the round has not begun, or is over for this driver.
-    pub(super) fn take(member: &Arc<Member>) -> Option<Self> {
-        let house = Arc::clone(member.house.get()?);
+    pub(super) fn take(member: &Arc<Member<W>>) -> Option<Self> {
+        let state = Arc::clone(member.state.get()?);
         member.in_flight.fetch_add(1, Ordering::SeqCst);
-        let permit = Self { member: Arc::clone(member), house };
+        let permit = Self { member: Arc::clone(member), state };
         // Read after the count is raised: who closes the round sets this first and then waits for the count.
         (!member.over.load(Ordering::SeqCst)).then_some(permit)
     }
 
-    pub(super) fn house(&self) -> &BrokerageHouse {
-        &self.house
+    pub(super) fn state(&self) -> &W::State {
+        &self.state
     }
 
     pub(super) fn retry(&self) -> RetryPolicy {
@@ -100,23 +106,17 @@ impl TransactionPermit {
     }
 
     /// Counts a transaction at the server, by the rule that the driver's users follow.
-    pub(super) fn performed(&self, request: &Request, status: Status) {
-        let mut count = lock(&self.member.committed);
-        if status == Status::SUCCESS { count.committed(request) } else { count.failed(request) }
+    pub(super) fn answered(&self, request: &W::Request, answer: &W::Answer) {
+        W::count(&mut lock(&self.member.performed), request, answer);
     }
 
-    /// Counts a transaction that failed.
-    pub(super) fn failed(&self, request: &Request) {
-        lock(&self.member.committed).failed(request);
-    }
-
-    /// Counts a transaction that the server itself does not know to be committed or not.
-    pub(super) fn in_doubt(&self, request: &Request) {
-        lock(&self.member.committed).in_doubt(request);
+    /// Counts a transaction that failed; `in_doubt` if the server itself does not know whether it was committed.
+    pub(super) fn failed(&self, request: &W::Request, in_doubt: bool) {
+        W::count_failed(&mut lock(&self.member.performed), request, in_doubt);
     }
 }
 
-impl Drop for TransactionPermit {
+impl<W: SharedWorkload> Drop for TransactionPermit<W> {
     fn drop(&mut self) {
         self.member.in_flight.fetch_sub(1, Ordering::SeqCst);
     }
@@ -139,20 +139,24 @@ pub(super) enum WaitEnd {
 
 pub(super) type ReportWait<'t> = &'t mut dyn FnMut(WaitReport) -> Result<(), crate::ServeError>;
 
-impl Rounds {
-    /// Joins a driver to a round, waits for the others and begins; the last to come opens the brokerage house.
+/// A driver's entry in a round that has begun.
+pub(super) type JoinedRound<W> = (Arc<Round<W>>, Arc<Member<W>>, OpenedRound);
+
+impl<W: SharedWorkload> Rounds<W> {
+    /// Joins a driver to a round, waits for the others and begins; the last to come opens the round for all.
     pub(super) fn join(
         &self,
-        shared: &Shared<'_>,
+        shared: &Shared<'_, W>,
         terms: RoundTerms,
-        came: &mut dyn FnMut(&Arc<Member>),
+        came: &mut dyn FnMut(&Arc<Member<W>>),
         tell: ReportWait<'_>,
-    ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), WaitEnd> {
-        let all = terms.terms(part_of(shared.offer.fingerprint));
-        let all = all.ok_or_else(|| WaitEnd::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
+    ) -> Result<JoinedRound<W>, WaitEnd> {
+        if terms.share().is_none() {
+            return Err(WaitEnd::Refused(format!("there is no driver {}/{}", terms.number, terms.of)));
+        }
         let limit = Limit::new(shared.options.gather);
         let (round, member) = loop {
-            match self.enter(terms, all.retry) {
+            match self.enter(terms) {
                 EntryResult::At(round, member) => break (round, member),
                 EntryResult::Never(why) => return Err(WaitEnd::Refused(why)),
                 // The round before is being checked, which takes a while and ends.
@@ -173,7 +177,7 @@ impl Rounds {
         }
     }
 
-    fn enter(&self, terms: RoundTerms, retry: RetryPolicy) -> EntryResult {
+    fn enter(&self, terms: RoundTerms) -> EntryResult<W> {
         let mut current = lock(&self.current);
         let round = current.get_or_insert_with(|| Arc::new(Round::new(terms)));
         let mut table = lock(&round.stage);
@@ -202,9 +206,9 @@ impl Rounds {
             of: terms.of,
             sessions: terms.sessions,
             is_ready: false.into(),
-            retry,
-            house: OnceLock::new(),
-            committed: Mutex::default(),
+            retry: terms.retry(),
+            state: OnceLock::new(),
+            performed: Mutex::default(),
             over: false.into(),
             in_flight: AtomicUsize::new(0),
         });
@@ -216,14 +220,14 @@ impl Rounds {
     /// Ends a driver's part: waits for the others; one of the waiting drivers' threads runs the checks, and all get the result.
     pub(super) fn finish(
         &self,
-        shared: &Shared<'_>,
-        round: &Arc<Round>,
-        member: &Arc<Member>,
-        told: AcknowledgedCommits,
+        shared: &Shared<'_, W>,
+        round: &Arc<Round<W>>,
+        member: &Arc<Member<W>>,
+        reported: W::Counts,
         tell: ReportWait<'_>,
     ) -> Result<ClosedRound, WaitEnd> {
         member.over.store(true, Ordering::SeqCst);
-        round.set(member, MemberState::Finished(plausible(told)));
+        round.set(member, MemberState::Finished(W::limited(reported)));
         lock(&round.stage).waiting += 1;
         let closed = self.wait_for_end(shared, round, tell);
         lock(&round.stage).waiting -= 1;
@@ -235,8 +239,8 @@ impl Rounds {
 
     fn wait_for_end(
         &self,
-        shared: &Shared<'_>,
-        round: &Arc<Round>,
+        shared: &Shared<'_, W>,
+        round: &Arc<Round<W>>,
         tell: ReportWait<'_>,
     ) -> Result<ClosedRound, WaitEnd> {
         loop {
@@ -246,13 +250,13 @@ impl Rounds {
                 Stage::Closed(Ok(closed)) => return Ok((**closed).clone()),
                 Stage::Closed(Err(why)) => return Err(WaitEnd::Refused(why.clone())),
                 Stage::Open(opened) if present == 0 => {
-                    let opened = opened.clone();
+                    let begun = opened.1.clone();
                     table.stage = Stage::Checking;
                     let members = table.members.clone();
                     drop(table);
                     let result = match shared.options.coordinates {
-                        true => coordinate::check(shared, &opened, &members),
-                        false => check(shared, &opened, &members),
+                        true => coordinate::check(shared, &begun, &members),
+                        false => check(shared, &begun, &members),
                     };
                     self.end(shared, round, &members, result);
                     continue;
@@ -271,7 +275,7 @@ impl Rounds {
     }
 
     /// Marks a driver that is gone without having ended; returns whether that was during a round.
-    pub(super) fn vanish(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) -> bool {
+    pub(super) fn vanish(&self, shared: &Shared<'_, W>, round: &Arc<Round<W>>, member: &Arc<Member<W>>) -> bool {
         member.over.store(true, Ordering::SeqCst);
         let vanished = round.set(member, MemberState::Vanished);
         self.abandon_if_empty(shared, round);
@@ -279,7 +283,7 @@ impl Rounds {
     }
 
     /// Removes a driver's entry before the round has begun.
-    fn leave(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) {
+    fn leave(&self, shared: &Shared<'_, W>, round: &Arc<Round<W>>, member: &Arc<Member<W>>) {
         let mut current = lock(&self.current);
         let mut table = lock(&round.stage);
         if matches!(table.stage, Stage::Gathering) {
@@ -294,7 +298,7 @@ impl Rounds {
     }
 
     /// Ends a round that has no driver left to request the checks.
-    fn abandon_if_empty(&self, shared: &Shared<'_>, round: &Arc<Round>) {
+    fn abandon_if_empty(&self, shared: &Shared<'_, W>, round: &Arc<Round<W>>) {
         let table = lock(&round.stage);
         if !matches!(table.stage, Stage::Open(_)) || table.present() > 0 || table.waiting > 0 {
             return;
@@ -304,32 +308,37 @@ impl Rounds {
         wait_for_transactions(&members);
         self.cut.fetch_or(shared.stopping(), Ordering::SeqCst);
         let why = "no driver was left to ask for checks".to_owned();
-        let results = members.iter().map(|(member, _)| lock(&member.committed).results).sum();
+        let mut sum = W::Counts::default();
+        members.iter().for_each(|(member, _)| W::add(&mut sum, &lock(&member.performed)));
         self.over(round, Err(why));
-        (shared.tell)(Event::Closed { round: round.name.clone(), results, checks: None, error: None });
+        let round = round.name.clone();
+        (shared.tell)(Event::Closed { round, performed: W::in_words(&sum), checks: None, error: None });
     }
 
     fn end(
         &self,
-        shared: &Shared<'_>,
-        round: &Arc<Round>,
-        members: &[(Arc<Member>, MemberState)],
+        shared: &Shared<'_, W>,
+        round: &Arc<Round<W>>,
+        members: &[MemberEntry<W>],
         result: Result<ClosedRound, String>,
     ) {
-        let of = |(member, state): &(Arc<Member>, MemberState)| match state {
-            // Transactions that bypassed this server are known only from the drivers' reports.
-            MemberState::Finished(told) if shared.options.coordinates => told.results,
-            _ => lock(&member.committed).results,
-        };
-        let results = members.iter().map(of).fold(0, u64::saturating_add);
+        let mut sum = W::Counts::default();
+        for (member, state) in members {
+            match state {
+                // Transactions that bypassed this server are known only from the drivers' reports.
+                MemberState::Finished(reported) if shared.options.coordinates => W::add(&mut sum, reported),
+                _ => W::add(&mut sum, &lock(&member.performed)),
+            }
+        }
         let passed = |checks: &[Check]| checks.iter().filter(|check| check.status == CheckStatus::Passed).count();
         let checks = result.as_ref().ok().map(|closed| (passed(&closed.checks), closed.checks.len()));
         let error = result.as_ref().err().cloned();
         self.over(round, result.map(Box::new));
-        (shared.tell)(Event::Closed { round: round.name.clone(), results, checks, error });
+        let round = round.name.clone();
+        (shared.tell)(Event::Closed { round, performed: W::in_words(&sum), checks, error });
     }
 
-    fn over(&self, round: &Arc<Round>, result: Result<Box<ClosedRound>, String>) {
+    fn over(&self, round: &Arc<Round<W>>, result: Result<Box<ClosedRound>, String>) {
         let mut current = lock(&self.current);
         lock(&round.stage).stage = Stage::Closed(result);
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, round)) {
@@ -344,13 +353,13 @@ impl Rounds {
     }
 }
 
-enum EntryResult {
-    At(Arc<Round>, Arc<Member>),
+enum EntryResult<W: SharedWorkload> {
+    At(Arc<Round<W>>, Arc<Member<W>>),
     Later,
     Never(String),
 }
 
-impl Round {
+impl<W: SharedWorkload> Round<W> {
     fn new(terms: RoundTerms) -> Self {
         let table = Table { stage: Stage::Gathering, members: Vec::new(), begins: None, waiting: 0 };
         let name = format!("{:016x}", super::listener::random_number());
@@ -358,7 +367,7 @@ impl Round {
     }
 
     /// Sets the standing of a driver that was present until now; returns whether it was.
-    fn set(&self, member: &Arc<Member>, state: MemberState) -> bool {
+    fn set(&self, member: &Arc<Member<W>>, state: MemberState<W::Counts>) -> bool {
         let mut table = lock(&self.stage);
         let mine = table.members.iter_mut().find(|(other, _)| Arc::ptr_eq(other, member));
         let changed = mine.filter(|(_, old)| *old == MemberState::Present).map(|(_, old)| *old = state).is_some();
@@ -366,7 +375,7 @@ impl Round {
         changed
     }
 
-    fn gather(&self, shared: &Shared<'_>, tell: ReportWait<'_>) -> Result<OpenedRound, WaitEnd> {
+    fn gather(&self, shared: &Shared<'_, W>, tell: ReportWait<'_>) -> Result<OpenedRound, WaitEnd> {
         let limit = Limit::new(shared.options.gather);
         loop {
             let mut table = lock(&self.stage);
@@ -378,7 +387,7 @@ impl Round {
                     self.open(shared);
                     continue;
                 }
-                Stage::Open(opened) => return Ok((**opened).clone()),
+                Stage::Open(opened) => return Ok(opened.0.clone()),
                 Stage::Checking => return Err(WaitEnd::Refused("the round ended before it began".to_owned())),
                 Stage::Closed(result) => {
                     let why = result.as_ref().err().cloned().unwrap_or_default();
@@ -395,29 +404,29 @@ impl Round {
         }
     }
 
-    /// Opens the brokerage house for all drivers.
-    fn open(&self, shared: &Shared<'_>) {
+    /// Does the workload's own work before the round, for all drivers.
+    fn open(&self, shared: &Shared<'_, W>) {
         let opened = copy::prepare(shared, self.terms.beginning).and_then(|prepared| {
-            let opened = BrokerageHouse::open(shared.offer.engine, part_of(shared.offer.fingerprint), shared.clock);
-            opened.map(|(house, opened)| (prepared, house, opened)).map_err(|error| error.to_string())
+            let Offer { engine, fingerprint, .. } = shared.offer;
+            let (state, begun) = W::open(engine, &fingerprint.size, shared.clock).map_err(|error| error.to_string())?;
+            let payload = Payload::of(&begun, REPLY_BYTES).map_err(|error| error.to_string())?;
+            Ok((prepared, state, begun, payload))
         });
         let mut table = lock(&self.stage);
         match opened {
-            Ok((prepared, house, opened)) => {
-                let own = shared.options.coordinates.then(|| coordinate::own_statements(&table, &house));
-                let house = Arc::new(house);
+            Ok((prepared, state, begun, payload)) => {
+                let state = Arc::new(state);
                 for (member, _) in &table.members {
-                    member.house.set(Arc::clone(&house)).expect("a round is opened once");
+                    assert!(member.state.set(Arc::clone(&state)).is_ok(), "a round is opened once");
                 }
-                table.stage = Stage::Open(Box::new(OpenedRound {
+                let opened = OpenedRound {
                     round: self.name.clone(),
                     kept: prepared.kept,
                     prepared: prepared.words,
-                    cleaned: opened.cleaned,
-                    cleanup_ns: opened.cleanup_ns,
-                    before: opened.before,
-                    own,
-                }));
+                    begun: payload,
+                    sessions: shared.options.coordinates.then(|| table.sessions()),
+                };
+                table.stage = Stage::Open(Box::new((opened, begun)));
                 (shared.tell)(Event::Opened { round: self.name.clone(), of: self.terms.of });
             }
             Err(error) => {
@@ -433,9 +442,14 @@ impl Round {
     }
 }
 
-impl Table {
+impl<W: SharedWorkload> Table<W> {
     fn present(&self) -> u32 {
         self.members.iter().filter(|(_, state)| *state == MemberState::Present).count() as u32
+    }
+
+    /// Number of sessions of all drivers.
+    fn sessions(&self) -> u32 {
+        self.members.iter().map(|(member, _)| member.sessions).fold(0, u32::saturating_add)
     }
 }
 
@@ -450,7 +464,11 @@ impl Limit {
         Self { begun: Instant::now(), limit }
     }
 
-    pub(super) fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), WaitEnd> {
+    pub(super) fn check<W: SharedWorkload>(
+        &self,
+        shared: &Shared<'_, W>,
+        how_far: impl Fn() -> String,
+    ) -> Result<(), WaitEnd> {
         if shared.stopping() {
             return Err(WaitEnd::Refused("the server is closing".to_owned()));
         }
@@ -462,22 +480,7 @@ impl Limit {
     }
 }
 
-/// Limits the counts that a driver reports to values a round can have, so that their sums cannot overflow.
-fn plausible(told: AcknowledgedCommits) -> AcknowledgedCommits {
-    const MOST: u64 = 1 << 40;
-    const MOST_WRITTEN: u64 = 1 << 56;
-    let AcknowledgedCommits { orders, orders_in_doubt, results, results_in_doubt, written, written_in_doubt } = told;
-    AcknowledgedCommits {
-        orders: orders.min(MOST),
-        orders_in_doubt: orders_in_doubt.min(MOST),
-        results: results.min(MOST),
-        results_in_doubt: results_in_doubt.min(MOST),
-        written: written.at_most(MOST_WRITTEN),
-        written_in_doubt: written_in_doubt.at_most(MOST_WRITTEN),
-    }
-}
-
-fn wait_for_transactions(members: &[(Arc<Member>, MemberState)]) {
+fn wait_for_transactions<W: SharedWorkload>(members: &[MemberEntry<W>]) {
     // Each transaction ends by itself: there is no waiting without limit inside one.
     while members.iter().any(|(member, _)| member.in_flight.load(Ordering::SeqCst) > 0) {
         std::thread::sleep(Duration::from_millis(5));
@@ -485,61 +488,51 @@ fn wait_for_transactions(members: &[(Arc<Member>, MemberState)]) {
 }
 
 /// Checks the database, its reconciliation with all drivers together, and that each driver's counts agree with the server's.
-fn check(
-    shared: &Shared<'_>,
-    opened: &OpenedRound,
-    members: &[(Arc<Member>, MemberState)],
+fn check<W: SharedWorkload>(
+    shared: &Shared<'_, W>,
+    begun: &RoundBegin<W>,
+    members: &[MemberEntry<W>],
 ) -> Result<ClosedRound, String> {
     wait_for_transactions(members);
     let Offer { engine, fingerprint, .. } = shared.offer;
-    let mut total = AcknowledgedCommits::default();
+    let mut total = W::Counts::default();
     let mut answers = Vec::new();
     for (member, state) in members {
-        let committed = *lock(&member.committed);
+        let performed = lock(&member.performed).clone();
         match state {
-            MemberState::Finished(told) => {
+            MemberState::Finished(reported) => {
                 // Transactions in doubt for the driver are known to the server, unless they are in doubt for it too.
-                total.add(told);
-                total.orders_in_doubt += committed.orders_in_doubt;
-                total.results_in_doubt += committed.results_in_doubt;
-                total.written_in_doubt.add(&committed.written_in_doubt);
-                answers.push(agreement(member, told, &committed));
+                W::add(&mut total, reported);
+                W::add_doubts(&mut total, &performed);
+                answers.push(agreement(member, reported, &performed));
             }
-            MemberState::Present | MemberState::Vanished => total.add(&committed),
+            MemberState::Present | MemberState::Vanished => W::add(&mut total, &performed),
         }
     }
-    let books = Some((&opened.before, &total));
-    let mut checks = verify_and_reconcile(engine, part_of(fingerprint), books, shared.clock, &mut |_| {})
+    let run = Some((&begun.before, &total));
+    let mut checks = W::check(engine, &fingerprint.size, run, shared.clock, &mut |_| {})
         .map_err(|error| format!("the database could not be checked: {error}"))?;
     checks.splice(0..0, answers);
     Ok(ClosedRound { vanished: vanished(members), checks })
 }
 
 /// Numbers of the drivers that vanished.
-pub(super) fn vanished(members: &[(Arc<Member>, MemberState)]) -> Vec<u32> {
+pub(super) fn vanished<W: SharedWorkload>(members: &[MemberEntry<W>]) -> Vec<u32> {
     let gone = members.iter().filter(|(_, state)| *state == MemberState::Vanished);
     let mut vanished: Vec<u32> = gone.map(|(member, _)| member.number).collect();
     vanished.sort_unstable();
     vanished
 }
 
-/// Checks that the counts of a driver agree with those that the server committed for it.
-fn agreement(member: &Member, told: &AcknowledgedCommits, committed: &AcknowledgedCommits) -> Check {
-    let within =
-        |told: u64, doubt: u64, committed: u64, unsure: u64| told <= committed + unsure && committed <= told + doubt;
-    let orders = within(told.orders, told.orders_in_doubt, committed.orders, committed.orders_in_doubt);
-    let results = within(told.results, told.results_in_doubt, committed.results, committed.results_in_doubt);
+/// Checks that the counts of a driver agree with those of the server for it.
+fn agreement<W: SharedWorkload>(member: &Member<W>, reported: &W::Counts, performed: &W::Counts) -> Check {
+    let (holds, evidence) = W::agreement(reported, performed);
     Check {
         name: format!("answers to driver {}/{}", member.number, member.of),
-        condition:
-            "the driver received an answer for each Trade-Order and Trade-Result that the server committed for it, and for no other"
-                .to_owned(),
-        source: "reconciliation with the database".to_owned(),
-        status: if orders && results { CheckStatus::Passed } else { CheckStatus::Failed },
-        evidence: format!(
-            "Trade-Orders: {} acknowledged, {} in doubt, {} committed; Trade-Results: {} acknowledged, {} in doubt, {} committed",
-            told.orders, told.orders_in_doubt, committed.orders, told.results, told.results_in_doubt, committed.results
-        ),
+        condition: W::AGREEMENT.to_owned(),
+        source: Check::RECONCILIATION.to_owned(),
+        status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
+        evidence,
         took_s: 0.0,
     }
 }

@@ -6,13 +6,18 @@ use bourse_egen::txn::{MarketFeed, TickerEntry, TradeResult};
 use bourse_schema::{Price, Symbol, TradeId};
 use bourse_serve::protocol::codec::{self, CodecError, HEADER, REPLY_BYTES, REQUEST_BYTES, Times};
 use bourse_serve::protocol::control::{Beginning, RoundTerms, Wait};
-use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, Reply, Request};
+use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, ReplyOf};
+use bourse_tpce::transactions::Request;
+use bourse_tpce::workload::Tpce;
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// Reply of a server of TPC-E.
+type Reply = ReplyOf<Tpce>;
+
 /// Reads any bytes as a message; one that can be read can be written and read again.
-fn read_or_refused<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+fn read_or_refused<M: Serialize + DeserializeOwned + std::fmt::Debug>(bytes: &[u8]) {
     if let Ok(message) = codec::message::<M>(bytes) {
         let mut frame = Vec::new();
         codec::frame(&message, REPLY_BYTES, &mut frame).expect("no message is larger than what it was read from");
@@ -103,9 +108,8 @@ fn terms_that_a_driver_makes_up_are_bounded() {
         longest_back_off_ns: u64::MAX,
         sessions: u32::MAX,
     };
-    let bounded = terms.terms(crate::world::part()).expect("there is such a driver");
-    assert_eq!((bounded.retry.retries, bounded.retry.longest_ns), (1_000, 1_000_000_000));
-    assert!(RoundTerms { number: 3, ..terms }.terms(crate::world::part()).is_none());
+    assert_eq!((terms.retry().retries, terms.retry().longest_ns), (1_000, 1_000_000_000));
+    assert!(terms.share().is_some() && RoundTerms { number: 3, ..terms }.share().is_none());
 }
 
 proptest! {

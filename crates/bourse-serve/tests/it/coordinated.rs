@@ -3,13 +3,14 @@
 use crate::world::{Database, assert_sound, call_with, inputs, options, part, serve, terms, wait_for};
 use bourse_driver::{Clock as _, RealClock, RoundPlan, SECOND};
 use bourse_engine::Engine;
+use bourse_oltp::sut::{RunError, Share, Sut, Terms};
 use bourse_record::{Check, CheckStatus, Outcome};
 use bourse_serve::client::RoundEnd;
 use bourse_serve::{Address, CoordinatedDriver, ServeError, ServerOptions, Token};
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
-use bourse_tpce::sut::{OpenError, Share, Sut, Terms};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, RunResult, run_on};
+use bourse_tpce::workload::Tpce;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,7 +23,7 @@ fn coordinates() -> ServerOptions {
 
 fn join_with(engine: Arc<dyn Engine>, address: &Address, token: Option<&str>) -> Result<CoordinatedDriver, ServeError> {
     let token = token.map(|text| Token::new(text, "a test").expect("a token"));
-    CoordinatedDriver::join(engine, address.clone(), token, "1.2.3", |_| {})
+    CoordinatedDriver::join(&Tpce, engine, address.clone(), token, "1.2.3", |_| {})
 }
 
 /// Joins a driver to that database with an engine of its own.
@@ -35,7 +36,7 @@ fn drive(driver: &CoordinatedDriver, number: u32, of: u32) -> RunResult {
     let share = Share::new(number, of).expect("a driver");
     let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
     let clock = RealClock::start();
-    run_on(driver, inputs(), &options, &clock, driver.cut(), &mut |_| {}).expect("runs")
+    run_on(&driver.sut(), inputs(), &options, &clock, driver.cut(), &mut |_| {}).expect("runs")
 }
 
 /// Runs a round of `of` drivers, each of which reports its ledger after the callback has changed it.
@@ -51,7 +52,7 @@ fn round(
             move || {
                 let driver = join(database, address);
                 let ran = drive(&driver, number, of);
-                let end = driver.remote().close(tell(number, ran.acknowledged)).expect("is told the checks");
+                let end = driver.remote().close(&tell(number, ran.acknowledged)).expect("is told the checks");
                 (ran, end)
             }
         };
@@ -132,7 +133,7 @@ fn what_a_lost_driver_has_committed_is_allowed_for_and_no_more() {
                 let ran = drive(&driver, 1, 2);
                 let gone = goes.join().expect("drives");
                 let told = AcknowledgedCommits { orders: ran.acknowledged.orders + too_many, ..ran.acknowledged };
-                [(ran.acknowledged.orders, Some(driver.remote().close(told).expect("is told the checks"))), gone]
+                [(ran.acknowledged.orders, Some(driver.remote().close(&told).expect("is told the checks"))), gone]
             });
             let end = stays.1.expect("it stayed");
             assert_eq!(end.vanished, [2]);
@@ -160,8 +161,8 @@ fn drivers_that_do_not_fit_together_are_refused() {
     let options = ServerOptions { gather: Duration::from_secs(1), ..coordinates() };
     serve(&database.engine, options, |address| {
         let refusal = |terms: &Terms| {
-            let refused = join(&database, address).open(terms, &RealClock::start(), &NEVER);
-            let Err(OpenError::Refused(why)) = refused else { panic!("{refused:?}") };
+            let refused = join(&database, address).sut::<Tpce>().open(terms, &RealClock::start(), &NEVER);
+            let Err(RunError::Refused(why)) = refused else { panic!("{refused:?}") };
             why
         };
         assert_eq!(refusal(&terms(2, 3)), "after 1 s 1 of 3 drivers have come", "nobody else ever comes");
@@ -212,8 +213,8 @@ fn another_database_and_another_token_are_refused() {
     serve(&database.engine, options, |address| {
         assert!(matches!(join_with(Arc::new(other.again()), address, None), Err(ServeError::Unauthenticated(_))));
         let driver = join_with(Arc::new(other.again()), address, Some("a secret of ours")).expect("is let in");
-        let refused = driver.open(&terms(1, 1), &RealClock::start(), &NEVER);
-        let Err(OpenError::Refused(why)) = refused else { panic!("{refused:?}") };
+        let refused = driver.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER);
+        let Err(RunError::Refused(why)) = refused else { panic!("{refused:?}") };
         assert!(why.contains("is not driver 1's database"), "{why}");
     });
 }
@@ -231,7 +232,7 @@ fn clocks_are_read_and_a_driver_that_loses_driver_1_stops() {
         assert!(offset.calendar_ms.abs() <= 2 + offset.error_ns as i64 / 1_000_000, "{offset:?}");
         assert!(offset.clock_ns <= offset.error_ns as i64 && offset.clock_ns > -10 * SECOND as i64, "{offset:?}");
         assert!(offset.error_ns < SECOND, "{offset:?}");
-        joined.open(&terms(1, 1), &clock, &NEVER).expect("opens");
+        joined.sut::<Tpce>().open(&terms(1, 1), &clock, &NEVER).expect("opens");
         assert!(!joined.cut().load(Ordering::Relaxed));
         driver = Some(joined);
     });

@@ -5,6 +5,7 @@ mod codec;
 mod coordinated;
 mod hostile;
 mod local;
+mod mix;
 mod rehearsed;
 mod rounds;
 mod same;

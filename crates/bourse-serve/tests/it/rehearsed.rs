@@ -6,11 +6,12 @@ use bourse_egen::driver;
 use bourse_engine::{Engine, NullEngine};
 use bourse_serve::protocol::codec::{self, HEADER, REQUEST_BYTES};
 use bourse_serve::protocol::control::RoundTerms;
-use bourse_serve::protocol::{Admission, Control, ControlReply, Hello, PROTOCOL, Purpose, Reply};
+use bourse_serve::protocol::{Admission, Control, ControlReply, Hello, PROTOCOL, Payload, Purpose, ReplyOf};
 use bourse_serve::server::{Offer, rehearse};
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::verify::Stream;
+use bourse_tpce::workload::Tpce;
 use proptest::prelude::*;
 
 const CONTROL: u8 = 0;
@@ -28,7 +29,7 @@ fn step(who: u8, message: &impl serde::Serialize) -> Vec<u8> {
 
 fn said(engine: &dyn Engine, clock: &dyn bourse_driver::Clock, script: &[u8]) -> Vec<Vec<u8>> {
     let fingerprint = fingerprint(engine, inputs(), part(), Constraints::Full).unwrap();
-    rehearse(Offer { engine, fingerprint: &fingerprint, history: "" }, options(), clock, script)
+    rehearse::<Tpce>(Offer { engine, fingerprint: &fingerprint, history: "" }, options(), clock, script)
 }
 
 fn news(frame: &[u8]) -> ControlReply {
@@ -45,7 +46,7 @@ fn a_round_is_driven_by_bytes_alone() {
     let hello = Hello { protocol: PROTOCOL, program: "1.2.3".to_owned(), proof: None, purpose: Purpose::Driver };
     let open = Control::Open(RoundTerms::from(&terms(1, 1)));
     let two = Control::Open(RoundTerms::from(&terms(1, 2)));
-    let close = Control::Close(AcknowledgedCommits::default());
+    let close = Control::Close(Payload::of(&AcknowledgedCommits::default(), REQUEST_BYTES).expect("small"));
     let script = [
         step(HELLO, &hello),
         step(REQUEST, &first.request),
@@ -55,7 +56,7 @@ fn a_round_is_driven_by_bytes_alone() {
         step(CONTROL | 1, &open),
         step(REQUEST | 1, &first.request),
         step(CONTROL, &Control::Alive),
-        step(CONTROL, &Control::PendingOrders),
+        step(CONTROL, &Control::Pending),
         step(REQUEST, &first.request),
         step(CONTROL, &close),
     ]
@@ -63,15 +64,15 @@ fn a_round_is_driven_by_bytes_alone() {
     let said = said(&database.engine, &clock, &script);
     assert_eq!(said.len(), 9, "all but the one that wants no answer");
     assert_eq!(codec::message::<Admission>(&said[0][HEADER..]), Ok(Admission::User));
-    let reply = |at: usize| codec::timed_message::<Reply>(&said[at][HEADER..]).expect("a reply").1;
+    let reply = |at: usize| codec::timed_message::<ReplyOf<Tpce>>(&said[at][HEADER..]).expect("a reply").1;
     assert!(reply(1).outcome.is_err(), "no round is open yet");
     assert!(matches!(news(&said[2]), ControlReply::Refused(why) if why.contains("1 of 2 drivers have come")));
     assert!(matches!(news(&said[3]), ControlReply::Opened(_)));
     assert!(matches!(news(&said[4]), ControlReply::Refused(why) if why.contains("comes too late")));
     assert!(reply(5).outcome.is_err(), "the second driver is in no round");
-    assert!(matches!(news(&said[6]), ControlReply::PendingOrders(_)));
-    let (output, _) = reply(7).outcome.expect("is performed");
-    assert_eq!(output.transaction(), first.request.transaction());
+    assert!(matches!(news(&said[6]), ControlReply::Pending(Some(_))));
+    let answer = reply(7).outcome.expect("is performed");
+    assert_eq!(answer.output.transaction(), first.request.transaction());
     let ControlReply::Closed(closed) = news(&said[8]) else { panic!("a round closed") };
     assert!(closed.checks.len() > 90);
     assert_sound(&closed.checks[1..]);

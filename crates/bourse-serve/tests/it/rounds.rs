@@ -4,13 +4,14 @@ use crate::world::{Database, assert_sound, call, inputs, options, part, serve, t
 use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::txn::{CustomerRequest, TradeOrder};
 use bourse_engine::{Engine, ErrorKind, NullEngine, Session, Wrapper};
+use bourse_oltp::sut::{Connector, RunError, Share, Sut, Terms};
 use bourse_record::{CheckStatus, Outcome, SplitMix};
 use bourse_serve::{Address, ServeError, ServerOptions};
 use bourse_testkit::{Failing, HitStatements, Stalling};
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
-use bourse_tpce::sut::{Connector, OpenError, Share, Sut, Terms};
 use bourse_tpce::transactions::{Request, Transaction, TxnError};
 use bourse_tpce::users::{RunOptions, RunResult, run_on};
+use bourse_tpce::workload::Tpce;
 use std::cell::Cell;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -23,8 +24,8 @@ fn drive(address: &Address, number: u32, of: u32) -> (RunResult, Result<bourse_s
     let plan = RoundPlan { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..RoundPlan::default() };
     let share = Share::new(number, of).expect("a driver");
     let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
-    let ran = run_on(&remote, inputs(), &options, &RealClock::start(), &NEVER, &mut |_| {}).expect("runs");
-    let end = remote.close(ran.acknowledged);
+    let ran = run_on(&remote.sut(), inputs(), &options, &RealClock::start(), &NEVER, &mut |_| {}).expect("runs");
+    let end = remote.close(&ran.acknowledged);
     (ran, end)
 }
 
@@ -43,13 +44,13 @@ fn order(seed: u64) -> TradeOrder {
     }
 }
 
-fn perform(connector: &mut dyn Connector, request: &Request) -> Result<(), TxnError> {
+fn perform(connector: &mut Connector<Tpce>, request: &Request) -> Result<(), TxnError> {
     let clock = RealClock::start();
     let random = Cell::new(SplitMix::new(1));
     let mut connection = NullEngine.connect().expect("the null engine has sessions");
     let backoff = bourse_driver::Backoff::new(&clock, bourse_driver::RetryPolicy::default(), &random);
     let mut cx = bourse_driver::OperationCx { connection: &mut connection, backoff };
-    connector.perform(&mut cx, request, &|_: &_| {}).map(|_| ())
+    connector.perform(&mut cx, request, &|_| {}).map(|_| ())
 }
 
 #[test]
@@ -90,10 +91,10 @@ fn a_driver_that_vanishes_takes_nothing_with_it() {
             let stays = scope.spawn(|| drive(address, 1, 2));
             let goes = call(address);
             let same = Terms { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..terms(2, 2) };
-            goes.open(&same, &RealClock::start(), &NEVER).expect("opens");
-            let mut connector = goes.connector().expect("a connection");
+            goes.sut::<Tpce>().open(&same, &RealClock::start(), &NEVER).expect("opens");
+            let mut connector = goes.sut::<Tpce>().connector().expect("a connection");
             for seed in 0..3 {
-                perform(&mut *connector, &order(seed).into()).expect("is committed");
+                perform(&mut connector, &order(seed).into()).expect("is committed");
             }
             // Neither closed nor left: the connections just end.
             drop(connector);
@@ -123,11 +124,11 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
         let silent = call(address);
         // Its users may be as busy as they like: a driver that does not look at its round is not well.
         let busy = std::time::Instant::now();
-        silent.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        let mut connector = silent.connector().expect("a connection");
+        silent.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = silent.sut::<Tpce>().connector().expect("a connection");
         let mut done = 0;
         let lost = loop {
-            match perform(&mut *connector, &order(1).into()) {
+            match perform(&mut connector, &order(1).into()) {
                 Ok(()) => done += 1,
                 Err(error) if error.kind() == ErrorKind::ConnectionLost => break error,
                 // The request came between the end of the round and that of the connection.
@@ -139,12 +140,12 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
         assert!(silent.footprint().is_err());
         // One that asks now and then is well, however long its round takes.
         let asks = call(address);
-        asks.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        asks.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         for _ in 0..5 {
             std::thread::sleep(Duration::from_millis(400));
             asks.footprint().expect("is there");
         }
-        assert_sound(&asks.close(AcknowledgedCommits::default()).expect("closes").checks);
+        assert_sound(&asks.close(&AcknowledgedCommits::default()).expect("closes").checks);
     });
     let vanished: Vec<_> = served.events.iter().filter(|event| event.contains("lost driver")).collect();
     assert!(vanished.len() == 1 && vanished[0].ends_with("nothing was received for 1 s"), "{:?}", served.events);
@@ -157,14 +158,14 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let run = call(address);
         run.begin_alike();
         let round = |orders: u64| {
-            let opened = run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-            let mut connector = run.connector().expect("a connection");
+            let opened = run.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+            let mut connector = run.sut::<Tpce>().connector().expect("a connection");
             let mut told = AcknowledgedCommits::default();
             for request in (0..orders).map(|seed| Request::from(order(seed))) {
-                perform(&mut *connector, &request).expect("is committed");
+                perform(&mut connector, &request).expect("is committed");
                 told.committed(&request);
             }
-            let end = run.close(told).expect("closes");
+            let end = run.close(&told).expect("closes");
             assert_sound(&end.checks);
             (opened.before, run.prepared())
         };
@@ -180,30 +181,31 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
 
         // A run of one round uses the database as it is; one of several takes a snapshot, and the first is notified.
         let plain = call(address);
-        plain.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        plain.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert_eq!(plain.prepared(), "");
-        plain.close(AcknowledgedCommits::default()).expect("closes");
+        plain.close(&AcknowledgedCommits::default()).expect("closes");
         let other = call(address);
         other.begin_alike();
-        other.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        other.close(AcknowledgedCommits::default()).expect("closes");
-        match run.open(&terms(1, 1), &RealClock::start(), &NEVER) {
-            Err(OpenError::Refused(why)) => assert!(why.contains("another run has taken one"), "{why}"),
+        other.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        other.close(&AcknowledgedCommits::default()).expect("closes");
+        match run.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER) {
+            Err(RunError::Refused(why)) => assert!(why.contains("another run has taken one"), "{why}"),
             other => panic!("{:?}", other.map(|_| "opened")),
         }
         // Drivers of one round must want the same of it.
         let refused = std::thread::scope(|scope| {
             let impatient = AtomicBool::new(false);
-            let waits = scope.spawn(|| call(address).open(&terms(1, 2), &RealClock::start(), &NEVER).map(|_| ()));
+            let waits =
+                scope.spawn(|| call(address).sut::<Tpce>().open(&terms(1, 2), &RealClock::start(), &NEVER).map(|_| ()));
             std::thread::sleep(Duration::from_millis(500));
             let keeps = call(address);
             keeps.begin_alike();
-            let refused = keeps.open(&terms(2, 2), &RealClock::start(), &impatient).map(|_| ());
-            call(address).open(&terms(2, 2), &RealClock::start(), &NEVER).expect("the round begins");
+            let refused = keeps.sut::<Tpce>().open(&terms(2, 2), &RealClock::start(), &impatient).map(|_| ());
+            call(address).sut::<Tpce>().open(&terms(2, 2), &RealClock::start(), &NEVER).expect("the round begins");
             waits.join().expect("opens").expect("opens");
             refused
         });
-        let Err(OpenError::Refused(why)) = refused else { panic!("{refused:?}") };
+        let Err(RunError::Refused(why)) = refused else { panic!("{refused:?}") };
         assert_eq!(
             why,
             "driver 2/2 wants another round: database: as it is, with a snapshot here, as it is in the round"
@@ -214,13 +216,13 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let run = call(address);
         run.begin_alike();
         for said in ["further rounds begin with the database as this one leaves it: ", ""] {
-            run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+            run.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
             assert!(
                 run.prepared().starts_with(said) && run.prepared().is_empty() == said.is_empty(),
                 "{}",
                 run.prepared()
             );
-            run.close(AcknowledgedCommits::default()).expect("closes");
+            run.close(&AcknowledgedCommits::default()).expect("closes");
         }
     });
 }
@@ -248,12 +250,12 @@ fn what_a_server_uses_is_told_as_its_engine_counts_it() {
     serve(&open_again(&database), options(), |address| {
         let remote = call(address);
         let before = remote.io_counts().expect("is there").expect("a database in a file is counted");
-        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        let mut connector = remote.connector().expect("a connection");
-        perform(&mut *connector, &order(1).into()).expect("is committed");
+        remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = remote.sut::<Tpce>().connector().expect("a connection");
+        perform(&mut connector, &order(1).into()).expect("is committed");
         let since = remote.io_counts().expect("is there").expect("is counted").since(before);
         assert!(since.total().written_bytes > 4_096 && since.total().sync_ns.is_some(), "{since:?}");
-        remote.close(AcknowledgedCommits { orders: 1, ..AcknowledgedCommits::default() }).expect("closes");
+        remote.close(&AcknowledgedCommits { orders: 1, ..AcknowledgedCommits::default() }).expect("closes");
     });
     serve(&NullEngine, options(), |address| assert_eq!(call(address).io_counts().expect("is there"), None));
 }
@@ -266,15 +268,15 @@ fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
     let served = serve(&engine, options(), |address| {
         let (stays, goes) = (call(address), call(address));
         std::thread::scope(|scope| {
-            let first = scope.spawn(|| stays.open(&terms(1, 2), &RealClock::start(), &NEVER).map(|_| ()));
-            goes.open(&terms(2, 2), &RealClock::start(), &NEVER).expect("opens");
+            let first = scope.spawn(|| stays.sut::<Tpce>().open(&terms(1, 2), &RealClock::start(), &NEVER).map(|_| ()));
+            goes.sut::<Tpce>().open(&terms(2, 2), &RealClock::start(), &NEVER).expect("opens");
             first.join().expect("opens").expect("opens");
         });
         let sent = std::thread::scope(|scope| {
-            let connector = goes.connector().expect("a connection");
+            let connector = goes.sut::<Tpce>().connector().expect("a connection");
             let performing = scope.spawn(move || {
                 let mut connector = connector;
-                (0..6).map(|seed| perform(&mut *connector, &order(seed).into())).collect::<Vec<_>>()
+                (0..6).map(|seed| perform(&mut connector, &order(seed).into())).collect::<Vec<_>>()
             });
             std::thread::sleep(Duration::from_millis(300));
             goes.leave();
@@ -283,7 +285,7 @@ fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
         let lost = sent.iter().filter_map(|sent| sent.as_ref().err()).map(TxnError::kind);
         assert!(lost.clone().count() >= 1, "nothing was cut off: {sent:?}");
         assert!(lost.clone().all(|kind| kind == ErrorKind::ConnectionLost || kind == ErrorKind::Other), "{sent:?}");
-        let end = stays.close(AcknowledgedCommits::default()).expect("is told the checks");
+        let end = stays.close(&AcknowledgedCommits::default()).expect("is told the checks");
         assert_eq!(end.vanished, [2]);
         assert_sound(&end.checks);
     });
@@ -301,14 +303,14 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
     let engine = Failing::new(open_again(&database), HitStatements::Every(97), ErrorKind::Other);
     serve(&engine, options(), |address| {
         let remote = call(address);
-        if remote.open(&terms(1, 1), &RealClock::start(), &NEVER).is_err() {
+        if remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).is_err() {
             panic!("opening takes fewer statements than that");
         }
-        let mut connector = remote.connector().expect("a connection");
+        let mut connector = remote.sut::<Tpce>().connector().expect("a connection");
         let mut told = AcknowledgedCommits::default();
         let mut of_order = |seed| {
             let request = Request::from(order(seed));
-            perform(&mut *connector, &request).inspect(|_| told.committed(&request))
+            perform(&mut connector, &request).inspect(|_| told.committed(&request))
         };
         let results: Vec<_> = (0..40).map(&mut of_order).collect();
         let failed: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
@@ -316,7 +318,7 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
         let words = failed[0].to_string();
         assert!(words.starts_with("Trade-Order ") && words.contains("failed on purpose (ON_PURPOSE)"), "{words}");
         // Checks run on the same engine, and some of their statements fail: this is reported, and ends the round.
-        match remote.close(told) {
+        match remote.close(&told) {
             Ok(end) => assert!(end.checks.iter().all(|check| check.status == CheckStatus::Passed)),
             Err(error) => assert!(error.to_string().contains("could not be checked"), "{error}"),
         }
@@ -334,9 +336,9 @@ fn drivers_that_do_not_belong_together_are_told_why() {
     let options = ServerOptions { gather: Duration::from_secs(2), ..options() };
     let served = serve(&database.engine, options, |address| {
         let open = |terms: Terms| {
-            let refused = call(address).open(&terms, &RealClock::start(), &NEVER);
+            let refused = call(address).sut::<Tpce>().open(&terms, &RealClock::start(), &NEVER);
             match refused.expect_err("is refused") {
-                OpenError::Refused(why) => why,
+                RunError::Refused(why) => why,
                 other => panic!("{other:?}"),
             }
         };
@@ -352,18 +354,18 @@ fn drivers_that_do_not_belong_together_are_told_why() {
         // A driver that gives up while it waits frees its place immediately.
         let impatient = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| call(address).open(&terms(1, 2), &RealClock::start(), &impatient));
+            let waits = scope.spawn(|| call(address).sut::<Tpce>().open(&terms(1, 2), &RealClock::start(), &impatient));
             std::thread::sleep(Duration::from_millis(500));
             impatient.store(true, std::sync::atomic::Ordering::Relaxed);
-            assert!(matches!(waits.join().expect("gives up"), Err(OpenError::Interrupted)));
+            assert!(matches!(waits.join().expect("gives up"), Err(RunError::Interrupted)));
         });
         std::thread::sleep(Duration::from_secs(1));
         // Nothing is left of the round that did not begin.
         let remote = call(address);
-        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert!(open(terms(1, 1)).contains("comes too late"));
-        assert_sound(&remote.close(AcknowledgedCommits::default()).expect("closes").checks);
-        assert!(remote.close(AcknowledgedCommits::default()).unwrap_err().to_string().contains("not in a round"));
+        assert_sound(&remote.close(&AcknowledgedCommits::default()).expect("closes").checks);
+        assert!(remote.close(&AcknowledgedCommits::default()).unwrap_err().to_string().contains("not in a round"));
     });
     assert!(!served.ended.in_a_round);
 }
@@ -373,11 +375,11 @@ fn a_book_that_does_not_agree_is_found() {
     let database = Database::new("books.db");
     serve(&database.engine, options(), |address| {
         let remote = call(address);
-        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        let mut connector = remote.connector().expect("a connection");
-        perform(&mut *connector, &order(1).into()).expect("is committed");
+        remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = remote.sut::<Tpce>().connector().expect("a connection");
+        perform(&mut connector, &order(1).into()).expect("is committed");
         // The driver was notified of one order, and reports none.
-        let end = remote.close(AcknowledgedCommits::default()).expect("closes");
+        let end = remote.close(&AcknowledgedCommits::default()).expect("closes");
         let failed: Vec<_> =
             end.checks.iter().filter(|it| it.status == CheckStatus::Failed).map(|it| it.name.as_str()).collect();
         assert_eq!(failed, ["answers to driver 1/1", "orders", "shares ordered", "limit prices, cents"]);
@@ -390,14 +392,14 @@ fn a_server_that_ends_finishes_what_is_in_hand_and_says_that_drivers_were_there(
     let mut kept = None;
     let served = serve(&database.engine, options(), |address| {
         let remote = call(address);
-        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        let mut connector = remote.connector().expect("a connection");
-        perform(&mut *connector, &order(1).into()).expect("is committed");
+        remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = remote.sut::<Tpce>().connector().expect("a connection");
+        perform(&mut connector, &order(1).into()).expect("is committed");
         kept = Some((remote, connector));
     });
     assert!(served.ended.in_a_round);
     let (remote, mut connector) = kept.expect("was there");
-    let error = perform(&mut *connector, &order(2).into()).expect_err("nobody is there");
+    let error = perform(&mut connector, &order(2).into()).expect_err("nobody is there");
     assert_eq!(error.kind(), ErrorKind::ConnectionLost);
     wait_for("the server to be gone", || remote.footprint().is_err());
 }

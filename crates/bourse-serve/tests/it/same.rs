@@ -5,18 +5,19 @@ use bourse_driver::{Backoff, OperationCx, RetryPolicy, SimulatedClock};
 use bourse_egen::driver;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
+use bourse_oltp::sut::{Connector, InProcess, Sut};
 use bourse_record::SplitMix;
 use bourse_serve::ServerOptions;
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
-use bourse_tpce::sut::{Connector, InProcess, Sut};
 use bourse_tpce::transactions::{Output, Request, Status};
 use bourse_tpce::verify::Stream;
+use bourse_tpce::workload::Tpce;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
 
 /// Performs a request; returns its output, and the orders it sent.
 fn perform(
-    connector: &mut dyn Connector,
+    connector: &mut Connector<Tpce>,
     engine: &dyn Engine,
     clock: &SimulatedClock,
     request: &Request,
@@ -27,7 +28,7 @@ fn perform(
     let sent = RefCell::new(Vec::new());
     let mut cx = OperationCx { connection: &mut connection, backoff };
     let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
-    let answer = connector.perform(&mut cx, request, &send).expect("nothing is in the way");
+    let answer = connector.perform(&mut cx, request, &send).expect("nothing is in the way").answer;
     (answer.output, answer.excused, sent.into_inner())
 }
 
@@ -57,19 +58,19 @@ fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, res
     let never = AtomicBool::new(false);
     let served = serve_by(&clock, &there.engine, options, |address| {
         let remote = call(address);
-        let in_process = InProcess::new(&here.engine);
+        let in_process = InProcess::<Tpce>::new(&here.engine);
         let mine = in_process.open(&terms(1, 1), &clock, &never).expect("opens");
-        let theirs = remote.open(&terms(1, 1), &clock, &never).expect("opens");
-        assert_eq!((mine.before, &mine.cleaned), (theirs.before, &theirs.cleaned));
+        let theirs = remote.sut::<Tpce>().open(&terms(1, 1), &clock, &never).expect("opens");
+        assert_eq!(mine, theirs);
         let (mut mine, mut theirs) =
-            (in_process.connector().expect("a session"), remote.connector().expect("a connection"));
+            (in_process.connector().expect("a session"), remote.sut::<Tpce>().connector().expect("a connection"));
         let mut told = AcknowledgedCommits::default();
         for number in 0..steps {
             let step = stream.next_step();
             clock.advance((step.now.millis() - now.millis()) as u64 * 1_000_000);
             now = step.now;
-            let one = perform(&mut *mine, &here.engine, &clock, &step.request);
-            let other = perform(&mut *theirs, &remote, &clock, &step.request);
+            let one = perform(&mut mine, &here.engine, &clock, &step.request);
+            let other = perform(&mut theirs, &remote, &clock, &step.request);
             assert_eq!(one, other, "transaction {number}: {:?}", step.request);
             if one.0.status() == Status::SUCCESS {
                 told.committed(&step.request);
@@ -77,8 +78,8 @@ fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, res
             stream.send(&one.2).expect("orders name securities");
         }
         assert!(told.results > results, "{told:?}");
-        assert_eq!(remote.pending_orders().unwrap(), in_process.pending_orders().unwrap());
-        let end = remote.close(told).expect("closes");
+        assert_eq!(remote.sut::<Tpce>().pending().unwrap(), in_process.pending().unwrap());
+        let end = remote.close(&told).expect("closes");
         assert_sound(&end.checks);
         assert_eq!(end.checks[0].name, "answers to driver 1/1");
     });

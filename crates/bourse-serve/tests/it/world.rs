@@ -4,11 +4,13 @@ use bourse_driver::{Clock, RealClock, RetryPolicy};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_oltp::load::Fingerprint;
+use bourse_oltp::sut::{Share, SharedWorkload, Terms};
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::server::{Event, Offer, ServerEnd};
 use bourse_serve::{Address, Listen, Remote, ServeError, Server, ServerOptions, Token};
 use bourse_tpce::load::{Constraints, LoadOptions, fingerprint, load};
-use bourse_tpce::sut::{Share, Terms};
+use bourse_tpce::workload::{Tpce, size_of};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -25,7 +27,7 @@ pub(crate) fn part() -> Part {
     Part::whole(1_000, 1).expect("a valid part")
 }
 
-fn path(name: &str) -> PathBuf {
+pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
@@ -77,7 +79,7 @@ impl Drop for Database {
     }
 }
 
-fn remove(name: &str) {
+pub(crate) fn remove(name: &str) {
     for suffix in ["", "-wal", "-shm", "-journal", ".bourse-mark"] {
         let _ = std::fs::remove_file(path(&format!("{name}{suffix}")));
     }
@@ -110,6 +112,18 @@ pub(crate) fn serve_by(
     options: ServerOptions,
     body: impl FnOnce(&Address),
 ) -> Served {
+    let fingerprint = fingerprint(engine, inputs(), part(), Constraints::Full).unwrap();
+    serve_workload::<Tpce>(clock, engine, &fingerprint, options, body)
+}
+
+/// Runs `body` while a server serves a database of any workload.
+pub(crate) fn serve_workload<W: SharedWorkload>(
+    clock: &dyn Clock,
+    engine: &dyn Engine,
+    fingerprint: &Fingerprint,
+    options: ServerOptions,
+    body: impl FnOnce(&Address),
+) -> Served {
     struct Stop<'s>(&'s AtomicBool);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {
@@ -118,13 +132,12 @@ pub(crate) fn serve_by(
     }
     let server = Server::bind(options).expect("listens");
     let address: Address = server.address().to_string().parse().expect("a server's own address");
-    let fingerprint = fingerprint(engine, inputs(), part(), Constraints::Full).unwrap();
     let (stop, events) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let ended = std::thread::scope(|scope| {
         let running = scope.spawn(|| {
-            let offer = Offer { engine, fingerprint: &fingerprint, history: "a fresh database" };
+            let offer = Offer { engine, fingerprint, history: "a fresh database" };
             let tell = |event: Event| events.lock().expect("nobody panics with it").push(event.to_string());
-            server.run(offer, clock, &stop, &tell)
+            server.run::<W>(offer, clock, &stop, &tell)
         });
         let stopping = Stop(&stop);
         body(&address);
@@ -140,12 +153,19 @@ pub(crate) fn call(address: &Address) -> Remote {
 
 pub(crate) fn call_with(address: &Address, token: Option<&str>) -> Result<Remote, ServeError> {
     let token = token.map(|text| Token::new(text, "a test").expect("a token"));
-    Remote::call(address.clone(), token, "1.2.3", |_| {})
+    Remote::call(&Tpce, address.clone(), token, "1.2.3", |_| {})
 }
 
 pub(crate) fn terms(number: u32, of: u32) -> Terms {
     let share = Share::new(number, of).expect("a driver");
-    Terms { part: part(), share, warm_up_ns: 0, measure_ns: 1_000_000_000, retry: RetryPolicy::default(), sessions: 4 }
+    Terms {
+        size: size_of(part()),
+        share,
+        warm_up_ns: 0,
+        measure_ns: 1_000_000_000,
+        retry: RetryPolicy::default(),
+        sessions: 4,
+    }
 }
 
 pub(crate) fn plain(address: &Address) -> TcpStream {

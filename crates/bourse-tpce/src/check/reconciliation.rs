@@ -1,12 +1,13 @@
 //! Reconciliation of a run with its database: the database must have gained exactly the acknowledged commits.
 
 use super::CheckResult;
-use crate::sut::Share;
+use crate::sut::{TRADES_OF_A_DRIVER, first_trade};
 use crate::transactions::Request;
 use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, EngineError, Isolation, Session};
 use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Ledger, Query, TotalUnit, Totals, read, read_one};
 use bourse_oltp::check::{number, offences};
+use bourse_oltp::sut::{DriverCounts, Share};
 use bourse_schema::{Balance, TradeId};
 
 /// Totals of a database while no transaction runs. Cheap: only small tables and the end of an index are read.
@@ -125,31 +126,39 @@ impl AcknowledgedCommits {
     /// Adds what was acknowledged to others.
     pub fn add(&mut self, others: &Self) {
         self.orders += others.orders;
-        self.orders_in_doubt += others.orders_in_doubt;
         self.results += others.results;
-        self.results_in_doubt += others.results_in_doubt;
         self.written.add(&others.written);
+        self.add_doubts(others);
+    }
+
+    /// Adds what is of unknown outcome for others.
+    pub fn add_doubts(&mut self, others: &Self) {
+        self.orders_in_doubt += others.orders_in_doubt;
+        self.results_in_doubt += others.results_in_doubt;
         self.written_in_doubt.add(&others.written_in_doubt);
     }
-}
 
-/// Report of one of several drivers on a round in which it sent its statements to the engine itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DriverLedger {
-    /// The driver's place among the round's drivers.
-    pub share: Share,
-    /// First number of the trades of this driver.
-    pub first_trade: TradeId,
-    /// Commits acknowledged to its users; none of a driver that was lost.
-    pub acknowledged: Option<AcknowledgedCommits>,
-}
-
-impl DriverLedger {
-    /// SQL condition for the trades of this driver.
-    fn own_trades(&self) -> String {
-        let first = self.first_trade.0;
-        format!("t_id >= {first} AND t_id < {}", first + Share::TRADES)
+    /// These counts, each limited to a value that a round can have.
+    #[must_use]
+    pub fn limited(self) -> Self {
+        const MOST: u64 = 1 << 40;
+        const MOST_WRITTEN: u64 = 1 << 56;
+        let Self { orders, orders_in_doubt, results, results_in_doubt, written, written_in_doubt } = self;
+        Self {
+            orders: orders.min(MOST),
+            orders_in_doubt: orders_in_doubt.min(MOST),
+            results: results.min(MOST),
+            results_in_doubt: results_in_doubt.min(MOST),
+            written: written.at_most(MOST_WRITTEN),
+            written_in_doubt: written_in_doubt.at_most(MOST_WRITTEN),
+        }
     }
+}
+
+/// SQL condition for the trades of one of several drivers, in a round whose first trade has that number.
+fn trades_of(share: Share, first: TradeId) -> String {
+    let first = first_trade(share, first).0;
+    format!("t_id >= {first} AND t_id < {}", first + TRADES_OF_A_DRIVER)
 }
 
 impl TotalsSnapshot {
@@ -217,18 +226,19 @@ impl TotalsSnapshot {
         compared
     }
 
-    /// Compares what the database has gained since this snapshot with the ledgers of several drivers, each of which has numbers of
-    /// trades of its own: each driver's orders with the trades in its numbers, then the sum of all.
+    /// Compares what the database has gained since this snapshot with the counts of several drivers, each of which has numbers of
+    /// trades of its own from `first` on: each driver's orders with the trades in its numbers, then the sum of all.
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
     pub fn compare_drivers(
         &self,
         db: &mut dyn Session,
-        drivers: &[DriverLedger],
+        first: TradeId,
+        drivers: &[DriverCounts<AcknowledgedCommits>],
     ) -> Result<Vec<CheckResult>, EngineError> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
-        let compared = self.compare_drivers_in(db, drivers);
+        let compared = self.compare_drivers_in(db, first, drivers);
         db.rollback()?;
         compared
     }
@@ -236,12 +246,13 @@ impl TotalsSnapshot {
     fn compare_drivers_in(
         &self,
         db: &mut dyn Session,
-        drivers: &[DriverLedger],
+        first: TradeId,
+        drivers: &[DriverCounts<AcknowledgedCommits>],
     ) -> Result<Vec<CheckResult>, EngineError> {
         let mut sum = AcknowledgedCommits::default();
         let mut checks = Vec::new();
         for driver in drivers {
-            let own = new_trades(db, &driver.own_trades())?;
+            let own = new_trades(db, &trades_of(driver.share, first))?;
             let ordered = own.of("ordered");
             let Some(told) = &driver.acknowledged else {
                 // A lost driver: its orders are known by their numbers, but not how many of them were acknowledged to it.
@@ -252,7 +263,7 @@ impl TotalsSnapshot {
             };
             sum.add(told);
             checks.push(number(
-                &format!("orders of driver {}/{}", driver.share.number(), driver.share.of()),
+                &format!("orders of driver {}", driver.share),
                 "reconciliation with the database",
                 "as many trades have this driver's numbers as Trade-Orders were acknowledged to it",
                 i128::from(told.orders)..=i128::from(told.orders) + i128::from(told.orders_in_doubt),
@@ -260,7 +271,7 @@ impl TotalsSnapshot {
             ));
         }
         let lost = drivers.iter().filter(|it| it.acknowledged.is_none());
-        let lost: Vec<String> = lost.map(DriverLedger::own_trades).collect();
+        let lost: Vec<String> = lost.map(|driver| trades_of(driver.share, first)).collect();
         if !lost.is_empty() {
             // The most that lost drivers may have completed: their own trades, and limit orders of all, which any driver's
             // market may trigger and execute. No table has the content of their ticker tapes.

@@ -1,18 +1,18 @@
-//! The brokerage house: state shared by the transactions outside the database, and the reconciliation snapshot of a round.
+//! The brokerage house: state that the transactions of a round share outside the database.
 
-use super::in_process::OwnSession;
-use super::{Answer, BegunRound, Connector, OpenError, ShortDatabase};
+use super::{Answer, Opening, ShortDatabase};
 use crate::aged::{self, PendingOrder};
 use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::transactions::trade_cleanup::trade_cleanup;
 use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
-use bourse_driver::Clock;
+use crate::workload::Tpce;
+use bourse_driver::{Backoff, Clock};
 use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_oltp::sut::{BegunRound, RoundBegin, RunError};
 use bourse_schema::TradeId;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A house open for a round.
@@ -21,7 +21,6 @@ pub struct BrokerageHouse {
     part: Part,
     trade_ids: TradeIds,
     short: Option<ShortDatabase>,
-    before: TotalsSnapshot,
 }
 
 impl BrokerageHouse {
@@ -29,8 +28,8 @@ impl BrokerageHouse {
     /// reconciliation.
     ///
     /// # Errors
-    /// [`OpenError`] of engine and transaction.
-    pub fn open(engine: &dyn Engine, part: Part, clock: &dyn Clock) -> Result<(Self, BegunRound), OpenError> {
+    /// [`RunError`] of engine and transaction.
+    pub fn open(engine: &dyn Engine, part: Part, clock: &dyn Clock) -> Result<(Self, RoundBegin<Tpce>), RunError> {
         let database = Database::of(part.total_customers(), part.scale_factor(), part.days());
         let first_free = database.first_free_trade();
         let mut session = engine.session()?;
@@ -43,21 +42,22 @@ impl BrokerageHouse {
         let cleanup_ns = clock.now() - begin;
         let short = ShortDatabase::survey(&mut *session, part, first_free)?;
         let before = TotalsSnapshot::take(&mut *session)?;
-        Ok((Self { part, trade_ids, short, before }, BegunRound { cleaned, cleanup_ns, before }))
+        let opening = Opening { cleaned, cleanup_ns, first_trade: trade_ids.upcoming() };
+        Ok((Self { part, trade_ids, short }, BegunRound { before, opening }))
     }
 
     /// Places orders from before the round, and surveys again the rows that the database lacks. Returns the placed orders'
     /// sums.
     ///
     /// # Errors
-    /// [`OpenError`] of the engine.
+    /// The engine's.
     pub fn place(
         &mut self,
         engine: &dyn Engine,
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<AcknowledgedCommits, OpenError> {
+    ) -> Result<AcknowledgedCommits, EngineError> {
         let mut session = engine.session()?;
         let stop = || interrupt.load(Ordering::Relaxed);
         let placed = aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;
@@ -66,29 +66,14 @@ impl BrokerageHouse {
         Ok(placed)
     }
 
-    /// Joins a round that another process has opened, with numbers of trades that no other process uses.
+    /// Joins a round that another process has opened, with numbers of trades from `first` on, which no other process uses.
     ///
     /// # Errors
     /// The engine's.
-    pub fn join(
-        engine: &dyn Engine,
-        part: Part,
-        trade_ids: TradeIds,
-        before: TotalsSnapshot,
-    ) -> Result<Self, EngineError> {
+    pub fn join(engine: &dyn Engine, part: Part, first: TradeId) -> Result<Self, EngineError> {
         let first_free = Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade();
         let short = ShortDatabase::survey(&mut *engine.session()?, part, first_free)?;
-        Ok(Self { part, trade_ids, short, before })
-    }
-
-    /// A connector for a user with a session of the driver.
-    pub fn connector(self: &Arc<Self>) -> Box<dyn Connector> {
-        Box::new(OwnSession { house: Arc::clone(self) })
-    }
-
-    /// Takes the number of the next trade.
-    pub fn next_trade(&self) -> TradeId {
-        self.trade_ids.next()
+        Ok(Self { part, trade_ids: TradeIds::starting_at(first), short })
     }
 
     /// Performs a transaction on a session.
@@ -98,22 +83,18 @@ impl BrokerageHouse {
     pub fn perform(
         &self,
         session: &mut dyn Session,
-        clock: &dyn Clock,
-        retry: Retry<'_>,
+        backoff: &Backoff<'_>,
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
-        let now = || clock.timestamp();
+        let now = || backoff.clock().timestamp();
+        let back_off = |attempt| backoff.back_off(attempt);
+        let retry = Retry { attempts: backoff.attempts(), back_off: &back_off };
         let context = Context { now: &now, trade_ids: &self.trade_ids, market, retry };
         let output = perform(session, &context, request)?.output;
         let excused =
             output.status().is_error() && self.short.as_ref().is_some_and(|short| short.explains(request, &output));
-        Ok(Answer { output, excused, server: None })
-    }
-
-    /// Snapshot for reconciliation, taken when the house opened.
-    pub fn before(&self) -> TotalsSnapshot {
-        self.before
+        Ok(Answer { output, excused })
     }
 
     /// Limit orders that are pending.

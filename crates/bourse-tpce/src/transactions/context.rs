@@ -66,6 +66,11 @@ impl TradeIds {
         Ok(Self::starting_at(largest.map_or(first_free, |largest| first_free.max(TradeId(largest.0 + 1)))))
     }
 
+    /// The number that comes next; it is not taken.
+    pub fn upcoming(&self) -> TradeId {
+        TradeId(self.0.load(Ordering::Relaxed))
+    }
+
     /// The next number.
     pub fn next(&self) -> TradeId {
         TradeId(self.0.fetch_add(1, Ordering::Relaxed))

@@ -1,5 +1,7 @@
 use super::Transaction;
+use bourse_driver::OperationError;
 use bourse_engine::{EngineError, ErrorKind, Sql};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Failure of a frame.
@@ -55,7 +57,8 @@ fn one_line(statement: &str) -> String {
 }
 
 /// A transaction that failed, with the frame it failed in. All its changes are rolled back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "WireError", from = "WireError")]
 pub struct TxnError {
     /// The transaction.
     pub transaction: Transaction,
@@ -71,6 +74,38 @@ impl TxnError {
     /// Kind of the error, for the program's reaction.
     pub fn kind(&self) -> ErrorKind {
         self.cause.kind()
+    }
+}
+
+impl OperationError for TxnError {
+    fn kind(&self) -> ErrorKind {
+        self.kind()
+    }
+}
+
+/// [`TxnError`] between processes: a wrong number of rows is an engine's error, since its statement is no text of the other
+/// program.
+#[derive(Serialize, Deserialize)]
+struct WireError {
+    transaction: Transaction,
+    frame: Option<u8>,
+    attempts: u32,
+    cause: EngineError,
+}
+
+impl From<TxnError> for WireError {
+    fn from(TxnError { transaction, frame, attempts, cause }: TxnError) -> Self {
+        let cause = match cause {
+            FrameError::Engine(cause) => cause,
+            rows @ FrameError::Rows { .. } => EngineError::new(rows.kind(), rows.to_string()),
+        };
+        Self { transaction, frame, attempts, cause }
+    }
+}
+
+impl From<WireError> for TxnError {
+    fn from(WireError { transaction, frame, attempts, cause }: WireError) -> Self {
+        Self { transaction, frame, attempts, cause: cause.into() }
     }
 }
 
@@ -114,6 +149,21 @@ impl<T> WithFrame<T> for Result<T, FrameError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_reads_the_same_in_another_process() {
+        let engine = EngineError::new(ErrorKind::Conflict, "database is locked").with_code("SQLITE_BUSY");
+        let causes = [
+            FrameError::Engine(engine.with_statement("UPDATE x SET y = 1")),
+            FrameError::Rows { wanted: 1, found: 0, statement: "SELECT  1\n FROM x" },
+        ];
+        for cause in causes {
+            let error = TxnError { transaction: Transaction::TradeResult, frame: Some(2), attempts: 51, cause };
+            let text = serde_json::to_string(&error).unwrap();
+            let back: TxnError = serde_json::from_str(&text).unwrap();
+            assert_eq!((back.to_string(), back.kind()), (error.to_string(), error.kind()));
+        }
+    }
 
     #[test]
     fn a_row_inserted_since_is_a_conflict_and_nothing_else_is() {

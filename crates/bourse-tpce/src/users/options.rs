@@ -1,10 +1,11 @@
 //! Options of a run: its users, its length, its load.
 
 use super::specs::MARKET_ROOM;
-use crate::sut::{Share, Terms};
+use crate::workload::size_of;
 use bourse_driver::{Abilities, Ability, OpenLoop, RoundPlan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
+use bourse_oltp::sut::{Share, Terms};
 use std::ops::RangeInclusive;
 
 /// Abilities of this workload besides running: all of them.
@@ -103,7 +104,7 @@ impl RunOptions {
     pub fn of_process(&self, number: u32) -> Result<Self, OptionsError> {
         let of = self.processes;
         let share = Share::process(number, of).ok_or(OptionsError::Processes { processes: of })?;
-        let part = |whole: usize| part_of(whole, number as usize, of as usize);
+        let part = |whole: usize| share.part(whole);
         let users = part(self.users);
         // Split by users, so that each user has the same load in every process.
         let scaled = |it: OpenLoop| OpenLoop { per_second: it.per_second * users as f64 / self.users as f64, ..it };
@@ -144,7 +145,7 @@ impl RunOptions {
     pub fn terms(&self) -> Terms {
         let RoundPlan { warm_up_ns, measure_ns, retry, .. } = self.plan;
         let sessions = u32::try_from(self.sessions()).unwrap_or(u32::MAX);
-        Terms { part: self.part, share: self.share, warm_up_ns, measure_ns, retry, sessions }
+        Terms { size: size_of(self.part), share: self.share, warm_up_ns, measure_ns, retry, sessions }
     }
 
     /// Checks that the options can be used.
@@ -227,11 +228,6 @@ impl RunOptions {
     pub(super) fn schedule(&self, seed: u64) -> Schedule {
         self.open_loop.map_or(Schedule::Closed, |it| it.schedule(self.users, seed))
     }
-}
-
-/// Part `number` of `of` of a whole that is shared out as evenly as it can be.
-fn part_of(whole: usize, number: usize, of: usize) -> usize {
-    whole * number / of - whole * (number - 1) / of
 }
 
 /// Customers' transactions per Trade-Result, by the mix.

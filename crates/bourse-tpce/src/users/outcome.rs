@@ -40,7 +40,7 @@ mod tests {
         let request = Request::from(TradeStatus { acct_id: AccountId(43_000_000_002) });
         let judged = |status, excused| {
             let output = TradeStatusOutput { status: Status::of(status), trades: vec![], names: None };
-            judge(&request, &Answer { output: Output::TradeStatus(output), excused, server: None })
+            judge(&request, &Answer { output: Output::TradeStatus(output), excused })
         };
         let failed = judged(-911, false);
         assert_eq!((failed.outcome, failed.code), (Outcome::Failed, -911));

@@ -4,21 +4,13 @@ use super::achieved::AchievedMix;
 use super::exchange::MarketQueues;
 use super::outcome::judge;
 use crate::check::reconciliation::AcknowledgedCommits;
-use crate::sut::Connector;
-use crate::transactions::{Request, Transaction, TxnError};
-use bourse_driver::{
-    Clock, Draw, MS, Nanos, OperationCx, OperationError, OperationResult, Outcome, RoundControl, SECOND, User,
-};
+use crate::transactions::{Request, Transaction};
+use crate::workload::Tpce;
+use bourse_driver::{Clock, Draw, MS, Nanos, OperationCx, OperationResult, Outcome, RoundControl, SECOND, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::ErrorKind;
+use bourse_oltp::sut::{Answered, Connector};
 use std::sync::Mutex;
-
-impl OperationError for TxnError {
-    fn kind(&self) -> ErrorKind {
-        self.kind()
-    }
-}
 
 /// State of the driver that all users of a round share.
 pub(super) struct DriverState {
@@ -32,16 +24,15 @@ impl DriverState {
     pub(super) fn serve(
         &self,
         cx: &mut OperationCx<'_>,
-        connector: &mut dyn Connector,
+        connector: &mut Connector<Tpce>,
         request: &Request,
         acknowledged: &mut AcknowledgedCommits,
         send: &dyn Fn(&TradeRequest),
     ) -> OperationResult {
-        let send = |order: &TradeRequest| send(order);
         let operation = request.transaction();
-        match connector.perform(cx, request, &send) {
-            Ok(answer) => {
-                let judged = OperationResult { server: answer.server, ..judge(request, &answer) };
+        match connector.perform(cx, request, send) {
+            Ok(Answered { answer, server }) => {
+                let judged = OperationResult { server, ..judge(request, &answer) };
                 if judged.outcome == Outcome::Completed {
                     acknowledged.committed(request);
                 } else {
@@ -72,7 +63,7 @@ impl DriverState {
 /// A customer: performs the eight transactions of the mix.
 pub(super) struct Customer<'w> {
     state: &'w DriverState,
-    connector: Box<dyn Connector>,
+    connector: Connector<Tpce>,
     emulator: CustomerEmulator<'w>,
     request: Option<Request>,
     acknowledged: AcknowledgedCommits,
@@ -80,7 +71,7 @@ pub(super) struct Customer<'w> {
 }
 
 impl<'w> Customer<'w> {
-    pub(super) fn new(state: &'w DriverState, connector: Box<dyn Connector>, emulator: CustomerEmulator<'w>) -> Self {
+    pub(super) fn new(state: &'w DriverState, connector: Connector<Tpce>, emulator: CustomerEmulator<'w>) -> Self {
         Self {
             state,
             connector,
@@ -121,7 +112,7 @@ impl User for Customer<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.order(order);
-        self.state.serve(cx, &mut *self.connector, request, &mut self.acknowledged, &send)
+        self.state.serve(cx, &mut self.connector, request, &mut self.acknowledged, &send)
     }
 }
 
@@ -135,13 +126,13 @@ impl Drop for Customer<'_> {
 /// A market user: performs the requests of the market exchange.
 pub(super) struct MarketUser<'w> {
     state: &'w DriverState,
-    connector: Box<dyn Connector>,
+    connector: Connector<Tpce>,
     request: Option<Request>,
     acknowledged: AcknowledgedCommits,
 }
 
 impl<'w> MarketUser<'w> {
-    pub(super) fn new(state: &'w DriverState, connector: Box<dyn Connector>) -> Self {
+    pub(super) fn new(state: &'w DriverState, connector: Connector<Tpce>) -> Self {
         Self { state, connector, request: None, acknowledged: AcknowledgedCommits::default() }
     }
 }
@@ -169,7 +160,7 @@ impl User for MarketUser<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.trigger(order);
-        let performed = self.state.serve(cx, &mut *self.connector, &request, &mut self.acknowledged, &send);
+        let performed = self.state.serve(cx, &mut self.connector, &request, &mut self.acknowledged, &send);
         self.state.queues.done();
         performed
     }
@@ -184,7 +175,7 @@ impl Drop for MarketUser<'_> {
 /// The user of Data-Maintenance, which runs every minute.
 pub(super) struct Maintenance<'w> {
     state: &'w DriverState,
-    connector: Box<dyn Connector>,
+    connector: Connector<Tpce>,
     emulator: MaintenanceEmulator<'w>,
     /// Due time of the last transaction.
     last: Option<Nanos>,
@@ -200,11 +191,7 @@ impl<'w> Maintenance<'w> {
     /// Longest sleep before the user looks again whether the next is due.
     const NAP: Nanos = 20 * MS;
 
-    pub(super) fn new(
-        state: &'w DriverState,
-        connector: Box<dyn Connector>,
-        emulator: MaintenanceEmulator<'w>,
-    ) -> Self {
+    pub(super) fn new(state: &'w DriverState, connector: Connector<Tpce>, emulator: MaintenanceEmulator<'w>) -> Self {
         Self { state, connector, emulator, last: None, due: 0 }
     }
 }
@@ -231,6 +218,6 @@ impl User for Maintenance<'_> {
         // Drawing costs nothing here, and a maintenance that is never due must not use up a table's place in the sequence.
         self.last = Some(self.due);
         let request = Request::from(self.emulator.next());
-        self.state.serve(cx, &mut *self.connector, &request, &mut AcknowledgedCommits::default(), &|_| {})
+        self.state.serve(cx, &mut self.connector, &request, &mut AcknowledgedCommits::default(), &|_| {})
     }
 }

@@ -6,18 +6,20 @@ use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
+use crate::check::reconciliation::AcknowledgedCommits;
 use crate::planted::planted;
-use crate::sut::{BegunRound, InProcess, OpenError, Sut};
+use crate::sut::customers;
+use crate::transactions::Transaction;
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
-use crate::transactions::{FrameError, Transaction, TxnError};
+use crate::workload::Tpce;
 use bourse_driver::{
-    Background, Clock, Fault, Nanos, OpenLoop, OperationSpec, Outcome, RoundControl, RoundCounts, RoundProgress,
-    Sample, Schedule, SplitMix, StopRule, UserSpec, Workload,
+    Background, Clock, Fault, Nanos, OpenLoop, OperationSpec, Outcome, RoundControl, RoundProgress, Sample, Schedule,
+    SplitMix, StopRule, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
-use bourse_engine::{Capabilities, Engine, EngineError};
+use bourse_engine::{Capabilities, Engine};
+use bourse_oltp::sut::{BegunRound, InProcess, RunError, RunOf, Sut};
 use bourse_record::{
     CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind, Recorder, Round, Scale,
     StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
@@ -28,73 +30,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Notice that every report of this workload must have.
 pub const NOTICE: &str = bourse_record::BROKERAGE_NOTICE;
 
+/// Name of the fact with the number of limit orders that are pending when a round ends.
+pub const PENDING: &str = "limit orders pending at the end";
+
 /// Outcomes that a transaction can have.
 pub const OUTCOMES: [Outcome; 6] =
     [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
 
-/// Failure to begin a run. A later failure is a [`Fault`] next to the figures.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum RunError {
-    /// The options cannot be used.
-    #[error(transparent)]
-    Options(#[from] OptionsError),
-    /// The engine refused before the first transaction.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// A frame could not do its work.
-    #[error(transparent)]
-    Frame(#[from] FrameError),
-    /// Trade-Cleanup failed.
-    #[error(transparent)]
-    Cleanup(#[from] TxnError),
-    /// The system under test refused the run.
-    #[error("{0}")]
-    Refused(String),
-    /// Interrupted before the round began.
-    #[error("interrupted before the round began")]
-    Interrupted,
-    /// A session or a thread could not be made.
-    #[error(transparent)]
-    Setup(Fault),
-}
-
-impl From<Fault> for RunError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Interrupted => Self::Interrupted,
-            other => Self::Setup(other),
-        }
-    }
-}
-
-impl From<OpenError> for RunError {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Engine(error) => Self::Engine(error),
-            OpenError::Frame(error) => Self::Frame(error),
-            OpenError::Cleanup(error) => Self::Cleanup(error),
-            OpenError::Refused(why) => Self::Refused(why),
-            OpenError::Interrupted => Self::Interrupted,
-        }
-    }
-}
-
 /// Result of a run.
-#[derive(Debug)]
-pub struct RunResult {
-    /// The figures, without checks.
-    pub round: Round,
-    /// Totals of the database before the round, after Trade-Cleanup.
-    pub before: TotalsSnapshot,
-    /// Commits acknowledged to the run's users, over the whole round.
-    pub acknowledged: AcknowledgedCommits,
-    /// Counts of the round outside the figures.
-    pub counted: RoundCounts,
-    /// Whether it was interrupted.
-    pub interrupted: bool,
-    /// The fault that ended the round, if one did.
-    pub fault: Option<Fault>,
-}
+pub type RunResult = RunOf<Tpce>;
 
 /// The workload for the run file; [`conditions`] has its conditions.
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
@@ -203,7 +147,7 @@ fn in_words(options: &RunOptions, OpenLoop { per_second, evenly, .. }: OpenLoop)
 
 /// Description of one driver of several, with its part of the customers.
 fn share(options: &RunOptions) -> String {
-    match options.share.customers(options.part) {
+    match customers(options.share, options.part) {
         None => format!("{}, for all customers", options.share),
         Some(partition) => {
             let last = partition.first + partition.count - 1;
@@ -239,7 +183,7 @@ pub fn run(
 /// # Errors
 /// [`RunError`] if it could not begin.
 pub fn run_on(
-    sut: &dyn Sut,
+    sut: &dyn Sut<Tpce>,
     inputs: &Inputs,
     options: &RunOptions,
     clock: &dyn Clock,
@@ -247,12 +191,7 @@ pub fn run_on(
     progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RunResult, RunError> {
     options.check()?;
-    let mut seeds = SplitMix::new(options.seed);
-    if !options.share.is_whole() {
-        // Drivers that were given the same seed must not ask for the same.
-        let own = (0..options.share.number()).map(|_| seeds.next()).last();
-        seeds = SplitMix::new(own.unwrap_or(options.seed));
-    }
+    let mut seeds = options.share.seeds(options.seed);
     let mut next_seed = || seeds.next();
     let database = options.database();
     let mut tunables = options.tunables;
@@ -262,10 +201,10 @@ pub fn run_on(
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let pending = pending_orders(inputs, options)?;
-    let BegunRound { cleaned, cleanup_ns, mut before } = sut.open(&options.terms(), clock, interrupt)?;
+    let BegunRound { mut before, opening } = sut.open(&options.terms(), clock, interrupt)?;
     let begun = clock.now();
     if !pending.is_empty() {
-        before.placed = sut.place(&pending, clock, interrupt)?;
+        before.placed = place(sut, &pending, clock, interrupt)?;
     }
     let placed_ns = clock.now() - begun;
     let state =
@@ -288,7 +227,7 @@ pub fn run_on(
             // The reference starts every emulator's choice of accounts at the same number; Bourse's users would order in
             // lockstep.
             holdings_seed: next_seed(),
-            partition: options.share.customers(options.part),
+            partition: customers(options.share, options.part),
             ..CustomerConfig::of(database)
         };
         let emulator = CustomerEmulator::new(inputs, &config, next_seed(), next_seed()).map_err(OptionsError::from)?;
@@ -318,12 +257,12 @@ pub fn run_on(
         round.market_age_s = round.market_age_s.map(|age_s| age_s + aged::AGE_S as f64);
     }
     if options.share.number() == 1 {
-        round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
+        round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(opening.cleanup_ns);
     }
     let (acknowledged, achieved) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
-    round.facts.extend(facts(&state, &cleaned, &acknowledged, options));
+    round.facts.extend(facts(&state, &opening.cleaned, &acknowledged, options));
     round.facts.extend(options.aged_at.map(|rate| NameValue {
         name: "market".to_owned(),
         value: format!(
@@ -333,10 +272,10 @@ pub fn run_on(
         ),
     }));
     // The database's own count: the market forgets an order once its tape has shown the price.
-    match sut.pending_orders() {
+    match sut.pending() {
         Ok(pending) => round
             .facts
-            .push(NameValue { name: "limit orders pending at the end".to_owned(), value: pending.to_string() }),
+            .extend(pending.map(|pending| NameValue { name: PENDING.to_owned(), value: pending.to_string() })),
         Err(error) => round.warnings.push(Warning::FigureMissing {
             figure: "the number of pending limit orders".to_owned(),
             cause: error.to_string(),
@@ -351,6 +290,19 @@ pub fn run_on(
         interrupted: measured.interrupted,
         fault: measured.fault,
     })
+}
+
+/// Places orders from before the round that was opened last. Returns the placed orders' sums.
+fn place(
+    sut: &dyn Sut<Tpce>,
+    orders: &[PendingOrder],
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+) -> Result<AcknowledgedCommits, RunError> {
+    let mut placed = None;
+    sut.change_state(&mut |house| placed = Some(house.place(sut.engine(), orders, clock, interrupt)));
+    let refused = "the market cannot be aged: orders are placed in bulk on an engine in process";
+    Ok(placed.ok_or_else(|| RunError::Refused(refused.to_owned()))??)
 }
 
 /// Pending orders from before the round, of separate customers, independent of the round's draws.
@@ -411,7 +363,7 @@ fn facts(
 /// The workload of a round, with its users ready.
 struct Brokerage<'w> {
     specs: Vec<OperationSpec>,
-    sut: &'w dyn Sut,
+    sut: &'w dyn Sut<Tpce>,
     state: &'w DriverState,
     user_specs: Vec<UserSpec<'w>>,
     exchange: Option<Exchange<'w>>,
@@ -446,10 +398,7 @@ impl<'w> Workload<'w> for Brokerage<'w> {
     }
 
     fn begin(&self, clock: &dyn Clock) -> Result<Nanos, Fault> {
-        self.sut.begin(clock).map_err(|error| match error {
-            OpenError::Interrupted => Fault::Interrupted,
-            other => Fault::NotBegun { cause: other.to_string() },
-        })
+        Ok(self.sut.begin(clock)?)
     }
 
     fn queue_length(&self) -> Option<u64> {

@@ -9,11 +9,11 @@ use super::people::DriverState;
 use super::run::cleanup_figures;
 use super::{RunError, RunOptions, RunResult, reconciled, specs};
 use crate::check::reconciliation::AcknowledgedCommits;
-use crate::sut::{BegunRound, Connector, InProcess, Sut as _};
 use crate::transactions::Transaction;
 use crate::users::achieved::AchievedMix;
 use crate::verify::Stream;
 use crate::verify::stream::START;
+use crate::workload::Tpce;
 use bourse_driver::{
     Clock, Draw, MS, Nanos, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan, SECOND, Schedule,
     SimulatedClock, StopRule, User, UserSpec, Workload,
@@ -21,6 +21,7 @@ use bourse_driver::{
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
+use bourse_oltp::sut::{BegunRound, Connector, InProcess, Sut as _};
 use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -45,7 +46,7 @@ pub fn simulate(
     requests_per_second: u32,
 ) -> Result<RunResult, RunError> {
     let clock = SimulatedClock::at(START);
-    let sut = InProcess::new(engine);
+    let sut = InProcess::<Tpce>::new(engine);
     let never = AtomicBool::new(false);
     let plan = RoundPlan {
         warm_up_ns: WARM_UP,
@@ -54,8 +55,7 @@ pub fn simulate(
         drain_limit_ns: 3_600 * SECOND,
         ..options.plan
     };
-    let BegunRound { cleaned: _, cleanup_ns, before } =
-        sut.open(&RunOptions { plan, ..*options }.terms(), &clock, &never)?;
+    let BegunRound { before, opening } = sut.open(&RunOptions { plan, ..*options }.terms(), &clock, &never)?;
     let mut stream = Stream::new(inputs, options.database(), options.seed, requests_per_second)
         .map_err(super::OptionsError::from)?;
     // The house has done the Trade-Cleanup that it begins with.
@@ -79,7 +79,7 @@ pub fn simulate(
     let mut round = measured.round;
     let due = state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     super::run::expect_of_market(&mut round, &due);
-    round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
+    round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(opening.cleanup_ns);
     let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
@@ -96,7 +96,7 @@ pub fn simulate(
 /// Customers, market and maintenance in one.
 struct AllUsers<'w> {
     state: &'w DriverState,
-    connector: Box<dyn Connector>,
+    connector: Connector<Tpce>,
     clock: &'w SimulatedClock,
     stream: Stream<'w>,
     /// Transactions before the drain.
@@ -124,7 +124,7 @@ impl User for AllUsers<'_> {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
-        let performed = self.state.serve(cx, &mut *self.connector, &request, &mut self.acknowledged, &send);
+        let performed = self.state.serve(cx, &mut self.connector, &request, &mut self.acknowledged, &send);
         let sent = sent.into_inner();
         let mut due = self.state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for order in &sent {

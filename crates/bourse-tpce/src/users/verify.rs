@@ -2,13 +2,14 @@
 
 use super::RunResult;
 use crate::check::Depth;
-use crate::check::reconciliation::{AcknowledgedCommits, DriverLedger, TotalsSnapshot};
+use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::load::Fingerprint;
 use crate::workload::{Tpce, size_of};
 use bourse_driver::Clock;
 use bourse_egen::Part;
 use bourse_engine::{Engine, EngineError, Session};
 use bourse_oltp::check::recorded::{after_run, entry};
+use bourse_oltp::sut::{DriverCounts, RoundBegin};
 use bourse_record::Check;
 
 /// Checks the database, and reconciles it with the run if one is given. `progress` is called with each check.
@@ -37,20 +38,21 @@ pub fn reconcile(engine: &dyn Engine, ran: &RunResult) -> Result<Vec<Check>, Eng
     Ok(checks)
 }
 
-/// Checks the database once for several drivers, and reconciles it with the ledgers of all together and of each.
+/// Checks the database once for several drivers, and reconciles it with the counts of all together and of each.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
 pub fn verify_drivers(
     engine: &dyn Engine,
     part: Part,
-    before: &TotalsSnapshot,
-    drivers: &[DriverLedger],
+    begun: &RoundBegin<Tpce>,
+    drivers: &[DriverCounts<AcknowledgedCommits>],
     clock: &dyn Clock,
 ) -> Result<Vec<Check>, EngineError> {
     let mut session = engine.session()?;
-    let mut checks: Vec<Check> =
-        before.compare_drivers(&mut *session, drivers)?.iter().map(|checked| entry(checked, 0.0)).collect();
+    let before = &begun.before;
+    let compared = before.compare_drivers(&mut *session, begun.opening.first_trade, drivers)?;
+    let mut checks: Vec<Check> = compared.iter().map(|checked| entry(checked, 0.0)).collect();
     checks.push(entry(&before.cleaned(&mut *session)?, 0.0));
     drop(session);
     checks.extend(verify_and_reconcile(engine, part, None, clock, &mut |_| {})?);

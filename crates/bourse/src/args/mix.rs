@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    ArrivalsArg, CheckDepth, ConstraintsArg, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs, TpceCheck,
-    VerifySettings, numbers,
+    ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs,
+    SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers,
 };
 use bourse_record::ResponseLimit;
 use clap::{Arg, Args, Subcommand};
@@ -15,6 +15,8 @@ pub(crate) enum MixCommand {
     Run(Box<MixRun>),
     /// Load a database and stop
     Load(MixLoad),
+    /// Serve a database to drivers on other machines, which run on bourse://HOST:PORT
+    Serve(MixServe),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(TpceCheck),
     /// Run the same transactions on several targets and compare every output and every row
@@ -49,6 +51,9 @@ pub(crate) struct OltpRun {
     /// Number of concurrent clients, one session each [default: number of CPUs]
     #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections", "threads"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
+    /// Processes that the users are shared out over, each with the same database open: as several programs use it
+    #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", default_value_t = 1, value_parser = numbers::processes, env = "BOURSE_PROCESSES")]
+    pub(crate) processes: u32,
     /// Length of the measurement interval [default: 40s; 30s with --rate, --rounds, --warmup, --sweep, --processes, several
     /// targets or a server]
     #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
@@ -95,11 +100,13 @@ fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
     mut_arg("warmup", help("Warm-up time before the measurement [default: 2s]")),
     mut_arg("arrivals", help("Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]")),
     mut_arg("find_max", |it| it.help("Search for the highest rate that meets every --limit, and confirm it with a round of full length").requires("limit")),
-    mut_arg("sweep", help("Repeat with each of these values of users, rate, the size, or a target option; several --sweep are combined")),
+    mut_arg("sweep", help("Repeat with each of these values of users, processes, rate, the size, or a target option; several --sweep are combined")),
+    mut_arg("part", help("Number of this driver among several that share a round, on a server or with --coordinate, for example 1/3. They start together")),
     mut_arg("rounds", help("Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval [default: 1; 6 or more when targets are compared]")),
 )]
 pub(crate) struct MixRun {
-    /// Database URLs, such as sqlite:PATH or sqlite::memory: [default: a SQLite file below ./bourse-data]
+    /// Database URLs, such as sqlite:PATH or sqlite::memory:, or servers, such as bourse://HOST:PORT [default: a SQLite file
+    /// below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
@@ -111,6 +118,8 @@ pub(crate) struct MixRun {
     /// Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction
     #[arg(long, help_heading = "Workload", requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
     pub(crate) limit: Vec<ResponseLimit>,
+    #[command(flatten)]
+    pub(crate) drivers: DriverArgs,
     #[command(flatten)]
     pub(crate) database: MixDatabase,
     /// Options that were set explicitly.
@@ -128,6 +137,18 @@ pub(crate) struct MixLoad {
     pub(crate) database: MixDatabase,
     #[command(flatten)]
     pub(crate) plan: DryRun,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_CODES)]
+pub(crate) struct MixServe {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+    #[command(flatten)]
+    pub(crate) database: MixDatabase,
+    /// Options that were set explicitly.
+    #[arg(skip)]
+    pub(crate) given: GivenOptions,
 }
 
 #[derive(Debug, Args)]

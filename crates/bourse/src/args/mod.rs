@@ -8,6 +8,7 @@ mod faults;
 mod history;
 mod mix;
 pub(crate) mod numbers;
+mod serve;
 mod tpce;
 
 pub(crate) use classic::{MicroCommand, MicroRun, SuiteCommand, SuiteRun, TimingMode};
@@ -15,7 +16,8 @@ pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, TableFormat};
 pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
-pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixVerify, OltpRun};
+pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
+pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
     AcidLoad, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings, TpceAcid,
     TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
@@ -87,6 +89,7 @@ impl Arguments {
         let given = GivenOptions::of(of_command);
         match &mut arguments.command {
             Command::Tatp(MixCommand::Run(run)) => run.given = given,
+            Command::Tatp(MixCommand::Serve(serve)) => serve.given = given,
             Command::Tpce(TpceCommand::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
             Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
             Command::Compare(compare) => compare.given = given,

@@ -32,7 +32,7 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
 
 /// Processes that users are distributed over.
 pub(crate) fn processes(text: &str) -> Result<u32, String> {
-    whole(1..=bourse_tpce::sut::Share::MOST)(text)
+    whole(1..=bourse_oltp::sut::Share::MOST)(text)
 }
 
 /// Rounds, repeats or crashes.

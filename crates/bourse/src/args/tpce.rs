@@ -1,8 +1,10 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{DatabaseArgs, DryRun, EXIT_CODES, GivenOptions, OltpRun, OutputArgs, TokenFile, numbers, run_help};
-use bourse_tpce::sut::Share;
+use super::{
+    DatabaseArgs, DriverArgs, DryRun, EXIT_CODES, GivenOptions, OltpRun, OutputArgs, SERVE_CODES, ServerArgs, numbers,
+    run_help,
+};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -47,19 +49,8 @@ pub(crate) struct TpceRun {
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
-    /// Number of this driver among several that share a round, on a server or with --coordinate, for example 1/3. They start
-    /// together, and each drives mostly its own part of the customers
-    #[arg(long, help_heading = "Server", value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
-    pub(crate) part: Option<Share>,
-    /// Coordinate the drivers of a round that send their statements to the database themselves: driver 1 listens at this place,
-    /// the others join it there. HOST:PORT, or unix:PATH; places that other machines can reach need a token
-    #[arg(long, help_heading = "Server", value_name = "PLACE", requires = "part", env = "BOURSE_COORDINATE")]
-    pub(crate) coordinate: Option<String>,
-    /// Time that the drivers of a round wait for one another with --coordinate [default: 2m]
-    #[arg(long, help_heading = "Server", value_name = "TIME", requires = "coordinate", value_parser = numbers::duration)]
-    pub(crate) gather: Option<Duration>,
     #[command(flatten)]
-    pub(crate) token: TokenFile,
+    pub(crate) drivers: DriverArgs,
     /// The database's options that were set explicitly.
     #[arg(skip)]
     pub(crate) explicitly_set: ExplicitlySet,
@@ -99,9 +90,6 @@ pub(crate) struct RunSettings {
     /// Threads that run the market's requests: Trade-Result and Market-Feed [default: half the users, at least 2]
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
-    /// Processes that the users are shared out over, each with the same database file open: as several programs use it
-    #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", default_value_t = 1, value_parser = numbers::processes, env = "BOURSE_PROCESSES")]
-    pub(crate) processes: u32,
     /// Warm up and measure until throughput is found to be steady or not, at most this long in all
     #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_UNTIL_STEADY", conflicts_with_all = ["duration", "warmup", "find_max"])]
     pub(crate) until_steady: Option<Duration>,
@@ -193,37 +181,14 @@ pub(crate) struct TpceLoad {
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_CODES)]
 pub(crate) struct TpceServe {
-    /// Database URL; the database is loaded if it does not exist
-    #[arg(value_name = "TARGET")]
-    pub(crate) target: String,
-    /// Address to listen on: HOST:PORT, or unix:PATH for a socket that only this user and root can use. Addresses that other
-    /// machines can reach need a token; port 0 chooses a free port
-    #[arg(short, long, value_name = "PLACE", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
-    pub(crate) listen: String,
     #[command(flatten)]
-    pub(crate) token: TokenFile,
-    /// Sessions on the database, shared by all users: the most transactions at a time
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::workers)]
-    pub(crate) workers: u16,
-    /// Most connections at a time: one for each user and one for each driver
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = numbers::connections)]
-    pub(crate) connections: u16,
-    /// Time that the drivers of a round wait for one another
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = numbers::duration)]
-    pub(crate) gather: Duration,
-    /// Time without a message after which a driver in a round counts as lost; a live driver sends one every second
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
-    pub(crate) silence: Duration,
+    pub(crate) server: ServerArgs,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
     /// The database's options that were set explicitly.
     #[arg(skip)]
     pub(crate) explicitly_set: ExplicitlySet,
 }
-
-/// Exit codes of the server.
-const SERVE_CODES: &str = "Ctrl-C stops the server after the transactions in progress.\n\nExit codes: 0 stopped while no driver was \
-connected, 1 usage or configuration, 2 the target failed, was lost or is in use, 130 interrupted in a round.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
@@ -379,9 +344,4 @@ pub(crate) enum GenFormat {
     Csv,
     /// Apache Parquet; in builds with the feature `full`
     Parquet,
-}
-
-fn part(text: &str) -> Result<Share, String> {
-    let parsed = text.split_once('/').and_then(|(number, of)| Share::new(number.parse().ok()?, of.parse().ok()?));
-    parsed.ok_or_else(|| format!("expected NUMBER/COUNT of a driver, as 1/3, with a count of at most {}", Share::MOST))
 }

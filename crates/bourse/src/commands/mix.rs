@@ -1,9 +1,10 @@
 //! `bourse WORKLOAD …` of workloads whose users draw transactions by their shares.
 
-use crate::args::{ConstraintsArg, MixCommand, MixDatabase, MixLoad, MixVerify};
+use crate::args::{ConstraintsArg, MixCommand, MixLoad, MixServe, MixVerify};
 use crate::failure::Failure;
-use crate::oltp::database::{WantedDatabase, engine_failure, ready};
-use crate::oltp::mixed::MixWorkload;
+use crate::oltp::database::{engine_failure, ready};
+use crate::oltp::mixed::{MixWorkload, SetOptions, wanted};
+use crate::oltp::serve::ServedDatabase;
 use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
 use crate::plan::{mix, show::LOADED};
@@ -14,6 +15,7 @@ use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
 use bourse_oltp::mix::needs;
 use bourse_oltp::verify::{Extent, MODEL};
+use std::sync::atomic::AtomicBool;
 
 /// Runs a command of a workload.
 pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Result<(), Failure> {
@@ -30,31 +32,26 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
         MixCommand::Load(MixLoad { target, database, plan }) => {
             let (name, size) = (mixed.workload().name(), mixed.size(database.size));
             let described = (format!("{}, {LOADED}", mixed.workload().size_text(&size)), rows(mixed, &size));
-            super::oltp::load::load(&target, name, needs, described, plan, |then| wanted(mixed, &database, then))
+            super::oltp::load::load(&target, name, needs, described, plan, |then| {
+                wanted(mixed, &database, SetOptions::ALL, then)
+            })
         }
+        MixCommand::Serve(arguments) => serve(mixed, &arguments),
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
         MixCommand::Verify(arguments) => verify(mixed, &arguments),
     }
 }
 
-/// Calls `then` with the database that the options describe.
-fn wanted<T>(
-    mixed: &dyn MixWorkload,
-    database: &MixDatabase,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let size = mixed.size(database.size);
-    mixed.workload().check_size(&size).map_err(Failure::usage)?;
-    let constraints = database.constraints.into();
-    then(&WantedDatabase {
-        workload: mixed.workload(),
-        generator: mixed.generator(),
-        size: size.clone(),
-        constraints,
-        adopt: &|_| (size.clone(), constraints),
-        reload: database.reload,
-        threads: 1,
-    })
+/// Serves a database.
+fn serve(mixed: &'static dyn MixWorkload, arguments: &MixServe) -> Result<(), Failure> {
+    let MixServe { server, database, given } = arguments;
+    let target = server.target.as_str();
+    let ready = |engine: &dyn Engine, interrupted: &AtomicBool| {
+        wanted(mixed, database, SetOptions::of(given), &mut |wanted| {
+            ready(target, engine, wanted, Depth::Full, interrupted)
+        })
+    };
+    super::oltp::serve::serve(server, &ServedDatabase { workload: mixed, needs, ready: &ready })
 }
 
 /// Rows of a database of that size, about.
@@ -90,7 +87,7 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         }
         let engine = engines::open(target)?;
         engines::make_folder(target)?;
-        wanted(mixed, &arguments.database, &mut |wanted| {
+        wanted(mixed, &arguments.database, SetOptions::ALL, &mut |wanted| {
             ready(target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
         })?;
         let session = engine.session().map_err(|error| engine_failure(target, &error))?;

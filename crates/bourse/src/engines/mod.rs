@@ -133,7 +133,7 @@ pub(crate) fn is_target(text: &str) -> bool {
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     if bourse_serve::Address::has_scheme(target) {
         return Err(Failure::usage(format!(
-            "{target} is an application server: only `bourse tpce run` can use it"
+            "{target} is an application server: only `bourse tpce run` and `bourse tatp run` can use it"
         ))
         .hint("name the database that the server serves, on its machine; stop the server first if the engine does not allow a second process"));
     }

@@ -1,40 +1,85 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
 use super::databases::{Databases, PreparedDatabase};
+use super::model::{self, ModelSystem};
 use super::on_database::{self, CheckedRound, add_checks, checked, ended, shown};
 use super::round::ExecuteRounds;
-use super::sample::SampleChecks;
+use super::sample::{SampleChecks, of_target};
+use super::shared::{SharedJob, run_failure};
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext, processes, sample};
-use crate::failure::{Exit, Failure};
-use crate::interrupt;
-use crate::oltp::database::{ReadyDatabase, engine_failure};
+use super::{RoundOutcome, RoundRequest, RunContext, processes};
+use crate::args::{DatabaseArgs, ExplicitlySet};
+use crate::failure::Failure;
+use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure};
+use crate::oltp::served::ServedWorkload;
+use crate::plan::drivers::{Coordinate, Drivers};
 use crate::plan::search::customers_rate;
-use crate::plan::work::JobWork as _;
-use crate::plan::{Brokerage, brokerage::LATENCY_PART};
+use crate::plan::targets::Requirements;
+use crate::plan::{Brokerage, Job, brokerage::LATENCY_PART};
 use crate::progress::note;
+use crate::tpce;
 use bourse_driver::RoundProgress;
-use bourse_record::{Conditions, LatencyPhase, PhaseKind};
+use bourse_engine::{Engine, Location};
+use bourse_oltp::Size;
+use bourse_oltp::check::Depth;
+use bourse_record::{Check, Conditions, LatencyPhase, NameValue, PhaseKind, Round, Warning};
 use bourse_tpce::load::part_of;
+use bourse_tpce::sut::BrokerageHouse;
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
+use bourse_tpce::users::{self, RunOptions, RunResult};
 use bourse_tpce::verify::TpceSample;
+use bourse_tpce::workload::{Tpce, part};
 use bourse_verdict::units::seconds;
+
+impl SharedJob for Brokerage {
+    fn served(&self) -> Result<&'static dyn ServedWorkload, Failure> {
+        Ok(&Tpce)
+    }
+
+    fn requirements(&self) -> Result<Requirements<'_>, Failure> {
+        Ok(self.requirements())
+    }
+
+    fn depth(&self) -> Depth {
+        self.check.into()
+    }
+
+    fn wanted(
+        &self,
+        context: &RunContext,
+        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase, Failure>,
+    ) -> Result<ReadyDatabase, Failure> {
+        let inputs = context.inputs(self.database.flat_in.as_deref())?;
+        tpce::database::wanted(&self.database, self.explicitly_set, &inputs, then)
+    }
+
+    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job, Failure> {
+        let part = part(size).map_err(Failure::usage)?;
+        let database = DatabaseArgs { reload: false, ..self.database.of_size(part) };
+        let drivers = Drivers { coordinate: Some(coordinate), ..self.drivers.clone() };
+        Ok(Self { database, explicitly_set: ExplicitlySet::default(), drivers, ..self.clone() }.into())
+    }
+}
 
 impl ExecuteRounds for Brokerage {
     fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
-        // One sample for all drivers is enough.
-        if self.joins_another() && self.coordinate.is_some() {
-            return Ok(sample::none::<TpceSample<'_>>("driver 1 samples the transactions"));
-        }
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
-        sample::of_target(&TpceSample::of(&inputs), target, context)
+        of_target(&TpceSample::of(&inputs), target, &self.drivers, context)
     }
 
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
-        let inputs = context.inputs(self.database.flat_in.as_deref())?;
-        let system = SystemUnderTest::open(target, self)?;
-        let ready = system.ready(target, self, &inputs, &context.clock, &context.interrupted)?;
+        let system = match SystemUnderTest::open(target, self)? {
+            SystemUnderTest::InProcess(engine) if matches!(engine.location(), Location::Nowhere) => {
+                SystemUnderTest::Model(engine)
+            }
+            system => system,
+        };
+        let ready = match &system {
+            SystemUnderTest::Model(_) => {
+                model::ready(target, &self.database, &*context.inputs(self.database.flat_in.as_deref())?)?
+            }
+            system => system.ready(target, self, context)?,
+        };
         Ok((system, ready))
     }
 
@@ -65,9 +110,15 @@ impl ExecuteRounds for Brokerage {
             let options = RunOptions { seed: request.own_seed(), ..options };
             let measured = match options.processes {
                 1 => in_this_process(on.database, request, self, &options, on.history, context, label),
-                _ => shown(label, target, context, false, line, |say| {
-                    processes::run(on.database, request, self, &options, &on.history, context, say)
-                }),
+                _ => {
+                    let measured = shown(label, target, context, false, line, |say| {
+                        processes::run(on.database, request, self, &on.history, context, say)
+                    });
+                    measured.map(|mut measured| {
+                        count_pending(&mut measured.round, on.database.system.engine());
+                        measured
+                    })
+                }
             };
             Ok((measured?, workload, conditions))
         })
@@ -98,9 +149,14 @@ fn in_this_process(
             tell_of_checks(database, label);
         }
         let checks = checked(target, |say| match &ran.round.latency {
-            None => system.check(target, options, &mut ran, &context.clock, say),
+            None => system.check(target, &mut ran, |engine, ran| {
+                users::verify(engine, options.part, Some(ran), &context.clock, &mut |check| say(check.name.clone()))
+            }),
             // Both phases have been reconciled.
-            Some(_) => system.check_alone(target, options, &context.clock, say),
+            Some(_) => {
+                users::verify(system.engine(), options.part, None, &context.clock, &mut |check| say(check.name.clone()))
+                    .map_err(|error| engine_failure(target, &error))
+            }
         });
         failure = add_checks(&mut ran.round, checks);
     }
@@ -129,7 +185,7 @@ fn latency(
     ran: &mut RunResult,
 ) -> Result<Option<Failure>, Failure> {
     let Some(plan) = job.latency else { return Ok(None) };
-    ran.round.checks.extend(system.reconcile(target, ran)?);
+    ran.round.checks.extend(reconciled(system, target, ran)?);
     let rate = customers_rate(&ran.round);
     if rate <= 0.0 {
         return Ok(None);
@@ -139,13 +195,29 @@ fn latency(
     let label = format!("{label}: at 70 % of its rate");
     let (mut after, failure) = run(system, target, job, &options, context, &label, true)?;
     if failure.is_none() {
-        after.round.checks.extend(system.reconcile(target, &after)?);
+        after.round.checks.extend(reconciled(system, target, &after)?);
     } else {
         ran.round.make_void("the phase at 70 % of its rate was ended, so the database was not checked");
     }
     ran.interrupted |= after.interrupted;
     ran.round.latency = Some(Box::new(LatencyPhase { part: LATENCY_PART, per_second, round: after.round }));
     Ok(failure)
+}
+
+/// Reconciles a round with the database, before another round follows on it.
+fn reconciled(system: &SystemUnderTest, target: &str, ran: &RunResult) -> Result<Vec<Check>, Failure> {
+    if matches!(system, SystemUnderTest::Model(_)) {
+        return Ok(Vec::new());
+    }
+    users::reconcile(system.engine(), ran).map_err(|error| engine_failure(target, &error))
+}
+
+/// Counts the pending limit orders once for all processes, after the last of them has ended.
+fn count_pending(round: &mut Round, engine: &dyn Engine) {
+    round.facts.retain(|fact| !fact.name.ends_with(users::PENDING));
+    if let Ok(pending) = BrokerageHouse::pending_orders(engine) {
+        round.facts.push(NameValue { name: users::PENDING.to_owned(), value: pending.to_string() });
+    }
 }
 
 /// The figures of a round, or of the latency phase after it, and the failure that ended it.
@@ -160,10 +232,17 @@ fn run(
 ) -> Result<(RunResult, Option<Failure>), Failure> {
     let inputs = context.inputs(job.database.flat_in.as_deref())?;
     let mut ran = shown(label, target, context, is_latency, line, |say| {
-        let ran = system.run(&inputs, options, &context.clock, &context.interrupted, say);
+        let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| match system {
+            SystemUnderTest::Model(_) => {
+                let mut ran = users::run_on(&ModelSystem::new(&inputs), &inputs, options, clock, interrupted, say)?;
+                ran.round.warnings.push(Warning::of_engine(model::NOTE));
+                Ok(ran)
+            }
+            _ => performing.sut(|sut| users::run_on(sut, &inputs, options, clock, interrupted, say)),
+        });
         ran.map_err(|error| run_failure(target, &error))
     })?;
-    ran.round.shared = system.shared(options);
+    ran.round.shared = system.shared(options.share);
     let failure = ran.fault.take().map(|fault| {
         system.abandon();
         ended(&mut ran.round, &fault, target)
@@ -186,18 +265,4 @@ fn line(progress: &RoundProgress) -> String {
     let waiting = progress.queue_length.unwrap_or(0);
     let p90 = progress.response_ns.map_or_else(String::new, |[_, p90, _]| format!(", p90 {:.2} ms", p90 / 1e6));
     format!("{phase}  {:.0} TR/s, {all:.0} transactions/s{p90}, {waiting} waiting", results.unwrap_or(0.0),)
-}
-
-fn run_failure(target: &str, error: &RunError) -> Failure {
-    match error {
-        RunError::Options(error) => Failure::usage(error.to_string()),
-        RunError::Engine(error) => engine_failure(target, error),
-        RunError::Interrupted => interrupt::interrupted("the round had not begun"),
-        RunError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} refused this round")).detail("cause", why.clone())
-        }
-        other => {
-            Failure::new(Exit::Target, format!("cannot start the run on {target}")).detail("cause", other.to_string())
-        }
-    }
 }

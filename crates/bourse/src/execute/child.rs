@@ -3,11 +3,13 @@
 
 use super::databases::Databases;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, round};
-use crate::args::DatabaseArgs;
+use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
+use crate::oltp::serve::serve_here;
 use crate::plan::Job;
 use crate::progress::{self, note};
-use crate::{engines, hold, interrupt, live, output, spent, tpce};
+use crate::tpce::database::served;
+use crate::{engines, hold, interrupt, live, output, spent};
 use bourse_engine::server_wait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -96,7 +98,9 @@ pub(crate) fn answer() -> Result<(), Failure> {
         }
         ChildRequest::Serve { target, database } => {
             silent()?;
-            let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
+            let ended = served(&target, &database, ExplicitlySet::ALL, |database| {
+                serve_here(&target, database, |address| reply(&Ok(address)))
+            });
             // The address was the answer; a second answer would have no reader.
             ended.or_else(|failure| reply::<String>(&Err(failure)))
         }

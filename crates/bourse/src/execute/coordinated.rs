@@ -2,25 +2,26 @@
 //! the others join driver 1. No statement passes through another driver. Of the processes that a run shares out its users over,
 //! each is such a driver, and the process that started them coordinates.
 
+use super::RunContext;
+use super::shared::SharedJob;
 use super::system::{prepared, served, waiting};
 use crate::failure::Failure;
 use crate::hold::{self, HeldDatabases};
 use crate::interrupt;
-use crate::oltp::database::{ReadyDatabase, refuse_foreign};
-use crate::plan::{Brokerage, brokerage::Coordinate, targets};
+use crate::oltp::database::{ReadyDatabase, find_database, refuse_foreign};
+use crate::oltp::serve::{failure, resolved, tell};
+use crate::oltp::served::{Performing, ServedWorkload};
+use crate::plan::drivers::Coordinate;
+use crate::plan::targets;
 use crate::progress::note;
-use crate::tpce::database::find_database;
-use crate::tpce::serve::{failure, resolved, tell};
-use bourse_driver::{Clock, Fault, RealClock, RoundProgress};
-use bourse_egen::Inputs;
+use bourse_driver::{Clock, Fault, RealClock};
 use bourse_engine::Engine;
+use bourse_oltp::load::Fingerprint;
+use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::NameValue;
 use bourse_serve::client::ClockOffset;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, CoordinatedDriver, Remote, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::load::{self, Fingerprint};
-use bourse_tpce::sut::Share;
-use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -31,6 +32,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// A driver among several.
 pub(crate) struct Driver {
+    workload: &'static dyn ServedWorkload,
     engine: Arc<dyn Engine>,
     share: Share,
     place: Address,
@@ -51,17 +53,19 @@ impl Driver {
         engine: Box<dyn Engine>,
         coordinate: &Coordinate,
         share: Share,
-        job: &Brokerage,
+        job: &dyn SharedJob,
     ) -> Result<Self, Failure> {
-        if job.database.reload && share.number() > 1 {
+        let of = job.requirements()?;
+        if of.reloads && share.number() > 1 {
             return Err(Failure::usage(format!("--reload: driver {share} does not load {target}, driver 1 does"))
                 .hint("give --reload to driver 1 alone"));
         }
         let token = match &coordinate.process {
             Some(process) => Token::new(&process.token, "the request of this process").map(Some),
-            None => Token::find(job.token_file.as_deref()),
+            None => Token::find(of.drivers.token_file.as_deref()),
         };
         Ok(Self {
+            workload: job.served()?,
             engine: Arc::from(engine),
             share,
             place: targets::place(&coordinate.place)?,
@@ -87,10 +91,8 @@ impl Driver {
     pub(super) fn ready(
         &self,
         target: &str,
-        job: &Brokerage,
-        inputs: &Inputs,
-        clock: &RealClock,
-        interrupted: &AtomicBool,
+        job: &dyn SharedJob,
+        context: &RunContext,
     ) -> Result<ReadyDatabase, Failure> {
         let failed = |error: ServeError| failure(target, &error);
         if self.is_process {
@@ -105,7 +107,7 @@ impl Driver {
             // An address that cannot be listened on is refused before minutes of loading; a driver that came already would
             // get no answer.
             drop(Server::bind(options.clone()).map_err(failed)?);
-            let ready = prepared(target, self.engine(), job, inputs, interrupted)?;
+            let ready = prepared(target, self.engine(), job, context)?;
             let server = Server::bind(options).map_err(failed)?;
             let address = server.address().clone();
             note(&format!(
@@ -116,7 +118,7 @@ impl Driver {
             ));
             let refused = AtomicU64::new(0);
             let coordinator =
-                Coordinator::start(server, Arc::clone(&self.engine), &ready, clock.clone(), move |event| {
+                Coordinator::start(server, self.workload, Arc::clone(&self.engine), &ready, context, move |event| {
                     tell(event, &refused);
                 });
             // Set once: a target has one database.
@@ -124,29 +126,29 @@ impl Driver {
             self.join(address).map_err(failed)?;
             return Ok(ready);
         }
-        self.join_within_limit(target, interrupted)?;
+        self.join_within_limit(target, &context.interrupted)?;
         // Set once: a target has one database.
         let _ = self.held.set(hold::join(target)?);
         let remote = self.remote().ok_or_else(|| Failure::usage("driver 1 was not joined"))?;
-        let fingerprint = served(target, remote, job, inputs)?;
+        let ready = served(target, remote, "when driver 1 found it", job, context)?;
         refuse_foreign(target, self.engine())?;
-        let found = find_database(target, self.engine())?;
-        let differences = load::differences(remote.fingerprint(), &found.fingerprint);
+        let workload = self.workload.workload();
+        let found = find_database(target, self.engine(), workload)?;
+        let differences = remote.fingerprint().differences(workload, &found.fingerprint);
         if !differences.is_empty() {
             return Err(Failure::usage(format!("{target} is not driver 1's database: {}", differences.join("; ")))
                 .hint("give all drivers the same database"));
         }
         note(&format!("{target}: {}", remote.history()));
-        let fingerprint = Fingerprint { schema: found.fingerprint.schema, ..fingerprint };
         Ok(ReadyDatabase {
-            fingerprint,
-            history: format!("when driver 1 found it: {}", remote.history()),
-            checks: Vec::new(),
+            fingerprint: Fingerprint { schema: found.fingerprint.schema, ..ready.fingerprint },
+            ..ready
         })
     }
 
-    fn options(&self, job: &Brokerage) -> Result<ServerOptions, Failure> {
-        let place = job.coordinate.as_ref().map_or("", |coordinate| &coordinate.place);
+    fn options(&self, job: &dyn SharedJob) -> Result<ServerOptions, Failure> {
+        let of = job.requirements()?;
+        let place = of.drivers.coordinate.as_ref().map_or("", |coordinate| &coordinate.place);
         Ok(ServerOptions {
             token: self.token.clone(),
             gather: self.gather,
@@ -157,8 +159,8 @@ impl Driver {
 
     fn join(&self, address: Address) -> Result<(), ServeError> {
         let version = env!("CARGO_PKG_VERSION");
-        let joined =
-            CoordinatedDriver::join(Arc::clone(&self.engine), address, self.token.clone(), version, waiting())?;
+        let (workload, engine, token) = (self.workload.workload(), Arc::clone(&self.engine), self.token.clone());
+        let joined = CoordinatedDriver::join(workload, engine, address, token, version, waiting())?;
         // Set once: a driver joins once.
         let _ = self.joined.set(joined);
         Ok(())
@@ -190,14 +192,12 @@ impl Driver {
     }
 
     /// Runs a round coordinated by driver 1.
-    pub(super) fn run(
+    pub(super) fn run<T, C>(
         &self,
-        inputs: &Inputs,
-        options: &RunOptions,
         clock: &dyn Clock,
         interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&RoundProgress),
-    ) -> Result<RunResult, RunError> {
+        run: impl FnOnce(Performing<'_>, &dyn Clock, &AtomicBool) -> Result<RunResult<T, C>, RunError>,
+    ) -> Result<RunResult<T, C>, RunError> {
         let refused = |why: &str| RunError::Refused(why.to_owned());
         let driver = self.joined.get().ok_or_else(|| refused("driver 1 was not joined"))?;
         let offset = |error: ServeError| refused(&error.to_string());
@@ -208,7 +208,7 @@ impl Driver {
         let is_over = AtomicBool::new(false);
         let (ran, lost) = std::thread::scope(|scope| {
             let touch = scope.spawn(|| driver.send_signs_of_life(clock, interrupted, &is_over));
-            let ran = users::run_on(driver, inputs, options, &calendar, driver.cut(), progress);
+            let ran = run(Performing::Coordinated(driver), &calendar, driver.cut());
             is_over.store(true, Ordering::Relaxed);
             (ran, touch.join().unwrap_or_else(|_| Some("the thread that stays in touch panicked".to_owned())))
         });
@@ -261,16 +261,18 @@ impl Coordinator {
     /// Starts to coordinate; `tell` is called with each event.
     pub(super) fn start(
         server: Server,
+        workload: &'static dyn ServedWorkload,
         engine: Arc<dyn Engine>,
         ready: &ReadyDatabase,
-        clock: RealClock,
+        context: &RunContext,
         tell: impl Fn(&Event) + Send + Sync + 'static,
     ) -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
+        let clock: RealClock = context.clock.clone();
         let (stopped, fingerprint, history) = (Arc::clone(&stop), ready.fingerprint.clone(), ready.history.clone());
         let coordinate = move || {
             let offer = Offer { engine: engine.as_ref(), fingerprint: &fingerprint, history: &history };
-            if let Err(error) = server.run(offer, &clock, &stopped, &|event| tell(&event)) {
+            if let Err(error) = workload.serve(server, offer, &clock, &stopped, &|event| tell(&event)) {
                 note(&format!("cannot coordinate the drivers: {error}"));
             }
         };

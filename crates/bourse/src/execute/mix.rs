@@ -1,48 +1,68 @@
 //! A round of a workload whose users draw transactions by their shares: database restored, run, checks.
 
 use super::databases::Databases;
-use super::on_database::{self, CheckedRound, add_checks, checked, ended, history, shown};
+use super::on_database::{self, CheckedRound, OnDatabase, add_checks, checked, ended, shown};
 use super::round::ExecuteRounds;
 use super::sample::SampleChecks;
+use super::shared::{SharedJob, run_failure};
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::failure::{Exit, Failure};
-use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure, ready, refuse_foreign};
-use crate::plan::MixRound;
-use crate::{engines, interrupt};
-use bourse_driver::{Fault, OpenLoop, RoundPlan, RoundProgress};
-use bourse_engine::{EngineError, Session};
-use bourse_oltp::check::recorded::after_run;
+use super::{RoundOutcome, RoundRequest, RunContext, processes};
+use crate::args::MixDatabase;
+use crate::failure::Failure;
+use crate::oltp::database::{ReadyDatabase, WantedDatabase};
+use crate::oltp::mixed::{SetOptions, wanted};
+use crate::oltp::served::ServedWorkload;
+use crate::plan::drivers::{Coordinate, Drivers};
+use crate::plan::targets::Requirements;
+use crate::plan::{Job, MixRound};
+use bourse_driver::{OpenLoop, RoundPlan, RoundProgress};
+use bourse_oltp::Size;
+use bourse_oltp::check::Depth;
 use bourse_oltp::mix::RunOptions;
-use bourse_record::{Check, Conditions, NameValue, Outcome, Workload, WorkloadKind};
+use bourse_oltp::sut::Share;
+use bourse_record::{Conditions, NameValue, Outcome, UsersOfProcess, Workload, WorkloadKind};
+
+impl SharedJob for MixRound {
+    fn served(&self) -> Result<&'static dyn ServedWorkload, Failure> {
+        Ok(self.mixed()?)
+    }
+
+    fn requirements(&self) -> Result<Requirements<'_>, Failure> {
+        self.requirements()
+    }
+
+    fn depth(&self) -> Depth {
+        self.check.into()
+    }
+
+    fn wanted(
+        &self,
+        _: &RunContext,
+        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase, Failure>,
+    ) -> Result<ReadyDatabase, Failure> {
+        let database = MixDatabase { size: self.size, constraints: self.constraints, reload: self.reload };
+        let set = SetOptions { size: self.is_size_set, constraints: self.is_constraints_set };
+        wanted(self.mixed()?, &database, set, then)
+    }
+
+    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job, Failure> {
+        let number = size.0.first().copied().unwrap_or_default();
+        let drivers = Drivers { coordinate: Some(coordinate), ..self.drivers.clone() };
+        let (is_size_set, is_constraints_set) = (false, false);
+        let size = number.unsigned_abs();
+        Ok(Self { size, is_size_set, is_constraints_set, reload: false, drivers, ..self.clone() }.into())
+    }
+}
 
 impl ExecuteRounds for MixRound {
     fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
-        self.mixed()?.sample(target, context)
+        self.mixed()?.sample(target, &self.drivers, context)
     }
 
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
-        let mixed = self.mixed()?;
-        let engine = engines::open(target)?;
-        engines::needs(target, engine.as_ref(), bourse_oltp::mix::needs)?;
-        refuse_foreign(target, engine.as_ref())?;
-        engines::make_folder(target)?;
-        let requested = self.constraints.into();
-        let size = self.size()?;
-        let wanted = WantedDatabase {
-            workload: mixed.workload(),
-            generator: mixed.generator(),
-            size: size.clone(),
-            constraints: requested,
-            adopt: &|found| {
-                let size = if self.is_size_set { size.clone() } else { found.size.clone() };
-                (size, if self.is_constraints_set { requested } else { found.constraints })
-            },
-            reload: self.reload,
-            threads: 1,
-        };
-        let ready = ready(target, engine.as_ref(), &wanted, self.check.into(), &context.interrupted)?;
-        Ok((SystemUnderTest::InProcess(engine.into()), ready))
+        let system = SystemUnderTest::open(target, self)?;
+        let ready = system.ready(target, self, context)?;
+        Ok((system, ready))
     }
 
     fn round(
@@ -53,59 +73,94 @@ impl ExecuteRounds for MixRound {
         label: &str,
     ) -> Result<RoundOutcome, Failure> {
         let (target, mixed) = (&request.target, self.mixed()?);
-        let failed = |error: EngineError| engine_failure(target, &error);
-        on_database::round(
-            request,
-            databases,
-            context,
-            |_| Ok(self.users),
-            |on| {
-                let (engine, size) = (on.database.system.engine(), &on.database.ready.fingerprint.size);
-                let growths = mixed.growths();
-                let before = growths.before(&mut *engine.session().map_err(failed)?).map_err(failed)?;
-                let options = RunOptions {
-                    size: size.clone(),
-                    users: self.users,
-                    open_loop: self.open_loop.map(Into::into),
-                    plan: RoundPlan {
-                        warm_up_ns: self.warm_up_ns,
-                        measure_ns: self.measure_ns,
-                        ..RoundPlan::default()
-                    },
-                    seed: request.own_seed(),
-                };
-                let line = |progress: &RoundProgress| {
-                    let all: f64 = progress.throughput.iter().sum();
-                    format!("{:.0} of {:.0} s  {all:.0} transactions/s", progress.elapsed_s, progress.planned_s)
-                };
-                let ran = shown(label, target, context, false, line, |say| {
-                    let ran = mixed.run(engine, &options, &context.clock, &context.interrupted, say);
-                    ran.map_err(|fault| fault_failure(target, &fault))
-                })?;
-                let mut round = ran.round;
-                round.facts.insert(0, history(on.history));
-                let mut failure = ran.fault.map(|fault| ended(&mut round, &fault, target));
-                if failure.is_none() && !request.is_probe {
-                    let checks = checked(target, |say| {
-                        let mut reconcile = |session: &mut dyn Session| growths.compare(session, &before, &ran.ledger);
-                        let mut say = |check: &Check| say(check.name.clone());
-                        after_run(engine, mixed.workload(), size, &mut reconcile, &context.clock, &mut say)
-                            .map_err(failed)
-                    });
-                    failure = add_checks(&mut round, checks);
-                }
-                let measured = CheckedRound { round, interrupted: ran.interrupted, failure };
-                let conditions = Conditions {
-                    users: Some(self.users as u64),
-                    requested_rate: options.open_loop.map(|it| it.per_second),
-                    arrival_streams: options.open_loop.map(OpenLoop::streams),
-                    isolation: mixed.isolation(&engine.capabilities()),
-                    ..on.conditions
-                };
-                Ok((measured, workload(self, size.0.first().copied().unwrap_or_default())?, conditions))
-            },
-        )
+        let sessions = |_: &ReadyDatabase| Ok(self.run_options(&Size(Vec::new()), request.own_seed()).users);
+        on_database::round(request, databases, context, sessions, |on| {
+            let size = &on.database.ready.fingerprint.size;
+            let options = self.run_options(size, request.own_seed());
+            let capabilities = on.database.system.engine().capabilities();
+            let conditions = Conditions {
+                users: Some(options.users as u64),
+                processes: self.users_of_processes(),
+                requested_rate: options.open_loop.map(|it| it.per_second),
+                arrival_streams: options.open_loop.map(OpenLoop::streams),
+                isolation: mixed.isolation(&capabilities),
+                ..on.conditions.clone()
+            };
+            let workload = workload(self, size.0.first().copied().unwrap_or_default())?;
+            let measured = if self.drivers.starts_processes() {
+                shown(label, target, context, false, line, |say| {
+                    processes::run(on.database, request, self, &on.history, context, say)
+                })
+            } else {
+                self.in_this_process(&on, request, &options, context, label)
+            };
+            Ok((measured?, workload, conditions))
+        })
     }
+}
+
+impl MixRound {
+    /// Options of this process's part of a round.
+    fn run_options(&self, size: &Size, seed: u64) -> RunOptions {
+        let share = self.drivers.driver().unwrap_or(Share::WHOLE);
+        let options = RunOptions {
+            size: size.clone(),
+            users: self.users,
+            open_loop: self.open_loop.map(Into::into),
+            plan: RoundPlan { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, ..RoundPlan::default() },
+            seed,
+            share,
+        };
+        if share.is_process() { options.of_process(share) } else { options }
+    }
+
+    /// Users of each process that this one starts.
+    fn users_of_processes(&self) -> Vec<UsersOfProcess> {
+        let processes = if self.drivers.starts_processes() { self.drivers.processes } else { 0 };
+        let shares = (1..=processes).filter_map(|number| Share::process(number, processes));
+        shares.map(|share| UsersOfProcess { users: share.part(self.users) as u64, further_users: 0 }).collect()
+    }
+
+    /// Runs a round with its users in this process, and checks the database.
+    fn in_this_process(
+        &self,
+        on: &OnDatabase<'_>,
+        request: &RoundRequest,
+        options: &RunOptions,
+        context: &RunContext,
+        label: &str,
+    ) -> Result<CheckedRound, Failure> {
+        let (target, mixed, system) = (&request.target, self.mixed()?, &on.database.system);
+        let mut ran = shown(label, target, context, false, line, |say| {
+            let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| {
+                mixed.run(performing, options, clock, interrupted, say)
+            });
+            ran.map_err(|error| run_failure(target, &error))
+        })?;
+        ran.round.shared = system.shared(options.share);
+        let history = system.history_with_preparation(on.history.clone());
+        ran.round.facts.insert(0, on_database::history(history));
+        let mut failure = ran.fault.take().map(|fault| {
+            system.abandon();
+            ended(&mut ran.round, &fault, target)
+        });
+        // A server always checks at the end of a round, even if the figures are only a probe's.
+        if failure.is_none() && (system.checks_itself() || !request.is_probe) {
+            let checks = checked(target, |say| {
+                system.check(target, &mut ran, |engine, ran| {
+                    mixed.check_run(engine, &options.size, ran, &context.clock, &mut |check| say(check.name.clone()))
+                })
+            });
+            failure = add_checks(&mut ran.round, checks);
+        }
+        Ok(CheckedRound { round: ran.round, interrupted: ran.interrupted, failure })
+    }
+}
+
+/// One line of live figures.
+fn line(progress: &RoundProgress) -> String {
+    let all: f64 = progress.throughput.iter().sum();
+    format!("{:.0} of {:.0} s  {all:.0} transactions/s", progress.elapsed_s, progress.planned_s)
 }
 
 /// The workload as the run file has it.
@@ -113,10 +168,11 @@ fn workload(job: &MixRound, size: i64) -> Result<Workload, Failure> {
     let mixed = job.mixed()?;
     let named = |name: &str, value: String| NameValue { name: name.to_owned(), value };
     let arrivals = job.open_loop.map(|it| named(Workload::ARRIVALS, it.arrivals.name()));
+    let driver = job.drivers.driver().map(|share| named("driver", share.to_string()));
     Ok(Workload {
         name: job.workload.clone(),
         kind: WorkloadKind::Micro,
-        parameters: [named(mixed.unit(), size.to_string())].into_iter().chain(arrivals).collect(),
+        parameters: [named(mixed.unit(), size.to_string())].into_iter().chain(arrivals).chain(driver).collect(),
         headline_operation: None,
         headline_unit: "transactions/s".to_owned(),
         nominal: None,
@@ -125,13 +181,4 @@ fn workload(job: &MixRound, size: i64) -> Result<Workload, Failure> {
         has_lasting_rate: true,
         notice: Some(mixed.notice().to_owned()),
     })
-}
-
-fn fault_failure(target: &str, fault: &Fault) -> Failure {
-    match fault {
-        Fault::Interrupted => interrupt::interrupted("the round had not begun"),
-        other => {
-            Failure::new(Exit::Target, format!("cannot start the run on {target}")).detail("cause", other.to_string())
-        }
-    }
 }

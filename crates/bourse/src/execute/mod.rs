@@ -48,6 +48,7 @@ mod repeats;
 mod round;
 pub(crate) mod sample;
 mod scratch;
+mod shared;
 mod strategy;
 pub(crate) mod system;
 #[cfg(test)]

@@ -7,15 +7,17 @@ use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::tpce::whole;
 use bourse_driver::{Clock, OperationCx};
 use bourse_egen::Inputs;
-use bourse_egen::txn::TradeCleanup;
+use bourse_egen::txn::{TradeCleanup, TradeRequest};
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
+use bourse_oltp::sut::{Answered, BegunRound, Connector, Performer, RoundBegin, RunError, Sut, Terms};
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
 use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use bourse_tpce::load::fingerprint;
 use bourse_tpce::model::Model;
-use bourse_tpce::sut::{Answer, BegunRound, Connector, OpenError, Sut, Terms};
-use bourse_tpce::transactions::{Output, Request, SendToMarket, TxnError};
+use bourse_tpce::sut::{Answer, Opening};
+use bourse_tpce::transactions::{Output, Request, TxnError};
 use bourse_tpce::verify::Subject as _;
+use bourse_tpce::workload::{Tpce, first_trade, part};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,19 +49,16 @@ impl<'i> ModelSystem<'i> {
     }
 }
 
-impl Sut for ModelSystem<'_> {
+impl Sut<Tpce> for ModelSystem<'_> {
     fn engine(&self) -> &dyn Engine {
         &NullEngine
     }
 
-    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<BegunRound, OpenError> {
-        let mut model = Model::new(self.inputs, terms.part);
-        let database = bourse_egen::driver::Database::of(
-            terms.part.total_customers(),
-            terms.part.scale_factor(),
-            terms.part.days(),
-        );
-        let cleanup = TradeCleanup { start_trade_id: database.first_free_trade() };
+    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<RoundBegin<Tpce>, RunError> {
+        let part = part(&terms.size).map_err(RunError::Options)?;
+        let mut model = Model::new(self.inputs, part);
+        let first_trade = first_trade(part);
+        let cleanup = TradeCleanup { start_trade_id: first_trade };
         let begin = clock.now();
         let cleaned = match model.answer(&Request::TradeCleanup(cleanup), clock.timestamp()) {
             (Output::TradeCleanup(cleaned), _) => cleaned,
@@ -77,36 +76,36 @@ impl Sut for ModelSystem<'_> {
             volume: 0,
             placed: AcknowledgedCommits::default(),
         };
-        Ok(BegunRound { cleaned, cleanup_ns, before })
+        Ok(BegunRound { before, opening: Opening { cleaned, cleanup_ns, first_trade } })
     }
 
-    fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
-        Ok(Box::new(ModelConnector(self.model()?)))
+    fn connector(&self) -> Result<Connector<Tpce>, EngineError> {
+        Ok(Connector::Elsewhere(Box::new(ModelConnector(self.model()?))))
     }
 
-    fn pending_orders(&self) -> Result<u64, EngineError> {
+    fn pending(&self) -> Result<Option<u64>, EngineError> {
         let mut pending = 0;
         let model = self.model()?;
         let mut model = model.lock().unwrap_or_else(PoisonError::into_inner);
         model.each_row(tables::TradeRequest::table(), &mut |_| pending += 1)?;
-        Ok(pending)
+        Ok(Some(pending))
     }
 }
 
 struct ModelConnector(Arc<Mutex<Model>>);
 
-impl Connector for ModelConnector {
+impl Performer<Tpce> for ModelConnector {
     fn perform(
         &mut self,
         cx: &mut OperationCx<'_>,
         request: &Request,
-        market: &dyn SendToMarket,
-    ) -> Result<Answer, TxnError> {
+        send: &dyn Fn(&TradeRequest),
+    ) -> Result<Answered<Answer>, TxnError> {
         let now = cx.backoff.clock().timestamp();
         let (output, sent) = self.0.lock().unwrap_or_else(PoisonError::into_inner).answer(request, now);
-        sent.iter().for_each(|order| market.send(order));
+        sent.iter().for_each(send);
         // What others are judged by is not judged.
         let excused = output.status().is_error();
-        Ok(Answer { output, excused, server: None })
+        Ok(Answered { answer: Answer { output, excused }, server: None })
     }
 }

@@ -1,28 +1,22 @@
 //! Users in several processes of this machine: each is a driver of a round that this process coordinates on loopback, and
 //! sends its statements to the engine itself. This process starts them, shows their progress, and merges their figures.
 //!
-//! Each has a market exchange of its own for the orders of its users; prices follow from the time since the common
-//! beginning, so all show the same.
+//! Emulators behind the users, such as TPC-E's market exchange, are in each of the processes, for the users there.
 
 use super::child::{ChildMessage, ChildProcess, ChildRequest, StderrTarget};
 use super::coordinated::Coordinator;
 use super::databases::PreparedDatabase;
 use super::on_database::CheckedRound;
+use super::shared::SharedJob;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
-use crate::plan::Brokerage;
-use crate::plan::brokerage::{Coordinate, ProcessOfUsers};
-use crate::tpce::serve::failure;
+use crate::oltp::serve::failure;
+use crate::plan::drivers::{Coordinate, ProcessOfUsers};
 use crate::{interrupt, live, spent};
 use bourse_driver::RoundProgress;
-use bourse_engine::Engine;
-use bourse_record::{NameValue, Round, drivers};
+use bourse_record::{Round, drivers};
 use bourse_serve::{Server, ServerOptions, Token};
-use bourse_tpce::sut::BrokerageHouse;
-use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::RunOptions;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,13 +33,12 @@ struct UserProcess {
 pub(super) fn run(
     database: &PreparedDatabase,
     request: &RoundRequest,
-    job: &Brokerage,
-    options: &RunOptions,
+    job: &dyn SharedJob,
     history: &str,
     context: &RunContext,
     say: &mut dyn FnMut(&RoundProgress),
 ) -> Result<CheckedRound, Failure> {
-    let (target, of) = (&request.target, options.processes);
+    let (target, of) = (&request.target, job.requirements()?.drivers.processes);
     let failed = |error| failure(target, &error);
     let SystemUnderTest::InProcess(engine) = &database.system else {
         return Err(Failure::usage(format!("--processes cannot be used with {target}")));
@@ -61,16 +54,14 @@ pub(super) fn run(
     let server = server.map_err(failed)?;
     let place = server.address().to_string().trim_start_matches("bourse://").to_owned();
     // Ended after the processes: values are dropped in reverse order.
-    let _coordinator = Coordinator::start(server, Arc::clone(engine), &database.ready, context.clock.clone(), |_| {})?;
+    let _coordinator = Coordinator::start(server, job.served()?, Arc::clone(engine), &database.ready, context, |_| {})?;
     let mut parts = Vec::new();
     for number in 1..=of {
         let process = Some(ProcessOfUsers { number, token: token.clone() });
-        let coordinate = Some(Coordinate { place: place.clone(), gather_ns: u64::MAX, process });
-        // The database may have another size than the options name.
-        let database = DatabaseArgs { reload: false, ..job.database.of_size(options.part) };
-        let explicitly_set = ExplicitlySet::default();
+        let coordinate = Coordinate { place: place.clone(), gather_ns: u64::MAX, process };
         let part = RoundRequest {
-            job: Brokerage { database, explicitly_set, coordinate, ..job.clone() }.into(),
+            // The database may have another size than the options name.
+            job: job.of_process(&database.ready.fingerprint.size, coordinate)?,
             begins_alike: false,
             is_first: false,
             history: Some(history.to_owned()),
@@ -85,7 +76,7 @@ pub(super) fn run(
         parts.iter_mut().for_each(|part| part.process.kill());
         return Err(failure);
     }
-    together(parts.into_iter().filter_map(|mut part| part.outcome.take()).collect(), engine.as_ref())
+    together(parts.into_iter().filter_map(|mut part| part.outcome.take()).collect())
 }
 
 /// Waits until each process has told its outcome. One that fails ends the others.
@@ -130,7 +121,7 @@ fn all_ended(
 }
 
 /// The rounds of all processes as one.
-fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<CheckedRound, Failure> {
+fn together(mut parts: Vec<RoundOutcome>) -> Result<CheckedRound, Failure> {
     let rounds: Vec<&Round> = parts.iter().map(|part| &part.round).collect();
     let mut round = drivers::of_processes(&rounds)
         .map_err(|error| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}")))?;
@@ -139,15 +130,10 @@ fn together(mut parts: Vec<RoundOutcome>, engine: &dyn Engine) -> Result<Checked
         let checks = first.spent.iter().filter(|(part, _)| **part == spent::SpentPart::ChecksAfter);
         spent::of_process(&checks.map(|(part, ns)| (*part, *ns)).collect());
         if round.measured_s > 0.0 && round.headline_valid(&first.workload) == 0 {
-            let (name, measured_s) = (Transaction::TradeResult.name(), round.measured_s);
+            let name = first.workload.headline_operation.as_deref().unwrap_or("transaction");
+            let measured_s = round.measured_s;
             round.make_void(format!("no {name} ended validly in the measurement interval of {measured_s:.1} s"));
         }
-    }
-    // Counted once for all, after the last of them has ended.
-    const PENDING: &str = "limit orders pending at the end";
-    round.facts.retain(|fact| !fact.name.ends_with(PENDING));
-    if let Ok(pending) = BrokerageHouse::pending_orders(engine) {
-        round.facts.push(NameValue { name: PENDING.to_owned(), value: pending.to_string() });
     }
     let interrupted = parts.iter().any(|part| part.interrupted);
     let failure = parts.iter_mut().find_map(|part| part.failure.take());

@@ -10,6 +10,7 @@ use super::child::{self, ChildRequest};
 use super::{CaseRun, RunContext};
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::engine_failure;
+use crate::plan::Drivers;
 use crate::progress::{ProgressStep, note};
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
@@ -45,7 +46,7 @@ fn not_run(why: &str) -> SampleResult {
 }
 
 /// The checks of samples that are not run.
-pub(super) fn none<S: Sampled>(why: &str) -> SampleChecks {
+fn none<S: Sampled>(why: &str) -> SampleChecks {
     checks::<S>([(); 2].map(|()| (not_run(why), 0.0)))
 }
 
@@ -107,7 +108,16 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
 }
 
 /// Samples the transactions of a workload on a database beside a target's.
-pub(crate) fn of_target<S: Sampled>(sampled: &S, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+pub(crate) fn of_target<S: Sampled>(
+    sampled: &S,
+    target: &str,
+    drivers: &Drivers,
+    context: &RunContext,
+) -> Result<SampleChecks, Failure> {
+    // One sample for all drivers is enough.
+    if drivers.joins_another() && drivers.coordinate.is_some() {
+        return Ok(none::<S>("driver 1 samples the transactions"));
+    }
     let begin = context.clock.now();
     let took_s = |begin| (context.clock.now() - begin) as f64 / 1e9;
     let alone =

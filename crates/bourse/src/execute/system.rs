@@ -1,22 +1,23 @@
 //! The system under test: an engine in this process, or a server that is called.
 
+use super::RunContext;
 use super::coordinated::Driver;
-use super::model::{self, ModelSystem};
+use super::shared::SharedJob;
 use crate::engines;
 use crate::failure::Failure;
-use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign};
-use crate::plan::{Brokerage, targets};
+use crate::oltp::database::{self, ReadyDatabase, WantedDatabase, engine_failure, refuse_foreign};
+use crate::oltp::serve::failure;
+use crate::oltp::served::Performing;
+use crate::plan::targets;
 use crate::progress::note;
-use crate::tpce::{database, serve::failure};
-use bourse_driver::{Clock, RealClock, RoundProgress};
-use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, Location};
+use bourse_driver::Clock;
+use bourse_engine::{Engine, EngineError};
+use bourse_oltp::load::Fingerprint;
+use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::{Check, SharedRound, Warning};
 use bourse_serve::client::{Wait, WaitProgress};
 use bourse_serve::{Address, Remote};
-use bourse_tpce::load::{self, Fingerprint, part_of};
-use bourse_tpce::sut::InProcess;
-use bourse_tpce::users::{self, RunError, RunOptions, RunResult};
+use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,28 +25,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) enum SystemUnderTest {
     InProcess(Arc<dyn Engine>),
     /// The reference model, in place of an engine that stores nothing.
-    Model(Box<dyn Engine>),
+    Model(Arc<dyn Engine>),
     Server(Box<Remote>),
     Coordinated(Box<Driver>),
 }
 
 impl SystemUnderTest {
-    /// Opens a target, or calls its server; refuses a target that cannot run this workload.
-    pub(crate) fn open(target: &str, job: &Brokerage) -> Result<Self, Failure> {
+    /// Opens a target, or calls its server; refuses a target that cannot run this job.
+    pub(super) fn open(target: &str, job: &dyn SharedJob) -> Result<Self, Failure> {
+        let (of, served) = (job.requirements()?, job.served()?);
         if Address::has_scheme(target) {
-            return call(target, job).map(|remote| Self::Server(Box::new(remote)));
+            let (address, token) = targets::caller(target, &of)?;
+            let version = env!("CARGO_PKG_VERSION");
+            let remote = Remote::call(served.workload(), address, token, version, waiting());
+            return remote.map(|remote| Self::Server(Box::new(remote))).map_err(|error| failure(target, &error));
         }
-        targets::check(target, job)?;
+        targets::check(target, &of)?;
         let engine = engines::open(target)?;
-        if job.process().is_none() {
+        if of.drivers.process().is_none() {
             refuse_foreign(target, engine.as_ref())?;
         }
-        match (&job.coordinate, job.driver()) {
+        match (&of.drivers.coordinate, of.drivers.driver()) {
             (Some(coordinate), Some(share)) => {
                 let driver = Driver::new(target, engine, coordinate, share, job)?;
                 Ok(Self::Coordinated(Box::new(driver)))
             }
-            _ if matches!(engine.location(), Location::Nowhere) => Ok(Self::Model(engine)),
             _ => Ok(Self::InProcess(Arc::from(engine))),
         }
     }
@@ -53,8 +57,7 @@ impl SystemUnderTest {
     /// The database's engine.
     pub(crate) fn engine(&self) -> &dyn Engine {
         match self {
-            Self::InProcess(engine) => engine.as_ref(),
-            Self::Model(engine) => engine.as_ref(),
+            Self::InProcess(engine) | Self::Model(engine) => engine.as_ref(),
             Self::Server(remote) => remote.as_ref(),
             Self::Coordinated(driver) => driver.engine(),
         }
@@ -75,107 +78,68 @@ impl SystemUnderTest {
     }
 
     /// Makes sure that the database is the requested one; in this process it is loaded if necessary.
-    pub(crate) fn ready(
+    pub(super) fn ready(
         &self,
         target: &str,
-        job: &Brokerage,
-        inputs: &Inputs,
-        clock: &RealClock,
-        interrupted: &AtomicBool,
+        job: &dyn SharedJob,
+        context: &RunContext,
     ) -> Result<ReadyDatabase, Failure> {
         match self {
-            Self::InProcess(engine) => prepared(target, engine.as_ref(), job, inputs, interrupted),
-            Self::Model(_) => model::ready(target, &job.database, inputs),
-            Self::Coordinated(driver) => driver.ready(target, job, inputs, clock, interrupted),
+            Self::InProcess(engine) | Self::Model(engine) => prepared(target, engine.as_ref(), job, context),
+            Self::Coordinated(driver) => driver.ready(target, job, context),
             Self::Server(remote) => {
-                let fingerprint = served(target, remote, job, inputs)?;
+                let ready = served(target, remote, "when the server found it", job, context)?;
                 note(&format!("{target}: {}", remote.history()));
-                let history = format!("when the server found it: {}", remote.history());
-                Ok(ReadyDatabase { fingerprint, history, checks: Vec::new() })
+                Ok(ready)
             }
         }
     }
 
-    /// Runs a round.
-    pub(crate) fn run(
+    /// Runs a round: calls `run` with the system, the clock and the flag that ends the round.
+    pub(super) fn run<T, C>(
         &self,
-        inputs: &Inputs,
-        options: &RunOptions,
         clock: &dyn Clock,
         interrupted: &AtomicBool,
-        progress: &mut dyn FnMut(&RoundProgress),
-    ) -> Result<RunResult, RunError> {
+        run: impl FnOnce(Performing<'_>, &dyn Clock, &AtomicBool) -> Result<RunResult<T, C>, RunError>,
+    ) -> Result<RunResult<T, C>, RunError> {
         match self {
-            Self::InProcess(engine) => {
-                users::run_on(&InProcess::new(engine.as_ref()), inputs, options, clock, interrupted, progress)
+            Self::InProcess(engine) | Self::Model(engine) => {
+                run(Performing::Engine(engine.as_ref()), clock, interrupted)
             }
-            Self::Model(_) => {
-                let ran = users::run_on(&ModelSystem::new(inputs), inputs, options, clock, interrupted, progress);
-                ran.map(|mut ran| {
-                    ran.round.warnings.push(Warning::of_engine(model::NOTE));
-                    ran
-                })
-            }
-            Self::Server(remote) => users::run_on(remote.as_ref(), inputs, options, clock, interrupted, progress),
-            Self::Coordinated(driver) => driver.run(inputs, options, clock, interrupted, progress),
+            Self::Server(remote) => run(Performing::Server(remote), clock, interrupted),
+            Self::Coordinated(driver) => driver.run(clock, interrupted, run),
         }
     }
 
-    /// Reconciles a round with the database of an engine in this process, before another round follows on it.
-    pub(crate) fn reconcile(&self, target: &str, ran: &RunResult) -> Result<Vec<Check>, Failure> {
-        if matches!(self, Self::Model(_)) {
-            return Ok(Vec::new());
-        }
-        users::reconcile(self.engine(), ran).map_err(|error| engine_failure(target, &error))
-    }
-
-    /// Checks the database of an engine in this process, and reconciles nothing.
-    pub(crate) fn check_alone(
+    /// Checks the database and reconciles a round, in this process by calling `check`; a server does that once all drivers of
+    /// the round have ended.
+    pub(super) fn check<T, C: Serialize>(
         &self,
         target: &str,
-        options: &RunOptions,
-        clock: &dyn Clock,
-        say: &mut dyn FnMut(String),
-    ) -> Result<Vec<Check>, Failure> {
-        if matches!(self, Self::Model(_)) {
-            return Ok(Vec::new());
-        }
-        users::verify(self.engine(), options.part, None, clock, &mut |check| say(check.name.clone()))
-            .map_err(|error| engine_failure(target, &error))
-    }
-
-    /// Checks the database and reconciles a round; a server does that once all drivers of the round have ended.
-    pub(crate) fn check(
-        &self,
-        target: &str,
-        options: &RunOptions,
-        ran: &mut RunResult,
-        clock: &dyn Clock,
-        say: &mut dyn FnMut(String),
+        ran: &mut RunResult<T, C>,
+        check: impl FnOnce(&dyn Engine, &RunResult<T, C>) -> Result<Vec<Check>, EngineError>,
     ) -> Result<Vec<Check>, Failure> {
         let Some(remote) = self.remote() else {
             if matches!(self, Self::Model(_)) {
                 return Ok(Vec::new());
             }
-            return users::verify(self.engine(), options.part, Some(ran), clock, &mut |check| say(check.name.clone()))
-                .map_err(|error| engine_failure(target, &error));
+            return check(self.engine(), ran).map_err(|error| engine_failure(target, &error));
         };
-        let end = remote.close(ran.acknowledged).map_err(|error| failure(target, &error))?;
-        if !end.vanished.is_empty() {
-            let (numbers, of) = (end.vanished.clone(), options.share.of());
-            ran.round.warnings.push(bourse_record::Warning::DriversVanished { numbers, of });
-        }
+        let end = remote.close(&ran.acknowledged).map_err(|error| failure(target, &error))?;
         if let Some(shared) = &mut ran.round.shared {
+            if !end.vanished.is_empty() {
+                let (numbers, of) = (end.vanished.clone(), shared.of);
+                ran.round.warnings.push(Warning::DriversVanished { numbers, of });
+            }
             shared.vanished = end.vanished;
         }
         Ok(end.checks)
     }
 
     /// The last round on a server, and this driver's part of it.
-    pub(crate) fn shared(&self, options: &RunOptions) -> Option<SharedRound> {
-        let remote = self.remote()?;
-        let (number, of) = (options.share.number(), options.share.of());
-        Some(SharedRound { round: remote.round()?, number, of, vanished: Vec::new() })
+    pub(crate) fn shared(&self, share: Share) -> Option<SharedRound> {
+        let (number, of) = (share.number(), share.of());
+        Some(SharedRound { round: self.remote()?.round()?, number, of, vanished: Vec::new() })
     }
 
     /// History of the database before the last round: with the server's preparation of it.
@@ -198,17 +162,11 @@ impl SystemUnderTest {
 pub(super) fn prepared(
     target: &str,
     engine: &dyn Engine,
-    job: &Brokerage,
-    inputs: &Inputs,
-    interrupted: &AtomicBool,
+    job: &dyn SharedJob,
+    context: &RunContext,
 ) -> Result<ReadyDatabase, Failure> {
     engines::make_folder(target)?;
-    database::ready(target, engine, &job.database, job.explicitly_set, inputs, job.check.into(), interrupted)
-}
-
-fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
-    let (address, token) = targets::caller(target, job)?;
-    Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting()).map_err(|error| failure(target, &error))
+    job.wanted(context, &mut |wanted| database::ready(target, engine, wanted, job.depth(), &context.interrupted))
 }
 
 /// Says who is waited for.
@@ -227,34 +185,35 @@ pub(super) fn waiting() -> impl Fn(WaitProgress) + Send + Sync + 'static {
     }
 }
 
-/// The server's database, if it is the requested one.
-pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
+/// The server's database, if it is the requested one; `when` the server found it.
+pub(super) fn served(
+    target: &str,
+    remote: &Remote,
+    when: &str,
+    job: &dyn SharedJob,
+    context: &RunContext,
+) -> Result<ReadyDatabase, Failure> {
+    job.wanted(context, &mut |wanted| {
+        let history = format!("{when}: {}", remote.history());
+        Ok(ReadyDatabase { fingerprint: requested(target, remote, wanted)?, history, checks: Vec::new() })
+    })
+}
+
+fn requested(target: &str, remote: &Remote, wanted: &WantedDatabase<'_>) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
-    let served = part_of(there);
-    let database = &job.database;
-    let set = job.explicitly_set;
-    let or_served = |set: bool, asked: i64, there: i64| if set { asked } else { there };
-    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let customers = or_served(set.customers, signed(database.customers), served.total_customers());
-    let part = Part::new(
-        served.first_customer(),
-        if set.customers { customers } else { served.customers() },
-        customers,
-        or_served(set.scale_factor, database.scale_factor.into(), served.scale_factor()),
-        or_served(set.days, database.days.into(), served.days()),
-    )
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    let constraints = if set.constraints { database.constraints.into() } else { there.constraints };
-    let ours = load::fingerprint(remote, inputs, part, constraints).map_err(|error| engine_failure(target, &error))?;
+    let (size, constraints) = (wanted.adopt)(there);
+    wanted.workload.check_size(&size).map_err(Failure::usage)?;
+    let ours = Fingerprint::of(remote, wanted.workload, wanted.generator, &size, constraints);
+    let ours = ours.map_err(|error| engine_failure(target, &error))?;
     // The schema is hashed in the dialect of the server's engine, which is not ours to know.
-    let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
-    let differences = load::differences(&wanted, there);
+    let ours = Fingerprint { schema: there.schema.clone(), ..ours };
+    let differences = ours.differences(wanted.workload, there);
     if differences.is_empty() {
-        return Ok(wanted);
+        return Ok(ours);
     }
     let mut refused = Failure::usage(format!("{target} serves a different database: {}", differences.join("; ")))
-        .hint("a driver takes customers, days and scale factor from the server unless they are given");
-    if wanted.inputs != there.inputs {
+        .hint("a driver takes the size of the database from the server unless it is given");
+    if ours.inputs != there.inputs {
         refused = refused.hint("the server uses other input data: give --flat-in on both sides, or on neither");
     }
     Err(refused)

@@ -1,16 +1,21 @@
 //! The workloads whose users draw transactions by their shares, as the program's commands have them.
 
+use super::database::WantedDatabase;
+use super::served::{Performing, ServedWorkload};
 use super::verify::Verification;
+use crate::args::{GivenOptions, MixDatabase};
 use crate::execute::RunContext;
 use crate::execute::sample::{SampleChecks, of_target};
 use crate::failure::Failure;
-use bourse_driver::{Clock, Fault, RoundProgress};
-use bourse_engine::{Capabilities, Engine, Isolation, Session};
-use bourse_oltp::check::ledger::Growths;
-use bourse_oltp::mix::{MixResult, Reference, RunOptions, Sequence, Transactions, run};
+use crate::plan::Drivers;
+use bourse_driver::{Clock, RoundProgress};
+use bourse_engine::{Capabilities, Engine, EngineError, Isolation, Session};
+use bourse_oltp::check::ledger::Totals;
+use bourse_oltp::mix::{MixCounts, Reference, RunOptions, Sequence, Transactions, run};
+use bourse_oltp::sut::{RunError, RunResult, SharedWorkload as _};
 use bourse_oltp::verify::Sampled as _;
-use bourse_oltp::{Generator, Size, Workload};
-use bourse_record::OperationIsolation;
+use bourse_oltp::{Generator, Size};
+use bourse_record::{Check, OperationIsolation};
 use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
@@ -22,11 +27,52 @@ pub(crate) fn find(name: &str) -> Option<&'static dyn MixWorkload> {
     WORKLOADS.iter().copied().find(|mixed| mixed.workload().name() == name)
 }
 
-/// A workload whatever the types of its transactions.
-pub(crate) trait MixWorkload: Sync + Debug {
-    /// The workload as data.
-    fn workload(&self) -> &dyn Workload;
+/// Options of a database that were set explicitly; an existing one is otherwise used with its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SetOptions {
+    pub(crate) size: bool,
+    pub(crate) constraints: bool,
+}
 
+impl SetOptions {
+    /// All of them: the database must match each.
+    pub(crate) const ALL: Self = Self { size: true, constraints: true };
+
+    /// Options that were typed or set in the environment.
+    pub(crate) fn of(given: &GivenOptions) -> Self {
+        Self { size: given.given("size"), constraints: given.given("constraints") }
+    }
+}
+
+/// Calls `then` with the database that the options describe.
+pub(crate) fn wanted<R>(
+    mixed: &dyn MixWorkload,
+    database: &MixDatabase,
+    set: SetOptions,
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let size = mixed.size(database.size);
+    mixed.workload().check_size(&size).map_err(Failure::usage)?;
+    let constraints = database.constraints.into();
+    then(&WantedDatabase {
+        workload: mixed.workload(),
+        generator: mixed.generator(),
+        size: size.clone(),
+        constraints,
+        adopt: &|found| {
+            let size = if set.size { size.clone() } else { found.size.clone() };
+            (size, if set.constraints { constraints } else { found.constraints })
+        },
+        reload: database.reload,
+        threads: 1,
+    })
+}
+
+/// Result of a run.
+pub(crate) type MixResult = RunResult<Totals, MixCounts>;
+
+/// A workload whatever the types of its transactions.
+pub(crate) trait MixWorkload: ServedWorkload + Debug {
     /// The generator of its rows.
     fn generator(&self) -> &dyn Generator;
 
@@ -39,24 +85,31 @@ pub(crate) trait MixWorkload: Sync + Debug {
     /// Notice for every report.
     fn notice(&self) -> &'static str;
 
-    /// Growth that runs cause.
-    fn growths(&self) -> &'static Growths;
-
     /// Isolation that each transaction demands, and the one that an engine with these capabilities provides.
     fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation>;
 
     /// Runs a round.
     fn run(
         &self,
-        engine: &dyn Engine,
+        performing: Performing<'_>,
         options: &RunOptions,
         clock: &dyn Clock,
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(&RoundProgress),
-    ) -> Result<MixResult, Fault>;
+    ) -> Result<MixResult, RunError>;
+
+    /// Checks a database after a run, and reconciles its growth.
+    fn check_run(
+        &self,
+        engine: &dyn Engine,
+        size: &Size,
+        ran: &MixResult,
+        clock: &dyn Clock,
+        progress: &mut dyn FnMut(&Check),
+    ) -> Result<Vec<Check>, EngineError>;
 
     /// Samples the transactions on a database beside a target's.
-    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure>;
+    fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks, Failure>;
 
     /// Compares several systems over the transactions of a seed: each is a name with a session, or the reference.
     fn verify(
@@ -72,10 +125,6 @@ pub(crate) trait MixWorkload: Sync + Debug {
 }
 
 impl<T: Transactions + Debug> MixWorkload for T {
-    fn workload(&self) -> &dyn Workload {
-        self
-    }
-
     fn generator(&self) -> &dyn Generator {
         self
     }
@@ -92,10 +141,6 @@ impl<T: Transactions + Debug> MixWorkload for T {
         T::NOTICE
     }
 
-    fn growths(&self) -> &'static Growths {
-        <T as Transactions>::growths()
-    }
-
     fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation> {
         let demands = (0..T::NAMES.len()).map(|kind| (T::NAMES[kind], T::demands(kind).0));
         demands.map(|(name, demanded)| isolation(name, demanded, capabilities)).collect()
@@ -103,17 +148,28 @@ impl<T: Transactions + Debug> MixWorkload for T {
 
     fn run(
         &self,
-        engine: &dyn Engine,
+        performing: Performing<'_>,
         options: &RunOptions,
         clock: &dyn Clock,
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(&RoundProgress),
-    ) -> Result<MixResult, Fault> {
-        run::<T>(engine, options, clock, interrupt, progress)
+    ) -> Result<MixResult, RunError> {
+        performing.sut(|sut| run::<T>(sut, options, clock, interrupt, progress))
     }
 
-    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
-        of_target(self, target, context)
+    fn check_run(
+        &self,
+        engine: &dyn Engine,
+        size: &Size,
+        ran: &MixResult,
+        clock: &dyn Clock,
+        progress: &mut dyn FnMut(&Check),
+    ) -> Result<Vec<Check>, EngineError> {
+        T::check(engine, size, Some((&ran.before, &ran.acknowledged)), clock, progress)
+    }
+
+    fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks, Failure> {
+        of_target(self, target, drivers, context)
     }
 
     fn verify(

@@ -2,6 +2,8 @@
 
 pub(crate) mod database;
 pub(crate) mod mixed;
+pub(crate) mod serve;
+pub(crate) mod served;
 pub(crate) mod verify;
 
 use crate::args::{CheckDepth, ConstraintsArg};

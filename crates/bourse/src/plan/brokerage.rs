@@ -1,7 +1,8 @@
 //! The brokerage workload as a job, and the plan of `bourse tpce run`.
 
+use super::drivers::{Drivers, only_alone};
 use super::sweep::{Sweep, on_each, with_option};
-use super::targets::{self, default_target, with_size};
+use super::targets::{self, Requirements, default_target, with_size};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, DatabaseArgs, ExplicitlySet, MarketAge, RunSettings, TpceRun, numbers};
 use crate::failure::Failure;
@@ -9,10 +10,8 @@ use crate::tpce::whole;
 use bourse_driver::{OpenLoop, SECOND};
 use bourse_record::{NameValue, StoppingRule};
 use bourse_serve::Address;
-use bourse_tpce::sut::Share;
 use bourse_tpce::users::{OptionsError, RunOptions};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Part of a round's rate at which response times are measured after it.
@@ -43,9 +42,6 @@ pub(crate) struct Brokerage {
     pub(crate) users: usize,
     /// Threads that run the market's requests.
     pub(crate) market_users: usize,
-    /// Processes that users are distributed over.
-    #[serde(default = "one")]
-    pub(crate) processes: u32,
     /// Requested rate in Trade-Results a second; `None` in a closed loop.
     pub(crate) rate: Option<f64>,
     /// Whether requests at a rate are due at even distances.
@@ -74,58 +70,25 @@ pub(crate) struct Brokerage {
     /// stored. Files are restored after every run.
     #[serde(default)]
     pub(crate) puts_back: bool,
-    /// Number of this driver of a round on a server, and of all its drivers.
-    pub(crate) part: Option<(u32, u32)>,
-    /// Meeting place of coordinated drivers, which send their statements to the engine themselves.
-    #[serde(default)]
-    pub(crate) coordinate: Option<Coordinate>,
+    /// Drivers that share a round.
+    pub(crate) drivers: Drivers,
     /// Depth of the checks of database and transactions.
     pub(crate) check: CheckDepth,
-    /// File with the token that a server requires.
-    pub(crate) token_file: Option<PathBuf>,
     /// Whether an application server started by Bourse runs between the users and the database.
     pub(crate) served: bool,
 }
 
-/// Meeting place of the drivers of a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Coordinate {
-    /// HOST:PORT or unix:PATH: driver 1 listens there.
-    pub(crate) place: String,
-    /// Longest wait for the other drivers, in nanoseconds.
-    pub(crate) gather_ns: u64,
-    /// The process, if this driver is one of those that another process of this machine started and coordinates.
-    #[serde(default)]
-    pub(crate) process: Option<ProcessOfUsers>,
-}
-
-/// One of the processes of this machine that the users of a round are distributed over.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ProcessOfUsers {
-    /// Number of the process, from 1.
-    pub(crate) number: u32,
-    /// Text of the token of the process that coordinates.
-    pub(crate) token: String,
-}
-
-impl std::fmt::Debug for ProcessOfUsers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ProcessOfUsers").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
 impl Brokerage {
-    /// This driver's share of a round, if several drivers share it.
-    pub(crate) fn driver(&self) -> Option<Share> {
-        match self.process() {
-            Some(process) => Share::process(process.number, self.processes),
-            None => self.part.and_then(|(number, of)| Share::new(number, of)),
+    /// Requirements of its rounds.
+    pub(crate) fn requirements(&self) -> Requirements<'_> {
+        Requirements {
+            workload: WORKLOAD,
+            needs: bourse_tpce::users::needs,
+            has_model: true,
+            drivers: &self.drivers,
+            reloads: self.database.reload,
+            finds_max: self.find_max,
         }
-    }
-
-    /// The process of users that this is, if another process of this machine started it.
-    pub(crate) fn process(&self) -> Option<&ProcessOfUsers> {
-        self.coordinate.as_ref()?.process.as_ref()
     }
 
     /// The options of the latency phase after a round with `per_second` customers' transactions a second.
@@ -154,7 +117,7 @@ impl Brokerage {
         let options = RunOptions {
             users: self.users,
             market_users: self.market_users,
-            processes: self.processes,
+            processes: self.drivers.processes,
             open_loop: self.rate.map(|rate| OpenLoop { shared: self.shared, ..RunOptions::at_rate(rate, self.evenly) }),
             backlog: self.backlog,
             aged_at: match self.market {
@@ -171,12 +134,12 @@ impl Brokerage {
                 ..default.plan
             },
             seed,
-            share: self.driver().unwrap_or(default.share),
+            share: self.drivers.driver().unwrap_or(default.share),
             ..default
         };
         let refused = |error: OptionsError| Failure::usage(error.to_string());
         options.check().map_err(refused)?;
-        self.process().map_or(Ok(options), |process| options.of_process(process.number).map_err(refused))
+        self.drivers.process().map_or(Ok(options), |process| options.of_process(process.number).map_err(refused))
     }
 
     /// The workload on that database with default options otherwise.
@@ -187,7 +150,6 @@ impl Brokerage {
             explicitly_set: ExplicitlySet::ALL,
             users: default.users,
             market_users: default.market_users,
-            processes: one(),
             rate: None,
             evenly: false,
             backlog: None,
@@ -199,10 +161,8 @@ impl Brokerage {
             until: None,
             latency: None,
             puts_back: false,
-            part: None,
-            coordinate: None,
+            drivers: Drivers::ALONE,
             check: CheckDepth::Full,
-            token_file: None,
             served: false,
         })
     }
@@ -216,8 +176,7 @@ impl Brokerage {
             users,
             market_users: settings
                 .market_users
-                .unwrap_or_else(|| RunOptions::market_users_in(users, settings.processes)),
-            processes: settings.processes,
+                .unwrap_or_else(|| RunOptions::market_users_in(users, settings.run.processes)),
             rate: settings.rate,
             evenly: settings.run.arrivals.unwrap_or_default().is_even(),
             shared: settings.run.arrivals.unwrap_or_default().is_shared(),
@@ -227,28 +186,16 @@ impl Brokerage {
             warm_up_ns: nanoseconds(settings.run.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(settings.run.duration.unwrap_or(INTERVAL)),
             latency: settings.latency.then_some(LATENCY),
-            part: arguments.part.map(|part| (part.number(), part.of())),
-            coordinate: arguments.coordinate.clone().map(|place| {
-                let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER_LIMIT));
-                Coordinate { place, gather_ns, process: None }
-            }),
+            drivers: Drivers::of(settings.run.processes, &arguments.drivers),
             check: settings.run.check,
-            token_file: arguments.token.path.clone(),
             ..default
         })
     }
 }
 
-/// All users in one process.
-const fn one() -> u32 {
-    1
-}
-
 /// Default warm-up and interval of a fixed length.
 const WARM_UP: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_secs(30);
-/// Default time that coordinated drivers wait for one another.
-const GATHER_LIMIT: Duration = Duration::from_secs(120);
 /// The longest warm-up of the default job, which may end from a third of it on, and its interval.
 const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
 const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
@@ -263,10 +210,17 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
     }
-    if arguments.coordinate.is_some() {
-        only_alone(arguments)?;
-    }
-    let has_processes = jobs.iter().any(|it| it.job.processes > 1);
+    let run = &settings.run;
+    let others = [
+        ("--find-max", run.find_max),
+        ("--latency", settings.latency),
+        ("--until-steady", settings.until_steady.is_some()),
+        ("--sweep", !run.sweep.is_empty()),
+        ("--market aged", settings.market != MarketAge::New),
+    ];
+    let drivers = Drivers::of(run.processes, &arguments.drivers);
+    only_alone(&drivers, &arguments.targets, &others)?;
+    let has_processes = jobs.iter().any(|it| it.job.drivers.processes > 1);
     if has_processes && settings.latency {
         return Err(Failure::usage(
             "--latency cannot be used with --processes: there is no one stream of arrivals for all",
@@ -289,7 +243,7 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
         || settings.rate.is_some()
         || settings.run.find_max
         || has_processes
-        || arguments.coordinate.is_some()
+        || drivers.coordinate.is_some()
         || !settings.run.sweep.is_empty();
     for JobOnTarget { job, .. } in jobs.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, DEFAULT_INTERVAL_NS);
@@ -299,29 +253,8 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
     let block = CaseBlock { cases, rounds };
     let plan = Plan::of(WORKLOAD, block, settings.run.seed, &settings.run.execution, &settings.run.output);
     // One driver alone cannot repeat a round that all have run.
-    let repeats_disturbed = plan.repeats_disturbed && arguments.coordinate.is_none();
+    let repeats_disturbed = plan.repeats_disturbed && drivers.coordinate.is_none();
     Plan { repeats_disturbed, ..plan }.checked()
-}
-
-/// Refuses options that one of several coordinated drivers cannot apply.
-fn only_alone(arguments: &TpceRun) -> Result<(), Failure> {
-    let settings = &arguments.settings;
-    let options = [
-        ("--find-max", settings.run.find_max),
-        ("--latency", settings.latency),
-        ("--until-steady", settings.until_steady.is_some()),
-        ("--sweep", !settings.run.sweep.is_empty()),
-        ("--processes", settings.processes > 1),
-        ("--market aged", settings.market != MarketAge::New),
-        ("more than one target", arguments.targets.len() > 1),
-    ];
-    match options.iter().find(|(_, is_asked)| *is_asked) {
-        None => Ok(()),
-        Some((option, _)) => {
-            Err(Failure::usage(format!("{option} cannot be used with --coordinate: all drivers run the same rounds"))
-                .hint("start each driver with one target, the same --for and --warmup, and its own --users and --rate"))
-        }
-    }
 }
 
 /// Lets a single round last until its throughput is found to be steady or not.
@@ -401,7 +334,7 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
         run.explicitly_set = ExplicitlySet::ALL;
     }
     let job = Brokerage::of(&run)?;
-    if job.market != MarketAge::New && job.processes > 1 {
+    if job.market != MarketAge::New && job.drivers.processes > 1 {
         return Err(Failure::usage(
             "--market aged cannot be used with --processes: the pending orders are in one process's market",
         ));
@@ -423,7 +356,7 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
     for (name, value) in of_target {
         target = with_option(&target, name, value);
     }
-    targets::check(&target, &job)?;
+    targets::check(&target, &job.requirements())?;
     job.options(0)?;
     Ok(JobOnTarget { target, job, varied: varied(chosen) })
 }
@@ -442,7 +375,7 @@ fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<SweepScop
     match name.replace('_', "-").as_str() {
         "users" => settings.run.users = Some(numbers::threads(value).map_err(refused)?),
         "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
-        "processes" => settings.processes = numbers::processes(value).map_err(refused)?,
+        "processes" => settings.run.processes = numbers::processes(value).map_err(refused)?,
         "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
         "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
         "market" => settings.market = numbers::market(value).map_err(refused)?,

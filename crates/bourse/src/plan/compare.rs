@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
 use super::{CaseBlock, ComparisonPlan, Plan, mix, refuse_unsupported};
-use crate::args::{CompareArgs, ExplicitlySet, MixDatabase, MixRun, TimingMode, TpceRun};
+use crate::args::{CompareArgs, DriverArgs, ExplicitlySet, MixDatabase, MixRun, TimingMode, TpceRun};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
 use crate::output::files;
@@ -61,15 +61,7 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
         let explicitly_set = ExplicitlySet::of(&arguments.given);
-        brokerage::cases(&TpceRun {
-            targets,
-            settings,
-            part: None,
-            coordinate: None,
-            gather: None,
-            token,
-            explicitly_set,
-        })?
+        brokerage::cases(&TpceRun { targets, settings, drivers: DriverArgs::alone(token), explicitly_set })?
     } else if let Some(mixed) = find(&arguments.workload) {
         only_mix(arguments)?;
         mix::cases(mixed, &of_mix(arguments, targets))?
@@ -102,6 +94,7 @@ fn of_mix(arguments: &CompareArgs, targets: Vec<String>) -> MixRun {
         run: settings.run.clone(),
         rate: settings.rate,
         limit: Vec::new(),
+        drivers: DriverArgs::alone(arguments.token.clone()),
         // `compare` has no option `size`: an existing database is used with its own.
         given: arguments.given.clone(),
         database: MixDatabase {
@@ -114,7 +107,7 @@ fn of_mix(arguments: &CompareArgs, targets: Vec<String>) -> MixRun {
 
 /// Refuses options that a workload with a mix cannot follow.
 fn only_mix(arguments: &CompareArgs) -> Result<(), Failure> {
-    const FOLLOWED: [&str; 4] = ["users", "constraints", "reload", "check"];
+    const FOLLOWED: [&str; 6] = ["users", "processes", "constraints", "reload", "check", "path"];
     let workload = &arguments.workload;
     if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
         return Err(Failure::usage(format!("--set, --count and --timing cannot be used with {workload}")));

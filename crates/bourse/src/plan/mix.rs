@@ -1,14 +1,14 @@
 //! Workloads whose users draw transactions by their shares as jobs, and the plan of `bourse WORKLOAD run`.
 
 use super::classic::{OpenLoopPlan, RateSearch, rounds_of};
+use super::drivers::{Drivers, only_alone};
 use super::sweep::{Sweep, on_each, with_option};
-use super::targets::with_suffix;
+use super::targets::{self, Requirements, with_suffix};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, ConstraintsArg, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::mixed::{MixWorkload, find};
-use bourse_oltp::Size;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -39,6 +39,8 @@ pub(crate) struct MixRound {
     pub(crate) measure_ns: u64,
     /// Depth of the checks before the run.
     pub(crate) check: CheckDepth,
+    /// Drivers that share a round.
+    pub(crate) drivers: Drivers,
 }
 
 /// Users, unless set otherwise.
@@ -53,11 +55,6 @@ impl MixRound {
         find(&self.workload).ok_or_else(|| Failure::usage(format!("unknown workload '{}'", self.workload)))
     }
 
-    /// The requested size.
-    pub(crate) fn size(&self) -> Result<Size, Failure> {
-        Ok(self.mixed()?.size(self.size))
-    }
-
     /// The requested size in words.
     pub(crate) fn size_text(&self) -> String {
         self.mixed().map_or_else(|_| self.size.to_string(), |mixed| mixed.workload().size_text(&mixed.size(self.size)))
@@ -66,6 +63,28 @@ impl MixRound {
     /// Rows of the database, about.
     pub(crate) fn rows(&self) -> u64 {
         self.mixed().map_or(0, |mixed| mixed.workload().work(&mixed.size(self.size)) as u64)
+    }
+
+    /// Requirements of its rounds.
+    pub(crate) fn requirements(&self) -> Result<Requirements<'_>, Failure> {
+        Ok(Requirements {
+            workload: self.mixed()?.workload().name(),
+            needs: bourse_oltp::mix::needs,
+            has_model: false,
+            drivers: &self.drivers,
+            reloads: self.reload,
+            finds_max: self.search.is_some(),
+        })
+    }
+
+    /// Refuses more processes than users.
+    fn check_users(&self) -> Result<(), Failure> {
+        let (users, processes) = (self.users, self.drivers.processes);
+        if users >= processes as usize {
+            return Ok(());
+        }
+        let why = format!("too few users for {processes} processes: {users}; each process needs one at least");
+        Err(Failure::usage(why).hint("--users sets their number"))
     }
 
     fn of(mixed: &dyn MixWorkload, arguments: &MixRun) -> Self {
@@ -83,6 +102,7 @@ impl MixRound {
             warm_up_ns: nanoseconds(arguments.run.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(arguments.run.duration.unwrap_or(INTERVAL)),
             check: arguments.run.check,
+            drivers: Drivers::of(arguments.run.processes, &arguments.drivers),
         }
     }
 }
@@ -90,10 +110,16 @@ impl MixRound {
 /// The plan of `bourse WORKLOAD run`.
 pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, Failure> {
     let cases = cases(mixed, arguments)?;
+    let drivers = Drivers::of(arguments.run.processes, &arguments.drivers);
+    let others = [("--find-max", arguments.run.find_max), ("--sweep", !arguments.run.sweep.is_empty())];
+    only_alone(&drivers, &arguments.targets, &others)?;
     let default = if cases.len() == 1 { 1 } else { rounds_of(cases.len()) };
     let block = CaseBlock { cases, rounds: arguments.run.rounds.unwrap_or(default) };
     let name = mixed.workload().name();
-    Plan::of(name, block, arguments.run.seed, &arguments.run.execution, &arguments.run.output).checked()
+    let plan = Plan::of(name, block, arguments.run.seed, &arguments.run.execution, &arguments.run.output);
+    // One driver alone cannot repeat a round that all have run.
+    let repeats_disturbed = plan.repeats_disturbed && drivers.coordinate.is_none();
+    Plan { repeats_disturbed, ..plan }.checked()
 }
 
 /// A case of each target with each combination of the sweeps, everything checked.
@@ -121,6 +147,7 @@ fn case(
                 let rate = numbers::operations_a_second(value).map_err(refused)?;
                 job.open_loop = OpenLoopPlan::of(Some(rate), arguments.run.arrivals);
             }
+            "processes" => job.drivers.processes = numbers::processes(value).map_err(refused)?,
             name if name == mixed.unit() => {
                 job.size = numbers::counted(value).map_err(refused)?;
                 (job.is_size_set, sized) = (true, true);
@@ -139,6 +166,7 @@ fn case(
     for (name, value) in of_target {
         target = with_option(&target, name, value);
     }
-    engines::needs(&target, engines::open(&target)?.as_ref(), bourse_oltp::mix::needs)?;
+    targets::check(&target, &job.requirements()?)?;
+    job.check_users()?;
     Ok(PlannedCase::of_database(target, job.into(), varied(chosen)))
 }

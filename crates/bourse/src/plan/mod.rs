@@ -5,6 +5,7 @@
 //! | `brokerage` | `tpce run` |
 //! | `classic` | `micro run` |
 //! | `compare`, `quick`, `suite` | those commands |
+//! | `drivers` | processes and drivers that share a round |
 //! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
 //! | `search` | the limits of a search for the highest rate, and the jobs of its rounds |
 //! | `sweep` | options that take several values |
@@ -16,6 +17,7 @@ pub(crate) mod about;
 pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
+pub(crate) mod drivers;
 pub(crate) mod mix;
 pub(crate) mod quick;
 pub(crate) mod search;
@@ -27,6 +29,7 @@ pub(crate) mod work;
 
 pub(crate) use brokerage::Brokerage;
 pub(crate) use classic::ClassicRound;
+pub(crate) use drivers::Drivers;
 pub(crate) use mix::MixRound;
 pub(crate) use search::SearchPlan;
 pub(crate) use work::Job;

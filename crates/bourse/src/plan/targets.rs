@@ -1,11 +1,11 @@
 //! Targets as a plan sees them: their text is parsed, their engines' capabilities are read; nothing is opened.
 
-use super::{Brokerage, ClassicRound};
+use super::{ClassicRound, Drivers};
 use crate::args::DatabaseArgs;
 use crate::engines;
 use crate::failure::Failure;
-use crate::tpce::serve::failure;
-use bourse_engine::{Hosting, Location};
+use crate::oltp::serve::failure;
+use bourse_engine::{Capabilities, Hosting, Location};
 use bourse_serve::address::socket_path;
 use bourse_serve::{Address, ServeError, Token};
 
@@ -21,37 +21,53 @@ pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>, F
     Ok(lacking)
 }
 
-/// Refuses a target that cannot run the brokerage workload. A server is called only when its round begins: it would take two
+/// Requirements of a transactional workload's rounds.
+pub(crate) struct Requirements<'j> {
+    /// Name of the workload.
+    pub(crate) workload: &'static str,
+    /// Reasons why an engine cannot run it.
+    pub(crate) needs: fn(&Capabilities) -> Vec<String>,
+    /// Whether a reference model replaces an engine that stores nothing.
+    pub(crate) has_model: bool,
+    /// Drivers that share a round.
+    pub(crate) drivers: &'j Drivers,
+    /// Whether an existing database is replaced.
+    pub(crate) reloads: bool,
+    /// Whether the highest rate is searched for.
+    pub(crate) finds_max: bool,
+}
+
+/// Refuses a target that cannot run a transactional workload. A server is called only when its round begins: it would take two
 /// calls for two drivers.
-pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
-    if let (true, Some(_)) = (Address::has_scheme(target), &job.coordinate) {
+pub(crate) fn check(target: &str, of: &Requirements<'_>) -> Result<(), Failure> {
+    let Drivers { processes, coordinate, .. } = of.drivers;
+    if let (true, Some(_)) = (Address::has_scheme(target), coordinate) {
         return Err(Failure::usage(format!(
             "--coordinate cannot be used with the server {target}, which coordinates its drivers"
         ))
         .hint("leave --coordinate out; or name the database that the server has, once the server has ended"));
     }
     if Address::has_scheme(target) {
-        if job.processes > 1 {
+        if *processes > 1 {
             return Err(Failure::usage(format!("--processes cannot be used with the server {target}"))
                 .hint("start several drivers, each with its --part K/N"));
         }
-        return caller(target, job).map(|_| ());
+        return caller(target, of).map(|_| ());
     }
-    if let (Some(driver), None) = (job.driver(), &job.coordinate) {
+    if let (Some(driver), None) = (of.drivers.driver(), coordinate) {
         return Err(Failure::usage(format!(
             "--part {driver}: {target} is not a server, which several drivers could share"
         ))
         .hint("--coordinate HOST:PORT, the same for all drivers, has them share a database that each of them can reach")
-        .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
+        .hint(format!("`bourse {} serve {target}` serves it; then run each part on bourse://HOST:PORT", of.workload)));
     }
     let engine = engines::open(target)?;
-    // The reference model replaces an engine that stores nothing.
-    if !matches!(engine.location(), Location::Nowhere) {
-        engines::needs_tpce(target, engine.as_ref())?;
+    if !(of.has_model && matches!(engine.location(), Location::Nowhere)) {
+        engines::needs(target, engine.as_ref(), of.needs)?;
     }
-    let shares = job.processes > 1 || job.coordinate.is_some();
+    let shares = *processes > 1 || coordinate.is_some();
     if !shares || engine.capabilities().processes {
-        return match &job.coordinate {
+        return match coordinate {
             Some(coordinate) => place(&coordinate.place).map(|_| ()),
             None => Ok(()),
         };
@@ -64,23 +80,23 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         Hosting::OwnedServer(_) => "its server belongs to one process, and ends with it",
         _ => why,
     };
-    let option = if job.coordinate.is_some() { "--coordinate" } else { "--processes" };
+    let option = if coordinate.is_some() { "--coordinate" } else { "--processes" };
     Err(Failure::usage(format!("{option} cannot be used with {target}: {why}"))
         .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"))
 }
 
 /// Address and token of a server; options that it would refuse, or cannot apply, are refused before it is called.
-pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
-    if job.database.reload {
+pub(crate) fn caller(target: &str, of: &Requirements<'_>) -> Result<(Address, Option<Token>), Failure> {
+    if of.reloads {
         return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
             .hint("stop the server, and start it again with --reload"));
     }
-    if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
+    if let Some(part) = of.drivers.driver().filter(|part| part.of() > 1 && of.finds_max) {
         return Err(Failure::usage(format!("--find-max cannot be used with driver {part} of several"))
             .hint("use one driver, without --part; or give each driver its share of a known --rate"));
     }
     let address: Address = target.parse().map_err(|error| failure(target, &error))?;
-    let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
+    let token = Token::find(of.drivers.token_file.as_deref()).map_err(|error| failure(target, &error))?;
     Ok((address, token))
 }
 

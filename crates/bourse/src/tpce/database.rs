@@ -3,7 +3,9 @@
 use super::{threads, whole};
 use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::Failure;
+use crate::inputs::inputs;
 use crate::oltp::database::{self, ReadyDatabase, WantedDatabase};
+use crate::oltp::serve::ServedDatabase;
 use bourse_egen::Inputs;
 use bourse_engine::Engine;
 use bourse_oltp::Size;
@@ -41,6 +43,24 @@ pub(crate) fn wanted<T>(
         adopt: &|found| size_as_loaded(found, wanted, set),
         reload: wanted.reload,
         threads: threads(wanted.threads),
+    })
+}
+
+/// Calls `then` with the database that the options describe, as it is served.
+pub(crate) fn served(
+    target: &str,
+    database: &DatabaseArgs,
+    set: ExplicitlySet,
+    then: impl FnOnce(&ServedDatabase<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    whole(database)?;
+    then(&ServedDatabase {
+        workload: &Tpce,
+        needs: bourse_tpce::users::needs,
+        ready: &|engine, interrupted| {
+            let inputs = inputs(database.flat_in.as_deref())?;
+            ready(target, engine, database, set, &inputs, Depth::Full, interrupted)
+        },
     })
 }
 

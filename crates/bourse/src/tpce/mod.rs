@@ -1,7 +1,6 @@
 //! TPC-E as the program's commands have it.
 
 pub(crate) mod database;
-pub(crate) mod serve;
 
 use crate::args::DatabaseArgs;
 use crate::failure::Failure;

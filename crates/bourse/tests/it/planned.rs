@@ -255,8 +255,8 @@ fn a_round_of_either_kind_runs_in_a_process_of_its_own() {
                       "threads": null, "reload": false },
         "explicitly_set": { "customers": true, "days": true, "scale_factor": true, "constraints": true },
         "users": 1, "market_users": 1, "rate": null, "evenly": false, "backlog": null, "find_max": false,
-        "warm_up_ns": 1_000_000_000_u64, "measure_ns": 1_000_000_000_u64, "part": null, "check": "quick",
-        "token_file": null, "served": false,
+        "warm_up_ns": 1_000_000_000_u64, "measure_ns": 1_000_000_000_u64, "check": "quick", "served": false,
+        "drivers": { "processes": 1, "part": null, "coordinate": null, "token_file": null },
     } });
     let (code, answer, said) = asked(folder.path(), &request("sqlite::memory:", &brokerage));
     assert_eq!((code, said.as_str()), (Some(0), ""));

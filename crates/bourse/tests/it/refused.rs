@@ -74,7 +74,10 @@ fn targets_that_are_none() {
         refused(&["tpce", "run", "sqlite:x.db", server, option, value], &words);
     }
     refused(&["tpce", "run", server, "--find-max", "--part", "1/2"], &["--find-max", "driver 1/2", "without --part"]);
-    refused(&["tpce", "verify", "sqlite:x.db", server], &[server, "only `bourse tpce run` can use it"]);
+    refused(
+        &["tpce", "verify", "sqlite:x.db", server],
+        &[server, "only `bourse tpce run` and `bourse tatp run` can use it"],
+    );
     refused(&["tpce", "acid", server], &[server, "name the database that the server serves"]);
     refused(
         &["quick", "--workloads", "point-read,sql"],

@@ -10,9 +10,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// A server in a process of its own, killed at the latest with the test.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
@@ -22,8 +22,12 @@ impl Server {
 
     fn start_at(folder: &Path, listen: &str, more: &[&str]) -> Self {
         let target = "sqlite:a.db?sync=off";
-        let arguments = [&["tpce", "serve", target, "--days", "1", "--listen", listen][..], more].concat();
-        let mut command = bourse(folder, &arguments);
+        Self::start_with(folder, &[&["tpce", "serve", target, "--days", "1", "--listen", listen][..], more].concat())
+    }
+
+    /// Starts a server by its command.
+    pub(crate) fn start_with(folder: &Path, arguments: &[&str]) -> Self {
+        let mut command = bourse(folder, arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
         let mut url = String::new();
         let stdout = child.stdout.as_mut().expect("its output is a pipe");
@@ -32,7 +36,7 @@ impl Server {
     }
 
     /// Interrupts it; returns its exit code and its output.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill can be run");
         assert!(sent.success());
         let status = self.child.wait().expect("it ends");
@@ -189,7 +193,11 @@ fn a_socket_of_this_machine_is_driven_like_a_port() {
     assert!(report.contains("network, mean") && report.contains("bourse+unix:"), "{report}");
     let refused = output(folder, &["tpce", "check", &server.url]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("only `bourse tpce run` can use it"), "{}", text(&refused.stderr));
+    assert!(
+        text(&refused.stderr).contains("only `bourse tpce run` and `bourse tatp run` can use it"),
+        "{}",
+        text(&refused.stderr)
+    );
     let (code, said) = server.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("this user's programs, and root's, may drive it"), "{said}");

@@ -1,17 +1,28 @@
 //! `bourse tatp`: the commands of the harness with another workload than TPC-E.
 
-use crate::{output, text};
+use crate::serve::Server;
+use crate::{bourse, output, text};
 use bourse_engine::Engine as _;
 use bourse_record::{CheckStatus, Document as _, Outcome, RunFile};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// A short run, whose figures do not matter.
 const SHORT: [&str; 8] = ["--for", "300ms", "--warmup", "100ms", "--users", "2", "--no-wait", "--seed=1"];
 
 fn run_file(folder: &Path) -> RunFile {
-    let mut runs = std::fs::read_dir(folder.join("bourse-runs")).expect("there are runs");
-    let run = runs.next().expect("there is a run").expect("a folder").path().join("run.json");
-    RunFile::read(&run).expect("a run file")
+    run_in(&folder.join("bourse-runs"))
+}
+
+/// The run in a folder of runs.
+fn run_in(runs: &Path) -> RunFile {
+    RunFile::read(&run_folder(runs).join("run.json")).expect("a run file")
+}
+
+/// The folder of the run in a folder of runs.
+fn run_folder(runs: &Path) -> PathBuf {
+    let mut runs = std::fs::read_dir(runs).expect("there are runs");
+    runs.next().expect("there is a run").expect("a folder").path()
 }
 
 #[test]
@@ -127,4 +138,116 @@ fn databases_of_two_workloads_are_not_taken_for_one_another() {
     let refused = output(folder, &["tatp", "load", "sqlite:y.db", "--size", "1500"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("expected a multiple of 1000"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn processes_share_a_database_and_are_reconciled_together() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let target = "sqlite:x.db?sync=off";
+    assert!(output(folder, &["tatp", "load", target, "--size", "2k"]).status.success());
+    let run = [
+        "tatp",
+        "run",
+        target,
+        "--processes",
+        "2",
+        "--users",
+        "3",
+        "--for",
+        "1s",
+        "--warmup",
+        "200ms",
+        "--no-wait",
+        "--check",
+        "quick",
+        "--rate",
+        "400",
+    ];
+    let ran = output(folder, &run);
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let case = &run_file(folder).cases[0];
+    let users: Vec<u64> = case.conditions.processes.iter().map(|it| it.users).collect();
+    assert_eq!((users, case.conditions.users), (vec![1, 2], Some(3)));
+    let round = &case.rounds[0];
+    assert_eq!((&round.void, &round.shared, round.failed()), (&None, &None, 0));
+    let growth: Vec<_> = round.checks.iter().filter(|check| check.name == "call forwardings").collect();
+    assert_eq!(growth.iter().map(|check| check.status).collect::<Vec<_>>(), [CheckStatus::Passed], "once, for both");
+    assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
+    let ended: u64 = round.operations.iter().map(bourse_record::Operation::ended).sum();
+    assert!((250..650).contains(&ended), "the rate of all processes together: {ended}");
+    let refused = output(folder, &["tatp", "run", target, "--processes", "3", "--users", "2"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("too few users for 3 processes: 2"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn two_drivers_share_a_server() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let server = Server::start_with(
+        folder,
+        &["tatp", "serve", "sqlite:x.db?sync=off", "--size", "2k", "--listen", "127.0.0.1:0"],
+    );
+    let parts = ["1/2", "2/2"].map(|part| {
+        let run = ["tatp", "run", &server.url, "--part", part, "--for", "1s", "--warmup", "200ms", "--no-wait", "-o"];
+        let out = format!("part-{}", &part[..1]);
+        bourse(folder, &[&run[..], &[&out]].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    });
+    for (at, part) in parts.into_iter().enumerate() {
+        let ended = part.expect("it can be started").wait_with_output().expect("it ends");
+        assert_eq!(ended.status.code(), Some(0), "{}{}", text(&ended.stdout), text(&ended.stderr));
+        let run = run_in(&folder.join(format!("part-{}", at + 1)));
+        let round = &run.cases[0].rounds[0];
+        let names = ["answers to driver 1/2", "answers to driver 2/2", "call forwardings"];
+        let of = |name: &str| round.checks.iter().find(|check| check.name == name).map(|check| check.status);
+        assert_eq!(names.map(of), [Some(CheckStatus::Passed); 3], "{:#?}", round.checks);
+        assert_eq!(run.cases[0].workload.parameters[0].value, "2000", "the server's size");
+        assert!(round.operations.iter().all(|it| it.server.is_some()), "a server performs them");
+    }
+    // Rounds begin alike here too, and a driver of another workload is refused.
+    let rounds = ["tatp", "run", &server.url, "--rounds", "2", "--for", "300ms", "--warmup", "100ms", "--no-wait"];
+    let ran = output(folder, &rounds);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let second = &run_file(folder).cases[0].rounds[1];
+    let history = second.facts.iter().find(|fact| fact.name == "database").expect("its history is known");
+    assert!(history.value.contains("the state before the first round"), "{}", history.value);
+    let refused = output(folder, &["tpce", "run", &server.url, "--for", "1s"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("it serves tatp, and this driver runs tpce"), "{}", text(&refused.stderr));
+    let (code, said) = server.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("transactions answered, "), "{said}");
+    let runs = ["part-1", "part-2"].map(|out| run_folder(&folder.join(out)).display().to_string());
+    let merged = output(folder, &["report", &runs[0], &runs[1]]);
+    assert!(merged.status.success(), "{}", text(&merged.stderr));
+    assert!(text(&merged.stdout).contains("Get-Subscriber-Data"), "{}", text(&merged.stdout));
+}
+
+#[test]
+fn two_drivers_are_coordinated() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let target = "sqlite:x.db?sync=off";
+    assert!(output(folder, &["tatp", "load", target, "--size", "2k"]).status.success());
+    let place = format!("unix:{}", folder.join("s").display());
+    let parts = ["1/2", "2/2"].map(|part| {
+        let out = format!("part-{}", &part[..1]);
+        let run = ["tatp", "run", target, "--part", part, "--coordinate", &place, "--for", "1s", "--warmup", "200ms"];
+        let more = ["--no-wait", "--check", "quick", "-o", &out];
+        bourse(folder, &[&run[..], &more].concat()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    });
+    let rounds = parts.into_iter().zip(["part-1", "part-2"]).map(|(part, out)| {
+        let ended = part.expect("it can be started").wait_with_output().expect("it ends");
+        assert_eq!(ended.status.code(), Some(0), "{}{}", text(&ended.stdout), text(&ended.stderr));
+        run_in(&folder.join(out)).cases.swap_remove(0).rounds.swap_remove(0)
+    });
+    let [one, other] = <[_; 2]>::try_from(rounds.collect::<Vec<_>>()).expect("two drivers");
+    let shared = |round: &bourse_record::Round| round.shared.clone().expect("it is shared");
+    assert_eq!((shared(&one).round, shared(&one).of), (shared(&other).round, 2));
+    let growth = one.checks.iter().find(|check| check.name == "call forwardings").expect("it is reconciled");
+    assert_eq!(growth.status, CheckStatus::Passed, "{}", growth.evidence);
+    let refused = output(folder, &["tatp", "run", target, "--part", "1/2"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("`bourse tatp serve sqlite:x.db?sync=off`"), "{}", text(&refused.stderr));
 }

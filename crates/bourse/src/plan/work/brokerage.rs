@@ -128,27 +128,19 @@ impl JobWork for Brokerage {
         };
         let at_part = |it: LatencyPlan| format!(", then {} at 70 % of its rate", time(it.measure_ns));
         let latency = self.latency.map(at_part).unwrap_or_default();
-        let processes = match self.processes {
-            1 => String::new(),
-            processes => format!(" in {processes} processes"),
-        };
-        let driver = match (&self.coordinate, self.driver()) {
-            (Some(coordinate), Some(driver)) => format!(", driver {driver} coordinated at {}", coordinate.place),
-            _ => String::new(),
-        };
+        let drivers = self.drivers.words();
         let set = self.explicitly_set;
         let keeps = engines::location(target).is_ok_and(|it| it.file().is_some());
         let own = if keeps && !(set.customers && set.days) { " (a database that is there keeps its size)" } else { "" };
         format!(
-            "{WORKLOAD}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{processes}{driver}, {load}{market_age}{until}{latency}",
+            "{WORKLOAD}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{drivers}, {load}{market_age}{until}{latency}",
             self.database.customers, self.database.days, self.users, self.market_users
         )
     }
 
     fn databases(&self) -> String {
         let loaded = if self.database.reload { "loaded anew" } else { "loaded if it does not exist" };
-        let then = if self.coordinate.is_some() { "kept" } else { "restored" };
-        format!("{loaded}; {then} after the run")
+        format!("{loaded}; {} after the run", self.drivers.then())
     }
 
     fn database_key(&self) -> String {
@@ -168,7 +160,7 @@ impl JobWork for Brokerage {
     }
 
     fn joins_another(&self) -> bool {
-        self.driver().is_some_and(|driver| driver.number() > 1)
+        self.drivers.joins_another()
     }
 
     fn forget_reload(&mut self) {

@@ -86,12 +86,12 @@ impl JobWork for MixRound {
             None => "closed loop".to_owned(),
         };
         let users = if self.users == 1 { "user" } else { "users" };
-        format!("{}: {}, {} {users}, {load}", self.workload, self.size_text(), self.users)
+        format!("{}: {}, {} {users}{}, {load}", self.workload, self.size_text(), self.users, self.drivers.words())
     }
 
     fn databases(&self) -> String {
         let loaded = if self.reload { "loaded anew" } else { "loaded if it does not exist" };
-        format!("{loaded}; restored after the run")
+        format!("{loaded}; {} after the run", self.drivers.then())
     }
 
     fn database_key(&self) -> String {
@@ -106,6 +106,10 @@ impl JobWork for MixRound {
 
     fn samples(&self) -> bool {
         self.check == CheckDepth::Full
+    }
+
+    fn joins_another(&self) -> bool {
+        self.drivers.joins_another()
     }
 
     fn forget_reload(&mut self) {

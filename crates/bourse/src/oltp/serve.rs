@@ -1,55 +1,54 @@
 //! The application server, for drivers elsewhere.
 
-use crate::args::{DatabaseArgs, ExplicitlySet};
+use super::database::{ReadyDatabase, engine_failure};
+use super::served::ServedWorkload;
 use crate::failure::{Exit, Failure};
-use crate::inputs::inputs;
-use crate::oltp::database::engine_failure;
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_driver::RealClock;
+use bourse_engine::{Capabilities, Engine};
 use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, Listen, ServeError, Server, ServerOptions};
-use bourse_tpce::check::Depth;
-use bourse_tpce::load::part_of;
 use std::net::ToSocketAddrs as _;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A database that is going to be served.
+pub(crate) struct ServedDatabase<'d> {
+    /// The workload.
+    pub(crate) workload: &'static dyn ServedWorkload,
+    /// Reasons why an engine cannot run it.
+    pub(crate) needs: fn(&Capabilities) -> Vec<String>,
+    /// Makes sure that the engine's target holds the database, until the flag is set.
+    pub(crate) ready: &'d dyn Fn(&dyn Engine, &AtomicBool) -> Result<ReadyDatabase, Failure>,
+}
 
 /// Serves a database to programs of this machine at a free port, and passes its address to a callback.
 pub(crate) fn serve_here(
     target: &str,
-    database: &DatabaseArgs,
+    database: &ServedDatabase<'_>,
     told: impl FnOnce(String) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    serve_as(
-        target,
-        database,
-        ExplicitlySet::ALL,
-        ServerOptions::new(resolved("--listen", "127.0.0.1:0")?, env!("CARGO_PKG_VERSION")),
-        told,
-    )
+    let options = ServerOptions::new(resolved("--listen", "127.0.0.1:0")?, env!("CARGO_PKG_VERSION"));
+    serve_as(target, database, options, told)
 }
 
 /// Loads if needed, listens, serves until it is interrupted.
 pub(crate) fn serve_as(
     target: &str,
-    database: &DatabaseArgs,
-    set: ExplicitlySet,
+    database: &ServedDatabase<'_>,
     options: ServerOptions,
     told: impl FnOnce(String) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    super::whole(database)?;
     let engine = engines::open(target)?;
-    engines::needs_tpce(target, engine.as_ref())?;
+    engines::needs(target, engine.as_ref(), database.needs)?;
     let failed = |error| failure(target, &error);
     // An address that cannot be listened on is refused before minutes of loading; a driver that came already would get no
     // answer.
     drop(Server::bind(options.clone()).map_err(failed)?);
     engines::make_folder(target)?;
-    let inputs = inputs(database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    let ready = super::database::ready(target, engine.as_ref(), database, set, &inputs, Depth::Full, &interrupted)?;
-    drop(inputs);
+    let ready = (database.ready)(engine.as_ref(), &interrupted)?;
     // Before the engine's description: the share of each session is among its settings.
     if let Some(divided) = engine.expect_sessions(options.workers) {
         note(&format!("{target}: {divided}"));
@@ -58,10 +57,9 @@ pub(crate) fn serve_as(
     let with_token = options.token.is_some();
     let server = Server::bind(options).map_err(failed)?;
     let address = server.address().clone();
-    let part = part_of(&ready.fingerprint);
     note(&format!(
-        "serving {target}: {} of trades; {}; Ctrl-C ends it",
-        super::database::sized(part.customers(), part.days()),
+        "serving {target}: {}; {}; Ctrl-C ends it",
+        database.workload.workload().size_text(&ready.fingerprint.size),
         match (&address, with_token) {
             (_, true) => "drivers need the token",
             (Address::Unix { .. }, false) => "this user's programs, and root's, may drive it",
@@ -71,8 +69,8 @@ pub(crate) fn serve_as(
     told(address.to_string())?;
     let offer = Offer { engine: engine.as_ref(), fingerprint: &ready.fingerprint, history: &ready.history };
     let sent_away = AtomicU64::new(0);
-    let ended =
-        server.run(offer, &RealClock::start(), &interrupted, &|event| tell(&event, &sent_away)).map_err(failed)?;
+    let tell = |event| tell(&event, &sent_away);
+    let ended = database.workload.serve(server, offer, &RealClock::start(), &interrupted, &tell).map_err(failed)?;
     if ended.in_a_round {
         return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
     }
@@ -119,7 +117,7 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
             usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
         }
         ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
-            .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
+            .hint("`bourse tpce serve TARGET`, or `tatp serve`, starts a server and prints its address"),
         ServeError::Version { .. } => usage("run the same version on both sides"),
         ServeError::NotAServer { .. } => usage("check the port"),
         ServeError::Engine(error) => engine_failure(target, error),
