@@ -11,7 +11,7 @@
 //! | [`population`] | their rows |
 //! | [`requests`] | inputs of transactions |
 //! | [`transactions`] | the seven transactions |
-//! | [`reference`] | the same on plain collections |
+//! | [`mod@reference`] | the transactions on plain collections |
 //! | `workload` | sizes, conditions and growth for the harness |
 //!
 //! ```

@@ -9,7 +9,7 @@
 //! | [`subject`] | the systems that are compared |
 //! | [`sql`] | an engine as a subject, with a trace of its statements |
 //! | [`lockstep`] | the sequence of transactions, performing and comparing |
-//! | [`reference`] | tables on plain collections, as the reference that is no database |
+//! | [`mod@reference`] | tables on plain collections, as the reference that is no database |
 //! | [`sample`] | the samples at the end of a run |
 //! | [`contention`] | two sessions on the same rows |
 //! | [`difference`] | the first difference, as a person reads it |
