@@ -51,7 +51,7 @@ pub(crate) const VAIN_WAITS: u32 = 2;
 /// Everything that a command is going to run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Name of the run: its folder's, which its document has too.
+    /// Name of the run, which its folder and its document have.
     pub(crate) name: String,
     /// Blocks, run one after the other.
     pub(crate) blocks: Vec<CaseBlock>,
