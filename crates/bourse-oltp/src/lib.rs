@@ -10,13 +10,15 @@
 //! | [`check`] | checks of a database, and the reconciliation of a run |
 //! | [`isolation`] | isolation demanded and provided |
 //! | [`mix`] | users who draw transactions by their shares |
+//! | [`mod@planted`] | bugs on purpose, to see which checks catch them |
 //! | [`sut`] | the system under test: in this process, served, or shared with other drivers |
-//! | [`verify`] | systems compared in lockstep |
+//! | [`verify`] | systems compared in lockstep, the samples at the end of a run |
 
 pub mod check;
 pub mod isolation;
 pub mod load;
 pub mod mix;
+pub mod planted;
 pub mod sut;
 pub mod verify;
 pub mod workload;

@@ -22,6 +22,8 @@
 //! assert!((100..180).contains(&updates), "14 % of the mix: {updates}");
 //! ```
 
+#[cfg(feature = "planted-bug")]
+pub mod planted;
 pub mod population;
 pub mod reference;
 pub mod requests;

@@ -8,16 +8,10 @@ use crate::transactions::Output;
 use bourse_oltp::verify::ReferenceTables;
 use bourse_schema::TableRow as _;
 
-const MISSED: (i32, Output) = (1, Output::Missed);
 const CHANGED: (i32, Output) = (0, Output::Changed);
 
-/// Performs a transaction; its status code and output.
-pub fn perform(tables: &mut ReferenceTables, request: &Request) -> (i32, Output) {
-    found(tables, request).unwrap_or(MISSED)
-}
-
-/// The same; `None` for a miss.
-fn found(tables: &mut ReferenceTables, request: &Request) -> Option<(i32, Output)> {
+/// Performs a transaction; its status code and output, or `None` for a miss.
+pub fn perform(tables: &mut ReferenceTables, request: &Request) -> Option<(i32, Output)> {
     Some(match *request {
         Request::GetSubscriberData { s_id: SubscriberId(id) } => {
             let columns = Subscriber::table().columns[2..].iter();
@@ -66,6 +60,6 @@ fn found(tables: &mut ReferenceTables, request: &Request) -> Option<(i32, Output
 }
 
 /// Subscribers are numbered by their id.
-fn id_of(sub_nbr: &Number) -> Option<i64> {
+pub(crate) fn id_of(sub_nbr: &Number) -> Option<i64> {
     sub_nbr.as_str().parse().ok()
 }

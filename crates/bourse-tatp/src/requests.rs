@@ -3,6 +3,7 @@
 use crate::population::{START_TIMES, location, number};
 use crate::tables::{Number, SubscriberId};
 use bourse_oltp::mix::place;
+use bourse_oltp::planted;
 use bourse_stats::SplitMix;
 use serde::{Deserialize, Serialize};
 
@@ -142,6 +143,7 @@ impl Iterator for Emulator {
 
     fn next(&mut self) -> Option<Request> {
         let kind = place(&SHARES, 100.0 * self.random.unit());
+        let kind = if planted!(MixWithoutDelete) { kind.min(5) } else { kind };
         let s_id = self.subscriber();
         let sub_nbr = number(s_id.0);
         Some(match kind {

@@ -5,6 +5,7 @@
 use crate::requests::Request;
 use crate::tables::{Number, SubscriberId};
 use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value};
+use bourse_oltp::planted;
 use serde::{Deserialize, Serialize};
 
 /// Output of a transaction.
@@ -46,7 +47,6 @@ pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output, Engine
         }
         Request::GetAccessData { s_id, ai_type } => get_access_data(db, *s_id, *ai_type),
         Request::UpdateLocation { sub_nbr, vlr_location } => update_location(db, sub_nbr, *vlr_location),
-        // What is left open when the harness rolls back are these.
         Request::UpdateSubscriberData { s_id, bit_1, sf_type, data_a } => {
             writing(db, |db| update_subscriber_data(db, *s_id, *bit_1, *sf_type, *data_a))
         }
@@ -54,7 +54,10 @@ pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output, Engine
             writing(db, |db| insert_call_forwarding(db, sub_nbr, *sf_type, [*start_time, *end_time], numberx))
         }
         Request::DeleteCallForwarding { sub_nbr, sf_type, start_time } => {
-            writing(db, |db| delete_call_forwarding(db, sub_nbr, *sf_type, *start_time))
+            let was_found =
+                planted!(EarlySearchTrusted: crate::planted::finds(db, sub_nbr, *sf_type, *start_time)?; false);
+            let output = writing(db, |db| delete_call_forwarding(db, sub_nbr, *sf_type, *start_time))?;
+            Ok(if was_found { Output::Changed } else { output })
         }
     }
 }
@@ -66,7 +69,8 @@ fn writing(
 ) -> Result<Output, EngineError> {
     db.begin(Isolation::ReadCommitted, Access::Write)?;
     let output = transaction(db)?;
-    if output == Output::Changed {
+    let commits = planted!(ChangeRolledBack: false; planted!(MissCommitted: true; output == Output::Changed));
+    if commits {
         db.commit()?
     } else {
         db.rollback()?
@@ -102,7 +106,9 @@ static SELECT_DESTINATIONS: Sql = Sql::new(
 
 fn get_new_destination(db: &mut dyn Session, request: [i64; 4]) -> Result<Output, EngineError> {
     let mut numbers: Vec<String> = Vec::new();
-    db.query(&SELECT_DESTINATIONS, Params::of(&request.map(Value::from)), &mut |row| {
+    let select = planted!(InactiveServiceFound: &crate::planted::DESTINATIONS_OF_ANY; &SELECT_DESTINATIONS);
+    let select = planted!(LastHourIncluded: &crate::planted::DESTINATIONS_UNTIL; select);
+    db.query(select, Params::of(&request.map(Value::from)), &mut |row| {
         numbers.push(row.get(0)?);
         Ok(())
     })?;
@@ -133,7 +139,8 @@ fn update_subscriber_data(
     sf_type: u8,
     data_a: u8,
 ) -> Result<Output, EngineError> {
-    if db.execute(&UPDATE_BIT, Params::of(&[s_id.0.into(), bit_1.into()]))? != 1 {
+    let update = planted!(SettingInOtherColumn: &crate::planted::UPDATE_OTHER_BIT; &UPDATE_BIT);
+    if db.execute(update, Params::of(&[s_id.0.into(), bit_1.into()]))? != 1 {
         return Err(missing(&UPDATE_BIT));
     }
     let changed = db.execute(&UPDATE_FACILITY, Params::of(&[s_id.0.into(), sf_type.into(), data_a.into()]))?;
@@ -143,6 +150,10 @@ fn update_subscriber_data(
 static UPDATE_LOCATION: Sql = Sql::new("UPDATE subscriber SET vlr_location = ?2 WHERE sub_nbr = ?1");
 
 fn update_location(db: &mut dyn Session, sub_nbr: &Number, vlr_location: i64) -> Result<Output, EngineError> {
+    if planted!(LocationLost) {
+        return Ok(Output::Changed);
+    }
+    let vlr_location = planted!(LocationRounded: vlr_location as f32 as i64; vlr_location);
     match db.execute(&UPDATE_LOCATION, Params::of(&[sub_nbr.into(), vlr_location.into()]))? {
         1 => Ok(Output::Changed),
         _ => Err(missing(&UPDATE_LOCATION)),
@@ -179,7 +190,7 @@ fn insert_call_forwarding(
         has_facility |= row.get::<i64>(0)? == i64::from(sf_type);
         Ok(())
     })?;
-    if !has_facility {
+    if !has_facility && !planted!(ServiceNotNeeded) {
         return Ok(Output::Missed);
     }
     let values = [s_id.into(), sf_type.into(), start_time.into(), end_time.into(), numberx.into()];
@@ -200,8 +211,9 @@ fn delete_call_forwarding(
     start_time: u8,
 ) -> Result<Output, EngineError> {
     let s_id = id_of(db, sub_nbr)?;
-    let deleted = db.execute(&DELETE_FORWARDING, Params::of(&[s_id.into(), sf_type.into(), start_time.into()]))?;
-    Ok(if deleted == 0 { Output::Missed } else { Output::Changed })
+    let delete = planted!(AllHoursDeleted: &crate::planted::DELETE_ALL_HOURS; &DELETE_FORWARDING);
+    let deleted = db.execute(delete, Params::of(&[s_id.into(), sf_type.into(), start_time.into()]))?;
+    Ok(if deleted == 0 && !planted!(MissedDeleteCounted) { Output::Missed } else { Output::Changed })
 }
 
 /// Each subscriber exists, and none is ever removed.

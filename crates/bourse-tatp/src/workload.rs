@@ -3,7 +3,7 @@
 use crate::population::{CHUNK, generate};
 use crate::reference;
 use crate::requests::{Emulator, NAMES, Request, SHARES};
-use crate::tables;
+use crate::tables::{self, SubscriberId};
 use crate::transactions::{Output, STATEMENTS, perform};
 use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
 use bourse_oltp::check::Check;
@@ -144,11 +144,19 @@ impl Transactions for Tatp {
     }
 
     fn expected(tables: &mut ReferenceTables, input: &Request) -> (i32, Output) {
-        reference::perform(tables, input)
+        reference::perform(tables, input).unwrap_or((MISSED, Output::Missed))
     }
 
     fn emulator(size: &Size, seed: u64) -> Emulator {
         Emulator::new(subscribers(size).unsigned_abs(), seed)
+    }
+
+    /// A new forwarding in its last hour, and in the hour after.
+    fn rare(after: &Request) -> Vec<Request> {
+        let Request::InsertCallForwarding { sub_nbr, sf_type, start_time, end_time, .. } = after else { return vec![] };
+        let (s_id, &sf_type, &start_time) = (reference::id_of(sub_nbr).map(SubscriberId), sf_type, start_time);
+        let at = |end_time| Some(Request::GetNewDestination { s_id: s_id?, sf_type, start_time, end_time });
+        [end_time - 1, *end_time].into_iter().filter_map(at).collect()
     }
 
     fn kind(input: &Request) -> usize {

@@ -7,6 +7,7 @@ pub mod aged;
 pub mod check;
 pub mod load;
 pub mod model;
+#[cfg(feature = "planted-bug")]
 pub mod planted;
 pub mod sut;
 #[cfg(feature = "testkit")]

@@ -2,13 +2,13 @@
 
 use crate::check::conditions::CONDITIONS;
 use crate::check::holes;
-use crate::planted::planted;
 use bourse_egen::driver::Database;
 use bourse_egen::files::BatchOptions;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{EngineError, Loader};
 use bourse_oltp::check::Check;
 use bourse_oltp::load::{Fingerprint, LoadError, LoadPhase};
+use bourse_oltp::planted;
 use bourse_oltp::{Generator, GrowingTable, LastingRows, RowRule, Size, SizeColumn, Workload};
 use bourse_schema::{Batch, Cardinality, Group, Table, TableRow as _, TradeId, tables};
 use std::ops::RangeInclusive;

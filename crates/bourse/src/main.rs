@@ -72,15 +72,16 @@ fn command() -> Result<ExitCode, Failure> {
 /// Plants the bug named in the environment.
 #[cfg(feature = "planted-bug")]
 fn plant() -> Result<(), Failure> {
-    use bourse_tpce::planted::{ALL, Bug};
+    use bourse_oltp::planted::HARNESS;
     let Ok(name) = std::env::var("BOURSE_PLANTED_BUG") else { return Ok(()) };
-    let Some(bug) = Bug::named(&name) else {
-        let names: Vec<_> = ALL.iter().map(|bug| bug.name()).collect();
+    let bugs = [HARNESS, bourse_tatp::planted::BUGS, bourse_tpce::planted::BUGS].concat();
+    let Some(bug) = bugs.iter().find(|bug| bug.name == name) else {
+        let names: Vec<_> = bugs.iter().map(|bug| bug.name).collect();
         return Err(Failure::usage(format!("invalid value '{name}' for BOURSE_PLANTED_BUG"))
             .hint(format!("expected one of: {}", names.join(", "))));
     };
-    bourse_tpce::planted::plant(Some(bug));
-    progress::note(&format!("planted bug: {}", bug.words()));
+    bourse_oltp::planted::plant(Some(bug));
+    progress::note(&format!("planted bug: {}", bug.words));
     Ok(())
 }
 

@@ -1,17 +1,15 @@
-//! Detectors: commands that run, check and compare, and their findings for a bug.
+//! Detectors: commands that run, check and compare, and their findings for a bug. The same for each workload.
 
-use crate::databases::{Copy, Databases, database, part};
+use crate::databases::{Copy, Databases, Planted};
 use crate::expected::is_asked;
-use bourse_acid::{AcidSubject, TestConfig, run_tests};
 use bourse_driver::RealClock;
 use bourse_engine::Durability;
-use bourse_record::acid::AcidVerdict;
-use bourse_record::{Check, CheckStatus, Operation, Warning};
-use bourse_tpce::check::{Depth, check_all};
-use bourse_tpce::planted::{Bug, plant};
-use bourse_tpce::users::simulated::simulate;
-use bourse_tpce::users::{RunOptions, RunResult, before_run, verify};
-use bourse_tpce::verify::{Plan, TpceSubject, contend, sample, sql_subject};
+use bourse_oltp::check::recorded::before_run;
+use bourse_oltp::check::{Depth, check_all};
+use bourse_oltp::planted::{Bug, plant};
+use bourse_oltp::verify::sample::compare;
+use bourse_record::{Check, CheckStatus, Operation, Round, Warning};
+use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -19,13 +17,13 @@ use std::time::{Duration, Instant};
 /// A command that may detect a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Detector {
-    /// `bourse tpce run`: checks before and after a round, and the round itself.
+    /// `bourse WORKLOAD run`: checks before and after a round, and the round itself.
     Run,
-    /// `bourse tpce check` of the database after a run with the bug.
+    /// `bourse WORKLOAD check` of the database after a run with the bug.
     Check,
-    /// `bourse tpce verify` against the model.
+    /// `bourse WORKLOAD verify` against the model.
     Verify,
-    /// `bourse tpce acid`, without crashes.
+    /// `bourse tpce acid`, without crashes; TATP has none.
     Acid,
 }
 
@@ -58,25 +56,19 @@ pub(crate) enum Found {
 /// Length of the detectors' runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Length {
-    /// Transactions of a run, and of a comparison.
+    /// Transactions of a run of TPC-E, and of a comparison.
     pub(crate) transactions: u64,
     /// Transactions of the lockstep sample of a run.
     pub(crate) sampled: u64,
-    /// Customers' requests per simulated second of a run.
-    pub(crate) requests_per_second: u32,
-    /// Customers' requests per simulated second of a comparison.
-    pub(crate) compared_per_second: u32,
     /// Whether `acid` runs too.
     pub(crate) acid: bool,
 }
 
 impl Length {
     /// Length for a build server.
-    pub(crate) const SHORT: Self =
-        Self { transactions: 1_000, sampled: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
+    pub(crate) const SHORT: Self = Self { transactions: 1_000, sampled: 1_000, acid: false };
     /// Length for `cargo xtask planted`.
-    pub(crate) const FULL: Self =
-        Self { transactions: 4_000, sampled: 2_000, requests_per_second: 2, compared_per_second: 8, acid: true };
+    pub(crate) const FULL: Self = Self { transactions: 4_000, sampled: 2_000, acid: true };
 
     /// Argument of the program that selects the length.
     pub(crate) fn argument(self) -> Option<&'static str> {
@@ -89,19 +81,33 @@ impl Length {
 
 /// Reason without the engine's words, which may vary; these are printed for the person who examines the cause.
 #[expect(clippy::print_stderr, reason = "a program for developers")]
-fn short(reason: &str, words: &dyn std::fmt::Display) -> String {
+pub(crate) fn short(reason: &str, words: &dyn Display) -> String {
     eprintln!("{reason}: {words}");
     reason.to_owned()
 }
 
+/// The result of a round or of checks; the finding with that reason if it failed, or if a fault ended it.
+pub(crate) fn ended<T, F: Display>(
+    reason: &str,
+    result: Result<T, impl Display>,
+    fault: impl Fn(&T) -> Option<&F>,
+) -> Result<T, Found> {
+    let result = result.map_err(|error| Found::Caught(short(reason, &error)))?;
+    match fault(&result) {
+        Some(fault) => Err(Found::Caught(short("fault", fault))),
+        None => Ok(result),
+    }
+}
+
 /// Findings of `run`, and then of `check` on the same database if it [is requested](is_asked), each with its duration.
-pub(crate) fn run_and_check(
-    databases: &Databases,
-    bug: Option<Bug>,
+pub(crate) fn run_and_check<W: Planted>(
+    databases: &Databases<W>,
+    bug: Option<&'static Bug>,
+    name: &str,
     length: Length,
-    began: Instant,
 ) -> ((Found, Duration), Option<(Found, Duration)>) {
-    let is_checked = is_asked(bug, Detector::Check, length);
+    let began = Instant::now();
+    let is_checked = is_asked(name, Detector::Check, length);
     let copy = match databases.copy(bug) {
         Ok(copy) => copy,
         // There is no database to check.
@@ -110,14 +116,14 @@ pub(crate) fn run_and_check(
             return (ran, is_checked.then_some((Found::Silent, Duration::ZERO)));
         }
     };
-    let ran = found_by_run(databases, &copy, bug, length);
+    let ran = found_by_run(databases, &copy, length).unwrap_or_else(|found| found);
     let ran = (ran, began.elapsed());
     if !is_checked {
         return (ran, None);
     }
     let began = Instant::now();
     let engine = copy.right_engine();
-    let checked = match check_all(&engine, &copy.fingerprint(), &mut |_| {}) {
+    let checked = match check_all(&engine, copy.sampled.workload(), &copy.fingerprint(), &mut |_| {}) {
         Err(error) => Found::Caught(short("cannot be checked", &error)),
         Ok(checked) => match checked.iter().find(|checked| !checked.passed()) {
             None => Found::Silent,
@@ -127,86 +133,54 @@ pub(crate) fn run_and_check(
     (ran, Some((checked, began.elapsed())))
 }
 
-/// Finding of `run`, in its order: checks before, the round with its reconciliation, checks after, the samples.
-fn found_by_run(databases: &Databases, copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
-    if bug == Some(Bug::CleanupLeavesSubmitted) {
-        copy.leave_orders();
-    }
+/// Finding of `run`, in its order: checks before, the round with its reconciliation, checks after, the samples. What fails is
+/// the error.
+fn found_by_run<W: Planted>(databases: &Databases<W>, copy: &Copy<'_, W>, length: Length) -> Result<Found, Found> {
     let engine = copy.engine();
-    let clock = RealClock::start();
-    let failed = |checks: &[Check]| {
-        let failed = checks.iter().find(|check| check.status == CheckStatus::Failed)?;
-        Some(Found::Caught(failed.name.clone()))
+    let (workload, clock) = (copy.sampled.workload(), RealClock::start());
+    let passed = |checks: &[Check]| {
+        let failed = checks.iter().find(|check| check.status == CheckStatus::Failed);
+        failed.map_or(Ok(()), |check| Err(Found::Caught(check.name.clone())))
     };
-    match before_run(&*engine, &copy.fingerprint(), Depth::Full, &clock, &mut |_| {}) {
-        Err(error) => return Found::Caught(short("cannot be checked", &error)),
-        Ok(checks) => {
-            if let Some(found) = failed(&checks) {
-                return found;
-            }
-        }
+    let before = before_run(&*engine, workload, &copy.fingerprint(), Depth::Full, &clock, &mut |_| {});
+    passed(&ended("cannot be checked", before, |_| None::<&String>)?)?;
+    let (round, checks) = copy.sampled.run(copy.bug, &*engine, length)?;
+    passed(&round.checks)?;
+    passed(&checks)?;
+    if let Some(why) = &round.void {
+        return Err(Found::Caught(short("void", why)));
     }
-    let options = RunOptions { users: 1, ..RunOptions::new(part()) };
-    plant(bug);
-    let ran = simulate(&*engine, copy.inputs, &options, length.transactions, length.requests_per_second);
-    plant(None);
-    let ran = match ran {
-        Ok(ran) => ran,
-        Err(error) => return Found::Caught(short("cannot begin", &error)),
-    };
-    if let Some(fault) = &ran.fault {
-        return Found::Caught(short("fault", fault));
+    if round.failed() > 0 {
+        return Err(Found::Caught("operations failed".to_owned()));
     }
-    let checks = match verify(&*engine, part(), Some(&ran), &clock, &mut |_| {}) {
-        Ok(checks) => checks,
-        Err(error) => return Found::Caught(short("cannot be checked", &error)),
-    };
-    if let Some(found) = failed(&ran.round.checks).or_else(|| failed(&checks)) {
-        return found;
-    }
-    if let Some(why) = &ran.round.void {
-        return Found::Caught(short("void", why));
-    }
-    if ran.round.failed() > 0 {
-        return Found::Caught("operations failed".to_owned());
-    }
-    if let Some(found) = sampled(databases, bug, length) {
-        return found;
-    }
-    shown(&ran, engine.description().expect("describes itself").durability)
+    sampled(databases, copy.bug, length)?;
+    Ok(shown(&round, engine.description().expect("describes itself").durability))
 }
 
-/// Finding of the samples at the end of a run: transactions that differ from the model's, updates that one of two
-/// sessions lost.
-fn sampled(databases: &Databases, bug: Option<Bug>, length: Length) -> Option<Found> {
+/// Finding of the samples at the end of a run: transactions that differ from the reference's or are missing, updates that one of
+/// two sessions lost.
+fn sampled<W: Planted>(databases: &Databases<W>, bug: Option<&'static Bug>, length: Length) -> Result<(), Found> {
     let copy = databases.copy(bug).expect("it was copied before");
-    let mut subjects = subjects(&copy);
-    // As `run` has it, but for the number.
-    let plan = Plan { transactions: length.sampled, requests_per_second: 2, ..Plan::of(database()) };
+    let (engine, reference) = (copy.engine(), copy.reference());
+    let session = engine.session().expect("connects");
+    let extent = (length.sampled, W::WHOLE_TABLES);
     plant(bug);
-    let verdict = sample(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));
-    if verdict.is_err() || verdict.is_ok_and(|verdict| verdict.difference.is_some()) {
+    let verdict = compare(&copy.sampled, ("sqlite", session), reference, extent, &mut |_| ControlFlow::Continue(()));
+    if !verdict.is_ok_and(|verdict| verdict.difference.is_none() && verdict.missing().is_empty()) {
         plant(None);
-        return Some(Found::Caught("lockstep sample".to_owned()));
+        return Err(Found::Caught("lockstep sample".to_owned()));
     }
-    let contention = contend(&*copy.engine(), copy.inputs, part(), &AtomicBool::new(false));
+    let contention = copy.sampled.contend(&*engine, &AtomicBool::new(false));
     plant(None);
     let fault = contention.map_or_else(|error| Some(error.to_string()), |contention| contention.fault());
-    fault.map(|fault| Found::Caught(short("contention sample", &fault)))
-}
-
-/// The database of a bug, and the model.
-fn subjects(copy: &Copy<'_>) -> [Box<TpceSubject>; 2] {
-    let session = copy.engine().session().expect("connects");
-    let subject = sql_subject("sqlite", session, database().first_free_trade());
-    [Box::new(subject), Box::new(copy.model())]
+    fault.map_or(Ok(()), |fault| Err(Found::Caught(short("contention sample", &fault))))
 }
 
 /// Signs that the report of a run shows without failing.
-fn shown(ran: &RunResult, durability: Durability) -> Found {
-    let operations = &ran.round.operations;
+fn shown(round: &Round, durability: Durability) -> Found {
+    let operations = &round.operations;
     let of_mix = || operations.iter().filter(|operation| operation.mix_target_percent.is_some());
-    let samples: u64 = of_mix().map(bourse_record::Operation::ended).sum();
+    let samples: u64 = of_mix().map(Operation::ended).sum();
     let strays = |operation: &&Operation| {
         let share = 100.0 * operation.ended() as f64 / samples.max(1) as f64;
         let expected = operation.mix_expected_percent.or(operation.mix_target_percent);
@@ -220,26 +194,23 @@ fn shown(ran: &RunResult, durability: Durability) -> Found {
         return Found::Shown(format!("durability class {}", durability.name()));
     }
     // The clock is simulated but processor time is not, so its reading is usually late.
-    match ran.round.warnings.iter().find(|it| !matches!(it, Warning::UsageReadLate { .. })) {
+    match round.warnings.iter().find(|it| !matches!(it, Warning::UsageReadLate { .. })) {
         Some(warning) => Found::Shown(warning.to_string()),
         None => Found::Silent,
     }
 }
 
 /// Finding of `verify`.
-pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) -> Found {
+pub(crate) fn verified<W: Planted>(databases: &Databases<W>, bug: Option<&'static Bug>, length: Length) -> Found {
     let copy = match databases.copy(bug) {
         Ok(copy) => copy,
         Err(error) => return Found::Caught(short("load", &error)),
     };
-    let mut subjects = subjects(&copy);
-    let plan = Plan {
-        transactions: length.transactions,
-        requests_per_second: length.compared_per_second,
-        ..Plan::of(database())
-    };
+    let (engine, reference) = (copy.engine(), copy.reference());
+    let session = engine.session().expect("connects");
+    let (compared, extent) = (W::with(bug).compared(), (length.transactions, true));
     plant(bug);
-    let verdict = bourse_tpce::verify::verify(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));
+    let verdict = compare(&compared, ("sqlite", session), reference, extent, &mut |_| ControlFlow::Continue(()));
     plant(None);
     match verdict {
         Err(error) => Found::Caught(error.to_string()),
@@ -250,39 +221,5 @@ pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) 
                 Some(step) => step.name.to_owned(),
             }),
         },
-    }
-}
-
-/// Finding of `acid` without crashes.
-pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
-    let copy = match databases.copy(bug) {
-        Ok(copy) => copy,
-        Err(error) => return Found::Caught(short("load", &error)),
-    };
-    let engine = copy.engine();
-    let described = engine.description().expect("describes itself");
-    let (part, database) = (part(), database());
-    let subject = AcidSubject {
-        engine: &*engine,
-        part,
-        first_free: database.first_free_trade(),
-        class: described.durability,
-        may_lose: described.may_lose,
-        class_reason: &described.durability_reason,
-        inputs: copy.inputs,
-        site: None,
-        config: TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT },
-        interrupted: &AtomicBool::new(false),
-    };
-    plant(bug);
-    let tests = run_tests(&subject, &|id| !id.starts_with('D'), &mut |_| ());
-    plant(None);
-    match tests {
-        Err(error) => Found::Caught(error.to_string()),
-        Ok(tests) => {
-            let failed: Vec<_> =
-                tests.iter().filter(|test| test.verdict == AcidVerdict::Failed).map(|test| test.id.as_str()).collect();
-            if failed.is_empty() { Found::Silent } else { Found::Caught(failed.join(", ")) }
-        }
     }
 }

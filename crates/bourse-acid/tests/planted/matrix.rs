@@ -1,19 +1,58 @@
 //! All bugs by all detectors, distributed over processes: a bug is planted in a whole process.
 
-use crate::databases::Databases;
-use crate::detectors::{Detector, Found, Length, examined, run_and_check, verified};
+use crate::databases::{Databases, Planted};
+use crate::detectors::{Detector, Found, Length, run_and_check, verified};
 use crate::expected::is_asked;
-use bourse_tpce::planted::{ALL, Bug};
+use bourse_oltp::planted::{Bug, HARNESS};
+use bourse_tatp::Tatp;
+use bourse_tpce::verify::TpceSample;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// Bugs that are planted in one workload.
+pub(crate) struct Bugs {
+    /// Name of the workload.
+    pub(crate) workload: &'static str,
+    /// Name of a run without a bug.
+    pub(crate) control: &'static str,
+    lists: &'static [&'static [Bug]],
+}
+
+/// Every workload with its bugs. Those of the harness are planted in the first.
+pub(crate) const WORKLOADS: [Bugs; 2] = [
+    Bugs { workload: "TPC-E", control: "control-tpce", lists: &[bourse_tpce::planted::BUGS, HARNESS] },
+    Bugs { workload: "TATP", control: "control-tatp", lists: &[bourse_tatp::planted::BUGS] },
+];
+
+impl Bugs {
+    /// The bugs, in the order of their lists.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'static Bug> {
+        self.lists.iter().copied().flatten()
+    }
+
+    /// Names of the control and of all bugs.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.control).chain(self.all().map(|bug| bug.name))
+    }
+}
+
+/// The bug of a name; `None` for a control.
+pub(crate) fn bug(name: &str) -> Option<&'static Bug> {
+    WORKLOADS.iter().flat_map(Bugs::all).find(|bug| bug.name == name)
+}
+
+/// Whether a name is that of a control.
+pub(crate) fn is_control(name: &str) -> bool {
+    WORKLOADS.iter().any(|bugs| bugs.control == name)
+}
+
 /// Finding of a detector for a bug, with its duration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// Bug of the cell; `None` for the control.
-    pub(crate) bug: Option<Bug>,
+    /// Name of the bug or control.
+    pub(crate) bug: &'static str,
     /// The detector.
     pub(crate) detector: Detector,
     /// Finding of the detector.
@@ -22,45 +61,51 @@ pub(crate) struct Cell {
     pub(crate) took: Duration,
 }
 
-/// Selects the control and all bugs, or those with these names.
+/// Selects the controls and all bugs, or those with these names.
 ///
 /// # Errors
-/// The first name that is no bug's.
-pub(crate) fn chosen(names: &[String]) -> Result<Vec<Option<Bug>>, String> {
+/// The first name that is neither.
+pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static str>, String> {
+    let all: Vec<_> = WORKLOADS.iter().flat_map(Bugs::names).collect();
     if names.is_empty() {
-        return Ok(std::iter::once(None).chain(ALL.iter().copied().map(Some)).collect());
+        return Ok(all);
     }
-    let of = |name: &String| if name == CONTROL { Ok(None) } else { Bug::named(name).map(Some).ok_or(name.clone()) };
-    names.iter().map(of).collect()
-}
-
-/// Name of the control.
-const CONTROL: &str = "control";
-
-/// Name of a bug, or of the control.
-pub(crate) fn name(bug: Option<Bug>) -> &'static str {
-    bug.map_or(CONTROL, Bug::name)
+    names.iter().map(|name| all.iter().copied().find(|known| known == name).ok_or(name.clone())).collect()
 }
 
 /// Plants each bug in turn and runs the detectors; `progress` is called for each cell.
-pub(crate) fn run(databases: &Databases, bugs: &[Option<Bug>], length: Length, progress: &mut dyn FnMut(&Cell)) {
-    for &bug in bugs {
-        let mut note = |detector, found, took| progress(&Cell { bug, detector, found, took });
-        let began = Instant::now();
-        let ((ran, run_took), checked) = run_and_check(databases, bug, length, began);
+pub(crate) fn run(folder: &Path, bugs: &[&'static str], length: Length, progress: &mut dyn FnMut(&Cell)) {
+    let of = |bugs_of: &Bugs| -> Vec<&'static str> { bugs_of.names().filter(|name| bugs.contains(name)).collect() };
+    let [tpce, tatp] = WORKLOADS.each_ref().map(of);
+    run_workload::<TpceSample<'static>>(folder, &tpce, length, progress);
+    run_workload::<Tatp>(folder, &tatp, length, progress);
+}
+
+fn run_workload<W: Planted>(folder: &Path, bugs: &[&'static str], length: Length, progress: &mut dyn FnMut(&Cell)) {
+    if bugs.is_empty() {
+        return;
+    }
+    let databases = Databases::<W>::at(folder);
+    for &name in bugs {
+        let mut note = |detector, found, took| progress(&Cell { bug: name, detector, found, took });
+        let bug = bug(name);
+        let ((ran, run_took), checked) = run_and_check(&databases, bug, name, length);
         note(Detector::Run, ran, run_took);
         if let Some((checked, check_took)) = checked {
             note(Detector::Check, checked, check_took);
         }
-        if is_asked(bug, Detector::Verify, length) {
+        if is_asked(name, Detector::Verify, length) {
             let began = Instant::now();
-            let found = verified(databases, bug, length);
+            let found = verified(&databases, bug, length);
             note(Detector::Verify, found, began.elapsed());
         }
-        if is_asked(bug, Detector::Acid, length) {
+        if is_asked(name, Detector::Acid, length) {
             let began = Instant::now();
-            let found = examined(databases, bug);
-            note(Detector::Acid, found, began.elapsed());
+            let found = match databases.copy(bug) {
+                Ok(copy) => W::acid(&copy),
+                Err(error) => Some(Found::Caught(crate::detectors::short("load", &error))),
+            };
+            note(Detector::Acid, found.unwrap_or(Found::Silent), began.elapsed());
         }
     }
 }
@@ -74,7 +119,7 @@ impl Cell {
             Found::Silent => ("silent", ""),
         };
         let ms = self.took.as_millis();
-        format!("{}\t{}\t{ms}\t{word}\t{}", name(self.bug), self.detector.name(), why.replace(['\t', '\n'], " "))
+        format!("{}\t{}\t{ms}\t{word}\t{}", self.bug, self.detector.name(), why.replace(['\t', '\n'], " "))
     }
 
     fn of(line: &str) -> Option<Self> {
@@ -82,7 +127,7 @@ impl Cell {
         let mut next = || parts.next();
         let (bug, detector, ms, word, why) = (next()?, next()?, next()?, next()?, next()?);
         Some(Self {
-            bug: if bug == CONTROL { None } else { Some(Bug::named(bug)?) },
+            bug: WORKLOADS.iter().flat_map(Bugs::names).find(|known| *known == bug)?,
             detector: Detector::ALL.into_iter().find(|one| one.name() == detector)?,
             found: match word {
                 "caught" => Found::Caught(why.to_owned()),
@@ -100,17 +145,19 @@ impl Cell {
 /// Panics if a process cannot be started or fails.
 pub(crate) fn run_shared(
     program: &Path,
-    bugs: &[Option<Bug>],
+    bugs: &[&'static str],
     length: Length,
     progress: &mut dyn FnMut(&Cell),
 ) -> Vec<Cell> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    Databases::at(folder.path());
+    // Loaded once, for all processes.
+    Databases::<TpceSample<'static>>::at(folder.path());
+    Databases::<Tatp>::at(folder.path());
     let processes = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(bugs.len());
     let start = |number: usize| -> Child {
         let mut command = Command::new(program);
         command.arg("--share").arg(folder.path()).args(length.argument());
-        command.args(bugs.iter().skip(number).step_by(processes).map(|bug| name(*bug)));
+        command.args(bugs.iter().skip(number).step_by(processes));
         command.stdout(Stdio::piped()).spawn().expect("the program can be started")
     };
     let mut children: Vec<Child> = (0..processes).map(start).collect();
@@ -135,6 +182,7 @@ pub(crate) fn run_shared(
     for mut child in children {
         assert!(child.wait().expect("it can be waited for").success(), "a process failed");
     }
-    all.sort_by_key(|cell| (cell.bug, cell.detector));
+    let place = |cell: &Cell| bugs.iter().position(|bug| *bug == cell.bug);
+    all.sort_by_key(|cell| (place(cell), cell.detector));
     all
 }

@@ -75,6 +75,13 @@ pub trait Transactions: Workload + Generator + Default + 'static {
     /// Creates the source of a user's inputs on a database of that size: the same for the same seed.
     fn emulator(size: &Size, seed: u64) -> Self::Emulator;
 
+    /// Inputs for after an input that no user draws, or hardly ever: comparisons perform them too, since some mistakes show in
+    /// these alone.
+    fn rare(after: &Self::Input) -> Vec<Self::Input> {
+        let _ = after;
+        Vec::new()
+    }
+
     /// Place of an input's transaction in [`NAMES`](Self::NAMES).
     fn kind(input: &Self::Input) -> usize;
 

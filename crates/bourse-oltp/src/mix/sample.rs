@@ -15,8 +15,8 @@ use bourse_schema::{Table, Timestamp};
 use std::marker::PhantomData;
 use std::sync::atomic::AtomicBool;
 
-/// Seed of a sample's inputs.
-const SEED: u64 = 1;
+/// Seeds of the inputs of each sample. Those of the second must be others: the first has made its changes.
+const SEEDS: [u64; 2] = [1, 2];
 /// Inputs of each writing transaction that both sessions perform.
 const CONTENDED: usize = 16;
 /// Inputs among which these are looked for.
@@ -89,7 +89,7 @@ impl<T: Transactions> Sampled for T {
     }
 
     fn script(&self) -> Result<Sequence<T>, VerifyError> {
-        Ok(Sequence::new(&T::smallest(), SEED))
+        Ok(Sequence::new(&T::smallest(), SEEDS[0]))
     }
 
     fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention, EngineError> {
@@ -123,7 +123,7 @@ impl<T: Transactions> Sampled for T {
 /// The first inputs of each writing transaction, as a user draws them.
 fn contended<T: Transactions>(size: &Size) -> Vec<T::Input> {
     let mut drawn = vec![0; T::NAMES.len()];
-    let inputs = T::emulator(size, SEED).take(DRAWN).filter(|input| {
+    let inputs = T::emulator(size, SEEDS[1]).take(DRAWN).filter(|input| {
         let kind = T::kind(input);
         drawn[kind] += 1;
         T::demands(kind).1 == Access::Write && drawn[kind] <= CONTENDED

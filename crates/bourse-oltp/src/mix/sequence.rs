@@ -12,16 +12,18 @@ const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000
 /// Tries of a transaction that finds another in its way: there is none, unless another program uses the database.
 const ATTEMPTS: u32 = 3;
 
-/// One user's transactions, the same for the same seed.
+/// One user's transactions and rare ones between them, the same for the same seed.
 pub struct Sequence<T: Transactions> {
     emulator: T::Emulator,
+    /// Rare inputs that follow the last one of the user.
+    rare: Vec<T::Input>,
     number: u64,
 }
 
 impl<T: Transactions> Sequence<T> {
     /// Creates the sequence of a seed on a database of that size.
     pub fn new(size: &Size, seed: u64) -> Self {
-        Self { emulator: T::emulator(size, seed), number: 0 }
+        Self { emulator: T::emulator(size, seed), rare: Vec::new(), number: 0 }
     }
 }
 
@@ -31,7 +33,11 @@ impl<T: Transactions> Script for Sequence<T> {
     const KINDS: &'static [&'static str] = T::NAMES;
 
     fn next_step(&mut self) -> Step<T::Input> {
-        let request = self.emulator.next().expect("an emulator has inputs without end");
+        let request = self.rare.pop().unwrap_or_else(|| {
+            let drawn = self.emulator.next().expect("an emulator has inputs without end");
+            self.rare = T::rare(&drawn);
+            drawn
+        });
         self.number += 1;
         let now = Timestamp::from_millis(START.millis() + self.number as i64);
         Step { number: self.number, now, name: T::NAMES[T::kind(&request)], request }

@@ -6,9 +6,9 @@ use super::perform::{commit, in_transaction};
 use super::routines::reads;
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::txn::CustomerPosition;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{
     AccountId, AddressId, Balance, CustomerId, Date, Quantity, StatusId, Symbol, Text, Timestamp, TradeId,
 };

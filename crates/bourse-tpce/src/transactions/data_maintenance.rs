@@ -5,9 +5,9 @@
 use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::{Context, FrameError, Status, Transaction, TxnError, rows};
-use crate::planted::planted;
 use bourse_egen::txn::DataMaintenance;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{
     AccountId, AddressId, CompanyId, CustomerId, Date, ExchangeId, NewsId, Symbol, TaxId, Text, Timestamp, WatchListId,
 };

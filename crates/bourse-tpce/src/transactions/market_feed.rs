@@ -8,9 +8,9 @@ use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
 #[cfg(feature = "planted-bug")]
 use crate::planted::early;
-use crate::planted::planted;
 use bourse_egen::txn::{MarketFeed, TickerEntry, TradeAction, TradeRequest, TradeType};
 use bourse_engine::{EngineError, ErrorKind, Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{Price, Quantity, TradeId, TradeTypeId};
 
 /// Output of Market-Feed.

@@ -4,9 +4,9 @@ use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::txn::MarketWatch;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{AccountId, CustomerId, FinAgg};
 
 /// Output of Market-Watch.

@@ -3,8 +3,8 @@
 use super::FrameError;
 use super::routines::orders;
 use super::rows::change_one;
-use crate::planted::planted;
 use bourse_engine::{Session, Sql, Value};
+use bourse_oltp::planted;
 use bourse_schema::{
     AccountId, Amount, BrokerId, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };

@@ -14,9 +14,9 @@ use super::trade_result::{TradeResultOutput, trade_result};
 use super::trade_status::{TradeStatusOutput, trade_status};
 use super::trade_update::{TradeUpdateOutput, trade_update};
 use super::{Context, FrameError, Retry, Status, Transaction, TxnError, routines};
-use crate::planted::planted;
 use bourse_egen::txn::{self, CustomerRequest, MarketRequest};
 use bourse_engine::{ErrorKind, Isolation, Session};
+use bourse_oltp::planted;
 
 macro_rules! kinds {
     ($($kind:ident => $output:ty),+ $(,)?) => {

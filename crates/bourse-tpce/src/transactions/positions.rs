@@ -7,8 +7,8 @@
 use super::FrameError;
 use super::rates::{plus, value};
 use super::rows::{self, rows};
-use crate::planted::planted;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{AccountId, Balance, Price, Quantity, Symbol, Timestamp, TradeId};
 
 /// A trade that is to change a position.

@@ -1,8 +1,8 @@
 //! Taxes and commissions, computed exactly: whole cents in, whole cents out, halves rounded up.
 
 use super::{FrameError, rows};
-use crate::planted::planted;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{Amount, Balance, CommissionRate, CustomerId, Price, Quantity, TaxRate};
 
 pub(super) static SUM_OF_TAX_RATES: Sql = Sql::new(

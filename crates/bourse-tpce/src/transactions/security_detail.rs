@@ -5,9 +5,9 @@ use super::perform::{commit, in_transaction};
 use super::routines::reads;
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::txn::SecurityDetail;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{Amount, CompanyId, Count, Date, FinAgg, Price, StatusId, Text, Timestamp, Yield, ZipCodeId};
 
 /// Output of Security-Detail.

@@ -4,9 +4,9 @@ use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::market;
 use super::{Context, FrameError, Status, Transaction, TxnError, rows};
-use crate::planted::planted;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 
 /// Output of Trade-Cleanup.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]

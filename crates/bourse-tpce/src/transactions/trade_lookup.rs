@@ -7,9 +7,9 @@ use super::routines::lookups;
 use super::rows::{self, rows};
 use super::trades::{self, Detail, TradeById, TradeInSecurity, TradeOfAccount};
 use super::{FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::txn::TradeLookup;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{AccountId, Quantity, Timestamp, TradeId};
 
 /// Output of Trade-Lookup.

@@ -9,10 +9,10 @@ use super::rates::{commission, tax, tax_rate};
 use super::routines::orders;
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::Money;
 use bourse_egen::txn::{TradeAction, TradeOrder, TradeRequest};
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{
     AccountId, Amount, Balance, BrokerId, CommissionRate, CompanyId, CustomerId, ExchangeId, Price, Quantity, StatusId,
     Symbol, TaxRate, Text, TradeId,

@@ -8,9 +8,9 @@ use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError, positions, routines::results, trades};
 #[cfg(feature = "planted-bug")]
 use crate::planted::early;
-use crate::planted::planted;
 use bourse_egen::txn::TradeResult;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{
     AccountId, Amount, Balance, BrokerId, CommissionRate, CustomerId, Date, Price, Quantity, Symbol, Text, Timestamp,
     TradeId, TradeTypeId,

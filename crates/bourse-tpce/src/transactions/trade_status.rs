@@ -5,9 +5,9 @@ use super::perform::{commit, in_transaction};
 use super::routines::reads;
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::txn::TradeStatus;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{Amount, Quantity, Symbol, Text, Timestamp, TradeId};
 
 /// Output of Trade-Status.

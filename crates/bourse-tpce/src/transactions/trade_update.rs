@@ -7,9 +7,9 @@ use super::routines::updates;
 use super::rows::{self, rows};
 use super::trades::{self, Detail, HasDetails, MOST_TRADES, TradeById, TradeOfAccount, has_details};
 use super::{FrameError, Status, Transaction, TxnError};
-use crate::planted::planted;
 use bourse_egen::txn::TradeUpdate;
 use bourse_engine::{Session, Sql};
+use bourse_oltp::planted;
 use bourse_schema::{AccountId, Price, Quantity, Text, Timestamp, TradeId, TradeTypeId};
 
 /// Output of Trade-Update.

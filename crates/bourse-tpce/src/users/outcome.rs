@@ -1,9 +1,9 @@
 //! Outcome of a transaction by its status: completed, warned, rolled back, explained by a short database, or failed.
 
-use crate::planted::planted;
 use crate::sut::Answer;
 use crate::transactions::{Request, Status};
 use bourse_driver::{OperationResult, Outcome};
+use bourse_oltp::planted;
 
 /// Outcome of an answered transaction.
 pub(super) fn judge(request: &Request, answer: &Answer) -> OperationResult {

@@ -7,7 +7,6 @@ use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
 use crate::aged::{self, PendingOrder};
 use crate::check::reconciliation::AcknowledgedCommits;
-use crate::planted::planted;
 use crate::sut::customers;
 use crate::transactions::Transaction;
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
@@ -19,6 +18,7 @@ use bourse_driver::{
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine};
+use bourse_oltp::planted;
 use bourse_oltp::sut::{BegunRound, InProcess, RunError, RunOf, Sut};
 use bourse_record::{
     CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind, Recorder, Round, Scale,

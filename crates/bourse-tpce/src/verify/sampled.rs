@@ -24,7 +24,7 @@ impl<'i> TpceSample<'i> {
         Self { egen: Egen(inputs), requests_per_second: 2 }
     }
 
-    /// The same with so many customers' requests in a simulated second.
+    /// Sets the number of customers' requests in a simulated second.
     #[must_use]
     pub const fn at(self, requests_per_second: u32) -> Self {
         Self { requests_per_second, ..self }

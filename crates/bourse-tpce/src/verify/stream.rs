@@ -2,7 +2,6 @@
 
 use super::Step;
 use super::rare::{RareRequest, RareRequests};
-use crate::planted::planted;
 use crate::transactions::{Request, Transaction};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{
@@ -10,6 +9,7 @@ use bourse_egen::driver::{
     UnknownSymbol,
 };
 use bourse_egen::txn::{TradeAction, TradeRequest, TradeResult};
+use bourse_oltp::planted;
 use bourse_oltp::verify::Script;
 use bourse_schema::{Date, Price, Timestamp};
 use serde::Deserialize as _;
