@@ -6,7 +6,7 @@ use super::watch::unfinished;
 use crate::args::{ReportArgs, RunsCommand};
 use crate::failure::Failure;
 use crate::live;
-use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace, terminal_width};
+use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace};
 use crate::progress::note;
 use bourse_engine::open_regular;
 use bourse_record::acid::AcidFile;
@@ -37,7 +37,7 @@ pub(crate) fn runs(command: &RunsCommand) -> Result<(), Failure> {
             if is_absent(directory) {
                 return print(&format!("none: {} does not exist\n", directory.display()));
             }
-            print(&bourse_report::runs(&found, VERSION).terminal(terminal_width(), has_color(), false))?;
+            print(&bourse_report::runs(&found, VERSION).terminal(line_width(), has_color(), false))?;
             unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
         }
         RunsCommand::Show { run, results, verbose } => {

@@ -258,10 +258,14 @@ pub(crate) fn needs(target: &str, engine: &dyn Engine, needs: fn(&Capabilities) 
         .hint("for instance sqlite:PATH or sqlite::memory:"))
 }
 
-/// Makes the folder for a target's file, if that is Bourse's folder for databases.
+/// Makes the folder for a target's file or server, if that is Bourse's folder for databases.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
     let location = location(target)?;
-    let Some(folder) = location.file().and_then(Path::parent) else { return Ok(()) };
+    let folder = match &location {
+        Location::ServerFolder(folder) => Some(folder.as_path()),
+        _ => location.file().and_then(Path::parent),
+    };
+    let Some(folder) = folder else { return Ok(()) };
     if folder != Path::new(DATA_FOLDER) {
         if folder.as_os_str().is_empty() || folder.exists() {
             return Ok(());
