@@ -41,7 +41,7 @@ impl RunOptions {
     }
 
     /// Terms of the run for the system under test.
-    fn terms(&self) -> Terms {
+    pub fn terms(&self) -> Terms {
         let RoundPlan { warm_up_ns, measure_ns, retry, .. } = self.plan;
         let sessions = u32::try_from(self.users).unwrap_or(u32::MAX);
         Terms { size: self.size.clone(), share: self.share, warm_up_ns, measure_ns, retry, sessions }

@@ -96,7 +96,7 @@ pub trait SharedWorkload: Workload + Default + 'static {
     /// Whether the counts that a driver reports agree with those of the server for it, and the numbers as a sentence.
     fn agreement(reported: &Self::Counts, performed: &Self::Counts) -> (bool, String);
 
-    /// Transactions committed, as words of a remark: "12 Trade-Results committed".
+    /// Number of the transactions that were counted, as words: "12 transactions answered".
     fn in_words(counts: &Self::Counts) -> String;
 
     /// Checks a database after a round, and reconciles its growth with the counts, if they are given with the totals of before.

@@ -42,7 +42,7 @@ pub enum Event {
     Closed {
         /// Name of the round.
         round: String,
-        /// Transactions performed in the round, as words: "12 Trade-Results committed".
+        /// Transactions performed in the round, as words of its workload.
         performed: String,
         /// Number of checks passed and of checks run; `None` if no driver was left to request them.
         checks: Option<(usize, usize)>,

@@ -6,7 +6,7 @@ use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::load::{Constraints, Fingerprint, LoadOptions, load};
 use bourse_oltp::mix::{MixCounts, RunOptions, run};
-use bourse_oltp::sut::{RunOf, Share, SharedWorkload};
+use bourse_oltp::sut::{RunOf, Share, SharedWorkload, Sut as _};
 use bourse_record::{Check, CheckStatus, Outcome};
 use bourse_serve::client::RoundEnd;
 use bourse_serve::{Address, CoordinatedDriver, Remote, ServerOptions};
@@ -160,6 +160,29 @@ fn with_a_lost_driver_growth_is_not_judged_and_the_conditions_are() {
             "{:#?}",
             end.checks
         );
+    });
+}
+
+#[test]
+fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
+    let (_, engine, fingerprint) = loaded("tatp-counts.db");
+    serve_workload::<Tatp>(&RealClock::start(), &engine, &fingerprint, options(), |address| {
+        let remote = Remote::call(&Tatp, address.clone(), None, "1.2.3", |_| {}).expect("is let in");
+        let open = |remote: &Remote| {
+            let terms = run_options(1, 1).terms();
+            remote.sut::<Tatp>().open(&terms, &RealClock::start(), &NEVER).expect("opens");
+        };
+        open(&remote);
+        // The fields of the counts, with more amounts than the workload has.
+        let amount = (i128::MAX, [0_i128, i128::MAX]);
+        let checks = remote.close(&(u64::MAX, u64::MAX, vec![amount; 200])).expect("closes").checks;
+        assert_eq!(checks[0].name, "answers to driver 1/1");
+        assert_eq!(failed(&checks), ["answers to driver 1/1", "call forwardings"]);
+        open(&remote);
+        assert_eq!(failed(&remote.close(&MixCounts::default()).expect("closes").checks), [""; 0]);
+        // Bytes that are no counts end the connection, and the driver is lost.
+        open(&remote);
+        assert!(remote.close(&"no counts").is_err());
     });
 }
 

@@ -4,10 +4,12 @@ use crate::world::{Database, assert_sound, inputs, options, part, terms};
 use bourse_driver::{RealClock, SimulatedClock};
 use bourse_egen::driver;
 use bourse_engine::{Engine, NullEngine};
+use bourse_oltp::load::Fingerprint;
 use bourse_serve::protocol::codec::{self, HEADER, REQUEST_BYTES};
 use bourse_serve::protocol::control::RoundTerms;
 use bourse_serve::protocol::{Admission, Control, ControlReply, Hello, PROTOCOL, Payload, Purpose, ReplyOf};
 use bourse_serve::server::{Offer, rehearse};
+use bourse_tatp::{Tatp, size_of};
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::verify::Stream;
@@ -104,5 +106,8 @@ proptest! {
             script.extend(bytes);
         }
         said(&NullEngine, &RealClock::start(), &script);
+        let tatp = Fingerprint::of(&NullEngine, &Tatp, &Tatp, &size_of(1_000), Constraints::Full).expect("takes statements");
+        let offer = Offer { engine: &NullEngine, fingerprint: &tatp, history: "" };
+        rehearse::<Tatp>(offer, options(), &RealClock::start(), &script);
     }
 }
