@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 109_768;
+const MOST_LINES: usize = 109_772;
 /// Upper bound of the workspace's crates below `crates/`.
 const MOST_CRATES: usize = 33;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
