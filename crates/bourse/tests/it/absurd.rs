@@ -20,7 +20,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 30] = [
+const CALLS: [(&str, &[&str]); 31] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -30,6 +30,7 @@ const CALLS: [(&str, &[&str]); 30] = [
     ("tpce verify", &["null:", "null:"]),
     ("tatp run", &["lmdb:none"]),
     ("tatp load", &["null:"]),
+    ("tatp serve", &["null:"]),
     ("tatp check", &["null:"]),
     ("tatp verify", &["lmdb:none", "lmdb:none"]),
     ("micro list", &["none"]),
