@@ -26,7 +26,7 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
     refused(&["tpce", "run", "sqlite:x.db?procedures=on"], &["unknown option 'procedures' for SQLite"]);
     for target in ["sqlite:none/x.db", "mariadb+private:none", "postgres+private:none"] {
-        refused(&["tpce", "run", target], &["the folder none does not exist", "hint: make it"]);
+        refused(&["tpce", "run", target], &["none does not exist", "hint: make it"]);
     }
     refused(&["tpce", "run", "lmdb:x.mdb?sink=off"], &["sink", "`bourse engines lmdb` explains"]);
     #[cfg(feature = "sqlite-lean")]
