@@ -1,7 +1,7 @@
 //! Bugs that are planted on purpose, to see which checks catch them. Only in builds with the feature `planted-bug`.
 //!
 //! A hook is one line at the place of the bug: `if planted!(TaxAtHalfRate) { … }`. Without that feature of the crate with the
-//! hook the macro is the word `false`, and neither lists nor switch exist. Each workload has a list, and [`HARNESS`] is that of
+//! hook the macro is the word `false`, and neither lists nor switch exist. Each workload has a list, and `HARNESS` is that of
 //! the harness; the test `planted` of `bourse-acid` runs every bug against every detector.
 
 /// Whether a bug is planted now; always false without the feature `planted-bug`.

@@ -17,7 +17,8 @@ impl Planted for Tatp {
         Self
     }
 
-    /// As `bourse tatp run`, for two seconds and with one user: what two do to one another is for the contention sample.
+    /// Runs as `bourse tatp run` does, for two seconds and with one user: what two users do to one another is for the contention
+    /// sample.
     fn run(&self, bug: Option<&'static Bug>, engine: &dyn Engine, _: Length) -> Result<(Round, Vec<Check>), Found> {
         let clock = RealClock::start();
         let plan = RoundPlan { warm_up_ns: 200 * MS, measure_ns: 1_800 * MS, ..RoundPlan::default() };
