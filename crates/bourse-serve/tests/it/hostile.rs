@@ -11,7 +11,7 @@ use bourse_tpce::workload::Tpce;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::{Duration, Instant};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -151,13 +151,14 @@ fn outsiders_that_come_back_keep_no_driver_out() {
     const STRANGERS: usize = 48;
     const DRIVERS: usize = 6;
     let database = Database::new("back.db");
-    let stop = AtomicBool::new(false);
+    let (stop, connected) = (AtomicBool::new(false), AtomicUsize::new(0));
     let served = serve(&database.engine, options(), |address| {
         std::thread::scope(|scope| {
             for _ in 0..STRANGERS {
                 scope.spawn(|| {
                     while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                         let mut stream = plain(address);
+                        connected.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         stream.set_read_timeout(Some(Duration::from_millis(100))).expect("a time-out");
                         let mut bytes = [0; 256];
                         // Whatever it hears it does not answer; it stays until it is closed.
@@ -172,6 +173,9 @@ fn outsiders_that_come_back_keep_no_driver_out() {
                     }
                 });
             }
+            // Connections are accepted in their order: each driver comes after at least this many.
+            let all = || connected.load(std::sync::atomic::Ordering::Relaxed) >= STRANGERS;
+            crate::world::wait_for("every stranger's first connection", all);
             let let_in = (0..DRIVERS).filter(|_| call_with(address, None).is_ok()).count();
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
             assert_eq!(let_in, DRIVERS, "each was let in at its first try");
