@@ -11,8 +11,8 @@ use crate::snapshot::CatalogCopy;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Interface, Isolation, Loader, Location, RecordCapabilities, Session, SharedDatabase, Snapshot,
-    SqlCapabilities, SqlEngine, path_with_suffix,
+    ForReading, Guarantee, Interface, Isolation, Loader, Location, RecordCapabilities, Session, SharedDatabase,
+    Snapshot, SqlCapabilities, SqlEngine, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,6 +106,8 @@ impl Engine for DuckDbEngine {
             concurrent_writers: !has_queue,
             checkpoints: self.path.is_some(),
             records: Some(RecordCapabilities { assigned_keys: false, ..RecordCapabilities::OVER_SQL }),
+            // Writers that wait for one another have no write skew.
+            guarantees: if has_queue { Guarantee::ALWAYS_SERIALIZABLE } else { Guarantee::ALWAYS_SNAPSHOT },
             ..Capabilities::OF_SQL
         }
     }

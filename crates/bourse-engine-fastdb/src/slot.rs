@@ -163,6 +163,13 @@ impl ValueSlot {
         }
     }
 
+    /// Appends to a text.
+    pub(crate) fn extend(&mut self, text: &str) -> Result<(), Misfit> {
+        let Value::Text(before) = self.value() else { return Err(Misfit::Type) };
+        let whole = [before, text].concat();
+        self.set(Value::Text(&whole))
+    }
+
     /// Adds to an integer.
     pub(crate) fn add(&mut self, by: i64) -> Result<(), Misfit> {
         let Value::Int(number) = self.value() else { return Err(Misfit::Type) };

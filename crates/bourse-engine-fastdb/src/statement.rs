@@ -154,6 +154,7 @@ impl BoundSearch {
         match change {
             FieldChange::Add(_, by) => slot.add(by),
             FieldChange::Set(_, value) => slot.set(value),
+            FieldChange::Append(_, text) => slot.extend(text),
         }
         .map_err(|misfit| misfit.of(name))
     }

@@ -11,8 +11,8 @@ use crate::session::FirebirdSession;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse,
-    Footprint, ForReading, Interface, Isolation, Loader, Location, ReadCopy, Session, SharedDatabase, Snapshot,
-    SqlCapabilities, SqlEngine,
+    Footprint, ForReading, Guarantee, Interface, Isolation, Loader, Location, ReadCopy, Session, SharedDatabase,
+    Snapshot, SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -108,6 +108,10 @@ impl Engine for FirebirdEngine {
                 },
                 ..SqlCapabilities::ALL
             }),
+            guarantees: match self.target.options.serializable {
+                Serializable::Tables => Guarantee::BY_LEVEL,
+                Serializable::Snapshot => Guarantee::UP_TO_SNAPSHOT,
+            },
             ..Capabilities::OF_SQL
         }
     }

@@ -93,6 +93,7 @@ impl Engine for JdbcEngine {
                 row_conflicts: self.product.row_conflicts,
             }),
             snapshots: self.product.snapshots,
+            guarantees: self.product.guarantees,
             checkpoints: self.path.is_some() && self.product.checkpoint.is_some(),
             ..Capabilities::OF_SQL
         }

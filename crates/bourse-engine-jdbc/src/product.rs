@@ -1,7 +1,7 @@
 //! The databases, and their differences as data.
 
 use crate::options::JdbcOptions;
-use bourse_engine::{Dialect, Durability, ErrorKind, FileFormat, Isolation, MayLose};
+use bourse_engine::{Dialect, Durability, ErrorKind, FileFormat, Guarantee, Isolation, MayLose};
 use std::path::Path;
 
 /// Database that has a JDBC driver and works in this process.
@@ -40,6 +40,8 @@ pub(crate) struct JdbcProduct {
     pub(crate) levels: [i32; 3],
     /// Isolation levels that it really provides.
     pub(crate) isolation: &'static [Isolation],
+    /// Isolation that it promises at each level.
+    pub(crate) guarantees: [Guarantee; 3],
     /// Whether readers see versions, and block no writer.
     pub(crate) snapshots: bool,
     /// Whether it knows `CHECK`.
@@ -129,6 +131,7 @@ const H2: JdbcProduct = JdbcProduct {
     levels: LEVELS,
     // Its serializable level is a snapshot: two transactions may each miss what the other writes.
     isolation: SNAPSHOT_LEVELS,
+    guarantees: Guarantee::UP_TO_SNAPSHOT,
     snapshots: true,
     checks: true,
     row_conflicts: true,
@@ -285,6 +288,8 @@ const DERBY: JdbcProduct = JdbcProduct {
     end: CloseMethod::Url("create=true", "shutdown=true"),
     memory_end: CloseMethod::Url("create=true", "drop=true"),
     isolation: ALL_LEVELS,
+    // It locks rows, and ranges at the last level alone.
+    guarantees: [Guarantee::ReadCommitted, Guarantee::RepeatableRead, Guarantee::Serializable],
     snapshots: false,
     has_java_time: false,
     states: &[

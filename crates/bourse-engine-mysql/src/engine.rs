@@ -13,7 +13,7 @@ use crate::target::{FORMS, ServerPlace};
 use crate::{describe, hold, ownership};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, EngineError, Footprint, Isolation, ServerProcess, SideDatabase, Snapshot,
+    Capabilities, Description, EngineError, Footprint, Guarantee, Isolation, ServerProcess, SideDatabase, Snapshot,
     SqlCapabilities,
 };
 use bourse_server::client::passwords::PasswordSources;
@@ -217,7 +217,12 @@ fn capabilities(engine: &MysqlEngine) -> Capabilities {
     };
     let foreign_keys = engine.target().options.foreign_keys;
     let sql = SqlCapabilities { isolation, foreign_keys, checks: known.checks, ..SqlCapabilities::ALL };
-    Capabilities { sql: Some(sql), ..Capabilities::OF_SQL }
+    // Of the products MariaDB alone has the option.
+    let has_snapshots = engine.target().options.snapshot_isolation && engine.target().flavour == Flavour::Mariadb;
+    let repeatable = if has_snapshots { Guarantee::Snapshot } else { Guarantee::ConsistentReads };
+    let strictest = if isolation.len() == 3 { Guarantee::Serializable } else { repeatable };
+    let guarantees = [Guarantee::ReadCommitted, repeatable, strictest];
+    Capabilities { sql: Some(sql), guarantees, ..Capabilities::OF_SQL }
 }
 
 fn description(engine: &MysqlEngine) -> Result<Description, EngineError> {

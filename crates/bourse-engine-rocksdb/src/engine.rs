@@ -5,8 +5,8 @@ use crate::options::{Compression, GRAMMAR, RocksDbOptions, parse};
 use crate::session::RocksDbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
-    Setting,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, Guarantee, KeyDatabase, KeyedEngine, MayLose,
+    Records, Setting,
 };
 use std::fs;
 use std::path::Path;
@@ -131,7 +131,7 @@ impl KeyDatabase for RocksDbDatabase {
 
     fn capabilities(_: &RocksDbOptions) -> Capabilities {
         // Writers work on snapshots; of two that change one record, the second to commit fails.
-        Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
+        Capabilities { concurrent_writers: true, guarantees: Guarantee::ALWAYS_SNAPSHOT, ..Capabilities::OF_KEYS }
     }
 
     fn records(self: Arc<Self>, _: &RocksDbOptions) -> Box<dyn Records> {

@@ -22,8 +22,8 @@ use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
-    ForReading, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot,
-    SqlCapabilities, SqlEngine, TargetFile, locked, path_with_suffix,
+    ForReading, Guarantee, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session,
+    Snapshot, SqlCapabilities, SqlEngine, TargetFile, locked, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -432,6 +432,7 @@ impl Engine for SqliteEngine {
             one_session,
             processes: self.path().is_some() && self.parts.is_none() && !one_session,
             records: Some(RecordCapabilities::OVER_SQL),
+            guarantees: Guarantee::ALWAYS_SERIALIZABLE,
         }
     }
 

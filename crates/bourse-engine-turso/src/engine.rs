@@ -11,7 +11,8 @@ use crate::snapshot::DatabaseBytes;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Interface, IoCounts, Loader, Location, Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    ForReading, Guarantee, Interface, IoCounts, Loader, Location, Session, SharedDatabase, Snapshot, SqlCapabilities,
+    SqlEngine,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,6 +109,11 @@ impl Engine for TursoEngine {
             sql: Some(SqlCapabilities { foreign_keys, checks, ..SqlCapabilities::ALL }),
             concurrent_writers: journal == TursoJournal::Mvcc,
             checkpoints: true,
+            guarantees: match journal {
+                // Serializable by refusing everyone who commits meanwhile.
+                TursoJournal::Mvcc => [Guarantee::Snapshot, Guarantee::Snapshot, Guarantee::Serializable],
+                _ => Guarantee::ALWAYS_SERIALIZABLE,
+            },
             ..Capabilities::OF_SQL
         }
     }

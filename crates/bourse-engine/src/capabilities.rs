@@ -27,6 +27,45 @@ pub struct Capabilities {
     pub processes: bool,
     /// Records by key: the engine's own, or for SQL engines over its statements; `None` if neither.
     pub records: Option<RecordCapabilities>,
+    /// Isolation that it promises a transaction of each level, from read committed to serializable.
+    pub guarantees: [Guarantee; 3],
+}
+
+/// Isolation that an engine promises, by the weakest model that its documentation commits it to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Guarantee {
+    /// No dirty writes, and no reads of what is rolled back or changed again later.
+    ReadCommitted,
+    /// Reads of a snapshot, with changes of the newest rows: committed data alone, but two moments of it.
+    ConsistentReads,
+    /// Equivalence to some serial order, except for rows that appear in ranges read.
+    RepeatableRead,
+    /// Reads and writes of a snapshot; of two transactions that change a row one fails.
+    Snapshot,
+    /// Equivalence to some serial order.
+    Serializable,
+}
+
+impl Guarantee {
+    /// The word for options and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadCommitted => "read committed",
+            Self::ConsistentReads => "consistent reads",
+            Self::RepeatableRead => "repeatable read",
+            Self::Snapshot => "snapshot",
+            Self::Serializable => "serializable",
+        }
+    }
+
+    /// Promises of an engine whose transactions are serializable at every level.
+    pub const ALWAYS_SERIALIZABLE: [Self; 3] = [Self::Serializable; 3];
+    /// Promises of an engine whose transactions see a snapshot at every level.
+    pub const ALWAYS_SNAPSHOT: [Self; 3] = [Self::Snapshot; 3];
+    /// Promises of an engine with three levels, the second a snapshot.
+    pub const BY_LEVEL: [Self; 3] = [Self::ReadCommitted, Self::Snapshot, Self::Serializable];
+    /// Promises of an engine that has no more than a snapshot.
+    pub const UP_TO_SNAPSHOT: [Self; 3] = [Self::ReadCommitted, Self::Snapshot, Self::Snapshot];
 }
 
 impl Capabilities {
@@ -46,6 +85,7 @@ impl Capabilities {
             assigned_keys: false,
             rollback: true,
         }),
+        guarantees: Guarantee::ALWAYS_SERIALIZABLE,
     };
 
     /// Capabilities of a SQL engine with concurrent writers beside readers of snapshots.
@@ -53,8 +93,19 @@ impl Capabilities {
         sql: Some(SqlCapabilities::ALL),
         concurrent_writers: true,
         records: Some(RecordCapabilities::OVER_SQL),
+        guarantees: Guarantee::BY_LEVEL,
         ..Self::OF_KEYS
     };
+
+    /// Isolation that the engine promises a transaction of that level.
+    pub const fn guarantee(&self, level: Isolation) -> Guarantee {
+        let [read_committed, repeatable_read, serializable] = self.guarantees;
+        match level {
+            Isolation::ReadCommitted => read_committed,
+            Isolation::RepeatableRead => repeatable_read,
+            Isolation::Serializable => serializable,
+        }
+    }
 }
 
 /// Capabilities of an engine that runs SQL.

@@ -61,7 +61,7 @@ pub mod thread_time;
 mod wrapper;
 
 pub use bourse_schema::{Batch, Dialect, Value};
-pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
+pub use capabilities::{Capabilities, Guarantee, RecordCapabilities, SqlCapabilities};
 pub(crate) use copied::FileCopy;
 pub use copied::copy_file;
 pub use database_files::{DatabaseFiles, FileFormat, FileOwner};

@@ -1,7 +1,7 @@
 use crate::{
     Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineError,
-    EngineKind, Footprint, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Session, Sql, SqlEngine,
-    Value,
+    EngineKind, Footprint, Guarantee, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Session, Sql,
+    SqlEngine, Value,
 };
 
 /// The engines of this crate.
@@ -51,6 +51,7 @@ impl Engine for NullEngine {
             processes: false,
             // By way of the adapter, so that its cost is in the floor.
             records: Some(RecordCapabilities::OVER_SQL),
+            guarantees: Guarantee::ALWAYS_SERIALIZABLE,
         }
     }
     fn interface(&self) -> Interface<'_> {

@@ -13,6 +13,20 @@ pub enum Isolation {
     Serializable,
 }
 
+impl Isolation {
+    /// All levels, from the weakest on.
+    pub const ALL: [Self; 3] = [Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
+
+    /// The word for options and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadCommitted => "read-committed",
+            Self::RepeatableRead => "repeatable-read",
+            Self::Serializable => "serializable",
+        }
+    }
+}
+
 /// Whether a transaction will write: engines with a single writer then take the writer lock when it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {

@@ -17,9 +17,9 @@ use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};
 use crate::status::{ServerStatus, counters};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold,
-    Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer, RecordCapabilities,
-    Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
+    Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint,
+    Guarantee, Hold, Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer,
+    RecordCapabilities, Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
 };
 use bourse_server::client::{AnnouncedSessions, NodeSession};
 use bourse_server::{check_each, location};
@@ -238,6 +238,14 @@ impl Engine for ClusterEngine {
             // A private cluster is the process's that started it.
             processes: !self.target.is_private(),
             records: Some(RecordCapabilities { assigned_keys, ..RecordCapabilities::OVER_SQL }),
+            guarantees: match (self.target.product, self.target.options.spread) {
+                (ClusterProduct::Galera, true) => Guarantee::UP_TO_SNAPSHOT,
+                (ClusterProduct::Galera, false) => Guarantee::BY_LEVEL,
+                (_, spread) => {
+                    let strictest = if spread { Guarantee::ConsistentReads } else { Guarantee::Serializable };
+                    [Guarantee::ReadCommitted, Guarantee::ConsistentReads, strictest]
+                }
+            },
             ..Capabilities::OF_SQL
         }
     }

@@ -168,6 +168,7 @@ pub fn change(bytes: &mut Vec<u8>, change: FieldChange<'_>) -> Result<(), Engine
     match change {
         FieldChange::Add(index, by) => add(bytes, index, by),
         FieldChange::Set(index, value) => set(bytes, index, value),
+        FieldChange::Append(index, text) => extend(bytes, index, text),
     }
 }
 
@@ -181,6 +182,18 @@ fn set(bytes: &mut Vec<u8>, index: usize, value: Value<'_>) -> Result<(), Engine
     let added = bytes.len() - length;
     bytes[from..].rotate_right(added);
     bytes.drain(from + added..length - behind + added);
+    Ok(())
+}
+
+/// Appends to a text, whose length stands before it.
+fn extend(bytes: &mut Vec<u8>, index: usize, text: &str) -> Result<(), EngineError> {
+    let not_text = || damaged(&format!("field {index} is no text"));
+    let from = field(bytes, index).filter(|rest| rest.first() == Some(&TEXT)).ok_or_else(not_text)?;
+    let (behind, from) = (split(from).ok_or_else(not_text)?.1.len(), bytes.len() - from.len());
+    let end = bytes.len() - behind;
+    let length = u32::try_from(end - from - 5 + text.len()).map_err(|_| damaged("a text of more than 4 GiB"))?;
+    bytes.splice(end..end, text.bytes());
+    bytes[from + 1..from + 5].copy_from_slice(&length.to_le_bytes());
     Ok(())
 }
 
@@ -306,7 +319,14 @@ mod tests {
             assert!(bytes.is_none_or(|bytes| Value::Text(std::str::from_utf8(bytes).unwrap()) == *value));
         }
         assert_eq!(EncodedRow::new(Key::Text("k"), &bytes).text_bytes(0), Some(&b"k"[..]));
-        for wrong in [FieldChange::Add(0, 1), FieldChange::Add(6, 1), FieldChange::Set(6, Value::Null)] {
+        change(&mut bytes, FieldChange::Append(0, "öü")).unwrap();
+        change(&mut bytes, FieldChange::Append(5, "!")).unwrap();
+        let row = EncodedRow::new(Key::Int(3), &bytes);
+        assert_eq!([1, 3, 6].map(|at| row.value(at)), [Value::Text("äöü"), Value::Int(2), Value::Text("!")]);
+        change(&mut bytes, FieldChange::Set(0, Value::Text("ä"))).unwrap();
+        change(&mut bytes, FieldChange::Set(5, Value::Text(""))).unwrap();
+        let numbers = [FieldChange::Add(0, 1), FieldChange::Add(6, 1), FieldChange::Append(2, "a")];
+        for wrong in numbers.into_iter().chain([FieldChange::Set(6, Value::Null), FieldChange::Append(6, "a")]) {
             change(&mut bytes, wrong).unwrap_err();
         }
         let changed = [(0, Value::Text("longer")), (5, Value::Text("last")), (4, Value::Null), (2, Value::Int(9))];

@@ -57,6 +57,8 @@ pub enum FieldChange<'a> {
     Add(usize, i64),
     /// Replaces the value of the field of that index.
     Set(usize, Value<'a>),
+    /// Appends to the text field of that index.
+    Append(usize, &'a str),
 }
 
 impl FieldChange<'_> {
@@ -64,7 +66,7 @@ impl FieldChange<'_> {
     #[inline]
     pub const fn field(&self) -> usize {
         match *self {
-            Self::Add(field, _) | Self::Set(field, _) => field,
+            Self::Add(field, _) | Self::Set(field, _) | Self::Append(field, _) => field,
         }
     }
 }

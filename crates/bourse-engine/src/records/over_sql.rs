@@ -162,6 +162,7 @@ impl Records for RecordsOverSql<'_> {
         let (sql, value) = match change {
             FieldChange::Add(field, by) => (&table.sql().add[field], by.into()),
             FieldChange::Set(field, value) => (&table.sql().set[field], value),
+            FieldChange::Append(field, text) => (&table.sql().extend[field], text.into()),
         };
         is_one_changed(table, self.execute(sql, Params::of(&[value, key.into()]))?)
     }

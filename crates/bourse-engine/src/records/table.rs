@@ -115,6 +115,8 @@ pub struct TableSql {
     pub add: Vec<Sql>,
     /// One statement for each field: `?1` its new value, `?2` the key.
     pub set: Vec<Sql>,
+    /// One statement for each field: `?1` the text that is appended, `?2` the key.
+    pub extend: Vec<Sql>,
     /// `?1` the key.
     pub delete: Sql,
     /// `?1` the first key, `?2` the limit.
@@ -258,6 +260,7 @@ impl TableSql {
             update: sql(format!("UPDATE {name} SET {} WHERE {key} = ?{}", set.join(", "), names.len() + 1)),
             add: by_field(&|field| format!("UPDATE {name} SET {field} = {field} + ?1 WHERE {key} = ?2")),
             set: by_field(&|field| format!("UPDATE {name} SET {field} = ?1 WHERE {key} = ?2")),
+            extend: by_field(&|field| format!("UPDATE {name} SET {field} = {field} || ?1 WHERE {key} = ?2")),
             delete: sql(format!("DELETE FROM {name} WHERE {key} = ?1")),
             scan: sql(format!("SELECT {columns} FROM {name} WHERE {key} >= ?1 ORDER BY {key} LIMIT ?2")),
             find: by_field(&|field| format!("SELECT {columns} FROM {name} WHERE {field} = ?1")),

@@ -10,8 +10,8 @@ use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
 use bourse_engine::{
-    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts, Isolation,
-    Loader, Location, NullEngine, Session, SqlCapabilities, SqlEngine,
+    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Guarantee, Hosting, Interface, IoCounts,
+    Isolation, Loader, Location, NullEngine, Session, SqlCapabilities, SqlEngine,
 };
 use bourse_oltp::Workload;
 use bourse_oltp::load::Fingerprint;
@@ -337,6 +337,7 @@ impl Engine for Remote {
             one_session: false,
             processes: false,
             records: None,
+            guarantees: Guarantee::BY_LEVEL,
         }
     }
 

@@ -2,7 +2,7 @@
 //! other must give up in the end, which counts as isolated.
 
 use super::{FIRST_CHARGE, read, set, small};
-use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation, Session};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, Guarantee, Isolation, Session};
 
 /// Value of a statement that succeeded; `None` for a conflict. Panics on any other error.
 #[track_caller]
@@ -126,7 +126,10 @@ pub(super) fn no_write_skew(engine: &dyn Engine) {
     let committed = (end(&mut *first, goes_first), end(&mut *second, goes_second));
     let left = [read(&mut *first, "TMB", 1).unwrap(), read(&mut *first, "TMS", 1).unwrap()];
     assert_eq!(left.map(|charge| charge == 1), [committed.0, committed.1], "what was committed is there: {left:?}");
-    match engine.capabilities().sql.is_some_and(|sql| sql.isolation.contains(&Isolation::Serializable)) {
+    let is_serializable = engine.capabilities().guarantee(Isolation::Serializable) == Guarantee::Serializable;
+    let is_offered = engine.capabilities().sql.is_some_and(|sql| sql.isolation.contains(&Isolation::Serializable));
+    assert_eq!(is_serializable, is_offered, "a level that is not promised is not offered");
+    match is_offered {
         true => assert!(committed.0 != committed.1, "one of two transactions commits: {committed:?}"),
         false => {
             let words = "writers are serializable though the engine says that they are not";

@@ -53,6 +53,7 @@ pub(super) fn missing_keys(engine: &dyn Engine) {
             assert!(!records.update(&ITEMS, Key::Int(9), &values).unwrap());
             assert!(!records.add(&ITEMS, Key::Int(9), 0, 1).unwrap());
             assert!(!records.change(&ITEMS, Key::Int(9), FieldChange::Set(2, "a".into())).unwrap());
+            assert!(!records.change(&ITEMS, Key::Int(9), FieldChange::Append(2, "a")).unwrap());
             assert!(!records.delete(&ITEMS, Key::Int(9)).unwrap());
             assert_eq!(records.count(&ITEMS).unwrap(), 0);
             assert_eq!(records.delete_all(&ITEMS).unwrap(), 0);
@@ -73,6 +74,9 @@ pub(super) fn changes(engine: &dyn Engine) {
         for name in ["short", "a longer name", "a longer name"] {
             assert!(records.change(&ITEMS, Key::Int(6), FieldChange::Set(2, name.into())).unwrap());
         }
+        for text in [", and", " more"] {
+            assert!(records.change(&ITEMS, Key::Int(6), FieldChange::Append(2, text)).unwrap());
+        }
         assert!(records.delete(&ITEMS, Key::Int(4)).unwrap());
         let is_there = records.get(&ITEMS, Key::Int(3), &mut |row| {
             assert_eq!((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<f64>(2)?), (3, -3, -0.5));
@@ -82,7 +86,7 @@ pub(super) fn changes(engine: &dyn Engine) {
         });
         assert!(is_there.unwrap());
         let named = records.get(&ITEMS, Key::Int(6), &mut |row| {
-            assert_eq!((row.get::<i64>(1)?, row.get::<String>(3)?.as_str()), (600, "a longer name"));
+            assert_eq!((row.get::<i64>(1)?, row.get::<String>(3)?.as_str()), (600, "a longer name, and more"));
             Ok(())
         });
         assert!(named.unwrap());
