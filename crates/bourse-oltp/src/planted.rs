@@ -75,12 +75,17 @@ mod bugs {
         /// Description of the bug.
         pub words: &'static str,
         one_in: u32,
+        fault: PlantedFault,
     }
 
     impl Bug {
         /// A bug that strikes on each occasion.
         pub const fn new(name: &'static str, breaks: BrokenPart, words: &'static str) -> Self {
-            Self { name, breaks, words, one_in: 1 }
+            Self { name, breaks, words, one_in: 1, fault: PlantedFault::Nothing }
+        }
+
+        const fn of_recorder(name: &'static str, fault: PlantedFault, words: &'static str) -> Self {
+            Self { fault, ..Self::new(name, BrokenPart::Figures, words) }
         }
 
         /// Makes it strike on one of so many occasions.
@@ -93,10 +98,10 @@ mod bugs {
     /// Bugs of the recorder, planted there.
     #[rustfmt::skip]
     pub static HARNESS: &[Bug] = &[
-        Bug::new("RecorderCountsTwice", BrokenPart::Figures, "the recorder counts each sample twice"),
-        Bug::new("RecorderDropsSlow", BrokenPart::Figures, "the recorder drops samples above 2 ms"),
-        Bug::new("RecorderDropsSome", BrokenPart::Figures, "the recorder drops every hundredth sample"),
-        Bug::new("ServiceAsResponse", BrokenPart::Figures, "the recorder keeps service time as response time"),
+        Bug::of_recorder("RecorderCountsTwice", PlantedFault::CountTwice, "the recorder counts each sample twice"),
+        Bug::of_recorder("RecorderDropsSlow", PlantedFault::DropLong, "the recorder drops samples above 2 ms"),
+        Bug::of_recorder("RecorderDropsSome", PlantedFault::DropEveryHundredth, "the recorder drops every hundredth sample"),
+        Bug::of_recorder("ServiceAsResponse", PlantedFault::ServiceAsResponse, "the recorder keeps service time as response time"),
     ];
 
     /// The planted bug, and the occasions it has had.
@@ -105,13 +110,7 @@ mod bugs {
     /// Plants a bug in the whole process, in place of the previous one; `None` removes it. Bugs of an engine, of indexes and of
     /// generators are planted by the caller that opens, changes or loads a database.
     pub fn plant(bug: Option<&Bug>) {
-        bourse_record::planted::plant(match bug.map(|bug| bug.name) {
-            Some("RecorderCountsTwice") => PlantedFault::CountTwice,
-            Some("RecorderDropsSlow") => PlantedFault::DropLong,
-            Some("RecorderDropsSome") => PlantedFault::DropEveryHundredth,
-            Some("ServiceAsResponse") => PlantedFault::ServiceAsResponse,
-            _ => PlantedFault::Nothing,
-        });
+        bourse_record::planted::plant(bug.map_or(PlantedFault::Nothing, |bug| bug.fault));
         *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) = bug.map(|bug| (*bug, 0));
     }
 

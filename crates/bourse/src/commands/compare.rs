@@ -179,7 +179,7 @@ fn noise(arguments: &CompareArgs, base: &RunFile) -> Result<RunNoise, Failure> {
 }
 
 fn earlier(folder: &Path) -> Result<Vec<RunFile>, Failure> {
-    run_files(folder).map_err(|error| {
+    run_files(folder).map(Iterator::collect).map_err(|error| {
         Failure::usage(format!("cannot read --baseline {}: {error}", folder.display()))
             .hint("expected a folder of runs, as bourse-runs")
     })

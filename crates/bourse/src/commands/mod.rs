@@ -29,8 +29,10 @@ fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<(), Fail
     }
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (mut file, outcome) = execute::run(plan, how, &folder)?.measured()?;
-    // A folder that cannot be read has no earlier runs.
-    let earlier = runs::newest_run_files(&output.directory).unwrap_or_default();
+    // A folder that cannot be read has no earlier runs. More than these would delay the end of a run.
+    const MOST_EARLIER: usize = 50;
+    let earlier = runs::run_files(&output.directory)
+        .map_or_else(|_| Vec::new(), |files| files.rev().take(MOST_EARLIER).collect());
     let found: Vec<_> = file.cases.iter().map(|case| earlier_runs(&file, case, &earlier)).collect();
     file.cases.iter_mut().zip(found).for_each(|(case, found)| case.earlier = found);
     publish(&file, &folder, output)?;

@@ -122,17 +122,11 @@ fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<St
     Ok(StoredRun::of_document(name, kind, &provenance, bytes))
 }
 
-/// The run files of the result folders in a folder; folders without a readable one are skipped.
-pub(crate) fn run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
+/// The run files of the result folders in a folder, sorted by their names, so that the newest is the last; folders without
+/// a readable one are skipped.
+pub(crate) fn run_files(directory: &Path) -> std::io::Result<impl DoubleEndedIterator<Item = RunFile>> {
     let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
-    Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
-}
-
-/// The run files of the folders that sort last, which by their names are the newest: at most 50.
-pub(super) fn newest_run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
-    const MOST: usize = 50;
-    let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
-    Ok(files.rev().filter_map(|file| RunFile::read(&file).ok()).take(MOST).collect())
+    Ok(files.filter_map(|file| RunFile::read(&file).ok()))
 }
 
 /// The folders in a folder of results.
@@ -208,7 +202,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let machine = Box::new(base.provenance.machine.clone());
     let stored = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
-    let earlier = run_files(directory).unwrap_or_default();
+    let earlier = run_files(directory).map_or_else(|_| Vec::new(), Iterator::collect);
     print(&ComparedCases::of_stored(stored, TOLERANCE, &RunNoise::Runs { earlier, machine }).text(line_width()))
 }
 

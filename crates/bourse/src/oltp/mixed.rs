@@ -9,7 +9,7 @@ use crate::execute::sample::{SampleChecks, of_target};
 use crate::failure::Failure;
 use crate::plan::Drivers;
 use bourse_driver::{Clock, RoundProgress};
-use bourse_engine::{Capabilities, Engine, EngineError, Isolation, Session};
+use bourse_engine::{Capabilities, Engine, EngineError, Session};
 use bourse_oltp::check::ledger::Totals;
 use bourse_oltp::mix::{MixCounts, Reference, RunOptions, Sequence, Transactions, run};
 use bourse_oltp::sut::{RunError, RunResult, SharedWorkload as _};
@@ -143,7 +143,7 @@ impl<T: Transactions + Debug> MixWorkload for T {
 
     fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation> {
         let demands = (0..T::NAMES.len()).map(|kind| (T::NAMES[kind], T::demands(kind).0));
-        demands.map(|(name, demanded)| isolation(name, demanded, capabilities)).collect()
+        demands.map(|(name, demanded)| bourse_oltp::isolation::of(name, demanded, capabilities)).collect()
     }
 
     fn run(
@@ -190,8 +190,4 @@ impl<T: Transactions + Debug> MixWorkload for T {
     fn meaning(&self, code: i32) -> Option<&'static str> {
         T::CODES.iter().find(|(known, _)| *known == code).map(|(_, meaning)| *meaning)
     }
-}
-
-fn isolation(name: &str, demanded: Isolation, capabilities: &Capabilities) -> OperationIsolation {
-    bourse_oltp::isolation::of(name, demanded, capabilities)
 }
