@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Store {
     /// Each transaction runs at one moment between its beginning and its end.
     Serial,
-    /// The same, but transactions that only read may run on an old state.
+    /// Transactions run at one moment, but transactions that only read may run on an old state.
     Stale,
     /// Reads of a snapshot; the first to commit a change wins.
     Snapshot,
-    /// The same without the check for conflicts.
+    /// A snapshot store without the check for conflicts.
     Unchecked,
     /// Reads of what is committed, with locks of what is written.
     ReadCommitted,
