@@ -20,7 +20,8 @@
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the kill, the aftermath |
 //! | [`durability_matrix`] | `bourse crash`: the real effect of each setting |
-//! | [`states`] | power losses enumerated, for SQLite |
+//! | [`states`] | power losses enumerated: every state that one may leave of a small database |
+//! | [`known_work`] | transactions whose results are known, and the comparison of a database with them |
 //! | [`sampled`] | states of the whole database, drawn from a recorded load |
 //! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail |
 
@@ -29,6 +30,7 @@ mod crash;
 pub mod demand;
 pub mod durability_matrix;
 pub mod faults;
+pub mod known_work;
 mod pausable_session;
 mod points;
 pub mod sampled;

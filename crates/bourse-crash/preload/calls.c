@@ -227,8 +227,10 @@ static ssize_t do_write(const char *name, int fd, const struct iovec *parts, int
         recorded(WRITTEN, path, (uint64_t)at, parts, count, (size_t)wrote);
         if (!fails_after) touched(path, at, at + wrote);
         if (is_synced && !lies && !fails_after) {
-            recorded(SYNCED, path, 0, NULL, 0, 0);
-            synced(fd, path);
+            uint64_t length = (uint64_t)wrote;
+            struct iovec bytes = {&length, sizeof length};
+            recorded(WRITTEN_THROUGH, path, (uint64_t)at, &bytes, 1, sizeof length);
+            written_through(fd, path, at, at + wrote);
         }
         errno = kept;
     }
@@ -306,7 +308,8 @@ PUBLIC int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
 static void allocated(int fd, const char *path, int mode, off_t at, off_t length) {
     struct stat found;
     touched(path, at, at + length);
-    if (mode & ~FALLOC_FL_KEEP_SIZE) cannot_be_recorded("fallocate", path);
+    bool is_behind = (mode & FALLOC_FL_PUNCH_HOLE) && fstat(fd, &found) == 0 && at >= found.st_size;
+    if ((mode & ~FALLOC_FL_KEEP_SIZE) && !is_behind) cannot_be_recorded("fallocate", path);
     else if (!mode && fstat(fd, &found) == 0) recorded(RESIZED, path, (uint64_t)found.st_size, NULL, 0, 0);
 }
 

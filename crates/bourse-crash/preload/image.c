@@ -205,8 +205,8 @@ static void deletion_is_over(place file) {
     }
 }
 
-/* What was written to a file is on the disk. */
-static void file_lasts(int fd, const char *path, off_t size) {
+/* What was written to a file, or these bytes of it, is on the disk. */
+static void file_lasts(int fd, const char *path, off_t size, const struct node *part) {
     place where = place_of(path + files_length);
     struct file *file = file_at(where);
     names_last(NULL, where);
@@ -228,12 +228,14 @@ static void file_lasts(int fd, const char *path, off_t size) {
         fchmod((int)to, 0644); /* no longer another file's */
         copy_whole(from, (int)to, size, path);
         deletion_is_over(where);
-    } else
+    } else if (part) copy_range(from, (int)to, (off_t)part->from, (off_t)part->to, path);
+    else
         for (place it = file->dirty; it; it = node_at(it)->next)
             copy_range(from, (int)to, (off_t)node_at(it)->from, (off_t)node_at(it)->to, path);
     syscall(SYS_ftruncate, to, size);
+    bool is_part = part && !file->whole;
     file->whole = file->mapped;
-    forget(file);
+    if (!is_part) forget(file);
     if (other) syscall(SYS_close, from);
     syscall(SYS_close, to);
 }
@@ -243,7 +245,16 @@ void synced(int fd, const char *path) {
     if (!*image || fstat(fd, &found) != 0) return;
     sigset_t before = take();
     if (S_ISDIR(found.st_mode)) names_last(path + files_length, 0);
-    else if (fstat(fd, &found) == 0) file_lasts(fd, path, found.st_size); /* Another process may have made it longer. */
+    else if (fstat(fd, &found) == 0) file_lasts(fd, path, found.st_size, NULL); /* Another process may have made it longer. */
+    give(before);
+}
+
+void written_through(int fd, const char *path, off_t at, off_t end) {
+    struct stat found;
+    if (!*image || fstat(fd, &found) != 0) return;
+    struct node part = {0, (uint64_t)at, (uint64_t)end};
+    sigset_t before = take();
+    file_lasts(fd, path, found.st_size, &part);
     give(before);
 }
 

@@ -44,6 +44,7 @@ void begin_image(void *state);
 /* What befalls the image; each takes the lock of its state. */
 void touched(const char *path, off_t from, off_t to);  /* these bytes were written */
 void synced(int fd, const char *path);                 /* what was written to a file, or a folder's names, lasts */
+void written_through(int fd, const char *path, off_t from, off_t to); /* these bytes alone last */
 void dropped(const char *path);                        /* a sync failed */
 void changed(const char *from, const char *to);        /* a name was taken away, or changed where there is a second */
 void mapped_for_writing(const char *path);             /* from now on bytes may be written that nobody tells */
@@ -52,7 +53,7 @@ void mapped_for_writing(const char *path);             /* from now on bytes may 
  * The recording: operations in order, appended to a file (record.c). A record is written before its call returns, and that of
  * a sync before its call is made: so no write is recorded before a sync that did not cover it.
  */
-enum operation { CREATED = 1, WRITTEN, RESIZED, SYNCED, SYNCED_FOLDER, REMOVED, RENAMED };
+enum operation { CREATED = 1, WRITTEN, RESIZED, SYNCED, SYNCED_FOLDER, REMOVED, RENAMED, /* 8 is an acknowledgement */ WRITTEN_THROUGH = 9 };
 extern int recording;                                  /* descriptor of that file; negative without a recording */
 void begin_recording(const char *name);
 void recorded(enum operation operation, const char *path, uint64_t number, const struct iovec *data, int count, size_t bytes);

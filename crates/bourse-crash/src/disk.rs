@@ -2,43 +2,21 @@
 
 use crate::image::{Directory, FileImage};
 use crate::plan::ArrivedPart;
+use crate::profile::Device;
 use crate::trace::{FileId, FileOperation, Trace};
 use bourse_stats::SplitMix;
 use std::collections::{BTreeMap, HashMap};
 
-/// Effect of a power loss on sectors that are being written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Device {
-    /// Sector size: the number of bytes that are written together.
-    pub sector_bytes: u32,
-    /// Whether only the bytes being written can be harmed, which SQLite calls powersafe overwrite. If so, a sector has its old
-    /// or its new bytes, or is torn between the two. If not, it may become garbage, including its other bytes, and so may the
-    /// space by which a file has grown.
-    pub powersafe_overwrite: bool,
-}
-
-impl Device {
-    /// Disk with the properties that SQLite assumes.
-    pub const POWERSAFE: Self = Self { sector_bytes: 512, powersafe_overwrite: true };
-    /// Disk of a stricter test: sectors of this size that are being written may become garbage.
-    pub const fn garbling(sector_bytes: u32) -> Self {
-        Self { sector_bytes, powersafe_overwrite: false }
-    }
-
-    /// Description of the device.
-    pub fn words(self) -> String {
-        match self.powersafe_overwrite {
-            true => format!("powersafe, {} B sectors", self.sector_bytes),
-            false => format!("garbling, {} B sectors", self.sector_bytes),
-        }
-    }
-}
+/// Unit in which a file system that orders metadata makes a file grow: a page of memory.
+const PAGE_BYTES: u64 = 4_096;
 
 /// Change that is pending.
 #[derive(Debug, Clone)]
 enum PendingPiece {
     /// Bytes within a sector.
     Data { file: FileId, offset: u64, bytes: Vec<u8> },
+    /// Bytes by which a file grows, with its size; where the device orders metadata.
+    Append { file: FileId, offset: u64, bytes: Vec<u8> },
     /// Size of a file.
     Size { file: FileId, size: u64 },
     /// New name of a file.
@@ -50,19 +28,36 @@ enum PendingPiece {
 }
 
 impl PendingPiece {
-    fn group(&self, sector_bytes: u32) -> GroupKey {
+    fn group(&self, device: Device) -> GroupKey {
         match self {
-            Self::Data { file, offset, .. } => GroupKey::Sector(*file, offset / u64::from(sector_bytes)),
-            Self::Size { file, .. } => GroupKey::Size(*file),
+            Self::Data { file, offset, .. } => GroupKey::Sector(*file, offset / u64::from(device.sector_bytes)),
+            Self::Size { file, .. } | Self::Append { file, .. } => GroupKey::Size(*file),
+            _ if device.ordered_metadata => GroupKey::Name(String::new()),
             Self::Link { name, .. } | Self::Unlink { name } | Self::Rename { to: name, .. } => {
                 GroupKey::Name(name.clone())
             }
         }
     }
 
+    /// Name that is given or removed; `None` for a change of a file.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Self::Data { .. } | Self::Append { .. } | Self::Size { .. } => None,
+            Self::Link { name, .. } | Self::Unlink { name } | Self::Rename { to: name, .. } => Some(name),
+        }
+    }
+
+    /// Bytes that the piece takes in a device's cache; for metadata those of a sector.
+    fn cached_bytes(&self) -> u64 {
+        match self {
+            Self::Data { bytes, .. } | Self::Append { bytes, .. } => bytes.len() as u64,
+            _ => 512,
+        }
+    }
+
     fn file(&self) -> Option<FileId> {
         match self {
-            Self::Data { file, .. } | Self::Size { file, .. } => Some(*file),
+            Self::Data { file, .. } | Self::Append { file, .. } | Self::Size { file, .. } => Some(*file),
             Self::Link { .. } | Self::Unlink { .. } | Self::Rename { .. } => None,
         }
     }
@@ -157,8 +152,23 @@ impl Disk {
                 *self.size(*file) = *size;
                 self.pending.push(PendingPiece::Size { file: *file, size: *size });
             }
-            FileOperation::Sync { file } => self.sync(|piece| piece.file() == Some(*file)),
-            FileOperation::SyncDirectory => self.sync(|piece| piece.file().is_none()),
+            FileOperation::Sync { file } => {
+                let names = self.device.ordered_metadata;
+                self.sync(|piece| piece.file() == Some(*file) || (names && piece.file().is_none()));
+            }
+            FileOperation::SyncRange { file, offset, bytes } => {
+                let range = *offset..offset.saturating_add(*bytes);
+                let is_meant = |piece: &PendingPiece| match piece {
+                    PendingPiece::Data { file: of, offset, .. } => of == file && range.contains(offset),
+                    PendingPiece::Append { file: of, .. } | PendingPiece::Size { file: of, .. } => of == file,
+                    _ => false,
+                };
+                self.sync(is_meant);
+            }
+            FileOperation::SyncDirectory { folder } => {
+                let names = self.device.ordered_metadata;
+                self.sync(|piece| piece.name().is_some_and(|name| names || folder_of(name) == folder));
+            }
             FileOperation::Unlink { name } => self.pending.push(PendingPiece::Unlink { name: name.clone() }),
             FileOperation::Rename { from, to, file } => {
                 self.pending.push(PendingPiece::Rename { from: from.clone(), to: to.clone(), file: *file });
@@ -171,21 +181,35 @@ impl Disk {
         let sector_bytes = u64::from(self.device.sector_bytes);
         let end = offset + bytes.len() as u64;
         let size = self.size(file);
-        if end > *size {
-            *size = end;
+        let before = *size;
+        *size = end.max(before);
+        let appends = self.device.ordered_metadata;
+        if end > before && !appends {
             self.pending.push(PendingPiece::Size { file, size: end });
         }
         let (mut at, mut rest) = (offset, bytes);
         while !rest.is_empty() {
-            let room = (sector_bytes - at % sector_bytes) as usize;
-            let (piece, more) = rest.split_at(room.min(rest.len()));
-            self.pending.push(PendingPiece::Data { file, offset: at, bytes: piece.to_vec() });
+            let is_appended = appends && at >= before;
+            let step = if is_appended { PAGE_BYTES } else { sector_bytes };
+            let mut room = step - at % step;
+            if appends && at < before {
+                room = room.min(before - at);
+            }
+            let (piece, more) = rest.split_at((room as usize).min(rest.len()));
+            let bytes = piece.to_vec();
+            self.pending.push(match is_appended {
+                true => PendingPiece::Append { file, offset: at, bytes },
+                false => PendingPiece::Data { file, offset: at, bytes },
+            });
             (at, rest) = (at + piece.len() as u64, more);
         }
     }
 
     /// Makes pieces durable, in order.
     fn sync(&mut self, is_meant: impl Fn(&PendingPiece) -> bool) {
+        if self.device.cache_bytes > 0 {
+            return self.evict();
+        }
         let (done, rest): (Vec<_>, _) = std::mem::take(&mut self.pending).into_iter().partition(is_meant);
         self.pending = rest;
         for piece in done {
@@ -193,12 +217,60 @@ impl Disk {
         }
     }
 
+    /// Makes the oldest pieces durable for which a lying cache has no room.
+    fn evict(&mut self) {
+        let mut held = 0;
+        let newest = self.pending.iter().rev().take_while(|piece| {
+            held += piece.cached_bytes();
+            held <= self.device.cache_bytes
+        });
+        let gone = self.pending.len() - newest.count();
+        for piece in self.pending.drain(..gone).collect::<Vec<_>>() {
+            keep(&piece, &mut self.files, &mut self.names);
+        }
+    }
+
+    /// Descriptions of the pieces in these groups, those next to one another in one.
+    pub fn words(&self, members: &[u32], groups: &[usize]) -> Vec<String> {
+        let mut names: BTreeMap<FileId, &str> = self.names.iter().map(|(name, file)| (*file, name.as_str())).collect();
+        for piece in &self.pending {
+            if let PendingPiece::Link { name, file } | PendingPiece::Rename { to: name, file, .. } = piece {
+                names.insert(*file, name);
+            }
+        }
+        let name = |file: &FileId| names.get(file).copied().unwrap_or("a file without a name");
+        let mut written: BTreeMap<(FileId, u64), u64> = BTreeMap::new();
+        let mut others = Vec::new();
+        for (piece, _) in self.pending.iter().zip(members).filter(|(_, group)| groups.contains(&(**group as usize))) {
+            match piece {
+                PendingPiece::Data { file, offset, bytes } | PendingPiece::Append { file, offset, bytes } => {
+                    let end = offset + bytes.len() as u64;
+                    let entry = written.entry((*file, *offset)).or_insert(end);
+                    *entry = end.max(*entry);
+                }
+                PendingPiece::Size { file, size } => others.push(format!("size {size} of {}", name(file))),
+                PendingPiece::Link { name, .. } => others.push(format!("name {name}")),
+                PendingPiece::Unlink { name } => others.push(format!("removal of {name}")),
+                PendingPiece::Rename { from, to, .. } => others.push(format!("renaming of {from} to {to}")),
+            }
+        }
+        let mut ranges: Vec<(FileId, u64, u64)> = Vec::new();
+        for ((file, from), to) in written {
+            match ranges.last_mut() {
+                Some((last, _, end)) if *last == file && *end >= from => *end = to.max(*end),
+                _ => ranges.push((file, from, to)),
+            }
+        }
+        let range = |(file, from, to): &(FileId, u64, u64)| format!("bytes {from} to {to} of {}", name(file));
+        ranges.iter().map(range).chain(others).collect()
+    }
+
     /// Pending groups, in the order of their first pieces, and for each piece the number of its group.
     pub fn groups(&self) -> (Vec<PieceGroup>, Vec<u32>) {
         let mut numbers: HashMap<GroupKey, u32> = HashMap::new();
         let mut groups: Vec<PieceGroup> = Vec::new();
         let of_piece = |piece: &PendingPiece| {
-            let key = piece.group(self.device.sector_bytes);
+            let key = piece.group(self.device);
             let kind = match &key {
                 GroupKey::Sector(..) => GroupKind::Sector,
                 GroupKey::Size(_) => GroupKind::Size,
@@ -275,7 +347,9 @@ impl Disk {
 /// Makes a piece durable.
 fn keep(piece: &PendingPiece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
     match piece {
-        PendingPiece::Data { file, offset, bytes } => files[*file as usize].write(*offset, bytes),
+        PendingPiece::Data { file, offset, bytes } | PendingPiece::Append { file, offset, bytes } => {
+            files[*file as usize].write(*offset, bytes);
+        }
         PendingPiece::Size { file, size } => files[*file as usize].set_size(*size),
         PendingPiece::Link { name, file } => {
             names.insert(name.clone(), *file);
@@ -288,6 +362,11 @@ fn keep(piece: &PendingPiece, files: &mut [FileImage], names: &mut BTreeMap<Stri
             names.insert(to.clone(), *file);
         }
     }
+}
+
+/// Folder of a name; empty for the watched folder itself.
+fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 fn garbage(seed: u64, length: u64) -> Vec<u8> {

@@ -1,9 +1,10 @@
 //! States drawn at random from a trace that has too many to enumerate.
 
-use crate::disk::{Device, Disk};
+use crate::disk::Disk;
 use crate::explore::{StateId, points, seed_of};
 use crate::image::Directory;
 use crate::plan::{PointPlan, Selection, SelectionLimits};
+use crate::profile::Device;
 use crate::trace::Trace;
 use bourse_stats::SplitMix;
 

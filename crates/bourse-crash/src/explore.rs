@@ -1,9 +1,11 @@
 //! All states of a trace: built, checked once each, and judged by the acknowledged commits.
 
-use crate::disk::{Device, Disk};
+use crate::disk::Disk;
 use crate::image::{Directory, Hash};
 use crate::plan::{PointPlan, Selection, SelectionLimits};
+use crate::profile::Device;
 use crate::trace::{FileOperation, Trace};
+use bourse_stats::SplitMix;
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -138,7 +140,7 @@ pub fn points(trace: &Trace) -> Vec<usize> {
     let mut since_sync = 0;
     for (place, operation) in trace.operations.iter().enumerate() {
         match operation {
-            FileOperation::Sync { .. } | FileOperation::SyncDirectory => {
+            operation if operation.is_sync() => {
                 if since_sync > 0 {
                     points.push(place);
                 }
@@ -160,9 +162,7 @@ pub fn points(trace: &Trace) -> Vec<usize> {
 
 /// Whether another commit is acknowledged before the next sync.
 fn is_unsynced_next(rest: &[FileOperation]) -> bool {
-    let decides = |it: &&FileOperation| {
-        matches!(it, FileOperation::Sync { .. } | FileOperation::SyncDirectory | FileOperation::Acknowledged(_))
-    };
+    let decides = |it: &&FileOperation| it.is_sync() || matches!(it, FileOperation::Acknowledged(_));
     matches!(rest.iter().find(decides), Some(FileOperation::Acknowledged(_)))
 }
 
@@ -187,7 +187,9 @@ pub fn explore(
     let mut done = 0;
     let places = points(trace);
     let last = places.len().saturating_sub(1);
-    let is_visited = |point: usize| point % limits.every == (seed as usize) % limits.every || point == last;
+    // One of each part, drawn: an engine's syncs alternate, and a regular step would meet the same kind each time.
+    let drawn = |part: usize| SplitMix::new(seed_of(seed, part)).below(limits.every as u64) as usize;
+    let is_visited = |point: usize| point % limits.every == drawn(point / limits.every) || point == last;
     for (point, place) in places.into_iter().enumerate().filter(|(point, _)| is_visited(*point)) {
         trace.operations[done..place].iter().for_each(|operation| disk.apply(operation));
         done = place;
@@ -195,7 +197,7 @@ pub fn explore(
         let plan = PointPlan::new(&groups, &members, device, seed_of(seed, point));
         explored.counts.points += 1;
         explored.counts.exhaustive += u64::from(plan.possible() <= limits.exhaustive);
-        for selection in plan.selections(limits) {
+        for selection in plan.selections(&limits.at(explored.counts.states, last + 1 - point)) {
             let arrived = plan.arrived(selection).expect("a plan's own selection is one of its");
             let state = disk.state(&members, &arrived);
             explored.counts.states += 1;
@@ -301,8 +303,8 @@ mod tests {
         let counts = found.counts;
         assert_eq!([counts.broken, counts.lossy, counts.corrupted], [0, 0, 0], "{found:?}");
         assert_eq!([counts.points, counts.exhaustive], [11, 11]);
-        // Two states at each sync, one at the end; each value appears with the log ahead and without.
-        assert_eq!([counts.states, counts.distinct], [21, 11]);
+        // Three states at each sync, with one that is torn, one at the end; each value appears with the log ahead and without.
+        assert_eq!([counts.states, counts.distinct], [31, 11]);
         assert_eq!(checked, counts.distinct);
     }
 
@@ -351,7 +353,7 @@ mod tests {
             let base: BTree = [("a".to_owned(), FileImage::from(&[0_u8; 1_024][..]))].into();
             let operations: Vec<_> = steps.into_iter().map(|(what, place, value)| match what {
                 0 => FileOperation::Sync { file: 0 },
-                1 => FileOperation::SyncDirectory,
+                1 => FileOperation::SyncDirectory { folder: String::new() },
                 2 => FileOperation::Truncate { file: 0, size: place * 500 },
                 3 => FileOperation::Unlink { name: "b".to_owned() },
                 4 => FileOperation::Create { name: "b".to_owned(), file: 1 },
@@ -366,7 +368,7 @@ mod tests {
                     done = *place;
                     let (groups, members) = disk.groups();
                     let plan = PointPlan::new(&groups, &members, Device::POWERSAFE, 0);
-                    for selection in plan.selections(&SelectionLimits { exhaustive: u64::MAX, each: 0, drawn: 0, every: 1 }) {
+                    for selection in plan.selections(&SelectionLimits { exhaustive: u64::MAX, each: 0, drawn: 0, every: 1, states: None }) {
                         found.insert(disk.state(&members, &plan.arrived(selection).unwrap()).hash());
                     }
                 }

@@ -35,7 +35,8 @@ impl CrashFault {
         let stays = |operation: &&FileOperation| {
             let (is_file, is_directory, is_database) = match operation {
                 FileOperation::Sync { file } => (true, false, Some(*file as usize) == database),
-                FileOperation::SyncDirectory => (false, true, false),
+                FileOperation::SyncRange { file, .. } => (true, false, Some(*file as usize) == database),
+                FileOperation::SyncDirectory { .. } => (false, true, false),
                 _ => return true,
             };
             syncs += 1;
@@ -61,7 +62,7 @@ mod tests {
         let round = [
             FileOperation::Write { file: 0, offset: 0, bytes: vec![1] },
             FileOperation::Sync { file: 1 },
-            FileOperation::SyncDirectory,
+            FileOperation::SyncDirectory { folder: String::new() },
             FileOperation::Sync { file: 0 },
         ];
         let trace = Trace { base, operations: [round.clone(), round].concat() };
@@ -71,8 +72,11 @@ mod tests {
             assert_eq!(planted.operations.len() - planted.syncs(), 2, "writes stay");
             planted.operations.into_iter().filter(|it| !matches!(it, FileOperation::Write { .. })).collect::<Vec<_>>()
         };
-        let (log, names, data) =
-            (FileOperation::Sync { file: 1 }, FileOperation::SyncDirectory, FileOperation::Sync { file: 0 });
+        let (log, names, data) = (
+            FileOperation::Sync { file: 1 },
+            FileOperation::SyncDirectory { folder: String::new() },
+            FileOperation::Sync { file: 0 },
+        );
         assert_eq!(left(CrashFault::NeverDatabase), [&log, &names, &log, &names].map(Clone::clone));
         assert_eq!(left(CrashFault::NeverDirectory), [&log, &data, &log, &data].map(Clone::clone));
         let third = CrashFault::EveryNth { n: 3, phase: 1 };

@@ -27,6 +27,9 @@ impl HashedBlock {
     }
 }
 
+/// Block of a file's part that was never written.
+static ZERO: OnceLock<Arc<HashedBlock>> = OnceLock::new();
+
 /// Contents of a file.
 #[derive(Clone, Default)]
 pub struct FileImage {
@@ -110,11 +113,17 @@ impl FileImage {
                 block.hash = OnceLock::new();
             }
         } else {
-            static ZERO: OnceLock<Arc<HashedBlock>> = OnceLock::new();
             let zero = ZERO.get_or_init(|| Arc::new(HashedBlock::zero()));
             self.blocks.resize_with(blocks, || Arc::clone(zero));
         }
         self.size = size;
+    }
+
+    /// Blocks that were ever written, each with its position; bytes behind the end of the file are left out.
+    pub fn written(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let is_zero = |block: &Arc<HashedBlock>| ZERO.get().is_some_and(|zero| Arc::ptr_eq(zero, block));
+        let blocks = (0_u64..).step_by(BLOCK_BYTES).zip(&self.blocks).filter(move |(_, block)| !is_zero(block));
+        blocks.map(|(at, block)| (at, &block.bytes[..BLOCK_BYTES.min((self.size - at) as usize)]))
     }
 
     /// Contents as one vector.

@@ -15,14 +15,18 @@
 //!   Operations on different names arrive in any order.
 //! - Data, sizes and names arrive in any order among themselves.
 //!
+//! These are the rules of the strictest profile; others change some of them.
+//!
 //! | module | what |
 //! |---|---|
 //! | `image` | files and directories in memory, sharing unchanged blocks |
 //! | `trace` | file operations |
+//! | `profile` | devices with their file systems, by name |
 //! | `disk` | what is durable, what is pending |
 //! | `plan` | which selections of pending pieces are tried |
 //! | `fault` | traces of an engine or a disk that ignores syncs |
 //! | `explore` | all states of a trace, checked and judged |
+//! | `minimal` | a failing state, with as few deviations as fail |
 //! | `draw` | states of a trace at random, by their numbers |
 //! | [`preload`] | the preloaded library: faults, the disk's image, recordings |
 
@@ -31,11 +35,13 @@ mod draw;
 mod explore;
 mod fault;
 mod image;
+mod minimal;
 mod plan;
 pub mod preload;
+mod profile;
 mod trace;
 
-pub use disk::{Device, Disk, GroupKind, PieceGroup};
+pub use disk::{Disk, GroupKind, PieceGroup};
 pub use draw::{DrawnState, draw};
 pub use explore::{
     Exploration, ExplorationCounts, FailedState, Promise, RecoveryCheck, RecoveryOutcome, StateId, explore, points,
@@ -43,5 +49,7 @@ pub use explore::{
 };
 pub use fault::CrashFault;
 pub use image::{BLOCK_BYTES, Directory, FileImage, Hash};
+pub use minimal::{MinimalState, minimal};
 pub use plan::{ArrivedPart, PointPlan, Selection, SelectionLimits};
+pub use profile::{Device, PROFILES};
 pub use trace::{FileId, FileOperation, Trace, TraceError};

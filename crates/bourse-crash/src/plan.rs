@@ -1,6 +1,7 @@
 //! Selections: the pending pieces that have arrived when the power is lost.
 
-use crate::disk::{Device, GroupKind, PieceGroup};
+use crate::disk::{GroupKind, PieceGroup};
+use crate::profile::Device;
 use bourse_stats::SplitMix;
 use std::fmt;
 use std::str::FromStr;
@@ -24,8 +25,8 @@ pub enum ArrivedPart {
     },
 }
 
-/// Selection, with a name that describes it: `none`, `all`, `one-3`, `without-3`, `garbled-3`, `upto-17`, `subset-5`,
-/// `drawn-9`.
+/// Selection, with a name that describes it: `none`, `all`, `one-3`, `without-3`, `garbled-3`, `upto-17`, `torn-17`,
+/// `subset-5`, `drawn-9`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Selection {
     /// The n-th of all possible selections.
@@ -42,6 +43,9 @@ pub enum Selection {
     Garbled(u32),
     /// The first pieces in the order in which they were written.
     UpTo(u32),
+    /// The first pieces in the order in which they were written, and half of the next one: a record of several writes ends
+    /// within any of them.
+    Torn(u32),
     /// The n-th selection drawn from the seed.
     Drawn(u32),
 }
@@ -56,6 +60,7 @@ impl fmt::Display for Selection {
             Self::Without(n) => write!(f, "without-{n}"),
             Self::Garbled(n) => write!(f, "garbled-{n}"),
             Self::UpTo(n) => write!(f, "upto-{n}"),
+            Self::Torn(n) => write!(f, "torn-{n}"),
             Self::Drawn(n) => write!(f, "drawn-{n}"),
         }
     }
@@ -75,6 +80,7 @@ impl FromStr for Selection {
             ("without", _) => Self::Without(small()?),
             ("garbled", _) => Self::Garbled(small()?),
             ("upto", _) => Self::UpTo(small()?),
+            ("torn", _) => Self::Torn(small()?),
             ("drawn", _) => Self::Drawn(small()?),
             _ => return Err(()),
         })
@@ -92,11 +98,13 @@ pub struct SelectionLimits {
     pub drawn: u32,
     /// One point in this many is visited, and the last one.
     pub every: usize,
+    /// Number of states in all, about; points with fewer leave theirs to later ones. `None` for no limit.
+    pub states: Option<u64>,
 }
 
 impl SelectionLimits {
     /// Limits for thorough exploration: all subsets of ten sectors; above that each single one, each but one, and drawn ones.
-    pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64, every: 1 };
+    pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64, every: 1, states: None };
 
     /// Limits for about `states` states in all, over that many points.
     pub fn within(states: u64, points: usize) -> Self {
@@ -105,10 +113,18 @@ impl SelectionLimits {
         let every = (MIN_STATES_PER_POINT * points as u64).div_ceil(states.max(1)).max(1) as usize;
         Self {
             exhaustive: (2 * per_point).min(Self::FULL.exhaustive),
-            each: u32::try_from(per_point / 4).unwrap_or(u32::MAX),
-            drawn: u32::try_from(per_point / 4).unwrap_or(u32::MAX).min(Self::FULL.drawn),
+            each: u32::try_from(per_point / 5).unwrap_or(u32::MAX),
+            drawn: u32::try_from(per_point / 5).unwrap_or(u32::MAX).min(Self::FULL.drawn),
             every,
+            states: Some(states),
         }
+    }
+
+    /// Limits at the next point, after that many states, with that many points before the end.
+    pub(crate) fn at(&self, done: u64, points: usize) -> Self {
+        let every = self.every;
+        self.states
+            .map_or(*self, |states| Self { every, ..Self::within(states.saturating_sub(done), points.div_ceil(every)) })
     }
 }
 
@@ -136,6 +152,12 @@ impl<'p> PointPlan<'p> {
         group.kind == GroupKind::Sector && !self.device.powersafe_overwrite
     }
 
+    /// Whether the piece of that number can be cut in the middle.
+    fn can_tear(&self, piece: u32) -> bool {
+        let group = self.members.get(piece as usize).and_then(|group| self.groups.get(*group as usize));
+        self.device.powersafe_overwrite && group.is_some_and(|group| group.kind == GroupKind::Sector)
+    }
+
     /// Number of possible selections, apart from torn sectors; saturates at the largest number.
     pub fn possible(&self) -> u64 {
         self.groups.iter().fold(1, |all: u64, group| all.saturating_mul(self.ways(group)))
@@ -144,8 +166,11 @@ impl<'p> PointPlan<'p> {
     /// Selections to try.
     pub fn selections(&self, limits: &SelectionLimits) -> Vec<Selection> {
         let possible = self.possible();
+        let pieces = self.members.len() as u32;
+        let can_tear = |number: &u32| self.can_tear(*number);
         if possible <= limits.exhaustive {
-            return (0..possible).map(Selection::Subset).collect();
+            let torn = (0..pieces).filter(can_tear).map(Selection::Torn);
+            return (0..possible).map(Selection::Subset).chain(torn).collect();
         }
         let mut all = vec![Selection::None, Selection::All];
         let count = self.groups.len() as u32;
@@ -157,7 +182,8 @@ impl<'p> PointPlan<'p> {
             let can = |number: &u32| self.can_garble(&self.groups[*number as usize]);
             all.extend(some(count).into_iter().filter(can).map(Selection::Garbled));
         }
-        all.extend(some(self.members.len() as u32).into_iter().map(Selection::UpTo));
+        all.extend(some(pieces).into_iter().map(Selection::UpTo));
+        all.extend(some(pieces).into_iter().filter(can_tear).map(Selection::Torn));
         all.extend((0..limits.drawn).map(Selection::Drawn));
         all
     }
@@ -186,14 +212,23 @@ impl<'p> PointPlan<'p> {
                 all[group] = ArrivedPart::Garbled { seed: self.seed ^ u64::from(number) };
                 all
             }
-            Selection::UpTo(count) => {
-                let mut counts = vec![0; self.groups.len()];
-                let first = self.members.get(..count as usize)?;
-                first.iter().for_each(|group| counts[*group as usize] += 1);
-                counts.into_iter().map(ArrivedPart::First).collect()
+            Selection::UpTo(count) => self.up_to(count)?.into_iter().map(ArrivedPart::First).collect(),
+            Selection::Torn(count) => {
+                let torn = *self.members.get(count as usize).filter(|_| self.can_tear(count))? as usize;
+                let counts = self.up_to(count)?;
+                let mut arrived: Vec<_> = counts.iter().copied().map(ArrivedPart::First).collect();
+                arrived[torn] = ArrivedPart::Torn { whole: counts[torn], bytes: self.device.sector_bytes / 2 };
+                arrived
             }
             Selection::Drawn(number) => self.drawn(number),
         })
+    }
+
+    /// Number of pieces of each group among the first ones.
+    fn up_to(&self, count: u32) -> Option<Vec<u32>> {
+        let mut counts = vec![0; self.groups.len()];
+        self.members.get(..count as usize)?.iter().for_each(|group| counts[*group as usize] += 1);
+        Some(counts)
     }
 
     fn subset(&self, number: u64) -> Option<Vec<ArrivedPart>> {
@@ -259,9 +294,9 @@ mod tests {
         let (groups, members) = ([SECTOR; 10], (0..10).collect::<Vec<_>>());
         let ten = plan(&groups, &members, Device::POWERSAFE);
         let selections = ten.selections(&SelectionLimits::FULL);
-        assert_eq!(selections.len(), 1_024);
+        assert_eq!(selections.len(), 1_024 + 10, "each subset, and each sector torn");
         let different: BTreeSet<_> = selections.iter().map(|it| format!("{:?}", ten.arrived(*it).unwrap())).collect();
-        assert_eq!(different.len(), 1_024);
+        assert_eq!(different.len(), 1_034);
         assert_eq!(ten.arrived(Selection::Subset(1_024)), None);
         let garbling = plan(&groups[..6], &members[..6], Device::garbling(512));
         assert_eq!(garbling.possible(), 729, "each old, new or garbage");
@@ -281,15 +316,15 @@ mod tests {
         let eleven = plan(&groups, &members, Device::POWERSAFE);
         let limits = SelectionLimits { drawn: 5, ..SelectionLimits::FULL };
         let selections = eleven.selections(&limits);
-        assert_eq!(selections.len(), 2 + 11 + 11 + 11 + 5);
+        assert_eq!(selections.len(), 2 + 4 * 11 + 5);
         let arrived = |selection| eleven.arrived(selection).unwrap();
         let count = |selection| arrived(selection).iter().filter(|it| **it == ArrivedPart::First(1)).count();
         assert_eq!([count(Selection::None), count(Selection::All)], [0, 11]);
         assert_eq!([count(Selection::One(3)), count(Selection::Without(3)), count(Selection::UpTo(4))], [1, 10, 4]);
         assert_eq!(eleven.arrived(Selection::One(11)), None);
         assert_eq!(arrived(Selection::Drawn(2)), arrived(Selection::Drawn(2)), "it is drawn from the seed alone");
-        let few = eleven.selections(&SelectionLimits { exhaustive: 8, each: 2, drawn: 1, every: 1 });
-        assert_eq!(few.len(), 2 + 2 + 2 + 2 + 1);
+        let few = eleven.selections(&SelectionLimits { exhaustive: 8, each: 2, drawn: 1, every: 1, states: None });
+        assert_eq!(few.len(), 2 + 4 * 2 + 1);
     }
 
     proptest! {
@@ -297,7 +332,8 @@ mod tests {
         fn a_selection_s_name_is_read_back(number in 0u32..1_000_000) {
             for selection in [
                 Selection::Subset(u64::from(number)), Selection::None, Selection::All, Selection::One(number),
-                Selection::Without(number), Selection::Garbled(number), Selection::UpTo(number), Selection::Drawn(number),
+                Selection::Without(number), Selection::Garbled(number), Selection::UpTo(number), Selection::Torn(number),
+                Selection::Drawn(number),
             ] {
                 prop_assert_eq!(selection.to_string().parse(), Ok(selection));
             }
@@ -311,7 +347,7 @@ mod tests {
             let members: Vec<_> = (0..).zip(&pieces).flat_map(|(group, pieces)| vec![group; *pieces as usize]).collect();
             let device = if garbling { Device::garbling(512) } else { Device::POWERSAFE };
             let plan = PointPlan::new(&groups, &members, device, seed);
-            for selection in plan.selections(&SelectionLimits { exhaustive: 64, each: 10, drawn: 20, every: 1 }) {
+            for selection in plan.selections(&SelectionLimits { exhaustive: 64, each: 10, drawn: 20, every: 1, states: None }) {
                 let arrived = plan.arrived(selection).unwrap();
                 prop_assert_eq!(arrived.len(), groups.len());
                 for (arrived, group) in arrived.iter().zip(&groups) {

@@ -38,8 +38,11 @@ pub enum FileOperation {
         /// Number of the file.
         file: FileId,
     },
-    /// `fsync` of the directory: the names.
-    SyncDirectory,
+    /// `fsync` of a directory: the names in it.
+    SyncDirectory {
+        /// Path of the directory below the watched folder; empty for that folder itself.
+        folder: String,
+    },
     /// Removal of a name.
     Unlink {
         /// Name that is removed.
@@ -56,6 +59,22 @@ pub enum FileOperation {
     },
     /// The engine acknowledged its n-th commit.
     Acknowledged(u64),
+    /// Write to a file opened with `O_DSYNC`: these bytes and the size are synced, other bytes of the file are not.
+    SyncRange {
+        /// Number of the file.
+        file: FileId,
+        /// Position of the first byte.
+        offset: u64,
+        /// Number of bytes.
+        bytes: u64,
+    },
+}
+
+impl FileOperation {
+    /// Whether the operation makes others durable.
+    pub const fn is_sync(&self) -> bool {
+        matches!(self, Self::Sync { .. } | Self::SyncDirectory { .. } | Self::SyncRange { .. })
+    }
 }
 
 /// Files at the start, and the operations on them.
@@ -80,7 +99,7 @@ impl std::fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 /// First line of a stored trace; the digit is the version of the format.
-const MAGIC: &[u8] = b"bourse trace 1\n";
+const MAGIC: &[u8] = b"bourse trace 2\n";
 
 /// Trace in its stored form.
 #[derive(Serialize, Deserialize)]
@@ -92,8 +111,7 @@ struct StoredTrace {
 impl Trace {
     /// Number of syncs of files and of the directory.
     pub fn syncs(&self) -> usize {
-        let is_sync = |it: &&FileOperation| matches!(it, FileOperation::Sync { .. } | FileOperation::SyncDirectory);
-        self.operations.iter().filter(is_sync).count()
+        self.operations.iter().filter(|operation| operation.is_sync()).count()
     }
 
     /// Numbers of those blocks of a file with this initial size that the operations change: the states of the trace depend on
@@ -150,8 +168,12 @@ fn check(stored: &StoredTrace) -> Result<(), String> {
             }
             FileOperation::Write { file, offset, bytes } => (*file, offset.saturating_add(bytes.len() as u64)),
             FileOperation::Truncate { file, size } => (*file, *size),
-            FileOperation::Sync { file } | FileOperation::Rename { file, .. } => (*file, 0),
-            FileOperation::SyncDirectory | FileOperation::Unlink { .. } | FileOperation::Acknowledged(_) => continue,
+            FileOperation::Sync { file }
+            | FileOperation::SyncRange { file, .. }
+            | FileOperation::Rename { file, .. } => (*file, 0),
+            FileOperation::SyncDirectory { .. } | FileOperation::Unlink { .. } | FileOperation::Acknowledged(_) => {
+                continue;
+            }
         };
         if u64::from(file) >= files {
             return Err(format!("operation {place} is on file {file}, which was not created"));
@@ -174,11 +196,12 @@ mod tests {
             FileOperation::Create { name: "db-journal".to_owned(), file: 1 },
             FileOperation::Write { file: 1, offset: 3, bytes: b"new".to_vec() },
             FileOperation::Sync { file: 1 },
-            FileOperation::SyncDirectory,
+            FileOperation::SyncDirectory { folder: String::new() },
+            FileOperation::SyncRange { file: 1, offset: 3, bytes: 3 },
             FileOperation::Acknowledged(1),
         ];
         let trace = Trace { base, operations };
-        assert_eq!(trace.syncs(), 2);
+        assert_eq!(trace.syncs(), 3);
         let bytes = trace.to_bytes();
         assert_eq!(Trace::from_bytes(&bytes), Ok(trace));
         assert!(Trace::from_bytes(&bytes[..bytes.len() - 1]).is_err());

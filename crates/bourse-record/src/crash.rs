@@ -230,6 +230,10 @@ pub struct Example {
     /// intermittent fault of the engine need not repeat: the state's files are stored next to the document.
     #[serde(default)]
     pub repeats: Option<bool>,
+    /// Pieces in which a violating state, once reduced, differs from one in which everything, or nothing, arrived; no single
+    /// one can be left out. Empty if no guarantee was violated.
+    #[serde(default)]
+    pub minimal: Vec<String>,
 }
 
 /// A planted fault, over the settings that it was planted in.

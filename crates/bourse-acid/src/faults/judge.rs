@@ -1,8 +1,8 @@
 //! The engine's reaction, the state left, and the verdict, derived from the processes' events and exit states.
 
 use super::catalogue::CallFault;
-use super::work::WorkEvent;
 use crate::demand::{CrashKind, promised};
+use crate::known_work::WorkEvent;
 use bourse_crash::preload::CallEffect;
 use bourse_engine::{Description, Durability, MayLose};
 use bourse_record::crash::Guarantee;

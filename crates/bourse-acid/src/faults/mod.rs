@@ -11,14 +11,12 @@
 //! | module | what |
 //! |---|---|
 //! | [`catalogue`] | the faults |
-//! | [`work`] | the transactions, their model, and the comparison |
 //! | [`judge`] | what the engine did, what is left, and the verdict |
 //! | [`trial`] | each fault several times, and its row |
 
 pub mod catalogue;
 pub mod judge;
 pub mod trial;
-pub mod work;
 
 pub use catalogue::{CallFault, FAULTS, moments};
 pub use trial::{FaultBed, Trial, TrialSpec, not_tried, rows};

@@ -326,7 +326,7 @@ mod tests {
             FileOperation::Acknowledged(1),
             FileOperation::Sync { file: MAIN },
             FileOperation::Sync { file: 1 },
-            FileOperation::SyncDirectory,
+            FileOperation::SyncDirectory { folder: String::new() },
         ];
         let trace = Trace { base: files, operations };
         let acknowledged = vec![Acknowledgement::Result(TradeId(7))];

@@ -1,9 +1,12 @@
-//! Cases: settings of SQLite on a device, with an activity that power losses interrupt.
+//! Cases: settings of an engine on a device, with an activity that power losses interrupt.
 
-use bourse_crash::{Device, Promise};
-use bourse_engine::Durability;
-use bourse_engine_sqlite::{SqliteJournal, SqliteSync, durability_on_disk};
+use super::check::DATABASE;
+use bourse_crash::{Device, PROFILES, Promise};
+use bourse_engine::target_with_path;
+use bourse_engine_sqlite::{SqliteJournal, SqliteSync};
+use bourse_record::crash::Guarantee;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 /// Activity that power losses interrupt.
@@ -17,17 +20,31 @@ pub(super) enum Activity {
     Reload,
 }
 
-/// Case of the enumeration. Its name describes it completely: `wal-full`, `delete-extra-garbling-4096` or `load-wal-full`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Settings of an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum CaseSettings {
+    /// SQLite of this build.
+    Sqlite { journal: SqliteJournal, sync: SqliteSync },
+    /// Target of any engine with its options, without a path.
+    Target(String),
+}
+
+/// Case of the enumeration. Its name describes it completely: `wal-full`, `delete-extra@no-powersafe-overwrite`,
+/// `load-wal-full` or `lmdb:?sync=full@ext4-ordered`.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StateCase {
     pub(super) activity: Activity,
-    pub(super) journal: SqliteJournal,
-    pub(super) sync: SqliteSync,
+    pub(super) settings: CaseSettings,
     pub(super) device: Device,
 }
 
-/// Devices: one with the properties that SQLite assumes, and stricter ones.
-const DEVICES: [Device; 3] = [Device::POWERSAFE, Device::garbling(512), Device::garbling(4_096)];
+/// Options of small databases, with small pages, caches and buffers: many states of few bytes, logs that are often replaced.
+const SMALL: [(&str, &str); 4] = [
+    ("sqlite", "page_size=1024&cache=64KiB&foreign_keys=off&autocheckpoint=64"),
+    ("lmdb", "map_size=16MiB"),
+    ("rocksdb", "write_buffer=256KiB"),
+    ("duckdb", "checkpoint_threshold=64KiB"),
+];
 const JOURNALS: [SqliteJournal; 6] = [
     SqliteJournal::Delete,
     SqliteJournal::Truncate,
@@ -45,11 +62,11 @@ impl fmt::Display for StateCase {
             Activity::Load => f.write_str("load-")?,
             Activity::Reload => f.write_str("reload-")?,
         }
-        write!(f, "{}-{}", self.journal.word(), self.sync.word())?;
-        match self.device.powersafe_overwrite {
-            true => Ok(()),
-            false => write!(f, "-garbling-{}", self.device.sector_bytes),
+        match &self.settings {
+            CaseSettings::Sqlite { journal, sync } => write!(f, "{}-{}", journal.word(), sync.word())?,
+            CaseSettings::Target(target) => f.write_str(target)?,
         }
+        if self.device == Device::POWERSAFE { Ok(()) } else { write!(f, "@{}", self.device.name) }
     }
 }
 
@@ -57,9 +74,19 @@ impl FromStr for StateCase {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut of_all = all(&DEVICES).into_iter();
-        of_all.find(|case| case.to_string() == text).ok_or_else(|| {
-            format!("`{text}` is no case of the enumeration: expected JOURNAL-SYNC[-garbling-SECTOR], as wal-full or delete-extra-garbling-4096, or load-wal-full")
+        let (settings, device) = match text.rsplit_once('@') {
+            Some((settings, name)) => (settings, PROFILES.into_iter().find(|device| device.name == name)),
+            None => (text, Some(Device::POWERSAFE)),
+        };
+        let named = |device: Device| {
+            if settings.contains(':') {
+                let settings = CaseSettings::Target(settings.to_owned());
+                return Some(Self { activity: Activity::Work, settings, device });
+            }
+            all(&[device]).into_iter().find(|case| case.to_string() == text)
+        };
+        device.and_then(named).ok_or_else(|| {
+            format!("`{text}` is no case of the enumeration: expected JOURNAL-SYNC[@PROFILE], as wal-full or delete-extra@no-powersafe-overwrite, or load-wal-full, or TARGET[@PROFILE], as lmdb:?sync=full")
         })
     }
 }
@@ -70,12 +97,14 @@ fn all(devices: &[Device]) -> Vec<StateCase> {
     for device in devices {
         for journal in JOURNALS {
             for sync in SYNCS {
-                cases.push(StateCase { activity: Activity::Work, journal, sync, device: *device });
+                let settings = CaseSettings::Sqlite { journal, sync };
+                cases.push(StateCase { activity: Activity::Work, settings, device: *device });
             }
         }
         for activity in [Activity::Load, Activity::Reload] {
             for journal in [SqliteJournal::Delete, SqliteJournal::Wal] {
-                cases.push(StateCase { activity, journal, sync: SqliteSync::Full, device: *device });
+                let settings = CaseSettings::Sqlite { journal, sync: SqliteSync::Full };
+                cases.push(StateCase { activity, settings, device: *device });
             }
         }
     }
@@ -87,18 +116,28 @@ fn all(devices: &[Device]) -> Vec<StateCase> {
 pub enum Cases {
     /// Settings in common use, each on the device SQLite assumes, some on stricter ones, and two that guarantee nothing.
     Usual,
-    /// Each journal mode with each sync setting, on each device.
+    /// Each journal mode with each sync setting.
     All,
+    /// No settings of SQLite.
+    None,
 }
 
 impl Cases {
-    /// Selected cases, in order.
-    pub(super) fn list(self) -> Vec<StateCase> {
-        let everything = all(&DEVICES);
+    /// Selected cases, in order, on these devices; without any on those that SQLite can be told of.
+    pub(super) fn list(self, devices: &[Device]) -> Vec<StateCase> {
+        const DECLARED: [Device; 3] = [Device::POWERSAFE, Device::garbling(512), Device::garbling(4_096)];
+        let everything = all(if devices.is_empty() { &DECLARED } else { devices });
         match self {
+            Self::None => Vec::new(),
             Self::All => everything,
+            Self::Usual if !devices.is_empty() => {
+                let usual = Self::Usual.list(&[]);
+                let is_usual =
+                    |case: &StateCase| usual.contains(&StateCase { device: Device::POWERSAFE, ..case.clone() });
+                everything.into_iter().filter(is_usual).collect()
+            }
             Self::Usual => {
-                let is_usual = |case: &StateCase| match (case.activity, case.journal, case.sync) {
+                let is_usual = |case: &StateCase| match (case.activity, case.journal(), case.sync()) {
                     (Activity::Work, SqliteJournal::Memory, sync) => {
                         sync == SqliteSync::Full && case.device == Device::POWERSAFE
                     }
@@ -121,34 +160,84 @@ impl Cases {
 }
 
 impl StateCase {
-    /// Durability class of the settings, with the reason.
-    pub(super) fn class(&self) -> (Durability, String) {
-        match self.activity {
-            Activity::Work => durability_on_disk(self.journal, self.sync),
-            Activity::Load | Activity::Reload => (
-                Durability::Durable,
-                "a load is synced, renamed over the old database, and the directory synced, whatever the settings"
-                    .into(),
-            ),
+    fn journal(&self) -> SqliteJournal {
+        match self.settings {
+            CaseSettings::Sqlite { journal, .. } => journal,
+            CaseSettings::Target(_) => SqliteJournal::Off,
         }
     }
 
-    /// Guarantee that must hold after a power loss.
-    pub(super) fn promise(&self) -> Promise {
-        match self.class().0 {
-            Durability::Unknown | Durability::Volatile | Durability::Process => Promise::Nothing,
-            Durability::Consistent => Promise::Whole,
-            Durability::Durable => Promise::Everything,
+    fn sync(&self) -> SqliteSync {
+        match self.settings {
+            CaseSettings::Sqlite { sync, .. } => sync,
+            CaseSettings::Target(_) => SqliteSync::Off,
         }
     }
 
-    /// Number of commits of the workload: enough for some hundred syncs. A log is synced once per commit, a journal four times.
+    /// Cases of a target, one for each device; on the strictest without any.
+    pub(super) fn of_target(target: &str, devices: &[Device]) -> Vec<Self> {
+        let devices = if devices.is_empty() { &[Device::POWERSAFE] } else { devices };
+        let settings = CaseSettings::Target(target.to_owned());
+        let on = |device: &Device| Self { activity: Activity::Work, settings: settings.clone(), device: *device };
+        devices.iter().map(on).collect()
+    }
+
+    /// Case with the same settings that works.
+    pub(super) fn work(&self) -> Self {
+        Self { activity: Activity::Work, ..self.clone() }
+    }
+
+    /// Target of a database in a folder, with the options of small databases that are not given.
+    pub(super) fn target(&self, folder: &Path) -> String {
+        let target = match &self.settings {
+            CaseSettings::Sqlite { journal, sync } => {
+                format!("sqlite:?journal={}&sync={}", journal.word(), sync.word())
+            }
+            CaseSettings::Target(target) => target.clone(),
+        };
+        let small = SMALL.iter().find(|(scheme, _)| target.split(':').next() == Some(scheme));
+        let mut target = target_with_path(&target, &folder.join(DATABASE));
+        for option in small.iter().flat_map(|(_, options)| options.split('&')) {
+            let name = option.split('=').next().unwrap_or_default();
+            // A log alone is checkpointed.
+            let has_it = name != "autocheckpoint" || self.journal() == SqliteJournal::Wal;
+            if has_it && !target.contains(&format!("?{name}=")) && !target.contains(&format!("&{name}=")) {
+                target.push(if target.contains('?') { '&' } else { '?' });
+                target.push_str(option);
+            }
+        }
+        target
+    }
+
+    /// Guarantee that must hold after a power loss, of the one that the settings give.
+    pub(super) fn promise(&self, of_settings: Guarantee) -> Promise {
+        let is_declared = matches!(self.settings, CaseSettings::Sqlite { .. });
+        match (self.activity, of_settings) {
+            _ if !self.device.can_be_trusted(is_declared) => Promise::Nothing,
+            // A load is synced, renamed over the old database, and the folder synced, whatever the settings.
+            (Activity::Load | Activity::Reload, _) | (_, Guarantee::Everything) => Promise::Everything,
+            (_, Guarantee::Whole) => Promise::Whole,
+            (_, Guarantee::Nothing) => Promise::Nothing,
+        }
+    }
+
+    /// Number of commits of the workload: enough for more than 300 syncs. A log is synced once per commit, a journal four
+    /// times.
     pub(super) fn commits(&self) -> u64 {
-        match (self.activity, self.journal, self.sync) {
-            (Activity::Work, SqliteJournal::Wal, SqliteSync::Full | SqliteSync::Extra) => 400,
-            (Activity::Work, ..) => 120,
-            // The database that is replaced.
-            (Activity::Load | Activity::Reload, ..) => 5,
+        match (&self.settings, self.sync()) {
+            (CaseSettings::Sqlite { journal: SqliteJournal::Wal, .. }, SqliteSync::Full | SqliteSync::Extra) => 400,
+            (CaseSettings::Sqlite { .. }, _) => 120,
+            (CaseSettings::Target(_), _) => 400,
+        }
+    }
+
+    /// Number of acknowledged commits in a database after that many transactions; `None` if it cannot have been.
+    pub(super) fn commits_of(&self, progress: u64) -> Option<u64> {
+        match self.activity {
+            Activity::Work => (progress <= self.commits()).then_some(progress),
+            Activity::Load | Activity::Reload if progress == 0 => Some(1),
+            Activity::Reload if progress == self.commits() => Some(0),
+            Activity::Load | Activity::Reload => None,
         }
     }
 }
@@ -159,25 +248,25 @@ mod tests {
 
     #[test]
     fn a_case_s_name_is_read_back() {
-        let cases = Cases::All.list();
+        let cases = Cases::All.list(&PROFILES);
         for case in &cases {
-            assert_eq!(case.to_string().parse(), Ok(*case));
+            assert_eq!(case.to_string().parse(), Ok(case.clone()));
         }
-        assert_eq!(cases.len(), 3 * (6 * 4 + 4));
+        assert_eq!(cases.len(), 5 * (6 * 4 + 4));
+        let target = "lmdb:?sync=full@ext4-ordered".parse::<StateCase>().expect("it is one");
+        assert_eq!(target.to_string(), "lmdb:?sync=full@ext4-ordered");
+        assert_eq!(target.target(Path::new("/x")), "lmdb:/x/db?sync=full&map_size=16MiB");
         assert!("wal-fully".parse::<StateCase>().unwrap_err().contains("as wal-full or"));
     }
 
     #[test]
-    fn the_usual_cases_hold_each_journal_each_device_and_settings_that_promise_nothing() {
-        let usual = Cases::Usual.list();
+    fn the_usual_cases_hold_each_journal_each_strict_device() {
+        let usual = Cases::Usual.list(&[]);
         for journal in JOURNALS.into_iter().filter(|journal| *journal != SqliteJournal::Off) {
-            assert!(usual.iter().any(|case| case.journal == journal), "{journal:?}");
+            assert!(usual.iter().any(|case| case.journal() == journal), "{journal:?}");
         }
-        for device in DEVICES {
+        for device in [Device::POWERSAFE, Device::garbling(512), Device::garbling(4_096)] {
             assert!(usual.iter().any(|case| case.device == device), "{device:?}");
-        }
-        for promise in [Promise::Nothing, Promise::Whole, Promise::Everything] {
-            assert!(usual.iter().any(|case| case.promise() == promise), "{promise:?}");
         }
     }
 }

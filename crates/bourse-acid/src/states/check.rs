@@ -1,134 +1,108 @@
-//! The check of a state: recovered by SQLite, then compared with every state that the database was in.
+//! The check of a state: recovered by the engine, then compared with the contents after each commit.
 
-use super::work::{WorkloadState, load, tables};
+use super::case::{Activity, CaseSettings, StateCase};
+use super::process::RecoveryProcess;
+use super::record::Recordings;
+use crate::known_work::{WorkEvent, compare, contents_queries};
+use crate::test_bed::AcidError;
 use bourse_crash::{Directory, Hash, RecoveryCheck, RecoveryOutcome};
-use bourse_engine::{EachRow, Engine as _, EngineError, Params, Sql, Value};
+use bourse_engine::{EngineError, RowExt as _};
 use bourse_engine_sqlite::power::{ImageDatabase, recover};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::LazyLock;
 
-/// Name of the database file.
+/// Name of the database file, or of its folder.
 pub(super) const DATABASE: &str = "db";
 
-/// Queries whose rows are the contents of the database.
-static CONTENTS: LazyLock<Vec<Sql>> = LazyLock::new(|| {
-    let query = |table: &bourse_schema::Table| {
-        let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
-        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), table.name, table.key.join(", "))
-    };
-    tables().map(|table| Sql::new(Box::leak(query(table).into_boxed_str()))).collect()
-});
-
-/// Hash of all rows of the database.
-fn digest(run: &mut dyn FnMut(&'static Sql, &mut EachRow<'_>) -> Result<(), EngineError>) -> Result<u64, EngineError> {
-    let mut hasher = DefaultHasher::new();
-    for (sql, table) in CONTENTS.iter().zip(tables()) {
-        table.name.hash(&mut hasher);
-        let columns = table.columns.len();
-        run(sql, &mut |row| {
-            for column in 0..columns {
-                match row.value(column) {
-                    Value::Null => 0_u8.hash(&mut hasher),
-                    Value::Int(number) => (1_u8, number).hash(&mut hasher),
-                    Value::Text(text) => (2_u8, text).hash(&mut hasher),
-                    other => (3_u8, format!("{other:?}")).hash(&mut hasher),
-                }
-            }
-            Ok(())
-        })?;
-    }
-    Ok(hasher.finish())
+/// Recovery of a case's states, and their comparison. Where only the opening differs: SQLite of this build opens them in
+/// memory, a hundred times as fast as in files; other engines in a process of their own.
+pub(super) struct StateCheck<'c> {
+    case: &'c StateCase,
+    seed: u64,
+    opening: StateOpening<'c>,
+    /// First failure of the check itself.
+    failed: Option<AcidError>,
 }
 
-/// Contents after each commit of the workload, taken from an undisturbed database in memory.
-#[derive(Debug, Clone)]
-pub(super) struct CommitHistory {
-    /// Number of commits, by the digest of the contents.
-    commits: HashMap<u64, u64>,
+enum StateOpening<'c> {
+    /// Databases in memory by their hash: equal ones are compared once.
+    Memory(HashMap<Hash, WorkEvent>),
+    Process(Box<RecoveryProcess<'c>>),
 }
 
-impl CommitHistory {
-    /// History of a workload's first commits.
-    pub(super) fn of(seed: u64, commits: u64) -> Result<Self, EngineError> {
-        let engine = bourse_engine_sqlite::open("sqlite::memory:?foreign_keys=off").expect("a target that exists");
-        let mut session = engine.session()?;
-        load(&mut *session)?;
-        let mut work = WorkloadState::new(seed);
-        let mut known = HashMap::new();
-        for number in 0..=commits {
-            if number > 0 {
-                work.commit(&mut *session)?;
-            }
-            known.insert(digest(&mut |sql, each| session.query(sql, Params::NONE, each))?, number);
-        }
-        debug_assert_eq!(known.len() as u64, commits + 1, "each commit changes something");
-        Ok(Self { commits: known })
+impl<'c> StateCheck<'c> {
+    pub(super) fn new(recordings: &'c Recordings<'c>, case: &'c StateCase, seed: u64) -> Result<Self, AcidError> {
+        let opening = match &case.settings {
+            CaseSettings::Sqlite { .. } => StateOpening::Memory(HashMap::new()),
+            CaseSettings::Target(_) => StateOpening::Process(Box::new(RecoveryProcess::new(recordings, case, seed)?)),
+        };
+        Ok(Self { case, seed, opening, failed: None })
     }
 
-    /// History of a load in place of the database after that many commits: 0 for the old contents, 1 for the loaded ones.
-    pub(super) fn of_load(seed: u64, commits: u64) -> Result<Self, EngineError> {
-        let mut known = HashMap::new();
-        for (digest, number) in Self::of(seed, commits)?.commits {
-            match number {
-                0 => known.insert(digest, 1),
-                last if last == commits => known.insert(digest, 0),
-                _ => None,
-            };
-        }
-        Ok(Self { commits: known })
+    /// Whether states can still be checked.
+    pub(super) fn is_able(&self) -> bool {
+        self.failed.is_none()
+    }
+
+    /// Returns the reason that states could not be checked.
+    pub(super) fn finish(self) -> Result<(), AcidError> {
+        self.failed.map_or(Ok(()), Err)
     }
 }
 
-/// Recovery of states with SQLite. Equal databases are checked only once.
-#[derive(Debug)]
-pub(super) struct SqliteCheck {
-    history: CommitHistory,
-    /// Whether a missing database, or one without tables, is the state before the first commit.
-    may_be_missing: bool,
-    known: HashMap<Hash, RecoveryOutcome>,
+/// Rows and integrity of a database in memory.
+fn contents(recovered: &Directory, seed: u64) -> Result<WorkEvent, EngineError> {
+    let database = ImageDatabase::open(recovered, DATABASE)?;
+    let damage = database.damage()?;
+    let [rows, count] = contents_queries();
+    let mut counted = 0;
+    database.query(&count, &mut |row| {
+        counted = row.get::<i64>(0)?;
+        Ok(())
+    })?;
+    let (progress, differs) = compare(seed, counted as u64, &mut |each| database.query(&rows, each))?;
+    Ok(WorkEvent::Found { progress, differs, damage })
 }
 
-impl SqliteCheck {
-    pub(super) fn new(history: CommitHistory, may_be_missing: bool) -> Self {
-        Self { history, may_be_missing, known: HashMap::new() }
+fn in_memory(state: &Directory, seed: u64, known: &mut HashMap<Hash, WorkEvent>) -> Result<WorkEvent, EngineError> {
+    let mut recovered = recover(state, DATABASE)?;
+    // A log that could not be merged into the database belongs to the state; other files do not matter.
+    recovered.files.retain(|name, _| name.starts_with(DATABASE) && !name.ends_with("-loading"));
+    let hash = recovered.hash();
+    if let Some(event) = known.get(&hash) {
+        return Ok(event.clone());
     }
-
-    fn contents(&self, recovered: &Directory) -> Result<RecoveryOutcome, EngineError> {
-        let corrupted = |found: String| Ok(RecoveryOutcome::Corrupted { found: found.into() });
-        let database = ImageDatabase::open(recovered, DATABASE)?;
-        let damage = database.damage()?;
-        if let Some(first) = damage.first() {
-            return corrupted(format!("integrity check: {first}"));
-        }
-        let digest = digest(&mut |sql, each| database.query(sql.text(), each))?;
-        match self.history.commits.get(&digest) {
-            Some(commits) => Ok(RecoveryOutcome::Whole { commits: *commits }),
-            None => corrupted("contents that the database never had after a commit".to_owned()),
-        }
-    }
-
-    fn examine(&mut self, state: &Directory) -> Result<RecoveryOutcome, EngineError> {
-        let mut recovered = recover(state, DATABASE)?;
-        // A log that could not be merged into the database belongs to the state; other files do not matter.
-        recovered.files.retain(|name, _| name.starts_with(DATABASE) && !name.ends_with("-loading"));
-        let hash = recovered.hash();
-        if let Some(outcome) = self.known.get(&hash) {
-            return Ok(outcome.clone());
-        }
-        let outcome = self.contents(&recovered)?;
-        self.known.insert(hash, outcome.clone());
-        Ok(outcome)
-    }
+    let event = contents(&recovered, seed)?;
+    known.insert(hash, event.clone());
+    Ok(event)
 }
 
-impl RecoveryCheck for SqliteCheck {
+impl RecoveryCheck for StateCheck<'_> {
     fn check(&mut self, state: &Directory) -> RecoveryOutcome {
-        match state.files.get(DATABASE) {
-            Some(file) if file.size() > 0 => {}
-            _ if self.may_be_missing => return RecoveryOutcome::Whole { commits: 0 },
-            _ => return RecoveryOutcome::Corrupted { found: "the database file is missing or empty".into() },
+        let corrupted = |found: String| RecoveryOutcome::Corrupted { found: found.into() };
+        let event = match &mut self.opening {
+            StateOpening::Memory(known) => match state.files.get(DATABASE) {
+                Some(file) if file.size() > 0 => {
+                    in_memory(state, self.seed, known).unwrap_or_else(|error| WorkEvent::Unreadable(error.to_string()))
+                }
+                _ if self.case.activity == Activity::Load => return RecoveryOutcome::Whole { commits: 0 },
+                _ => return corrupted("the database file is missing or empty".to_owned()),
+            },
+            StateOpening::Process(process) => process.look(state).unwrap_or_else(|error| {
+                self.failed.get_or_insert(error);
+                WorkEvent::Unreadable("it could not be checked".to_owned())
+            }),
+        };
+        match event {
+            WorkEvent::Found { damage, .. } if !damage.is_empty() => {
+                corrupted(format!("integrity check: {}", damage.first().map_or("", String::as_str)))
+            }
+            WorkEvent::Found { differs: Some(text), .. } => corrupted(text),
+            WorkEvent::Found { progress, .. } => match self.case.commits_of(progress) {
+                Some(commits) => RecoveryOutcome::Whole { commits },
+                None => corrupted(format!("the state after transaction {progress}, which was not begun")),
+            },
+            WorkEvent::Unreadable(text) => corrupted(text),
+            other => corrupted(format!("{other:?}")),
         }
-        self.examine(state).unwrap_or_else(|error| RecoveryOutcome::Corrupted { found: error.to_string().into() })
     }
 }

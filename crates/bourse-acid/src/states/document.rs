@@ -1,7 +1,8 @@
 //! The results of the enumeration, in the form of `crash.json`.
 
 use super::case::StateCase;
-use bourse_crash::{CrashFault, Exploration, FailedState, Promise, RecoveryOutcome, Trace};
+use super::record::RecordedCase;
+use bourse_crash::{CrashFault, Exploration, FailedState, Promise, RecoveryOutcome};
 use bourse_record::crash::{Example, Guarantee, InterruptedRecoveries, PlantedRow, StatesRow};
 
 /// Guarantee of the document for a promise.
@@ -26,10 +27,10 @@ pub(super) fn judged(outcome: &RecoveryOutcome, acknowledged: u64, promise: Prom
 }
 
 /// Describes a failure in a case's trace; `prefix` names the recovery in which it happened.
-pub(super) fn example(case: &StateCase, prefix: &str, failure: &FailedState) -> Example {
-    let (found, broken) = judged(&failure.outcome, failure.acknowledged, case.promise());
+pub(super) fn example(case: &StateCase, promise: Promise, prefix: &str, failure: &FailedState) -> Example {
+    let (found, broken) = judged(&failure.outcome, failure.acknowledged, promise);
     let state = format!("{case}/{prefix}{}", failure.id);
-    Example { state, acknowledged: failure.acknowledged, found, broken, repeats: None }
+    Example { state, acknowledged: failure.acknowledged, found, broken, repeats: None, minimal: Vec::new() }
 }
 
 /// First failures of each kind, those that violate the promise first.
@@ -46,13 +47,13 @@ pub(super) fn failures(explored: &Exploration) -> Vec<&FailedState> {
 /// Row of a case whose states were tried.
 pub(super) fn states_row(
     case: &StateCase,
-    trace: &Trace,
+    recorded: &RecordedCase,
     explored: &Exploration,
     took_s: f64,
     recovery: Option<InterruptedRecoveries>,
     examples: Vec<Example>,
 ) -> StatesRow {
-    let (class, class_reason) = case.class();
+    let (class, trace) = (&recorded.class, &recorded.trace);
     let counts = explored.counts;
     let acknowledged = |operation: &bourse_crash::FileOperation| match operation {
         bourse_crash::FileOperation::Acknowledged(number) => Some(*number),
@@ -60,10 +61,10 @@ pub(super) fn states_row(
     };
     StatesRow {
         case: case.to_string(),
-        device: case.device.words(),
-        class: bourse_driver::durability(class),
-        class_reason,
-        promised: guarantee(case.promise()),
+        device: case.device.title.to_owned(),
+        class: class.class,
+        class_reason: class.reason.clone(),
+        promised: guarantee(recorded.promise),
         commits: trace.operations.iter().filter_map(acknowledged).max().unwrap_or(0),
         operations: trace.operations.len() as u64,
         syncs: trace.syncs() as u64,

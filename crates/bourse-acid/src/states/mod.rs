@@ -1,31 +1,32 @@
-//! Power losses enumerated: every state that one may leave of a small brokerage database, at every point of its work, in
-//! each journal mode with each sync.
+//! Power losses enumerated: every state that one may leave of a small database, at every point of its work: of SQLite in each
+//! journal mode with each sync, and of any engine whose file operations can be recorded.
 //!
 //! | module | what |
 //! |---|---|
 //! | `case` | settings, device, what is interrupted |
-//! | `work` | the small workload |
-//! | `record` | its traces |
+//! | `record` | traces of the [work](crate::known_work) |
 //! | `check` | a state recovered and compared |
+//! | `process` | states recovered by an engine in another process |
 //! | `document` | the rows of `crash.json` |
 
 mod case;
 mod check;
 mod document;
+mod process;
 mod record;
-mod work;
 
 pub use case::Cases;
-pub use record::{RecordedWork, Recordings};
+pub use record::{EngineOpener, RecordedWork, Recordings};
 
 use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{
-    CrashFault, Directory, ExplorationCounts, FailedState, Promise, SelectionLimits, StateId, Trace, explore, points,
-    state_at,
+    CrashFault, Device, Directory, ExplorationCounts, FailedState, Promise, RecoveryCheck as _, Selection,
+    SelectionLimits, StateId, Trace, explore, minimal, points, state_at,
 };
 use bourse_record::crash::{Example, InterruptedRecoveries, PlantedRow, StatesRow, StatesSection};
-use case::{Activity, StateCase};
-use record::{RecordedCase, record, record_recoveries};
+use case::{Activity, CaseSettings, StateCase};
+use check::StateCheck;
+use record::{record, record_recoveries, write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -33,9 +34,13 @@ use std::time::Instant;
 
 /// Options of the enumeration.
 #[derive(Debug, Clone, Copy)]
-pub struct StatesOptions {
-    /// Selection of cases.
+pub struct StatesOptions<'o> {
+    /// Selection of settings of SQLite.
     pub cases: Cases,
+    /// Targets of any engine with their options, without a path.
+    pub targets: &'o [String],
+    /// Devices on which all are enumerated; empty for the strictest, and those that SQLite can be told of.
+    pub devices: &'o [Device],
     /// Approximate number of states of each case; `None` for as many as the bound allows.
     pub states: Option<u64>,
     /// Seed of the workload and of drawn states.
@@ -48,24 +53,28 @@ pub struct StatesOptions {
 const RECOVERIES: usize = 24;
 /// Number of states of each such recovery.
 const RECOVERY_STATES: u64 = 120;
-/// Settings in which faults are planted: each preserves every acknowledged commit if nothing is planted.
+/// One in this many of these recoveries has its own states recovered and interrupted again, this many of them.
+const AGAIN_EVERY: usize = 4;
+const AGAIN: usize = 2;
+/// Settings of SQLite in which faults are planted: each preserves every acknowledged commit if nothing is planted. Targets
+/// that preserve it have them too.
 const FAULTY: [&str; 3] = ["delete-extra", "truncate-full", "wal-full"];
-/// Number of states of a case with a planted fault.
-const FAULT_STATES: u64 = 5_000;
+/// Least number of states of a case with a planted fault.
+const MIN_FAULT_STATES: u64 = 5_000;
+/// Number of states of a case with a planted fault if each state of others is enumerated.
+const FAULT_STATES: u64 = 10_000;
 
-/// Faults of one run.
-fn faults(run: u32) -> [CrashFault; 5] {
-    let phase = |n: usize| (run as usize).wrapping_mul(37) % n;
-    [
-        CrashFault::EveryNth { n: 3, phase: phase(3) },
-        CrashFault::EveryNth { n: 20, phase: phase(20) },
-        CrashFault::EveryNth { n: 100, phase: phase(100) },
-        CrashFault::NeverDatabase,
-        CrashFault::NeverDirectory,
-    ]
+/// Faults of one run. Where a database is, and what its folder means to it, is known of SQLite alone.
+fn faults(run: u32, settings: &CaseSettings) -> Vec<CrashFault> {
+    let nth = |n: usize| CrashFault::EveryNth { n, phase: (run as usize).wrapping_mul(37) % n };
+    let mut faults = vec![nth(3), nth(20), nth(100), nth(300)];
+    if matches!(settings, CaseSettings::Sqlite { .. }) {
+        faults.extend([CrashFault::NeverDatabase, CrashFault::NeverDirectory]);
+    }
+    faults
 }
 
-fn limits(options: &StatesOptions, points: usize) -> SelectionLimits {
+fn limits(options: &StatesOptions<'_>, points: usize) -> SelectionLimits {
     options.states.map_or(SelectionLimits::FULL, |states| SelectionLimits::within(states, points))
 }
 
@@ -75,24 +84,30 @@ fn limits(options: &StatesOptions, points: usize) -> SelectionLimits {
 /// # Errors
 /// If a trace could not be recorded, or files not be written; a violated guarantee is not an error.
 pub fn enumerate(
-    options: &StatesOptions,
+    options: &StatesOptions<'_>,
     recordings: &Recordings<'_>,
     folder: &Path,
     interrupted: &AtomicBool,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<StatesSection, AcidError> {
     let began = Instant::now();
-    let cases = options.cases.list();
+    let mut cases = options.cases.list(options.devices);
+    cases.extend(options.targets.iter().flat_map(|target| StateCase::of_target(target, options.devices)));
     let rows = in_parallel(cases.len(), interrupted, |number| {
         progress(&format!("{} ({} of {})", cases[number], number + 1, cases.len()));
         row(&cases[number], options, recordings, folder, interrupted)
     })?;
-    let planted: Vec<(usize, u32)> =
-        (0..FAULTY.len()).flat_map(|case| (0..options.fault_runs).map(move |run| (case, run))).collect();
+    let preserves = |case: &&StateCase| match &case.settings {
+        CaseSettings::Sqlite { .. } => FAULTY.contains(&case.to_string().as_str()),
+        CaseSettings::Target(_) => case.device == Device::POWERSAFE,
+    };
+    let faulty: Vec<&StateCase> = cases.iter().filter(preserves).collect();
+    let planted: Vec<(&StateCase, u32)> =
+        faulty.iter().flat_map(|case| (0..options.fault_runs).map(move |run| (*case, run))).collect();
     let found = in_parallel(planted.len(), interrupted, |number| {
         let (case, run) = planted[number];
-        progress(&format!("planted faults in {} ({} of {})", FAULTY[case], number + 1, planted.len()));
-        with_faults(FAULTY[case], options, recordings, run)
+        progress(&format!("planted faults in {case} ({} of {})", number + 1, planted.len()));
+        with_faults(case, options, recordings, folder, run)
     })?;
     let took_s = began.elapsed().as_secs_f64();
     let bound = match options.states {
@@ -141,27 +156,32 @@ fn in_parallel<T: Send>(
 
 fn row(
     case: &StateCase,
-    options: &StatesOptions,
+    options: &StatesOptions<'_>,
     recordings: &Recordings<'_>,
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<StatesRow, AcidError> {
-    let recorded = record(recordings, case, options.seed)?;
+    let recorded = record(recordings, case, options.seed, folder)?;
     let began = Instant::now();
-    let mut check = recorded.check();
+    let mut check = StateCheck::new(recordings, case, options.seed)?;
     let limits = limits(options, points(&recorded.trace).len());
     let mut go_on = |_: &ExplorationCounts| !interrupted.load(Ordering::Relaxed);
-    let promise = case.promise();
+    let promise = recorded.promise;
     let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
-    let find = Finder { recordings, case, seed: options.seed, folder };
+    let mut find = Finder { recordings, case, seed: options.seed, folder, promise, check };
     let recovery = match case.activity {
-        Activity::Work => Some(recoveries(&find, &recorded, interrupted)?),
+        Activity::Work => {
+            let mut all = InterruptedRecoveries::default();
+            find.recoveries(&recorded.trace, "", RECOVERIES, interrupted, &mut all)?;
+            Some(all)
+        }
         Activity::Load | Activity::Reload => None,
     };
     let example = |failure| find.example("", failure, &recorded.trace);
     let examples = document::failures(&explored).into_iter().map(example).collect::<Result<_, _>>()?;
-    Ok(document::states_row(case, &recorded.trace, &explored, took_s, recovery, examples))
+    find.check.finish()?;
+    Ok(document::states_row(case, &recorded, &explored, took_s, recovery, examples))
 }
 
 /// A case whose failures are found, and the folder for the files of violations.
@@ -170,95 +190,117 @@ struct Finder<'f> {
     case: &'f StateCase,
     seed: u64,
     folder: &'f Path,
+    promise: Promise,
+    check: StateCheck<'f>,
 }
 
 impl Finder<'_> {
     /// Describes a failure in a trace. The files of a violation are written from that trace: an intermittent fault of the
     /// engine need not show in another recording.
-    fn example(&self, prefix: &str, failure: &FailedState, trace: &Trace) -> Result<Example, AcidError> {
-        let mut example = document::example(self.case, prefix, failure);
-        if example.broken {
-            let (state, _) = state_at(trace, self.case.device, self.seed, failure.id).expect("it was explored");
-            write(&state, &folder_of(&example.state, self.folder))?;
-            let reproduced = reproduced(self.recordings, &example.state, self.seed);
-            example.repeats = Some(reproduced.is_ok_and(|reproduced| reproduced.state == state));
+    fn example(&mut self, prefix: &str, failure: &FailedState, trace: &Trace) -> Result<Example, AcidError> {
+        let mut example = document::example(self.case, self.promise, prefix, failure);
+        if !example.broken {
+            return Ok(example);
         }
+        let (case, seed) = (self.case, self.seed);
+        let (state, _) = state_at(trace, case.device, seed, failure.id).expect("it was explored");
+        let (promise, acknowledged) = (self.promise, failure.acknowledged);
+        let mut fails = |state: &Directory| document::judged(&self.check.check(state), acknowledged, promise).1;
+        let minimal = minimal(trace, case.device, seed, failure.id, &mut fails).expect("it was explored");
+        let what = if minimal.is_lost { "lost" } else { "arrived alone" };
+        example.minimal = match &minimal.words[..] {
+            [] if minimal.is_lost => vec!["nothing was lost".to_owned()],
+            [] => vec!["nothing arrived".to_owned()],
+            words => words.iter().map(|word| format!("{what}: {word}")).collect(),
+        };
+        let place = folder_of(&example.state, self.folder);
+        write(&state, &place)?;
+        write(&minimal.state, &place.join("minimal"))?;
+        let reproduced = reproduced(self.recordings, &example.state, seed, self.folder);
+        example.repeats = Some(reproduced.is_ok_and(|reproduced| reproduced.state == state));
         Ok(example)
+    }
+
+    /// Explores the recovery of some states, spread over the trace: a second power loss during the recovery from the first.
+    /// Some of what that leaves is recovered and interrupted once more.
+    fn recoveries(
+        &mut self,
+        trace: &Trace,
+        prefix: &str,
+        wanted: usize,
+        interrupted: &AtomicBool,
+        all: &mut InterruptedRecoveries,
+    ) -> Result<(), AcidError> {
+        let (case, seed) = (self.case, self.seed);
+        let count = points(trace).len();
+        let wanted = wanted.min(count);
+        let id = |number: usize| StateId {
+            point: number * count / wanted,
+            selection: if number.is_multiple_of(2) { Selection::All } else { Selection::Drawn(0) },
+        };
+        let state = |number| Some((id(number), state_at(trace, case.device, seed, id(number))?));
+        let (ids, states): (Vec<_>, Vec<_>) = (0..wanted).filter_map(state).unzip();
+        let traces = record_recoveries(self.recordings, case, seed, &states)?;
+        for (number, (id, trace)) in ids.into_iter().zip(traces).enumerate() {
+            if interrupted.load(Ordering::Relaxed) || !self.check.is_able() {
+                break;
+            }
+            // A state that is lost already has no recovery to interrupt.
+            let Some(trace) = trace else { continue };
+            let limits = SelectionLimits::within(RECOVERY_STATES, points(&trace).len());
+            let device = case.device;
+            let explored = explore(&trace, device, &limits, seed, self.promise, &mut self.check, &mut |_| true);
+            all.recoveries += 1;
+            all.states += explored.counts.states;
+            all.broken += explored.counts.broken;
+            let prefix = format!("{prefix}{id}/");
+            if let Some(failure) = explored.broken.first()
+                && all.example.is_none()
+            {
+                all.example = Some(self.example(&prefix, failure, &trace)?);
+            }
+            if wanted > AGAIN && number.is_multiple_of(AGAIN_EVERY) {
+                self.recoveries(&trace, &prefix, AGAIN, interrupted, all)?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// Folder of a state's files below `below`.
 pub fn folder_of(state: &str, below: &Path) -> PathBuf {
-    below.join("states").join(state.replace(['/', ':'], "_"))
-}
-
-fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
-    let file_error = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(file_error)?;
-    let mut files = state.files.iter();
-    files.try_for_each(|(name, file)| std::fs::write(folder.join(name), file.to_bytes())).map_err(file_error)
-}
-
-/// Explores the recovery of some states, spread over the trace: a second power loss during the recovery from the first.
-fn recoveries(
-    find: &Finder<'_>,
-    recorded: &RecordedCase,
-    interrupted: &AtomicBool,
-) -> Result<InterruptedRecoveries, AcidError> {
-    let Finder { recordings, case, seed, .. } = *find;
-    let promise = case.promise();
-    let mut check = recorded.check();
-    let mut all = InterruptedRecoveries::default();
-    let count = points(&recorded.trace).len();
-    let wanted = RECOVERIES.min(count);
-    let id = |number: usize| StateId {
-        point: number * count / wanted,
-        selection: if number.is_multiple_of(2) {
-            bourse_crash::Selection::All
-        } else {
-            bourse_crash::Selection::Drawn(0)
-        },
-    };
-    let state = |number| Some((id(number), state_at(&recorded.trace, case.device, seed, id(number))?));
-    let (ids, states): (Vec<_>, Vec<_>) = (0..wanted).filter_map(state).unzip();
-    for (id, trace) in ids.into_iter().zip(record_recoveries(recordings, case, &states)?) {
-        if interrupted.load(Ordering::Relaxed) {
-            break;
-        }
-        // A state that is lost already has no recovery to interrupt.
-        let Some(trace) = trace else { continue };
-        let limits = SelectionLimits::within(RECOVERY_STATES, points(&trace).len());
-        let explored = explore(&trace, case.device, &limits, seed, promise, &mut check, &mut |_| true);
-        all.recoveries += 1;
-        all.states += explored.counts.states;
-        all.broken += explored.counts.broken;
-        if let Some(failure) = explored.broken.first()
-            && all.example.is_none()
-        {
-            all.example = Some(find.example(&format!("{id}/"), failure, &trace)?);
-        }
-    }
-    Ok(all)
+    below.join("states").join(state.replace(['/', ':', '?', '&', '='], "_"))
 }
 
 /// Explores the states of a case with each fault planted, each time with another workload.
 fn with_faults(
-    name: &str,
-    options: &StatesOptions,
+    case: &StateCase,
+    options: &StatesOptions<'_>,
     recordings: &Recordings<'_>,
+    folder: &Path,
     run: u32,
 ) -> Result<Vec<PlantedRow>, AcidError> {
-    let case: StateCase = name.parse().expect("its own cases are known");
     let seed = options.seed.wrapping_add(u64::from(run));
-    let recorded = record(recordings, &case, seed)?;
-    let one = |fault: CrashFault| {
+    let recorded = record(recordings, case, seed, folder)?;
+    // Only what must be preserved can be seen to be lost.
+    if recorded.promise != Promise::Everything {
+        return Ok(Vec::new());
+    }
+    let name = case.to_string();
+    let mut check = StateCheck::new(recordings, case, seed)?;
+    let in_files = matches!(case.settings, CaseSettings::Target(_));
+    let mut one = |fault: CrashFault| {
         let trace = fault.plant(&recorded.trace, check::DATABASE);
-        let limits = SelectionLimits::within(FAULT_STATES, points(&trace).len());
-        let mut check = recorded.check();
-        let explored = explore(&trace, case.device, &limits, seed, Promise::Everything, &mut check, &mut |_| true);
-        document::planted_row(name, fault, &explored)
+        let states = options.states.unwrap_or(FAULT_STATES).max(MIN_FAULT_STATES);
+        let limits = SelectionLimits::within(states, points(&trace).len());
+        // In files, one state that reveals the fault is enough.
+        let mut go_on = |counts: &ExplorationCounts| !in_files || counts.broken == 0;
+        let explored = explore(&trace, case.device, &limits, seed, recorded.promise, &mut check, &mut go_on);
+        document::planted_row(&name, fault, &explored)
     };
-    Ok(faults(run).into_iter().map(one).collect())
+    let rows = faults(run, &case.settings).into_iter().map(&mut one).collect();
+    check.finish()?;
+    Ok(rows)
 }
 
 /// Result of a state that was reproduced.
@@ -275,33 +317,43 @@ pub struct ReplayedState {
 /// Reproduced state, before it is checked.
 struct ReproducedState {
     case: StateCase,
-    recorded: RecordedCase,
+    promise: Promise,
     state: Directory,
     acknowledged: u64,
 }
 
-/// Records the case of a state's name again, and reproduces the state.
-fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<ReproducedState, AcidError> {
+/// Records the case of a state's name again, and reproduces the state. Databases are made below `scratch`.
+fn reproduced(
+    recordings: &Recordings<'_>,
+    name: &str,
+    seed: u64,
+    scratch: &Path,
+) -> Result<ReproducedState, AcidError> {
     let no_state = |why: String| AcidError::Machinery(why);
-    let (case, rest) = name.split_once('/').ok_or_else(|| {
-        no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7"))
-    })?;
+    // A target may have a slash in it.
+    let mut parts: Vec<&str> = name.split('/').collect();
+    let ids = parts.split_off(parts.iter().rposition(|part| part.parse::<StateId>().is_err()).map_or(0, |at| at + 1));
+    let (case, id) = (parts.join("/"), parts.pop().unwrap_or_default());
+    let Some((first, more)) = ids.split_first() else {
+        let why = id.parse::<StateId>().err().filter(|_| name.contains('/') && id.contains(':'));
+        return Err(no_state(why.unwrap_or_else(|| {
+            format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7")
+        })));
+    };
     let case: StateCase = case.parse().map_err(no_state)?;
-    let recorded = record(recordings, &case, seed)?;
-    let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
+    let recorded = record(recordings, &case, seed, scratch)?;
     let made = |trace: &Trace, id: &str| {
         let id: StateId = id.parse().map_err(no_state)?;
         state_at(trace, case.device, seed, id)
             .ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
     };
     let (mut state, mut acknowledged) = made(&recorded.trace, first)?;
-    if let Some(second) = second {
-        let mut traces = record_recoveries(recordings, &case, &[(state, acknowledged)])?;
-        let trace = traces.pop().flatten();
-        let trace = trace.ok_or_else(|| no_state(format!("SQLite does not recover state {first} of {case}")))?;
-        (state, acknowledged) = made(&trace, second)?;
+    for next in more {
+        let trace = record_recoveries(recordings, &case, seed, &[(state, acknowledged)])?.pop().flatten();
+        let trace = trace.ok_or_else(|| no_state(format!("the state before {next} of {case} is not recovered")))?;
+        (state, acknowledged) = made(&trace, next)?;
     }
-    Ok(ReproducedState { case, recorded, state, acknowledged })
+    Ok(ReproducedState { promise: recorded.promise, case, state, acknowledged })
 }
 
 /// Reproduces the state of that name, such as `wal-full/12:one-3`, writes its files and checks it.
@@ -309,11 +361,16 @@ fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<Repr
 /// # Errors
 /// If there is no such state, the folder exists already, or its files cannot be written.
 pub fn replay(recordings: &Recordings<'_>, name: &str, seed: u64, folder: &Path) -> Result<ReplayedState, AcidError> {
-    let ReproducedState { case, recorded, state, acknowledged } = reproduced(recordings, name, seed)?;
-    new_folder(folder).map_err(|error| AcidError::Machinery(format!("{}: {error}", folder.display())))?;
+    let file_error = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    let below = folder.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(below).map_err(file_error)?;
+    let ReproducedState { case, promise, state, acknowledged } = reproduced(recordings, name, seed, below)?;
+    new_folder(folder).map_err(file_error)?;
     write(&state, folder)?;
-    let outcome = bourse_crash::RecoveryCheck::check(&mut recorded.check(), &state);
-    let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());
+    let mut check = StateCheck::new(recordings, &case, seed)?;
+    let outcome = check.check(&state);
+    check.finish()?;
+    let (found, is_broken) = document::judged(&outcome, acknowledged, promise);
     Ok(ReplayedState { found, acknowledged, is_broken })
 }
 
@@ -329,7 +386,12 @@ mod tests {
     #[test]
     fn recorded_process() {
         let Ok(work) = std::env::var(WORK) else { return };
-        RecordedWork::parse(&work).expect("the parent passes work").perform().expect("it can be done");
+        RecordedWork::parse(&work).expect("the parent passes work").perform(&opened).expect("it can be done");
+    }
+
+    fn opened(target: &str) -> Result<Box<dyn bourse_engine::Engine>, AcidError> {
+        let engine = bourse_engine_sqlite::open(target).map_err(|error| AcidError::Machinery(error.to_string()))?;
+        Ok(Box::new(engine))
     }
 
     fn recorded_command(work: &str) -> std::io::Result<std::process::Command> {
@@ -346,7 +408,8 @@ mod tests {
 
     /// Operations of a case's first commits as words; several writes to one file are one.
     fn words(recordings: &Recordings<'_>, case: &str, count: usize) -> Vec<String> {
-        let recorded = record(recordings, &case.parse().expect("it is a case"), 1).expect("it can be recorded");
+        let recorded = record(recordings, &case.parse().expect("it is a case"), 1, &std::env::temp_dir())
+            .expect("it can be recorded");
         let mut names: Vec<String> = recorded.trace.base.files.keys().cloned().collect();
         let mut words: Vec<String> = Vec::new();
         for operation in &recorded.trace.operations {
@@ -359,9 +422,10 @@ mod tests {
                 FileOperation::Write { file, .. } => format!("write {}", of(file)),
                 FileOperation::Truncate { file, .. } => format!("truncate {}", of(file)),
                 FileOperation::Sync { file } => format!("sync {}", of(file)),
-                FileOperation::SyncDirectory => "sync the folder".to_owned(),
+                FileOperation::SyncDirectory { .. } => "sync the folder".to_owned(),
                 FileOperation::Unlink { name } => format!("remove {name}"),
                 FileOperation::Rename { from, to, .. } => format!("rename {from} {to}"),
+                FileOperation::SyncRange { file, .. } => format!("write and sync {}", of(file)),
                 FileOperation::Acknowledged(number) => format!("acknowledged {number}"),
             };
             if words.last() != Some(&word) {
@@ -405,10 +469,13 @@ mod tests {
     #[test]
     fn a_device_is_declared_to_sqlite() {
         let Some(recordings) = recordings("a_device_is_declared_to_sqlite") else { return };
-        for (case, sector) in
-            [("delete-extra", 512), ("delete-extra-garbling-512", 512), ("delete-extra-garbling-4096", 4_096)]
-        {
-            let recorded = record(&recordings, &case.parse().expect("it is a case"), 1).expect("it can be recorded");
+        for (case, sector) in [
+            ("delete-extra", 512),
+            ("delete-extra@no-powersafe-overwrite-512", 512),
+            ("delete-extra@no-powersafe-overwrite", 4_096),
+        ] {
+            let recorded = record(&recordings, &case.parse().expect("it is a case"), 1, &std::env::temp_dir())
+                .expect("it can be recorded");
             // The number of the first page in the journal, after the header.
             let page = recorded.trace.operations.iter().find_map(|operation| match operation {
                 FileOperation::Write { file: 1, offset, bytes } if bytes.len() == 4 => Some(*offset),
@@ -423,14 +490,15 @@ mod tests {
     fn a_violation_that_does_not_repeat_is_kept_with_its_files() {
         let Some(recordings) = recordings("a_violation_that_does_not_repeat_is_kept_with_its_files") else { return };
         let case: StateCase = "delete-extra".parse().expect("it is one");
-        let recorded = record(&recordings, &case, 1).expect("it can be recorded");
+        let recorded = record(&recordings, &case, 1, &std::env::temp_dir()).expect("it can be recorded");
         let trace = CrashFault::EveryNth { n: 100, phase: 37 }.plant(&recorded.trace, check::DATABASE);
         let limits = SelectionLimits::within(FAULT_STATES, points(&trace).len());
-        let mut check = recorded.check();
-        let explored = explore(&trace, case.device, &limits, 1, case.promise(), &mut check, &mut |_| true);
+        let promise = recorded.promise;
+        let mut check = StateCheck::new(&recordings, &case, 1).expect("it can be checked");
+        let explored = explore(&trace, case.device, &limits, 1, promise, &mut check, &mut |_| true);
         let failure = explored.broken.first().expect("the fault is found");
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let find = Finder { recordings: &recordings, case: &case, seed: 1, folder: folder.path() };
+        let mut find = Finder { recordings: &recordings, case: &case, seed: 1, folder: folder.path(), promise, check };
         let found = find.example("", failure, &trace).expect("it can be written");
         assert_eq!((found.broken, found.repeats), (true, Some(false)));
         let (state, _) = state_at(&trace, case.device, 1, failure.id).expect("it was explored");
@@ -438,6 +506,7 @@ mod tests {
             let written = std::fs::read(folder_of(&found.state, folder.path()).join(name)).expect("it was written");
             assert!(written == file.to_bytes(), "{name}");
         }
+        assert!(!found.minimal.is_empty() && folder_of(&found.state, folder.path()).join("minimal/db").is_file());
         // One that is in every recording: nothing is left out of this trace.
         let id = StateId { point: 3, selection: bourse_crash::Selection::All };
         let outcome = bourse_crash::RecoveryOutcome::Corrupted { found: "as a test says".into() };

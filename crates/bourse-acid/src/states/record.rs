@@ -1,32 +1,53 @@
 //! The recording of traces: a case's settings at work in a folder, by a process of its own into which the library is preloaded.
 
-use super::case::{Activity, StateCase};
-use super::check::{CommitHistory, DATABASE, SqliteCheck};
-use super::work::{WorkloadState, load_with};
+use super::case::{Activity, CaseSettings, StateCase};
+use super::check::DATABASE;
+use super::process::{MARK, looked, recover_states, tell};
+use crate::demand::{CrashKind, promised};
+use crate::faults::judge::TargetDurability;
+use crate::known_work::{self, WorkEvent};
 use crate::test_bed::AcidError;
 use bourse_crash::preload::{ControlFile, FileRecorder, ProcessFiles, library, read_recording, write_library};
-use bourse_crash::{Directory, FileImage, FileOperation, Trace};
-use bourse_engine::Engine as _;
-use bourse_engine_sqlite::{SqliteEngine, SqliteJournal, declare_device, open};
+use bourse_crash::{Directory, FileImage, FileOperation, Promise, Trace};
+use bourse_engine::{Engine, EngineError};
+use bourse_engine_sqlite::declare_device;
+use bourse_record::crash::Guarantee;
+use bourse_schema::SQLITE;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// Work of a process whose file operations are recorded; as JSON it is the process's argument.
+/// Opens a target, touching nothing else.
+pub type EngineOpener<'o> = &'o dyn Fn(&str) -> Result<Box<dyn Engine>, AcidError>;
+
+/// Work of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum ChildWork {
+    /// Makes the database, and reports the durability class of its settings; not recorded.
+    Fill,
+    /// Activity of the case.
+    Activity,
+    /// Recovers that many states, each in a folder of its number.
+    Recoveries(u64),
+    /// Recovers the states that are named on the standard input; not recorded.
+    Look,
+}
+
+/// Work of a process, whose file operations may be recorded; as JSON it is the process's argument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedWork {
     /// Name of the case.
-    case: String,
+    pub(super) case: String,
     /// Seed of the workload.
-    seed: u64,
+    pub(super) seed: u64,
     /// Folder of the database, or of one folder for each state that is recovered.
-    folder: PathBuf,
-    /// Number of states that are recovered; `None` for the case's activity.
-    recoveries: Option<u64>,
+    pub(super) folder: PathBuf,
+    pub(super) work: ChildWork,
 }
 
 impl RecordedWork {
@@ -42,36 +63,74 @@ impl RecordedWork {
     ///
     /// # Errors
     /// The engine's, unless a state cannot be recovered; the recorder's.
-    pub fn perform(&self) -> Result<(), AcidError> {
+    pub fn perform(&self, open: EngineOpener<'_>) -> Result<(), AcidError> {
         let case: StateCase = self.case.parse().map_err(AcidError::Machinery)?;
-        let recorder = FileRecorder::of_this_process().map_err(|error| AcidError::Machinery(error.to_string()))?;
-        let acknowledge = |number: u64| {
-            let done = recorder.acknowledge(number);
-            done.map_err(|error| AcidError::Machinery(format!("a commit cannot be recorded: {error}")))
+        if matches!(case.settings, CaseSettings::Sqlite { .. }) {
+            declare_device(case.device.sector_bytes, case.device.powersafe_overwrite);
+        }
+        let opened = |folder: &Path| -> Result<Box<dyn Engine>, AcidError> {
+            let engine = open(&case.target(folder))?;
+            // The files of a state are others than those that were marked.
+            let location = engine.location();
+            if let Some(database) = location.database_files().filter(|database| database.path().exists()) {
+                database.mark()?;
+            }
+            Ok(engine)
         };
-        declare_device(case.device.sector_bytes, case.device.powersafe_overwrite);
-        if let Some(recoveries) = self.recoveries {
-            for number in 1..=recoveries {
-                let engine = engine(&target(&case, &self.folder.join(number.to_string())))?;
-                if engine.session().map(drop).is_ok() {
-                    acknowledge(number)?;
+        let look = |folder: &Path| looked(opened(&self.folder.join(folder)), self.seed);
+        match self.work {
+            ChildWork::Fill => self.fill(&case, open),
+            ChildWork::Look => recover_states(&|name| Ok(look(name))),
+            ChildWork::Recoveries(count) => {
+                let recorder = recorder()?;
+                (1..=count).try_for_each(|number| match look(Path::new(&number.to_string())) {
+                    WorkEvent::Found { .. } => recorder.acknowledge(number).map_err(recording_error),
+                    _ => Ok(()),
+                })
+            }
+            ChildWork::Activity => {
+                let recorder = recorder()?;
+                let engine = opened(&self.folder)?;
+                if case.activity != Activity::Work {
+                    load_with(&*engine, self.seed)?;
+                    return recorder.acknowledge(1).map_err(recording_error);
+                }
+                // An error is one that the next attempt is without, unless the work ends with it.
+                let (mut done, mut failure) = (0, String::new());
+                let session = known_work::work(&*engine, self.seed, case.commits(), &mut |event| match event {
+                    WorkEvent::Acknowledged(number) if recorder.acknowledge(number).is_ok() => done = number,
+                    other => failure = format!("{other:?}"),
+                });
+                drop(session);
+                match done == case.commits() {
+                    true => Ok(()),
+                    false => Err(AcidError::Machinery(format!("the work ends after {done} commits: {failure}"))),
                 }
             }
-            return Ok(());
         }
-        let engine = engine(&target(&case, &self.folder))?;
-        if case.activity != Activity::Work {
-            load_with(engine.loader()?)?;
-            return acknowledge(1);
-        }
-        let mut session = engine.session()?;
-        let mut work = WorkloadState::new(self.seed);
-        for number in 1..=case.commits() {
-            work.commit(&mut *session)?;
-            acknowledge(number)?;
-        }
-        Ok(())
     }
+
+    fn fill(&self, case: &StateCase, open: EngineOpener<'_>) -> Result<(), AcidError> {
+        let engine = open(&case.target(&self.folder))?;
+        known_work::fill(&*engine, self.seed)?;
+        let TargetDurability { durability, may_lose, reason } = TargetDurability::of(engine.description()?);
+        let (promise, class) =
+            (promised(durability, may_lose, CrashKind::Power), bourse_driver::durability(durability));
+        drop(engine);
+        tell(&CaseClass { promise, class, reason })
+    }
+}
+
+fn recorder() -> Result<FileRecorder, AcidError> {
+    FileRecorder::of_this_process().map_err(|error| AcidError::Machinery(error.to_string()))
+}
+
+/// Durability class of a case's settings, with the guarantee that follows from it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct CaseClass {
+    pub(super) promise: Guarantee,
+    pub(super) class: bourse_record::Durability,
+    pub(super) reason: String,
 }
 
 /// Processes that work while their file operations are recorded.
@@ -94,6 +153,18 @@ impl<'p> Recordings<'p> {
         Ok(Self { command, library: folder })
     }
 
+    /// Command of a process that does the work.
+    pub(super) fn command(&self, work: &RecordedWork) -> io::Result<Command> {
+        let argument = serde_json::to_string(work).expect("a struct of texts and numbers has a form");
+        (self.command)(&argument)
+    }
+
+    /// Runs a process that is not recorded, and returns its output.
+    fn output(&self, work: &RecordedWork) -> Result<String, AcidError> {
+        let ended = self.command(work).map_err(recording_error)?.stdin(Stdio::null()).output();
+        succeeded(&ended.map_err(recording_error)?).map_err(AcidError::Machinery)
+    }
+
     /// Runs a process below `folder`, and reads what it did to the files of its folder `files`.
     fn run(&self, folder: &TempDir, work: &RecordedWork) -> Result<OperationsFile, AcidError> {
         let recording = folder.path().join("recording");
@@ -102,23 +173,29 @@ impl<'p> Recordings<'p> {
         let made = ControlFile::create(&control).map_err(recording_error)?;
         let places =
             ProcessFiles { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
-        let argument = serde_json::to_string(work).expect("a struct of texts and numbers has a form");
         let environment: Vec<(OsString, OsString)> = places.preloading(&self.library.path().join("preload.so"));
-        let ended = (self.command)(&argument).map_err(recording_error)?.envs(environment).stdin(Stdio::null()).output();
+        let ended = self.command(work).map_err(recording_error)?.envs(environment).stdin(Stdio::null()).output();
         let ended = ended.map_err(recording_error)?;
-        if !ended.status.success() {
-            let said = String::from_utf8_lossy(&ended.stderr);
-            return Err(AcidError::Machinery(format!(
-                "the recorded process failed ({}): {}",
-                ended.status,
-                said.trim()
-            )));
+        // A state that ends the process has no recovery to interrupt.
+        if let (Err(why), false) = (succeeded(&ended), matches!(work.work, ChildWork::Recoveries(_))) {
+            return Err(AcidError::Machinery(why));
         }
         Ok(OperationsFile { path: recording, control: made })
     }
 }
 
-fn recording_error(error: io::Error) -> AcidError {
+/// Standard output of a process that succeeded.
+fn succeeded(ended: &std::process::Output) -> Result<String, String> {
+    match ended.status.success() {
+        true => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
+        false => {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            Err(format!("the recorded process failed ({}): {}", ended.status, said.trim()))
+        }
+    }
+}
+
+pub(super) fn recording_error(error: io::Error) -> AcidError {
     AcidError::Machinery(format!("file operations cannot be recorded: {error}"))
 }
 
@@ -131,30 +208,21 @@ struct OperationsFile {
 impl OperationsFile {
     /// Trace of the files in a folder, whose path within the watched one begins so, from these files on.
     fn trace(&self, folder: &str, base: Directory) -> Result<Trace, AcidError> {
-        let name = |path: &str| {
-            path.strip_prefix(folder).filter(|name| !name.contains('/') && is_part(name)).map(str::to_owned)
-        };
+        let name = |path: &str| path.strip_prefix(folder).filter(|name| is_part(name)).map(str::to_owned);
         read_recording(&self.path, &self.control, base, &name).map_err(recording_error)
     }
 }
 
-/// Recorded trace of a case, with the history that its states are checked against.
+/// Recorded trace of a case, with the guarantee that its states are held to.
 #[derive(Debug)]
 pub(super) struct RecordedCase {
     pub(super) trace: Trace,
-    history: CommitHistory,
-    may_be_missing: bool,
-}
-
-impl RecordedCase {
-    /// New check for its states.
-    pub(super) fn check(&self) -> SqliteCheck {
-        SqliteCheck::new(self.history.clone(), self.may_be_missing)
-    }
+    pub(super) class: CaseClass,
+    pub(super) promise: Promise,
 }
 
 /// Folder for a recording: in memory if the system has such a place, since a real write would only cost time.
-fn directory() -> Result<TempDir, AcidError> {
+pub(super) fn directory() -> Result<TempDir, AcidError> {
     let shared = Path::new("/dev/shm");
     let made = if shared.is_dir() {
         tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir())
@@ -170,100 +238,130 @@ fn below(folder: &TempDir, name: &str) -> Result<PathBuf, AcidError> {
     fs::create_dir(&path).and_then(|()| path.canonicalize()).map_err(recording_error)
 }
 
-/// Target with a case's settings. Small pages and a small cache give many states of few bytes; a log is checkpointed often.
-fn target(case: &StateCase, directory: &Path) -> String {
-    let checkpoint = if case.journal == SqliteJournal::Wal { "&autocheckpoint=64" } else { "" };
-    format!(
-        "sqlite:{}/{DATABASE}?journal={}&sync={}&page_size=1024&cache=64KiB&foreign_keys=off{checkpoint}",
-        directory.display(),
-        case.journal.word(),
-        case.sync.word()
-    )
+/// Loads the database, in place of one that exists.
+fn load_with(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
+    let mut loader = engine.sql()?.new_loader()?;
+    for sql in known_work::load_statements(seed, &SQLITE) {
+        loader.run(&sql)?;
+    }
+    loader.finish()
 }
 
-fn engine(target: &str) -> Result<SqliteEngine, AcidError> {
-    open(target).map_err(|error| AcidError::Machinery(format!("{target}: {error}")))
+/// Whether a file is a part of a state. The index of a log, and locks, are none: they are made anew. Bourse's mark is none either,
+/// and no text that RocksDB writes for people.
+fn is_part(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    !["-shm", "-lock", ".bourse-mark"].iter().any(|ending| file.ends_with(ending)) && !file.starts_with("LOG")
 }
 
-/// Makes a database, runs some commits, and closes it.
-fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
-    let engine = engine(target)?;
-    load_with(engine.loader()?)?;
-    let mut session = engine.session()?;
-    let mut work = WorkloadState::new(seed);
-    for _ in 0..commits {
-        work.commit(&mut *session)?;
+/// Files of a folder, and of those in it, that are parts of a state. A folder is an empty file whose name ends with a slash.
+fn read_files(folder: &Path, prefix: &str, directory: &mut Directory) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            directory.files.insert(format!("{name}/"), FileImage::default());
+            read_files(&entry.path(), &format!("{name}/"), directory)?;
+        } else if is_part(&name) {
+            directory.files.insert(name, FileImage::from(&fs::read(entry.path())?[..]));
+        }
     }
     Ok(())
 }
 
-/// Whether a file is a part of a state. The index of a log is none: the first connection after a crash creates it anew. Bourse's mark
-/// is none either.
-fn is_part(name: &str) -> bool {
-    !["-shm", ".bourse-mark"].iter().any(|ending| name.ends_with(ending))
-}
-
-/// Files of a folder that are parts of a state.
-fn read_files(folder: &Path) -> io::Result<Directory> {
-    let mut directory = Directory::default();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.file_type()?.is_file() && is_part(&name) {
-            directory.files.insert(name, FileImage::from(&fs::read(entry.path())?[..]));
+/// Writes the files of a state to a new folder.
+pub(super) fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
+    let file_error = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    let write = |(name, image): (&String, &FileImage)| {
+        let path = folder.join(name);
+        if name.ends_with('/') {
+            return fs::create_dir_all(path);
         }
-    }
-    Ok(directory)
-}
-
-/// Records a case.
-pub(super) fn record(recordings: &Recordings<'_>, case: &StateCase, seed: u64) -> Result<RecordedCase, AcidError> {
-    let directory = directory()?;
-    let files = below(&directory, "files")?;
-    let target = target(case, &files);
-    let commits = case.commits();
-    match case.activity {
-        Activity::Work => database(&target, seed, 0)?,
-        Activity::Reload => database(&target, seed, commits)?,
-        Activity::Load => {}
-    }
-    // A persistent journal is removed first, so that its creation is recorded too. No session has the database open.
-    match fs::remove_file(files.join(format!("{DATABASE}-journal"))) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(AcidError::Machinery(format!("an old journal cannot be removed: {error}")));
-        }
-        _ => {}
-    }
-    let base = read_files(&files).map_err(recording_error)?;
-    let work = RecordedWork { case: case.to_string(), seed, folder: files, recoveries: None };
-    let trace = recordings.run(&directory, &work)?.trace("", base)?;
-    let history = match case.activity {
-        Activity::Work => CommitHistory::of(seed, commits)?,
-        Activity::Load | Activity::Reload => CommitHistory::of_load(seed, commits)?,
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        let file = fs::File::create(path)?;
+        file.set_len(image.size())?;
+        image.written().try_for_each(|(at, bytes)| file.write_all_at(bytes, at))
     };
-    Ok(RecordedCase { trace, history, may_be_missing: case.activity == Activity::Load })
+    fs::create_dir_all(folder).and_then(|()| state.files.iter().try_for_each(write)).map_err(file_error)
 }
 
-/// Records how SQLite recovers states, each as a trace with its number of acknowledged commits from the start; `None` for one
+/// Makes a case's database below `scratch`, a folder on a real disk: the durability class depends on that.
+fn filled(
+    recordings: &Recordings<'_>,
+    case: &StateCase,
+    seed: u64,
+    scratch: &Path,
+) -> Result<(Directory, CaseClass), AcidError> {
+    let folder = tempfile::tempdir_in(scratch).map_err(recording_error)?;
+    let files = below(&folder, "files")?;
+    let work = RecordedWork { case: case.to_string(), seed, folder: files.clone(), work: ChildWork::Fill };
+    let output = recordings.output(&work)?;
+    let class = output.lines().find_map(|line| serde_json::from_str(line.split_once(MARK)?.1).ok());
+    let class =
+        class.ok_or_else(|| AcidError::Machinery("the process that fills a database reports no class".into()))?;
+    let mut base = Directory::default();
+    read_files(&files, "", &mut base).map_err(recording_error)?;
+    Ok((base, class))
+}
+
+/// Records a case; databases are made below `scratch`.
+pub(super) fn record(
+    recordings: &Recordings<'_>,
+    case: &StateCase,
+    seed: u64,
+    scratch: &Path,
+) -> Result<RecordedCase, AcidError> {
+    let folder = directory()?;
+    let files = below(&folder, "files")?;
+    let (mut base, mut class) = filled(recordings, case, seed, scratch)?;
+    // A persistent journal is left out, so that its creation is recorded too. No session has the database open.
+    base.files.remove(&format!("{DATABASE}-journal"));
+    match case.activity {
+        Activity::Work => {}
+        Activity::Load => base.files.clear(),
+        Activity::Reload => {
+            // The database that is replaced is another one.
+            write(&base, &files)?;
+            let work =
+                RecordedWork { case: case.work().to_string(), seed, folder: files.clone(), work: ChildWork::Activity };
+            recordings.run(&folder, &work)?;
+            base = Directory::default();
+            read_files(&files, "", &mut base).map_err(recording_error)?;
+        }
+    }
+    write(&base, &files)?;
+    let work = RecordedWork { case: case.to_string(), seed, folder: files, work: ChildWork::Activity };
+    let mut trace = recordings.run(&folder, &work)?.trace("", base)?;
+    // Bourse's mark was synced.
+    let begin = trace.operations.iter().position(|operation| !operation.is_sync());
+    trace.operations.drain(..begin.unwrap_or_default());
+    if !trace.operations.iter().any(|operation| matches!(operation, FileOperation::Write { .. })) {
+        return Err(AcidError::NotIntercepted("it does not write by the C library's calls".to_owned()));
+    }
+    if case.activity != Activity::Work {
+        class.class = bourse_record::Durability::Durable;
+        class.reason = "a load is synced, renamed over the old database, and the folder synced".to_owned();
+    }
+    let promise = case.promise(class.promise);
+    Ok(RecordedCase { trace, class, promise })
+}
+
+/// Records how the engine recovers states, each as a trace with its number of acknowledged commits from the start; `None` for one
 /// that cannot be recovered.
 pub(super) fn record_recoveries(
     recordings: &Recordings<'_>,
     case: &StateCase,
+    seed: u64,
     states: &[(Directory, u64)],
 ) -> Result<Vec<Option<Trace>>, AcidError> {
-    let directory = directory()?;
-    let files = below(&directory, "files")?;
+    let folder = directory()?;
+    let files = below(&folder, "files")?;
     for (number, (state, _)) in (1..).zip(states) {
-        let folder = files.join(number.to_string());
-        super::write(state, &folder)?;
-        let location = engine(&target(case, &folder))?.location();
-        if let Some(database) = location.database_files().filter(|database| database.path().exists()) {
-            database.mark()?;
-        }
+        write(state, &files.join(number.to_string()))?;
     }
-    let recoveries = Some(states.len() as u64);
-    let work = RecordedWork { case: case.to_string(), seed: 0, folder: files, recoveries };
-    let recording = recordings.run(&directory, &work)?;
+    let work = ChildWork::Recoveries(states.len() as u64);
+    let work = RecordedWork { case: case.to_string(), seed, folder: files, work };
+    let recording = recordings.run(&folder, &work)?;
     let one = |(number, (state, acknowledged)): (u64, &(Directory, u64))| {
         let mut trace = recording.trace(&format!("{number}/"), state.clone())?;
         let is_recovered = trace.operations.contains(&FileOperation::Acknowledged(number));

@@ -1,6 +1,6 @@
 //! Faults: the work is the same every time.
 
-use bourse_acid::faults::work::{self, WorkEvent};
+use bourse_acid::known_work::{self as work, WorkEvent};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::open;
 

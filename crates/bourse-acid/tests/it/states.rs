@@ -1,7 +1,9 @@
 //! Power losses enumerated: SQLite's guarantees hold in every state, losses without a guarantee are seen, and an omitted sync
 //! is found.
 
+use bourse_acid::AcidError;
 use bourse_acid::states::{Cases, RecordedWork, Recordings, StatesOptions, enumerate, replay};
+use bourse_engine::Engine;
 use bourse_record::crash::{Guarantee, StatesRow};
 use std::io;
 use std::process::Command;
@@ -14,7 +16,12 @@ const WORK: &str = "TEST_RECORDED_WORK";
 #[test]
 fn recorded_process() {
     let Ok(work) = std::env::var(WORK) else { return };
-    RecordedWork::parse(&work).expect("the parent passes work").perform().expect("it can be done");
+    RecordedWork::parse(&work).expect("the parent passes work").perform(&opened).expect("it can be done");
+}
+
+fn opened(target: &str) -> Result<Box<dyn Engine>, AcidError> {
+    let engine = bourse_engine_sqlite::open(target).map_err(|error| AcidError::Machinery(error.to_string()))?;
+    Ok(Box::new(engine))
 }
 
 fn recorded(work: &str) -> io::Result<Command> {
@@ -37,7 +44,8 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     let Some(recordings) = recordings("states::each_journal_mode_keeps_what_it_promises_and_faults_are_found") else {
         return;
     };
-    let options = StatesOptions { cases: Cases::All, states: Some(400), seed: 7, fault_runs: 1 };
+    let options =
+        StatesOptions { cases: Cases::All, targets: &[], devices: &[], states: Some(400), seed: 7, fault_runs: 1 };
     let kept = tempfile::tempdir().expect("there is room for a folder");
     let found =
         enumerate(&options, &recordings, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
@@ -61,13 +69,14 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     for fault in &found.faults {
         assert_eq!(fault.found, fault.runs, "{} in {}", fault.fault, fault.case);
     }
-    assert_eq!(found.faults.len(), 15);
+    assert_eq!(found.faults.len(), 18);
 }
 
 #[test]
 fn a_state_is_made_again_from_its_name_and_the_seed() {
     let Some(recordings) = recordings("states::a_state_is_made_again_from_its_name_and_the_seed") else { return };
-    let options = StatesOptions { cases: Cases::Usual, states: Some(200), seed: 3, fault_runs: 0 };
+    let options =
+        StatesOptions { cases: Cases::Usual, targets: &[], devices: &[], states: Some(200), seed: 3, fault_runs: 0 };
     let kept = tempfile::tempdir().expect("there is room for a folder");
     let found =
         enumerate(&options, &recordings, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");

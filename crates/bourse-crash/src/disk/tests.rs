@@ -1,6 +1,7 @@
 //! Pending pieces of a disk that survive a power loss.
 
 use super::*;
+use crate::profile::PROFILES;
 
 fn base(bytes: &[u8]) -> Trace {
     let base = Directory { files: [("db".to_owned(), FileImage::from(bytes))].into() };
@@ -60,7 +61,7 @@ fn names_are_durable_with_their_directory_and_not_with_their_file() {
     disk.apply(&FileOperation::Sync { file: 1 });
     assert!(!state(&disk, &[NONE]).contains_key("db-journal"));
     assert_eq!(state(&disk, &[ONE])["db-journal"], b"j");
-    disk.apply(&FileOperation::SyncDirectory);
+    disk.apply(&FileOperation::SyncDirectory { folder: String::new() });
     disk.apply(&FileOperation::Unlink { name: "db-journal".to_owned() });
     assert_eq!(state(&disk, &[NONE])["db-journal"], b"j", "it returns");
     assert!(!state(&disk, &[ONE]).contains_key("db-journal"));
@@ -75,7 +76,7 @@ fn a_rename_replaces_a_file_at_once_or_not_at_all() {
     disk.apply(&FileOperation::Rename { from: "db-loading".to_owned(), to: "db".to_owned(), file: 1 });
     assert_eq!(state(&disk, &[NONE, NONE]), [("db".to_owned(), b"old".to_vec())].into());
     assert_eq!(state(&disk, &[NONE, ONE]), [("db".to_owned(), b"new".to_vec())].into());
-    disk.apply(&FileOperation::SyncDirectory);
+    disk.apply(&FileOperation::SyncDirectory { folder: String::new() });
     assert_eq!(state(&disk, &[]), [("db".to_owned(), b"new".to_vec())].into());
 }
 
@@ -105,4 +106,46 @@ fn a_file_that_is_cut_grows_again_with_zeros() {
     assert_eq!(state(&disk, &[NONE, ONE])["db"][..3], [1, 1, 5], "the cut is lost, the data is not");
     disk.apply(&FileOperation::Sync { file: 0 });
     assert_eq!(state(&disk, &[])["db"], [1, 1]);
+}
+
+#[test]
+fn where_metadata_is_ordered_a_file_grows_with_its_bytes_and_names_change_in_order() {
+    let ordered = PROFILES.into_iter().find(|device| device.ordered_metadata).expect("a profile");
+    let mut disk = Disk::new(&base(b"12"), ordered);
+    disk.apply(&FileOperation::Write { file: 0, offset: 1, bytes: b"xy".to_vec() });
+    let (groups, _) = disk.groups();
+    assert_eq!(groups.iter().map(|it| it.kind).collect::<Vec<_>>(), [GroupKind::Sector, GroupKind::Size]);
+    assert_eq!(state(&disk, &[NONE, ONE])["db"], b"12y");
+    assert_eq!(state(&disk, &[ONE, NONE])["db"], b"1x", "no byte is there without the size");
+    for (name, file) in [("a", 1), ("b", 2)] {
+        disk.apply(&FileOperation::Create { name: name.to_owned(), file });
+    }
+    let names = |disk: &Disk, arrived: &[ArrivedPart]| state(disk, arrived).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(&disk, &[NONE, NONE, ONE]), ["a", "db"]);
+    disk.apply(&FileOperation::Sync { file: 0 });
+    assert_eq!(names(&disk, &[]), ["a", "b", "db"], "any sync makes names last");
+}
+
+#[test]
+fn a_cache_that_lies_loses_what_was_synced_last() {
+    let lying = PROFILES.into_iter().find(|device| device.cache_bytes > 0).expect("a profile");
+    let mut disk = Disk::new(&base(&[0; 256 << 10]), lying);
+    for part in 0..4 {
+        disk.apply(&FileOperation::Write { file: 0, offset: part << 16, bytes: vec![1; 48 << 10] });
+        disk.apply(&FileOperation::Sync { file: 0 });
+    }
+    let (groups, _) = disk.groups();
+    let db = &state(&disk, &vec![NONE; groups.len()])["db"];
+    assert_eq!([0, 1, 2, 3].map(|part| db[(part << 16) + (48 << 10) - 1]), [1, 1, 1, 0]);
+    assert_eq!(groups.len() * 512, 64 << 10, "the cache is full");
+}
+
+#[test]
+fn a_write_that_waits_makes_its_own_bytes_durable_alone() {
+    let mut disk = Disk::new(&base(&[0; 1_024]), Device::POWERSAFE);
+    disk.apply(&FileOperation::Write { file: 0, offset: 0, bytes: vec![1] });
+    disk.apply(&FileOperation::Write { file: 0, offset: 600, bytes: vec![1] });
+    disk.apply(&FileOperation::SyncRange { file: 0, offset: 600, bytes: 1 });
+    let db = &state(&disk, &[NONE])["db"];
+    assert_eq!((db[0], db[600]), (0, 1));
 }

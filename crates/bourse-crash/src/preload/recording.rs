@@ -19,6 +19,7 @@ mod kind {
     pub(super) const RENAMED: u32 = 7;
     /// Written by Rust code alone.
     pub(super) const ACKNOWLEDGED: u32 = 8;
+    pub(super) const WRITTEN_THROUGH: u32 = 9;
 }
 
 /// Bytes of a record's head: `struct head` of `preload/record.c`.
@@ -84,7 +85,7 @@ fn refuse_unloaded(control: &ControlFile) -> io::Result<()> {
 }
 
 /// Trace of a recording that began with the files of `base`. `name` gives a file's name in the trace for its path below the
-/// watched folder, `None` for a file that is left out. The sync of a folder belongs to the trace if the files in it do.
+/// watched folder, `None` for a file that is left out. The sync of a folder belongs to the trace if a file `*` in it would.
 ///
 /// # Errors
 /// The system's; the reason that the recording is incomplete.
@@ -142,7 +143,11 @@ impl<'b> FileRecord<'b> {
             kind::ACKNOWLEDGED => return operations.push(FileOperation::Acknowledged(self.number)),
             kind::SYNCED_FOLDER => {
                 let any_file = if self.path.is_empty() { "*".to_owned() } else { format!("{}/*", self.path) };
-                return operations.extend(name(&any_file).map(|_| FileOperation::SyncDirectory));
+                let synced = |any: String| {
+                    let folder = any.strip_suffix('*').unwrap_or_default().trim_end_matches('/').to_owned();
+                    FileOperation::SyncDirectory { folder }
+                };
+                return operations.extend(name(&any_file).map(synced));
             }
             _ => {}
         }
@@ -163,6 +168,10 @@ impl<'b> FileRecord<'b> {
             kind::WRITTEN => FileOperation::Write { file, offset: self.number, bytes: self.data.to_vec() },
             kind::RESIZED => FileOperation::Truncate { file, size: self.number },
             kind::SYNCED => FileOperation::Sync { file },
+            kind::WRITTEN_THROUGH => {
+                let bytes = self.data.try_into().map(u64::from_ne_bytes).unwrap_or_default();
+                FileOperation::SyncRange { file, offset: self.number, bytes }
+            }
             kind::REMOVED => {
                 names.remove(&named);
                 FileOperation::Unlink { name: named }

@@ -317,7 +317,7 @@ fn operations_are_recorded_in_order() {
             write(1, 0, b"onetwo"),
             FileOperation::Truncate { file: 0, size: 2_000 },
             FileOperation::Sync { file: 1 },
-            FileOperation::SyncDirectory,
+            FileOperation::SyncDirectory { folder: String::new() },
             FileOperation::Rename { from: "log".to_owned(), to: "log.old".to_owned(), file: 1 },
             write(1, 6, b"three"),
             FileOperation::Acknowledged(2),

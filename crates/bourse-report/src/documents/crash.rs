@@ -53,7 +53,7 @@ fn replays(violations: impl Iterator<Item = (String, String)>) -> Option<SheetPa
 /// planted faults.
 fn of_states(of: &StatesSection) -> Vec<SheetPart> {
     let command = |state: &str| format!("bourse crash --replay {state} --seed {}", of.seed);
-    let words = format!("Simulated power losses on a small brokerage database: {}", states_words(of));
+    let words = format!("Simulated power losses on small databases: {}", states_words(of));
     let mut parts = vec![SheetPart::faint(words), SheetPart::Table(states(of))];
     parts.extend(replays(of.violations().map(|it| (violation_words(it), command(&it.state)))));
     parts.push(SheetPart::faint(ABOUT_STATES));

@@ -208,7 +208,11 @@ pub(super) fn violation_words(example: &Example) -> String {
         }
         Some(true) | None => "",
     };
-    format!("{}{repeats}", example.found)
+    let minimal = match &example.minimal[..] {
+        [] => String::new(),
+        words => format!("; reduced: {}", words.join(", ")),
+    };
+    format!("{}{minimal}{repeats}", example.found)
 }
 
 /// States that violated the guarantee, each with its name for `--replay` and its finding.

@@ -6,18 +6,24 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
 pub(crate) struct CrashArgs {
-    /// Database URL; copies of it are crashed under load [default: a SQLite file below ./bourse-data]
+    /// Database URL; copies of it are crashed under load [default: a SQLite file below ./bourse-data]. With --only states an
+    /// engine with options but no path, such as lmdb:?sync=full
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
     /// Run only this part [default: both; with a TARGET, load]
     #[arg(long, value_enum)]
     pub(crate) only: Option<CrashPart>,
     /// Approximate number of disk states enumerated for each setting; `all` for every state within the bound
-    #[arg(long, value_name = "N|all", default_value = "3000", value_parser = states)]
+    #[arg(long, value_name = "N|all", default_value = "12000", value_parser = states)]
     pub(crate) states: States,
     /// Settings for which disk states are enumerated
     #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
     pub(crate) cases: CrashCases,
+    /// Disks with their file systems whose states are enumerated: any-order, ext4-ordered, lying-cache,
+    /// no-powersafe-overwrite, no-powersafe-overwrite-512 [default: any-order; for some settings of SQLite those without
+    /// powersafe overwrite too]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) profile: Vec<String>,
     /// Trials of each planted fault, which the enumeration must find; 0 plants none
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) faults: u32,
@@ -49,7 +55,7 @@ pub(crate) struct CrashArgs {
 /// The parts of `crash`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CrashPart {
-    /// Every disk state that a power loss may leave of a small SQLite database
+    /// Every disk state that a power loss may leave of small databases
     States,
     /// Crashes of copies of a database under load, at random moments
     Load,

@@ -213,6 +213,39 @@ fn states_are_enumerated_and_one_is_made_again() {
     assert!(text(&drawn.stdout).contains("guarantee"), "{}", text(&drawn.stdout));
 }
 
+/// States of key engines, recovered in another process: nothing is lost, and a sync that is left out is found.
+#[test]
+fn states_of_key_engines_are_recovered_and_a_missing_sync_is_found() {
+    if let Err(why) = bourse_crash::preload::library() {
+        return bourse_testkit::skipped("acid::states_of_key_engines_are_recovered_and_a_missing_sync_is_found", why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    for target in ["lmdb:?sync=full", "redb:?durability=immediate"] {
+        let arguments = ["crash", "--only", "states", target, "--states", "200", "--faults", "1", "--json"];
+        let ended = output(folder, &arguments);
+        let said = text(&ended.stderr);
+        let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let row = &file["states"]["rows"][0];
+        assert_eq!((&row["case"], &row["commits"]), (&Value::from(target), &Value::from(400)), "{said}");
+        if row["class"] == "volatile" {
+            continue;
+        }
+        assert_eq!(ended.status.code(), Some(0), "{said}");
+        assert_eq!((&row["broken"], &row["lossy"]), (&Value::from(0), &Value::from(0)), "{row:#}");
+        let faults = file["states"]["faults"].as_array().expect("a list");
+        let found = |words: &str| &faults.iter().find(|row| row["fault"] == words).expect("it is planted")["found"];
+        assert_eq!(found("1 of 3 syncs ignored"), 1, "{faults:#?}");
+    }
+    let arguments = ["crash", "--only", "states", "lmdb:?sync=full", "--states", "100", "--faults", "0"];
+    let lies = output(folder, &[&arguments[..], &["--profile", "lying-cache", "--json"]].concat());
+    let file: Value = serde_json::from_slice(&lies.stdout).expect("a document");
+    assert_eq!(file["states"]["rows"][0]["promised"], "nothing");
+    assert_ne!(file["states"]["rows"][0]["lossy"], 0, "what was synced is lost");
+    let refused = output(folder, &[&arguments[..], &["--profile", "lying"]].concat());
+    assert!(text(&refused.stderr).contains("unknown profile 'lying'"), "{}", text(&refused.stderr));
+}
+
 /// States drawn from a recorded load: durable as promised, rebuilt from the stored trace, and violating the promise if the
 /// database file's syncs are taken out of the trace.
 #[test]

@@ -1,11 +1,15 @@
 //! The enumerated states: found, stored as files, rebuilt.
 
 use crate::args::{CrashArgs, CrashCases};
+use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{free_path, print};
 use crate::progress::ProgressStep;
+use bourse_acid::AcidError;
 use bourse_acid::states::{self, Cases, RecordedWork, Recordings, StatesOptions};
+use bourse_crash::{Device, PROFILES};
+use bourse_engine::{Engine, EngineError, ErrorKind};
 use bourse_record::crash::StatesSection;
 use std::io;
 use std::path::Path;
@@ -22,8 +26,35 @@ fn recorded(work: &str) -> io::Result<Command> {
 /// `bourse crash-work`: does the work whose file operations are recorded.
 pub(crate) fn work(work: &str) -> Result<(), Failure> {
     interrupt::die_with_parent()?;
-    let done = RecordedWork::parse(work).and_then(|work| work.perform());
+    let done = RecordedWork::parse(work).and_then(|work| work.perform(&opened));
     done.map_err(|error| Failure::new(Exit::Target, error.to_string()))
+}
+
+fn opened(target: &str) -> Result<Box<dyn Engine>, AcidError> {
+    engines::open(target).map_err(|failure| AcidError::Engine(EngineError::new(ErrorKind::Other, failure.render())))
+}
+
+/// Targets enumerated besides SQLite, if none is named and this build has them.
+const TARGETS: [&str; 5] =
+    ["lmdb:?sync=full", "redb:?durability=immediate", "rocksdb:?sync=on", "fjall:?persist=sync_data", "turso:"];
+
+/// Targets that are enumerated.
+pub(super) fn targets(arguments: &CrashArgs) -> Vec<String> {
+    match &arguments.target {
+        Some(target) => vec![target.clone()],
+        None => TARGETS.iter().filter(|target| engines::is_here(target).is_ok()).map(|it| (*it).to_owned()).collect(),
+    }
+}
+
+/// Devices of these names.
+fn devices(names: &[String]) -> Result<Vec<Device>, Failure> {
+    let known = |name: &String| {
+        PROFILES.into_iter().find(|device| device.name == name).ok_or_else(|| {
+            let words = PROFILES.map(|device| format!("{}: {}", device.name, device.title)).join("\n");
+            Failure::usage(format!("unknown profile '{name}'")).hint(format!("profiles:\n{words}"))
+        })
+    };
+    names.iter().map(known).collect()
 }
 
 /// Enumerates the states, and writes the files of violations below a folder; `None` if it was interrupted.
@@ -32,11 +63,15 @@ pub(super) fn states(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<StatesSection>, Failure> {
+    let (targets, devices) = (targets(arguments), devices(&arguments.profile)?);
     let options = StatesOptions {
-        cases: match arguments.cases {
-            CrashCases::Usual => Cases::Usual,
-            CrashCases::All => Cases::All,
+        cases: match (arguments.cases, &arguments.target) {
+            (_, Some(_)) => Cases::None,
+            (CrashCases::Usual, None) => Cases::Usual,
+            (CrashCases::All, None) => Cases::All,
         },
+        targets: &targets,
+        devices: &devices,
         states: arguments.states.0,
         seed: arguments.seed,
         fault_runs: arguments.faults,

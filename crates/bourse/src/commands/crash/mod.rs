@@ -26,6 +26,7 @@ use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_tpce::check::first_trade;
 use bourse_tpce::load::part_of;
 use drawn::Traces;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
@@ -39,10 +40,10 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
     crate::tpce::whole(&arguments.database)?;
     let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
         (Some(CrashPart::States), Some(target)) => {
-            return Err(Failure::usage(format!(
-                "--only states cannot be used with a target ({target}): it uses its own small database"
-            ))
-            .hint("leave out the target, or --only"));
+            // It uses its own small database.
+            crate::commands::faults::parted(target)?;
+            engines::open(&bourse_engine::target_with_path(target, Path::new("x")))?;
+            (true, false)
         }
         (Some(CrashPart::States), None) => (true, false),
         (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
@@ -120,6 +121,8 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
 fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps<'static> {
     /// Time of each requested state over all usual settings, with the planted faults.
     const STATE_NS: u64 = SECOND / 100;
+    /// Time of each requested state of another engine, with the planted faults.
+    const OTHER_STATE_NS: u64 = SECOND / 25;
     /// Time of a crash with its recovery and checks, and of two sampled states, as multiples of loading the database.
     const CRASHED: u64 = 3;
     let CrashArgs { times, samples, seed, states, cases, .. } = *arguments;
@@ -131,8 +134,14 @@ fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps
             CrashCases::Usual => 1,
             CrashCases::All => 3,
         };
-        all.push(format!("disk states that power losses leave of a small SQLite database: {number} for each setting"));
-        about_ns = each.saturating_mul(STATE_NS).saturating_mul(settings);
+        let others = enumerated::targets(arguments);
+        let sqlite = if arguments.target.is_none() { vec!["SQLite".to_owned()] } else { Vec::new() };
+        let engines = [sqlite, others.clone()].concat().join(", ");
+        all.push(format!(
+            "disk states that power losses leave of small databases ({engines}): {number} for each setting"
+        ));
+        let settings = if arguments.target.is_none() { settings } else { 0 };
+        about_ns = each.saturating_mul(STATE_NS.saturating_mul(settings) + OTHER_STATE_NS * others.len() as u64);
     }
     for target in targets {
         let starts_s = engines::starts_s(target);

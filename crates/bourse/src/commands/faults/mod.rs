@@ -154,14 +154,13 @@ fn default_targets() -> Vec<String> {
 }
 
 /// A target's scheme and options. It has no path: the databases are made for the trials and removed.
-fn parted(target: &str) -> Result<(&str, &str), Failure> {
+pub(crate) fn parted(target: &str) -> Result<(&str, &str), Failure> {
     let (place, options) = target.split_once('?').unwrap_or((target, ""));
     match place.split_once(':') {
         Some((scheme, "")) => Ok((scheme, options)),
         Some((scheme, place)) => {
             Err(Failure::usage(format!("invalid target '{target}': it names the place '{place}'"))
-                .hint(format!("faults are injected into new databases: write {scheme}:?{options}"))
-                .hint("--in chooses their folder"))
+                .hint(format!("new databases are made, and removed afterwards: write {scheme}:?{options}")))
         }
         None => Err(Failure::usage(format!("invalid target '{target}': expected ENGINE:?OPTION=VALUE"))
             .hint("for instance sqlite:?journal=wal")),

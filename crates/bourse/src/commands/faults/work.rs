@@ -4,7 +4,7 @@ use crate::args::FaultWork;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use bourse_acid::faults::work::{self, WorkEvent};
+use bourse_acid::known_work::{self as work, WorkEvent};
 use std::io::Write as _;
 
 /// Runs transactions or looks at the database, and reports each event on stdout.

@@ -1,12 +1,13 @@
-//! The work under faults: transactions on one table, whose contents after each of them are known.
+//! The work under faults and power losses: transactions on one table, whose contents after each of them are known.
 //!
 //! The table begins with rows 1 to [`ROWS`]. Transaction *k* checks the rows it reads, gives three rows version *k*, adds row
-//! `ROWS + k`, which is longer so that files grow, and sets row 0, the progress, to *k*. Any state that transactions can leave
-//! is therefore identified by its progress, and compared row by row.
+//! `ROWS + k`, which is longer so that files grow, deletes the row that was added 40 transactions before, and sets row 0, the
+//! progress, to *k*. One in 40 changes every row, more than a small cache holds; one in 20 is rolled back first, with other
+//! contents. Any state that transactions can leave is therefore identified by its progress, and compared row by row.
 
 use bourse_engine::{
-    Access, Connection, Engine, EngineError, Key, RecordField, RecordTable, RecordType, Records, RowExt as _,
-    StatementForm, Value,
+    Access, Connection, Dialect, EachRow, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
+    Records, RowExt as _, StatementForm, Value,
 };
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const ROWS: i64 = 400;
 /// Upper limit of attempts at a transaction; the last is on a new session.
 const MAX_ATTEMPTS: u32 = 3;
+/// Number of transactions after which a row that one of them has added is deleted.
+const LIFETIME: u64 = 40;
+/// One transaction in this many changes every row.
+const BULK_EVERY: u64 = 40;
+/// One transaction in this many is rolled back before it is committed.
+const ROLLED_BACK_EVERY: u64 = 20;
 /// Length of the longest filler, in bytes.
 const FILLER: usize = 6_000;
 
@@ -83,6 +90,9 @@ impl TableContents {
 
     /// Rows that a transaction changes.
     fn changed_by(&self, number: u64) -> BTreeSet<i64> {
+        if number.is_multiple_of(BULK_EVERY) {
+            return (1..=ROWS).collect();
+        }
         let mut random = SplitMix::new(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         (0..3).map(|_| 1 + random.below(ROWS as u64) as i64).collect()
     }
@@ -92,7 +102,15 @@ impl TableContents {
             self.versions.insert(id, number as i64);
         }
         self.versions.insert(ROWS + number as i64, number as i64);
+        if let Some(id) = deleted_by(number) {
+            self.versions.remove(&id);
+        }
         self.versions.insert(0, number as i64);
+    }
+
+    /// Values of a row's fields.
+    fn with_values<T>(&self, id: i64, version: i64, f: impl FnOnce(&[Value<'_>]) -> T) -> T {
+        f(&[Value::Int(version), Value::Text(&self.filler(id, version))])
     }
 
     fn filler(&self, id: i64, version: i64) -> String {
@@ -101,7 +119,8 @@ impl TableContents {
         let least = if id > ROWS { FILLER / 2 } else { 100 };
         let length = least + random.below(200) as usize;
         while text.len() < length {
-            text.push_str(&format!("{:016x}", random.next()));
+            let word = random.next();
+            text.extend((0..16).map(|digit| char::from(b'a' + (word >> (4 * digit)) as u8 % 16)));
         }
         text
     }
@@ -115,6 +134,11 @@ impl TableContents {
             Some(_) => None,
         }
     }
+}
+
+/// Row that a transaction deletes; `None` for one of the first.
+fn deleted_by(number: u64) -> Option<i64> {
+    (number > LIFETIME).then(|| ROWS + (number - LIFETIME) as i64)
 }
 
 /// Text of an engine's error in one line.
@@ -132,11 +156,25 @@ pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
         records.create(&[&TABLE])?;
         records.begin(Access::Write)?;
         for (&id, &version) in &model.versions {
-            let filler = model.filler(id, version);
-            records.insert(&TABLE, Key::Int(id), &[Value::Int(version), Value::Text(&filler)])?;
+            model.with_values(id, version, |values| records.insert(&TABLE, Key::Int(id), values))?;
         }
         records.commit()
     })
+}
+
+/// Statements that make the table with its first rows, for a loader.
+pub fn load_statements(seed: u64, dialect: &Dialect) -> Vec<String> {
+    let model = TableContents::new(seed);
+    let insert = |(&id, &version): (&i64, &i64)| {
+        format!("INSERT INTO {} VALUES ({id}, {version}, '{}')", TABLE.name(), model.filler(id, version))
+    };
+    TABLE.create_sql(dialect).into_iter().chain(model.versions.iter().map(insert)).collect()
+}
+
+/// Queries of all rows in the order of their keys, and of their number.
+pub fn contents_queries() -> [String; 2] {
+    let name = TABLE.name();
+    [format!("SELECT id, version, filler FROM {name} ORDER BY id"), format!("SELECT count(*) FROM {name}")]
 }
 
 /// Reason that a transaction failed.
@@ -212,7 +250,21 @@ fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>, Eng
     Ok(found)
 }
 
+/// Changes rows of which nothing may be found.
+fn rolled_back(records: &mut dyn Records, model: &TableContents, number: i64) -> Result<(), EngineError> {
+    records.begin(Access::Write)?;
+    let wrong = Value::Text("rolled back");
+    records.insert(&TABLE, Key::Int(ROWS + number), &[Value::Int(-number), wrong])?;
+    for id in model.changed_by(number as u64).into_iter().chain([0]) {
+        records.update(&TABLE, Key::Int(id), &[Value::Int(-number), wrong])?;
+    }
+    records.rollback()
+}
+
 fn transaction(records: &mut dyn Records, model: &TableContents, number: u64) -> Result<WorkEvent, FailureReason> {
+    if number % ROLLED_BACK_EVERY == 7 {
+        rolled_back(records, model, number as i64)?;
+    }
     records.begin(Access::Write)?;
     let progress = read(records, 0)?.map(|(version, _)| version);
     if progress == Some(number as i64) {
@@ -224,7 +276,6 @@ fn transaction(records: &mut dyn Records, model: &TableContents, number: u64) ->
     }
     let mut next = model.clone();
     next.apply(number);
-    let version = Value::Int(number as i64);
     for id in model.changed_by(number).into_iter().chain([0]) {
         let differs = match read(records, id)? {
             Some((version, filler)) => model.difference(id, version, &filler),
@@ -233,13 +284,18 @@ fn transaction(records: &mut dyn Records, model: &TableContents, number: u64) ->
         if let Some(text) = differs {
             return Err(FailureReason::Wrong(text));
         }
-        let filler = next.filler(id, number as i64);
-        if !records.update(&TABLE, Key::Int(id), &[version, Value::Text(&filler)])? {
+        let is_there = next.with_values(id, number as i64, |values| records.update(&TABLE, Key::Int(id), values))?;
+        if !is_there {
             return Err(FailureReason::Wrong(format!("row {id} cannot be found for its update")));
         }
     }
     let fresh = ROWS + number as i64;
-    records.insert(&TABLE, Key::Int(fresh), &[version, Value::Text(&next.filler(fresh, number as i64))])?;
+    next.with_values(fresh, number as i64, |values| records.insert(&TABLE, Key::Int(fresh), values))?;
+    if let Some(id) = deleted_by(number)
+        && !records.delete(&TABLE, Key::Int(id))?
+    {
+        return Err(FailureReason::Wrong(format!("row {id} cannot be found for its deletion")));
+    }
     records.commit()?;
     Ok(WorkEvent::Acknowledged(number))
 }
@@ -253,38 +309,60 @@ pub fn look(engine: &dyn Engine, seed: u64) -> WorkEvent {
 }
 
 fn try_look(engine: &dyn Engine, seed: u64) -> Result<WorkEvent, EngineError> {
-    let compared = engine.connect()?.with_records(StatementForm::Prepared, |records| compare(records, seed));
+    let compared = engine.connect()?.with_records(StatementForm::Prepared, |records| {
+        let counted = records.count(&TABLE)?;
+        let most = u64::from(u32::MAX);
+        compare(seed, counted, &mut |each| records.scan(&TABLE, Key::Int(0), most, each).map(|_| ()))
+    });
     let (progress, differs) = compared?;
     // Without a check of its own an engine can be judged by its rows alone.
     let damage = engine.integrity_check()?.unwrap_or_default();
     Ok(WorkEvent::Found { progress, differs, damage })
 }
 
-fn compare(records: &mut dyn Records, seed: u64) -> Result<(u64, Option<String>), EngineError> {
-    let Some((progress, _)) = read(records, 0)? else { return Ok((0, Some("the progress is missing".to_owned()))) };
-    let Some(number) = u64::try_from(progress).ok().filter(|number| *number < 1 << 20) else {
-        return Ok((0, Some(format!("the progress is {progress}"))));
-    };
-    let model = TableContents::after(seed, number);
+/// Progress of a database, and the first difference of its rows from those of that progress. `scan` passes all rows, in the
+/// order of their keys; `counted` is their number by the engine's own count.
+///
+/// # Errors
+/// Those of `scan`.
+pub fn compare(
+    seed: u64,
+    counted: u64,
+    scan: &mut dyn FnMut(&mut EachRow<'_>) -> Result<(), EngineError>,
+) -> Result<(u64, Option<String>), EngineError> {
+    let mut first = None;
+    let mut model = TableContents::new(seed);
     let mut differs = None;
     let mut last = -1;
     let mut rows = 0_u64;
-    records.scan(&TABLE, Key::Int(0), u64::from(u32::MAX), &mut |row| {
-        let (id, version, filler) = (row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<String>(2)?);
+    scan(&mut |row| {
+        let (id, version) = (row.get::<i64>(0)?, row.get::<i64>(1)?);
+        let Value::Text(filler) = row.value(2) else {
+            return Err(EngineError::new(ErrorKind::Other, format!("row {id} has no text")));
+        };
+        if first.is_none() {
+            first = Some(u64::try_from(version).ok().filter(|number| id == 0 && *number < 1 << 20));
+            match first.flatten() {
+                Some(number) => model = TableContents::after(seed, number),
+                None => differs = Some(format!("the progress is missing: row {id} with version {version} is first")),
+            }
+        }
         rows += 1;
         let found = match id > last {
-            true => model.difference(id, version, &filler),
+            true => model.difference(id, version, filler),
             false => Some(format!("row {id} comes after row {last}")),
         };
         last = id;
         differs = differs.take().or(found);
         Ok(())
     })?;
+    let Some(number) = first.flatten() else {
+        return Ok((0, Some(differs.unwrap_or_else(|| "there are no rows".to_owned()))));
+    };
     let wanted = model.versions.len() as u64;
     if differs.is_none() && rows != wanted {
         differs = Some(format!("{rows} rows, not {wanted}"));
     }
-    let counted = records.count(&TABLE)?;
     if differs.is_none() && counted != wanted {
         differs = Some(format!("the engine counts {counted} rows, not {wanted}"));
     }
