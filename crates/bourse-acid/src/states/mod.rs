@@ -51,8 +51,9 @@ pub struct StatesOptions<'o> {
 
 /// Number of states of a case whose recovery is interrupted by a second power loss.
 const RECOVERIES: usize = 24;
-/// Number of states of each such recovery.
+/// Largest number of states of each such recovery; of few states in all fewer, one in this many.
 const RECOVERY_STATES: u64 = 120;
+const RECOVERY_SHARE: u64 = 25;
 /// One in this many of these recoveries has its own states recovered and interrupted again, this many of them.
 const AGAIN_EVERY: usize = 4;
 const AGAIN: usize = 2;
@@ -97,11 +98,13 @@ pub fn enumerate(
         progress(&format!("{} ({} of {})", cases[number], number + 1, cases.len()));
         row(&cases[number], options, recordings, folder, interrupted)
     })?;
-    let preserves = |case: &&StateCase| match &case.settings {
+    // Where a guarantee is violated without a fault, a violation shows no fault.
+    let preserves = |(case, row): &(&StateCase, &StatesRow)| match &case.settings {
+        _ if row.broken > 0 => false,
         CaseSettings::Sqlite { .. } => FAULTY.contains(&case.to_string().as_str()),
-        CaseSettings::Target(_) => case.device == Device::POWERSAFE,
+        CaseSettings::Target(_) => case.device.can_be_trusted(false),
     };
-    let faulty: Vec<&StateCase> = cases.iter().filter(preserves).collect();
+    let faulty: Vec<&StateCase> = cases.iter().zip(&rows).filter(preserves).map(|(case, _)| case).collect();
     let planted: Vec<(&StateCase, u32)> =
         faulty.iter().flat_map(|case| (0..options.fault_runs).map(move |run| (*case, run))).collect();
     let found = in_parallel(planted.len(), interrupted, |number| {
@@ -169,7 +172,8 @@ fn row(
     let promise = recorded.promise;
     let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
-    let mut find = Finder { recordings, case, seed: options.seed, folder, promise, check };
+    let recovery_states = options.states.map_or(RECOVERY_STATES, |states| RECOVERY_STATES.min(states / RECOVERY_SHARE));
+    let mut find = Finder { recordings, case, seed: options.seed, folder, promise, check, recovery_states };
     let recovery = match case.activity {
         Activity::Work => {
             let mut all = InterruptedRecoveries::default();
@@ -192,6 +196,8 @@ struct Finder<'f> {
     folder: &'f Path,
     promise: Promise,
     check: StateCheck<'f>,
+    /// Number of states of each recovery.
+    recovery_states: u64,
 }
 
 impl Finder<'_> {
@@ -247,7 +253,7 @@ impl Finder<'_> {
             }
             // A state that is lost already has no recovery to interrupt.
             let Some(trace) = trace else { continue };
-            let limits = SelectionLimits::within(RECOVERY_STATES, points(&trace).len());
+            let limits = SelectionLimits::within(self.recovery_states, points(&trace).len());
             let device = case.device;
             let explored = explore(&trace, device, &limits, seed, self.promise, &mut self.check, &mut |_| true);
             all.recoveries += 1;
@@ -498,7 +504,15 @@ mod tests {
         let explored = explore(&trace, case.device, &limits, 1, promise, &mut check, &mut |_| true);
         let failure = explored.broken.first().expect("the fault is found");
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let mut find = Finder { recordings: &recordings, case: &case, seed: 1, folder: folder.path(), promise, check };
+        let mut find = Finder {
+            recordings: &recordings,
+            case: &case,
+            seed: 1,
+            folder: folder.path(),
+            promise,
+            check,
+            recovery_states: 0,
+        };
         let found = find.example("", failure, &trace).expect("it can be written");
         assert_eq!((found.broken, found.repeats), (true, Some(false)));
         let (state, _) = state_at(&trace, case.device, 1, failure.id).expect("it was explored");
