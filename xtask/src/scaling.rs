@@ -23,7 +23,7 @@ pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
         Some(typed) => typed.parse().map_err(|_| format!("expected a number, found '{typed}'")),
     };
     let (seconds, customers, only) = (number(0, 20)?, number(1, 3_000)?.to_string(), number(2, 0)? as usize);
-    let program = program(root)?;
+    let program = program(root, &[])?;
     let folder = Folder::new()?;
     println!(
         "| nodes | drivers | transactions/s | Trade-Results/s | driver's CPU per transaction | retried | failed | checks failed |"
@@ -42,11 +42,12 @@ pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-fn program(root: &Path) -> Result<PathBuf, String> {
+/// The program, built with these further arguments unless `BOURSE_PROGRAM` names another.
+pub(crate) fn program(root: &Path, with: &[&str]) -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os("BOURSE_PROGRAM") {
         return fs::canonicalize(&named).map_err(|error| format!("{}: {error}", Path::new(&named).display()));
     }
-    super::cargo_with(&["build", "--release", "-p", "bourse"], &[])?;
+    super::cargo_with(&[&["build", "--release", "-p", "bourse"], with].concat(), &[])?;
     Ok(root.join("target/release/bourse"))
 }
 

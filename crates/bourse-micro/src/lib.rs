@@ -12,6 +12,7 @@
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
 //! | `watch` | sizes of logs, sampled more often than once a second |
 //! | `records` | workloads of operations on records by key, YCSB among them: a row of a table each |
+//! | `histories` | recorded transactions, from which the isolation that they had is inferred |
 //! | `bulk_load`, `client_mix`, … | a workload each |
 
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod client_mix;
 mod commit;
 mod database;
 mod filled_table;
+mod histories;
 pub mod keys;
 mod log_growth;
 pub mod options;
@@ -34,6 +36,7 @@ mod watch;
 pub mod workload;
 
 pub use database::{foreign_tables, refuse_others};
+pub use histories::examine;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use round::{NOTICE, RoundResult, TimedOperations, Timing, run_round};
 pub use sql::operations_of;
@@ -54,6 +57,7 @@ pub static WORKLOADS: &[&WorkloadSpec] = {
         &log_growth::SPEC,
         &commit::SPEC,
         &sql::SPEC,
+        &histories::SPEC,
         a,
         b,
         c,

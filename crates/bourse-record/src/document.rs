@@ -225,6 +225,7 @@ mod tests {
                     throughput_series: Series::default(),
                     response_map: None,
                     latency: None,
+                    history: None,
                     stopping: None,
                     cpu_user_s: 0.1,
                     cpu_system_s: 0.0,

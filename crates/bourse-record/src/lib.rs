@@ -27,6 +27,7 @@ pub mod drivers;
 pub mod faults;
 mod figures;
 mod histogram;
+mod history;
 mod latency;
 mod limits;
 mod live;
@@ -64,6 +65,7 @@ pub use figures::{
     Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay,
 };
 pub use histogram::HistogramError;
+pub use history::{FoundAnomaly, HistoryFigures};
 pub use latency::{Latency, LatencyClock, Quantile};
 pub use limits::{LimitedQuantile, ResponseLimit, length};
 pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};

@@ -1,7 +1,7 @@
 //! One round of a case: its figures, series, resources and checks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{NameValue, Operation, Outcome, ResponseMap, TimeSplit, Warning, Workload};
+use crate::{HistoryFigures, NameValue, Operation, Outcome, ResponseMap, TimeSplit, Warning, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,9 @@ pub struct Round {
     /// another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Box<LatencyPhase>>,
+    /// Isolation found in a recorded history of transactions, if the workload records one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<HistoryFigures>,
     /// Further figures of the round, such as the number of trades in the database at its start.
     pub facts: Vec<NameValue>,
     /// Shared round on an application server, if this is one driver's part of it.

@@ -37,7 +37,7 @@ pub use data::{
     CsvText, DataColumn, DataKind, DataTable, DataValue, bencher, csv_file, data_csv, data_ndjson, data_tables,
     github_action_benchmark, history_tables, suite_tables,
 };
-pub use documents::{Sheet, SheetEntry, acid, crash, faults, html, markdown, sampled_state_words, terminal};
+pub use documents::{Sheet, SheetEntry, acid, anomalies, crash, faults, html, markdown, sampled_state_words, terminal};
 pub use history::{StoredFigure, StoredRun, runs};
 pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
 pub use suite::{suite, suite_html};

@@ -1,8 +1,11 @@
 //! Engines that stall, fail and lose writes on purpose, to show which checks notice.
 
 use bourse_engine::{
-    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Session, Sql, Wrapper, forward_session,
+    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, Sql, Value, Wrapper,
+    forward_session,
 };
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -36,6 +39,10 @@ enum HitEffect {
     Keep,
     /// A transaction gets the weakest isolation instead of the requested one.
     Weaken,
+    /// A transaction of that access begins with its first change: what it reads before is not protected.
+    BeginLate(Access),
+    /// Queries of a transaction that reads alone return what they returned in an earlier one.
+    ReadStale,
 }
 
 /// Counter of statements that decides which are hit.
@@ -66,7 +73,7 @@ impl Trigger {
             Some(HitEffect::Fail(kind)) => {
                 return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE"));
             }
-            Some(HitEffect::Drop | HitEffect::Keep | HitEffect::Weaken) | None => {}
+            Some(_) | None => {}
         }
         Ok(())
     }
@@ -93,7 +100,14 @@ macro_rules! wrapper {
                 &self.inner
             }
             fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
-                Box::new(Spoilt { inner, trigger: self.trigger.clone(), has_changed: false })
+                Box::new(Spoilt {
+                    inner,
+                    trigger: self.trigger.clone(),
+                    has_changed: false,
+                    withheld: None,
+                    is_stale: false,
+                    seen: HashMap::new(),
+                })
             }
         }
     };
@@ -120,6 +134,25 @@ wrapper! {
 wrapper! {
     /// Engine some of whose transactions get weaker isolation than requested.
     Weakening
+}
+
+wrapper! {
+    /// Engine some of whose transactions read rows that change before they are over, or that are long gone.
+    Unprotected
+}
+
+impl<E> Unprotected<E> {
+    /// Wraps `inner`; transactions that `fault` hits read without the lock or snapshot that they requested: those of
+    /// `access` begin with their first change, and never without one.
+    pub fn late(inner: E, fault: HitStatements, access: Access) -> Self {
+        Self { inner, trigger: Trigger::new(fault, HitEffect::BeginLate(access)) }
+    }
+
+    /// Wraps `inner`; in transactions that read alone and that `fault` hits, a query that the session has run before
+    /// returns the rows of an earlier time.
+    pub fn stale(inner: E, fault: HitStatements) -> Self {
+        Self { inner, trigger: Trigger::new(fault, HitEffect::ReadStale) }
+    }
 }
 
 impl<E> Stalling<E> {
@@ -171,12 +204,84 @@ struct Spoilt {
     trigger: Trigger,
     /// Whether the open transaction has changed anything.
     has_changed: bool,
+    /// Transaction that the engine below does not know yet.
+    withheld: Option<(Isolation, Access)>,
+    /// Whether the open transaction gets rows of an earlier time.
+    is_stale: bool,
+    /// Rows by statement and parameters, of the latest time that they were read.
+    seen: HashMap<(usize, String), Vec<SeenRow>>,
+}
+
+/// A row that was read before.
+struct SeenRow(Vec<SeenValue>);
+
+/// A value that was read before.
+enum SeenValue {
+    Number(i64),
+    Text(String),
+    Null,
+}
+
+impl SeenRow {
+    fn of(row: &dyn Row) -> Self {
+        Self(
+            (0..row.columns())
+                .map(|at| match row.value(at) {
+                    Value::Int(number) => SeenValue::Number(number),
+                    Value::Text(text) => SeenValue::Text(text.to_owned()),
+                    _ => SeenValue::Null,
+                })
+                .collect(),
+        )
+    }
+}
+
+impl Row for SeenRow {
+    fn value(&self, index: usize) -> Value<'_> {
+        match &self.0[index] {
+            SeenValue::Number(number) => Value::Int(*number),
+            SeenValue::Text(text) => Value::Text(text),
+            SeenValue::Null => Value::Null,
+        }
+    }
+    fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+}
+
+impl Spoilt {
+    /// Runs a query, or returns the rows of an earlier time.
+    fn remembering(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<(), EngineError> {
+        let place = (std::ptr::from_ref(sql).addr(), format!("{params:?}"));
+        if let (true, Some(rows)) = (self.is_stale, self.seen.get(&place)) {
+            return rows.iter().try_for_each(|row| each(row));
+        }
+        let mut rows = Vec::new();
+        let done = self.inner.query(sql, params, &mut |row| {
+            rows.push(SeenRow::of(row));
+            each(row)
+        });
+        self.seen.insert(place, rows);
+        done
+    }
 }
 
 impl Session for Spoilt {
     forward_session!(inner: dialect, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.has_changed = false;
+        self.is_stale = matches!(self.trigger.effect, HitEffect::ReadStale)
+            && access == Access::Read
+            && self.trigger.next().is_some();
+        if matches!(self.trigger.effect, HitEffect::BeginLate(of) if of == access) && self.trigger.next().is_some() {
+            self.withheld = Some((isolation, access));
+            return Ok(());
+        }
         let is_weak = matches!(self.trigger.effect, HitEffect::Weaken) && self.trigger.next().is_some();
         self.inner.begin(if is_weak { Isolation::ReadCommitted } else { isolation }, access)
     }
@@ -184,17 +289,23 @@ impl Session for Spoilt {
         if matches!(self.trigger.effect, HitEffect::Sleep(_) | HitEffect::Fail(_)) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
-        self.inner.query(sql, params, each)
+        match self.trigger.effect {
+            HitEffect::ReadStale => self.remembering(sql, params, each),
+            _ => self.inner.query(sql, params, each),
+        }
     }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.has_changed = true;
+        if let Some((isolation, access)) = self.withheld.take() {
+            self.inner.begin(isolation, access)?;
+        }
         match self.trigger.effect {
             HitEffect::Drop => {
                 if sql.text().trim_start().starts_with(self.trigger.only) && self.trigger.next().is_some() {
                     return Ok(1);
                 }
             }
-            HitEffect::Keep | HitEffect::Weaken => {}
+            HitEffect::Keep | HitEffect::Weaken | HitEffect::BeginLate(_) | HitEffect::ReadStale => {}
             HitEffect::Sleep(_) | HitEffect::Fail(_) => {
                 self.trigger.before().map_err(|e| e.with_statement(sql.text()))?
             }
@@ -203,10 +314,16 @@ impl Session for Spoilt {
     }
     fn commit(&mut self) -> Result<(), EngineError> {
         self.has_changed = false;
+        if self.withheld.take().is_some() {
+            return Ok(());
+        }
         self.inner.commit()
     }
     fn rollback(&mut self) -> Result<(), EngineError> {
         let changed = std::mem::take(&mut self.has_changed);
+        if self.withheld.take().is_some() {
+            return Ok(());
+        }
         if changed && matches!(self.trigger.effect, HitEffect::Keep) && self.trigger.next().is_some() {
             return self.inner.commit();
         }

@@ -110,6 +110,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Faults(arguments) => commands::faults::run(&arguments),
         Command::FaultWork(arguments) => commands::faults::work(&arguments),
         Command::CrashWork { work } => commands::crash::work(&work),
+        Command::Isolation(arguments) => commands::isolation::run(&arguments),
         Command::Suite(SuiteCommand::List { json: false }) => output::print(&commands::suite::list::list()?),
         Command::Suite(SuiteCommand::List { json: true }) => {
             output::print(&format!("{:#}\n", commands::suite::list::json()?))

@@ -159,6 +159,7 @@ pub(super) fn figures(
         throughput_series: throughput.series(headline.and_then(|at| total.specs().get(at)).map(|spec| spec.name)),
         response_map: sampler.responses.finish(),
         latency: None,
+        history: None,
         stopping,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),

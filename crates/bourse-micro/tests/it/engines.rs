@@ -31,6 +31,7 @@ const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("ycsb-f", &[("rows", "200"), ("threads", "2")]),
     ("sql", &[("threads", "2")]),
     ("commit", &[("threads", "2")]),
+    ("history", &[("keys", "12"), ("threads", "2")]),
     ("log-growth", &[("rows", "100")]),
     ("log-growth", &[("rows", "100"), ("change", "insert"), ("per_transaction", "all")]),
     ("log-growth", &[("rows", "100"), ("checkpoint", "truncate"), ("checkpoint_every_ms", "1")]),

@@ -3,6 +3,7 @@
 
 mod engines;
 mod faults;
+mod histories;
 mod misread;
 mod open_loop;
 mod refusals;

@@ -6,12 +6,13 @@
 //! | `acid` | `acid.json` |
 //! | `crash`, `crash_tables` | `crash.json`, and its tables |
 //! | `faults` | `faults.json` |
-//! | `run`, `of_case` | `run.json` |
+//! | `run`, `of_case`, `isolation` | `run.json` |
 
 mod acid;
 mod crash;
 mod crash_tables;
 mod faults;
+mod isolation;
 mod of_case;
 mod run;
 mod sheet;
@@ -20,6 +21,8 @@ pub use acid::acid;
 pub use crash::crash;
 pub use crash_tables::sampled_state_words;
 pub use faults::faults;
+pub use isolation::anomalies;
+pub(crate) use isolation::isolation;
 pub(crate) use of_case::{figure, on};
 pub use run::{html, markdown, terminal};
 pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};

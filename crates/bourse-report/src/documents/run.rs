@@ -1,5 +1,6 @@
 //! A run: the answer first, then its evidence.
 
+use super::isolation::isolation;
 use super::of_case::{case, headline, transactions};
 use super::sheet::{RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
 use crate::charts::{self, ChartFrame, DrawnChart};
@@ -36,6 +37,7 @@ fn run(file: &RunFile, with_charts: bool) -> Sheet {
     let verdicts: Vec<CaseVerdict> = views.iter().map(CaseVerdict::of).collect();
     let mut sheet = titled(file, &views);
     let parts = &mut sheet.parts;
+    parts.extend(isolation(&views));
     match (views.as_slice(), verdicts.as_slice()) {
         ([], _) => {
             let figure = "Nothing was run".to_owned();

@@ -27,6 +27,11 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     let told: Vec<CaseVerdict> = views.iter().map(CaseVerdict::of).collect();
     let mut screen = Page::of(file, width, color);
     screen.comparison(file);
+    let found = documents::isolation(&views);
+    if !found.is_empty() {
+        screen.parts(&found, false);
+        screen.blank();
+    }
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
         ([view], [told]) => screen.single(view, told),

@@ -219,6 +219,7 @@ pub(crate) fn round(decks: u64) -> Round {
         fine_series: Series::default(),
         response_map: Some(response_map()),
         latency: None,
+        history: None,
         stopping: None,
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,

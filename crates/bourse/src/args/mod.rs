@@ -6,6 +6,7 @@ mod crash;
 mod documents;
 mod faults;
 mod history;
+mod isolation;
 mod mix;
 pub(crate) mod numbers;
 mod serve;
@@ -16,6 +17,7 @@ pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, TableFormat};
 pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
+pub(crate) use isolation::IsolationArgs;
 pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
@@ -123,6 +125,8 @@ pub(crate) enum Command {
         /// Work to do, as JSON
         work: String,
     },
+    /// Record histories of transactions, and find what isolation engines really give, and at what cost
+    Isolation(Box<IsolationArgs>),
     /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]
     Suite(SuiteCommand),

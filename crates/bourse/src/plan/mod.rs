@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `brokerage` | `tpce run` |
 //! | `classic` | `micro run` |
-//! | `compare`, `quick`, `suite` | those commands |
+//! | `compare`, `isolation`, `quick`, `suite` | those commands |
 //! | `drivers` | processes and drivers that share a round |
 //! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
 //! | `search` | the limits of a search for the highest rate, and the jobs of its rounds |
@@ -18,6 +18,7 @@ pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
 pub(crate) mod drivers;
+pub(crate) mod isolation;
 pub(crate) mod mix;
 pub(crate) mod quick;
 pub(crate) mod search;

@@ -156,16 +156,21 @@ fn brokerage_cases(arguments: &QuickArgs, warm_up: Duration, interval: Duration)
     Ok(cases)
 }
 
+/// A target on every engine that is part of the plan: in a file or on a private server's disk, or in memory if it stores
+/// nothing.
+pub(super) fn targets_here(all: bool, name: &str) -> impl Iterator<Item = String> {
+    here(all).filter_map(move |kind| {
+        // Builds of one engine have files of their own.
+        let file = kind.file_target(DATA_FOLDER, &format!("{name}-{}", kind.scheme));
+        file.or_else(|| kind.memory_target()).or_else(|| kind.private_target(false))
+    })
+}
+
 /// A classic workload on every engine: in a file or on a private server's disk, or in memory if it stores nothing, so that a
 /// database that syncs is compared with others that do; labels contain the workload.
 fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
-    for kind in here(all) {
-        // Builds of one engine have files of their own.
-        let file = kind.file_target(DATA_FOLDER, &format!("quick-{}", kind.scheme));
-        let Some(target) = file.or_else(|| kind.memory_target()).or_else(|| kind.private_target(false)) else {
-            continue;
-        };
+    for target in targets_here(all, "quick") {
         let job = asked.job()?;
         let lacking = targets::lacking(&target, &job)?;
         let label = format!("{}, {target}", asked.workload);

@@ -20,7 +20,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 31] = [
+const CALLS: [(&str, &[&str]); 32] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -36,6 +36,7 @@ const CALLS: [(&str, &[&str]); 31] = [
     ("micro list", &["none"]),
     ("micro run", &["point-read", "null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),
     ("crash", &["null:"]),
+    ("isolation", &["null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),
     ("suite list", &[]),
     ("suite show", &["none"]),
     ("suite run", &["sessions", "--only=none"]),

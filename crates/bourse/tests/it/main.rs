@@ -15,6 +15,7 @@ mod held;
 mod history;
 mod injected;
 mod interrupted;
+mod isolation;
 mod library;
 mod live;
 mod lost;

@@ -1,0 +1,228 @@
+//! `history`: transactions on few rows, every operation recorded, from which the isolation that the engine gives is
+//! inferred.
+//!
+//! | module | contents |
+//! |---|---|
+//! | here | the workload, planned with options |
+//! | `steps` | the operations of a transaction, drawn |
+//! | `user` | the user who performs and records them |
+//! | `judged` | the figures of a recorded history, and the check of the engine's promise |
+
+mod judged;
+mod steps;
+mod user;
+
+use crate::database::{create, fill};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::usual::{THREADS, lacking_records};
+use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
+use bourse_driver::{Clock, OperationSpec, SplitMix, UserSpec};
+use bourse_engine::{Capabilities, Engine, Isolation, Key, RecordField, RecordTable, RecordType, StatementForm, Value};
+use bourse_isolation::Transaction;
+use bourse_record::{Check, HistoryFigures, NameValue, Round};
+pub use judged::examine;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use steps::Kind;
+use user::HistoryUser;
+
+/// Declaration of the workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "history",
+    summary: "records transactions on few rows, and infers from what they read and wrote which isolation they had",
+    tables: "cells (id integer, primary key; version, amount integers; elements text of at most 4,000 characters)",
+    needs: "records by key in order, and transactions that can be undone",
+    options: &[
+        WorkloadOption {
+            name: "level",
+            kind: OptionKind::Word(&["read-committed", "repeatable-read", "serializable"]),
+            default: "serializable",
+            meaning: "isolation level of the transactions; without effect on an engine that has one level",
+        },
+        WorkloadOption {
+            name: "kind",
+            kind: OptionKind::Word(Kind::WORDS),
+            default: "mixed",
+            meaning: "transactions that read and write registers; that read ranges, insert, delete and insert again; that \
+                      transfer amounts and read balances; that count; that append to lists and read them; or all of these",
+        },
+        WorkloadOption {
+            name: "keys",
+            kind: OptionKind::Count { min: 2, max: 1_000_000 },
+            default: "600",
+            meaning: "rows of each kind, in groups of which a transaction uses one",
+        },
+        WorkloadOption {
+            name: "hot",
+            kind: OptionKind::Count { min: 2, max: 1_000 },
+            default: "6",
+            meaning: "rows of a group; 3 of 4 transactions use the first group",
+        },
+        WorkloadOption {
+            name: "operations",
+            kind: OptionKind::Count { min: 1, max: 100 },
+            default: "8",
+            meaning: "most operations of a transaction; their number is drawn evenly from 1 on",
+        },
+        WorkloadOption { default: "4", ..THREADS },
+        WorkloadOption {
+            name: "transactions",
+            kind: OptionKind::Count { min: 1, max: 10_000_000 },
+            default: "200000",
+            meaning: "most transactions of all threads together, after which the round ends: all are kept in memory",
+        },
+        WorkloadOption {
+            name: HISTORY,
+            kind: OptionKind::Text("a folder, or none"),
+            default: NO_FILE,
+            meaning: "folder that gets each round's history: NAME.json, which `bourse isolation --replay` reads, and with \
+                      kind=append or register NAME.edn, which Elle reads",
+        },
+    ],
+    extent: RoundExtent::Time,
+    plan,
+};
+
+/// Option of the folder for histories, and its value without one.
+const HISTORY: &str = "history";
+const NO_FILE: &str = "none";
+
+/// The table of all rows.
+static CELLS: RecordTable = RecordTable::new(
+    "cells",
+    RecordField::new("id", RecordType::Int),
+    &[
+        RecordField::new("version", RecordType::Int),
+        RecordField::new("amount", RecordType::Int),
+        RecordField::new("elements", RecordType::Text(4_000)),
+    ],
+);
+/// Fields of the table, counted from 0 without the key.
+const VERSION: usize = 0;
+const AMOUNT: usize = 1;
+const ELEMENTS: usize = 2;
+
+/// Balance of an account at the start.
+const BALANCE: i64 = 100;
+/// Mean number of elements of a list before another one takes its place: reading it takes time in proportion.
+const LIST_LENGTH: u64 = 50;
+
+/// The workload with its options.
+struct Histories {
+    level: Isolation,
+    /// Kind of all transactions; `None` for all kinds.
+    kind: Option<Kind>,
+    /// Number of groups of rows, and rows of each.
+    groups: u64,
+    group: u64,
+    operations: u64,
+    threads: usize,
+    /// Most transactions of a thread.
+    most: u64,
+    folder: Option<String>,
+    /// Number of appends to the lists of each group.
+    appended: Vec<AtomicU64>,
+    /// Number of reads of all balances of a group whose sum was not that of the start.
+    wrong_sums: AtomicU64,
+    /// Number of attempts that met a conflict.
+    conflicts: AtomicU64,
+    /// Transactions of the users that have ended.
+    recorded: Mutex<Vec<Transaction>>,
+    figures: Mutex<Option<HistoryFigures>>,
+}
+
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+    let (keys, group, threads) = (options.count("keys"), options.count("hot"), options.size(THREADS.name));
+    if keys < group {
+        return Err(options.refuse(format!("keys={keys} must not be below hot={group}: those are some of them")));
+    }
+    let groups = keys / group;
+    let level = Isolation::ALL.into_iter().find(|level| options.is("level", level.name()));
+    Ok(Box::new(Histories {
+        level: level.unwrap_or(Isolation::Serializable),
+        kind: Kind::ALL.into_iter().find(|kind| options.is("kind", kind.name())),
+        groups,
+        group,
+        operations: options.count("operations"),
+        threads,
+        most: options.count("transactions").div_ceil(threads as u64),
+        folder: (!options.is(HISTORY, NO_FILE)).then(|| options.text(HISTORY).to_owned()),
+        appended: (0..groups).map(|_| AtomicU64::new(0)).collect(),
+        wrong_sums: AtomicU64::new(0),
+        conflicts: AtomicU64::new(0),
+        recorded: Mutex::default(),
+        figures: Mutex::default(),
+    }))
+}
+
+impl Histories {
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        Kind::ALL.into_iter().filter(|kind| self.kind.is_none_or(|only| only == *kind))
+    }
+}
+
+/// Index of operations that change rows, and of those that read alone.
+const CHANGE: usize = 0;
+const READ: usize = 1;
+
+impl PlannedWorkload for Histories {
+    fn operations(&self) -> Vec<OperationSpec> {
+        vec![OperationSpec::new("change"), OperationSpec::new("read")]
+    }
+    fn headline(&self) -> Option<usize> {
+        None
+    }
+    fn unit(&self) -> &'static str {
+        "transactions/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        let mut lacking = lacking_records(capabilities, StatementForm::Prepared);
+        let Some(records) = capabilities.records else { return lacking };
+        let undo = "it needs transactions that can be undone";
+        lacking.extend((!records.rollback).then(|| undo.to_owned()));
+        let order = "it needs records in the order of their keys";
+        lacking.extend((!records.ordered_scans).then(|| order.to_owned()));
+        lacking
+    }
+    fn threads(&self) -> usize {
+        self.threads
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        self.appended
+            .iter()
+            .chain([&self.wrong_sums, &self.conflicts])
+            .for_each(|counter| counter.store(0, Ordering::Relaxed));
+        locked(&self.recorded).clear();
+        create(engine, &[&CELLS])?;
+        // Of the rows of ranges every second one is there; lists come with their first element.
+        let rows = |kind| (0..self.groups * self.group).filter(move |key| kind != Kind::Range || key % 2 == 0);
+        let kinds = self.kinds().filter(|kind| *kind != Kind::Append);
+        let keys: Vec<u64> = kinds.flat_map(|kind| rows(kind).map(move |key| kind.key(key))).collect();
+        fill(engine, &CELLS, keys.len() as u64, &|number, put| {
+            let key = Key::Int(keys[number as usize].cast_signed());
+            put(key, &[Value::Int(0), Value::Int(BALANCE), Value::Text("")])
+        })?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
+        let mut seeds = SplitMix::new(setting.seed);
+        let user = |number| {
+            let user = HistoryUser::new(self, number, SplitMix::new(seeds.next()), setting);
+            UserSpec::new(format!("user {}", number + 1), user)
+        };
+        (0..self.threads).map(user).collect()
+    }
+    fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
+        let (figures, checks) = judged::judge(self, setting)?;
+        *locked(&self.figures) = Some(figures);
+        Ok(checks)
+    }
+    fn finish(&self, _: &RoundSettings<'_>, round: &mut Round) {
+        round.history = locked(&self.figures).take();
+    }
+}
+
+/// Locks a mutex; whoever panicked while holding it has ended the round.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

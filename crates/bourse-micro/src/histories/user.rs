@@ -1,0 +1,333 @@
+//! A user whose transactions are recorded: each attempt is one of the history's.
+
+use super::steps::{Step, draw};
+use super::{AMOUNT, BALANCE, CELLS, CHANGE, ELEMENTS, Histories, READ, VERSION, locked};
+use crate::workload::{RemainingOperations, RoundSettings};
+use arrayvec::ArrayString;
+use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, SplitMix, User};
+use bourse_engine::{
+    Access, Connection, EngineError, ErrorKind, FieldChange, Key, Records, Row, RowExt as _, StatementForm, Value,
+};
+use bourse_isolation::{Action, Operation, Transaction, TransactionOutcome};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+
+/// Performs transactions and records each attempt.
+pub(super) struct HistoryUser<'s> {
+    of: &'s Histories,
+    number: usize,
+    random: SplitMix,
+    steps: Vec<Step>,
+    /// Whether the transaction is undone in the end, on purpose.
+    rolls_back: bool,
+    /// Whether other threads are let in after each operation.
+    yields: bool,
+    /// Last version written: no other user writes it.
+    version: u64,
+    /// Operations of the attempt in progress.
+    operations: Vec<Operation>,
+    recorded: Vec<Transaction>,
+    left: RemainingOperations,
+    is_real: bool,
+}
+
+/// Transactions that change rows, of which one is undone on purpose.
+const ONE_UNDONE_IN: u64 = 20;
+
+/// Times that the driver's attempts at a transaction are made once more: on hot rows an engine that refuses conflicts may
+/// refuse one for as long as others commit, which breaks no promise.
+const PATIENCE: u32 = 20;
+
+/// Transactions of which one lets other threads in after each operation: in an engine in this process it would otherwise be
+/// over before another begins.
+const ONE_YIELDS_IN: u64 = 4;
+
+impl<'s> HistoryUser<'s> {
+    pub(super) fn new(of: &'s Histories, number: usize, random: SplitMix, setting: &RoundSettings<'_>) -> Self {
+        let steps = 2 * of.operations.max(2) as usize;
+        Self {
+            of,
+            number,
+            random,
+            steps: Vec::with_capacity(steps),
+            rolls_back: false,
+            yields: false,
+            version: number as u64 + 1,
+            operations: Vec::with_capacity(2 * steps),
+            recorded: Vec::new(),
+            left: RemainingOperations::of(setting.count),
+            is_real: setting.is_real,
+        }
+    }
+
+    /// One attempt, which is rolled back after an error.
+    fn attempt(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), EngineError> {
+        let is_read = self.is_read();
+        let begin_ns = clock.now();
+        self.operations.clear();
+        let access = if is_read { Access::Read } else { Access::Write };
+        let performed = connection.begin(self.of.level, access).and_then(|()| self.perform_steps(connection, clock));
+        let ended = match performed {
+            Ok(()) if self.rolls_back => connection.rollback(),
+            Ok(()) => connection.with_records(StatementForm::Prepared, |records| records.commit()),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = connection.rollback();
+                Err(error)
+            }
+        };
+        // A key that another transaction has inserted meanwhile, or a commit after which the session is lost.
+        let ended = ended.map_err(|error| match error.kind() {
+            ErrorKind::Constraint => error.with_kind(ErrorKind::Conflict),
+            _ => error,
+        });
+        if ended.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict) {
+            self.of.conflicts.fetch_add(1, Ordering::Relaxed);
+        }
+        let outcome = match &ended {
+            Ok(()) if self.rolls_back => TransactionOutcome::RolledBack,
+            Ok(()) => TransactionOutcome::Committed,
+            Err(error) if is_unknown(error) => TransactionOutcome::Unknown,
+            Err(_) => TransactionOutcome::RolledBack,
+        };
+        if self.is_real && !self.operations.is_empty() {
+            let (session, operations) = (self.number as u32, self.operations.clone());
+            self.recorded.push(Transaction { session, begin_ns, end_ns: clock.now(), outcome, operations });
+        }
+        ended
+    }
+
+    fn is_read(&self) -> bool {
+        self.steps.iter().all(|step| step.is_read())
+    }
+
+    fn perform_steps(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), EngineError> {
+        for at in 0..self.steps.len() {
+            let step = self.steps[at];
+            connection.with_records(StatementForm::Prepared, |records| self.step(step, records, clock))?;
+            if self.yields {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Next version: unique in the history.
+    fn next_version(&mut self) -> u64 {
+        self.version += self.of.threads as u64;
+        self.version
+    }
+
+    /// Performs an operation and records it. One without an answer is recorded only if it may have had an effect.
+    fn recording<T>(
+        &mut self,
+        clock: &dyn Clock,
+        perform: impl FnOnce() -> Result<T, EngineError>,
+        action: impl FnOnce(&T) -> Action,
+        unanswered: Option<Action>,
+    ) -> Result<T, EngineError> {
+        let begin_ns = clock.now();
+        let done = perform();
+        if !self.is_real {
+            return done;
+        }
+        let action = match &done {
+            Ok(found) => Some(action(found)),
+            Err(error) => unanswered.filter(|_| is_unknown(error)),
+        };
+        let end_ns = clock.now();
+        self.operations.extend(action.map(|action| Operation { begin_ns, end_ns, action }));
+        done
+    }
+
+    fn step(&mut self, step: Step, records: &mut dyn Records, clock: &dyn Clock) -> Result<(), EngineError> {
+        match step {
+            Step::Read { key } => self.read(records, clock, key).map(drop),
+            Step::Write { key } => self.write(records, clock, key, None).and_then(|found| self.is_there(found, key)),
+            Step::ReadWrite { key } => {
+                self.read(records, clock, key)?;
+                self.write(records, clock, key, None).and_then(|found| self.is_there(found, key))
+            }
+            Step::ReadList { key } => {
+                let read = || {
+                    let mut elements = Vec::new();
+                    records.get(&CELLS, id(key), &mut |row| numbers(row, &mut elements))?;
+                    Ok(elements)
+                };
+                let action = |elements: &Vec<u64>| Action::ReadList { key, elements: elements.clone() };
+                self.recording(clock, read, action, None).map(drop)
+            }
+            Step::Append { key } => {
+                let element = self.next_version();
+                let mut text = ArrayString::<24>::new();
+                write!(text, "{element},").expect("every number is shorter");
+                let append = || match records.change(&CELLS, id(key), FieldChange::Append(ELEMENTS, &text))? {
+                    true => Ok(()),
+                    false => records.insert(&CELLS, id(key), &[Value::Int(0), Value::Int(0), Value::Text(&text)]),
+                };
+                let action = Action::Append { key, element };
+                self.recording(clock, append, |()| action.clone(), Some(action.clone()))
+            }
+            Step::Scan { from } => self.scan(records, clock, from).map(drop),
+            Step::Audit { from } => {
+                let sum = self.scan(records, clock, from)?;
+                if self.is_real && sum != self.of.group.cast_signed() * BALANCE {
+                    self.of.wrong_sums.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(())
+            }
+            Step::Put { key } => {
+                if self.write(records, clock, key, None)? {
+                    return Ok(());
+                }
+                let version = self.next_version();
+                let insert = || records.insert(&CELLS, id(key), &[int(version), Value::Int(BALANCE), Value::Text("")]);
+                let action = Action::Write { key, version };
+                self.recording(clock, insert, |()| action.clone(), Some(action.clone()))
+            }
+            Step::Delete { key } => {
+                let delete = || records.delete(&CELLS, id(key));
+                let action = |was_there: &bool| match was_there {
+                    true => Action::Delete { key },
+                    false => Action::Read { key, version: None },
+                };
+                self.recording(clock, delete, action, Some(Action::Delete { key })).map(drop)
+            }
+            Step::Pay { key, by } => {
+                let balance = self.read(records, clock, key)?;
+                self.write(records, clock, key, Some(balance + by)).and_then(|found| self.is_there(found, key))
+            }
+            Step::Count { key } => {
+                let count = || {
+                    let mut value = 0;
+                    records.add(&CELLS, id(key), VERSION, 1)?;
+                    records.get(&CELLS, id(key), &mut |row| row.read_into(VERSION + 1, &mut value))?;
+                    Ok(value)
+                };
+                let action = |value: &i64| Action::Count { key, value: value.cast_unsigned() };
+                self.recording(clock, count, action, None).map(drop)
+            }
+        }
+    }
+
+    /// Reads a register and returns its amount.
+    fn read(&mut self, records: &mut dyn Records, clock: &dyn Clock, key: u64) -> Result<i64, EngineError> {
+        let read = || {
+            let mut found = None;
+            records.get(&CELLS, id(key), &mut |row| {
+                found = Some((row.get::<i64>(VERSION + 1)?.cast_unsigned(), row.get::<i64>(AMOUNT + 1)?));
+                Ok(())
+            })?;
+            Ok(found)
+        };
+        let action = |found: &Option<(u64, i64)>| Action::Read { key, version: found.map(|(version, _)| version) };
+        self.recording(clock, read, action, None).map(|found| found.map_or(0, |(_, amount)| amount))
+    }
+
+    /// Overwrites a register with a new version, and with an amount if there is one; returns whether it is there.
+    fn write(
+        &mut self,
+        records: &mut dyn Records,
+        clock: &dyn Clock,
+        key: u64,
+        amount: Option<i64>,
+    ) -> Result<bool, EngineError> {
+        let version = self.next_version();
+        let write = || match amount {
+            Some(amount) => records.update(&CELLS, id(key), &[int(version), Value::Int(amount), Value::Text("")]),
+            None => records.change(&CELLS, id(key), FieldChange::Set(VERSION, int(version))),
+        };
+        let action = |is_there: &bool| match is_there {
+            true => Action::Write { key, version },
+            false => Action::Read { key, version: None },
+        };
+        self.recording(clock, write, action, Some(Action::Write { key, version }))
+    }
+
+    fn is_there(&self, found: bool, key: u64) -> Result<(), EngineError> {
+        match found || !self.is_real {
+            true => Ok(()),
+            false => Err(EngineError::new(ErrorKind::Other, format!("no row {key} to update"))),
+        }
+    }
+
+    /// Reads all rows of a group and returns the sum of their amounts.
+    fn scan(&mut self, records: &mut dyn Records, clock: &dyn Clock, from: u64) -> Result<i64, EngineError> {
+        let to = from + self.of.group - 1;
+        let scan = || {
+            let (mut rows, mut sum) = (Vec::new(), 0);
+            // No more rows than these can have the keys of the group.
+            records.scan(&CELLS, id(from), self.of.group, &mut |row| {
+                let key = row.get::<i64>(0)?.cast_unsigned();
+                if key <= to {
+                    rows.push((key, row.get::<i64>(VERSION + 1)?.cast_unsigned()));
+                    sum += row.get::<i64>(AMOUNT + 1)?;
+                }
+                Ok(())
+            })?;
+            Ok((rows, sum))
+        };
+        let action = |(rows, _): &(Vec<(u64, u64)>, i64)| Action::ReadRange { from, to, rows: rows.clone() };
+        self.recording(clock, scan, action, None).map(|(_, sum)| sum)
+    }
+}
+
+impl User for HistoryUser<'_> {
+    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
+        if self.left.now() == 0 || self.recorded.len() as u64 >= self.of.most {
+            return Draw::Finished;
+        }
+        self.left.draw(1);
+        draw(self.of, &mut self.random, &mut self.steps);
+        self.rolls_back = !self.is_read() && self.random.below(ONE_UNDONE_IN) == 0;
+        self.yields = self.random.below(ONE_YIELDS_IN) == 0;
+        Draw::Ready
+    }
+
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
+        let operation = if self.is_read() { READ } else { CHANGE };
+        let clock = cx.clock();
+        let mut patience = PATIENCE;
+        loop {
+            match cx.retrying(|connection| self.attempt(connection, clock)) {
+                Ok(()) => return OperationResult::completed(operation),
+                Err(error) if error.kind() == ErrorKind::Conflict && patience > 0 => patience -= 1,
+                Err(error) => return OperationResult::error(operation, &error),
+            }
+        }
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
+    }
+}
+
+impl Drop for HistoryUser<'_> {
+    fn drop(&mut self) {
+        locked(&self.of.recorded).append(&mut self.recorded);
+    }
+}
+
+/// Whether nobody knows if a transaction with this error was committed.
+fn is_unknown(error: &EngineError) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::InDoubt | ErrorKind::Interrupted)
+}
+
+const fn id(key: u64) -> Key<'static> {
+    Key::Int(key.cast_signed())
+}
+
+const fn int(number: u64) -> Value<'static> {
+    Value::Int(number.cast_signed())
+}
+
+/// Appends the elements of a list, each with a comma behind it.
+pub(super) fn numbers(row: &dyn Row, elements: &mut Vec<u64>) -> Result<(), EngineError> {
+    let text = row.get::<String>(ELEMENTS + 1)?;
+    for number in text.split_terminator(',') {
+        let wrong =
+            |_| EngineError::new(ErrorKind::Other, format!("'{number}' in a list is no element that was appended"));
+        elements.push(number.parse().map_err(wrong)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! The isolation that recorded histories show: kept by engines, and broken by those that break it on purpose.
+
+use crate::support::counted;
+use bourse_driver::RealClock;
+use bourse_engine::{Access, Engine};
+use bourse_engine_sqlite::SqliteEngine;
+use bourse_micro::{find, run_round};
+use bourse_record::{Check, CheckStatus, HistoryFigures};
+use bourse_testkit::{Dropping, HitStatements, Keeping, Unprotected};
+use std::sync::atomic::AtomicBool;
+
+/// Engine in a folder that is removed with it.
+fn sqlite(folder: &tempfile::TempDir) -> SqliteEngine {
+    let place = folder.path().join("x.db");
+    bourse_engine_sqlite::open(&format!("sqlite:{}?journal=wal&sync=off", place.display())).unwrap()
+}
+
+/// Figures of 20,000 transactions, and the checks that failed.
+fn examined(engine: &dyn Engine, options: &[(&str, &str)]) -> (HistoryFigures, Vec<Check>) {
+    let case = find("history").unwrap().plan(options.iter().copied()).unwrap();
+    let never = AtomicBool::new(false);
+    let timing = counted(5_000);
+    let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
+    assert!(result.fault.is_none(), "{:?}", result.fault);
+    let failed = result.round.checks.into_iter().filter(|check| check.status == CheckStatus::Failed).collect();
+    (result.round.history.unwrap(), failed)
+}
+
+#[test]
+fn an_engine_that_keeps_its_promise_is_not_accused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (figures, failed) = examined(&sqlite(&folder), &[]);
+    assert!(failed.is_empty() && !figures.is_broken, "{failed:?}");
+    assert!(figures.committed > 19_000 && figures.rolled_back > 300, "{figures:?}");
+    assert!(figures.overlapping > 1_000, "{} pairs overlapped", figures.overlapping);
+}
+
+#[test]
+fn a_history_of_each_kind_is_kept_and_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    for kind in ["append", "register", "range", "bank", "count"] {
+        let stored = folder.path().join(kind);
+        let stored = stored.to_str().unwrap();
+        let (figures, failed) = examined(&sqlite(&folder), &[("kind", kind), ("history", stored)]);
+        assert!(failed.is_empty() && figures.overlapping > 100, "{kind}: {failed:?}, {figures:?}");
+        let files = std::fs::read_dir(stored).unwrap().count();
+        assert_eq!(files, if matches!(kind, "append" | "register") { 2 } else { 1 }, "{kind}");
+    }
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    type Spoil = fn(SqliteEngine) -> Box<dyn Engine>;
+    let bugs: [(&str, Spoil); 5] = [
+        ("a stale snapshot", |it| Box::new(Unprotected::stale(it, HitStatements::Every(20)))),
+        ("a dropped read lock", |it| Box::new(Unprotected::late(it, HitStatements::Every(100), Access::Write))),
+        ("a lost update in 10,000", |it| Box::new(Dropping::new(it, HitStatements::Every(10_000)))),
+        ("a dirty read after a rollback", |it| Box::new(Keeping::new(it, HitStatements::Every(20)))),
+        ("a fractured read", |it| Box::new(Unprotected::late(it, HitStatements::Every(20), Access::Read))),
+    ];
+    let mut found = Vec::new();
+    for (name, spoil) in bugs {
+        let folder = tempfile::tempdir().unwrap();
+        let (figures, failed) = examined(&*spoil(sqlite(&folder)), &[]);
+        assert!(!failed.is_empty(), "{name}: nothing found in {figures:?}");
+        let excluded = figures.anomalies.iter().filter(|it| it.is_excluded);
+        let names: Vec<&str> = excluded.map(|it| it.name.as_str()).collect();
+        found.push(format!("{name}: {}", names.join(", ")));
+        assert!(figures.is_broken, "{name}: {failed:?}; {found:#?}");
+    }
+}

@@ -1,0 +1,49 @@
+//! `bourse isolation`: what isolation an engine gives, from recorded histories, and what it costs.
+
+use super::report;
+use crate::args::IsolationArgs;
+use crate::failure::Failure;
+use crate::output::{has_color, print, terminal_width};
+use crate::plan::isolation;
+use bourse_engine::Guarantee;
+use bourse_isolation::{History, HistoryError};
+use bourse_record::FoundAnomaly;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Records histories on each target at each level, examines them and reports; or examines stored ones again.
+pub(crate) fn run(arguments: &IsolationArgs) -> Result<(), Failure> {
+    match &arguments.replay {
+        Some(path) => replay(path),
+        None => super::run(&isolation::plan(arguments)?, &arguments.execution, &arguments.output),
+    }
+}
+
+/// Examines a stored history, or shows what was found in each round of a run.
+fn replay(path: &Path) -> Result<(), Failure> {
+    let shown = |name: &str, transactions: u64, strongest: &str, found: &[FoundAnomaly]| {
+        let sheet = bourse_report::anomalies(name, transactions, strongest, found);
+        print(&sheet.terminal(terminal_width(), has_color(), true))
+    };
+    let file = File::open(path).ok().filter(|_| path.is_file());
+    match file.map(|file| History::read(BufReader::new(file))) {
+        Some(Ok(history)) => {
+            let (found, strongest) = bourse_micro::examine(&history, Guarantee::Serializable);
+            return shown(&history.name, history.transactions.len() as u64, &strongest, &found);
+        }
+        // A run's document is JSON of another kind.
+        None | Some(Err(HistoryError::Foreign { .. } | HistoryError::Json { line: 1, .. })) => {}
+        Some(Err(error)) => {
+            let why = format!("cannot read {}: {error}", path.display());
+            return Err(Failure::usage(why).hint(error.hint()));
+        }
+    }
+    let run = report::read(path)?;
+    let rounds = run.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (&case.label, round)));
+    let mut found = rounds.filter_map(|(label, round)| Some((label, round.history.as_ref()?))).peekable();
+    if found.peek().is_none() {
+        return Err(Failure::usage("this run recorded no histories").hint("`bourse isolation TARGET` records some"));
+    }
+    found.try_for_each(|(label, it)| shown(label, it.committed, &it.not_refuted, &it.anomalies))
+}

@@ -1,0 +1,86 @@
+//! The plan of `bourse isolation`: the workload `history` on each target, at each level that it tells apart.
+
+use super::classic::ClassicArgs;
+use super::{CaseBlock, OnFailure, Plan, quick, targets};
+use crate::args::{IsolationArgs, TimingMode};
+use crate::engines;
+use crate::failure::Failure;
+use bourse_engine::{Interface, Isolation};
+use std::slice;
+
+/// The plan of `bourse isolation`.
+pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
+    let mut set = arguments.set.clone();
+    if let Some(folder) = &arguments.history {
+        set.push(format!("history={}", folder.display()));
+    }
+    let (mut cases, mut left_out) = (Vec::new(), Vec::new());
+    let here = quick::targets_here(true, "isolation").filter(|_| arguments.all);
+    for target in arguments.targets.iter().cloned().chain(here) {
+        let levels: Vec<&str> = levels(arguments, &target)?.into_iter().map(Isolation::name).collect();
+        let asked = ClassicArgs {
+            workload: "history",
+            set: &set,
+            sweep: &[format!("level={}", levels.join(","))],
+            threads: Some(arguments.users),
+            count: arguments.count,
+            duration: arguments.duration,
+            warmup: arguments.warmup,
+            timed: TimingMode::Batched,
+            open_loop: None,
+            search: None,
+        };
+        let lacking = if arguments.all { targets::lacking(&target, &asked.job()?)? } else { Vec::new() };
+        match lacking.as_slice() {
+            [] => cases.extend(asked.cases(slice::from_ref(&target))?),
+            lacking => left_out.push(format!("{target}: {}", lacking.join("; "))),
+        }
+    }
+    let block = CaseBlock { cases, rounds: arguments.rounds };
+    let mut plan = Plan::of("isolation", block, arguments.seed, &arguments.execution, &arguments.output);
+    plan.left_out = left_out;
+    if arguments.all {
+        plan.on_failure = OnFailure::LeaveOutCase;
+    }
+    plan.checked()
+}
+
+/// Levels that were asked for, or those that the target tells apart: of several with one promise the strictest.
+fn levels(arguments: &IsolationArgs, target: &str) -> Result<Vec<Isolation>, Failure> {
+    if !arguments.level.is_empty() {
+        return Ok(arguments.level.iter().map(|level| (*level).into()).collect());
+    }
+    let engine = engines::open(target)?;
+    if matches!(engine.interface(), Interface::Keys(_)) {
+        return Ok(vec![Isolation::Serializable]);
+    }
+    let capabilities = engine.capabilities();
+    let promise = |level| capabilities.guarantee(level);
+    let is_last =
+        |at: usize| Isolation::ALL.iter().skip(at + 1).all(|later| promise(*later) != promise(Isolation::ALL[at]));
+    Ok((0..Isolation::ALL.len()).filter(|at| is_last(*at)).map(|at| Isolation::ALL[at]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::Guarantee;
+
+    /// The page has a row for each target; what it says of one that this build has is what the engine says.
+    #[test]
+    fn the_promises_on_the_page_are_those_of_the_engines() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/isolation.md")).unwrap();
+        let table = page.split("| engine | target |").nth(1).unwrap();
+        let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+        let mut compared = 0;
+        for row in &rows {
+            let cells: Vec<&str> = row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+            let Some(_) = engines::kind_of(cells[1]) else { continue };
+            let capabilities = engines::open(cells[1]).unwrap().capabilities();
+            let promised = Isolation::ALL.map(|level| Guarantee::name(capabilities.guarantee(level)));
+            assert_eq!(cells[2..], promised, "{row}");
+            compared += 1;
+        }
+        assert!(rows.len() > 20 && compared > 10, "{compared} of {} rows", rows.len());
+    }
+}

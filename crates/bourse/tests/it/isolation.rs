@@ -1,0 +1,87 @@
+//! `bourse isolation` from outside: histories of real engines, stored ones examined again, and refusals.
+
+use crate::{output, text};
+use bourse_engine_mysql::Flavour;
+use std::fs;
+
+/// Records about 10,000 transactions at each level of a target, which must keep its promise; returns the report.
+fn kept(target: &str, promises: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended = output(
+        folder.path(),
+        &["isolation", target, "--count", "2500", "--rounds", "1", "--warmup", "0s", "--seed", "7"],
+    );
+    let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
+    assert!(ended.status.success(), "{target}: {said}{shown}");
+    for promise in promises {
+        assert!(shown.lines().any(|line| line.contains(promise) && line.contains("  kept  ")), "{promise}: {shown}");
+    }
+    assert_eq!(shown.matches("  kept  ").count(), promises.len() + 1, "one is the column's head: {shown}");
+    shown
+}
+
+#[test]
+fn engines_in_this_process_keep_what_they_promise() {
+    for target in ["sqlite:x.db?journal=wal&sync=off", "redb:x.redb?durability=none", "lmdb:x.lmdb?sync=off"] {
+        let shown = kept(target, &["serializable"]);
+        assert!(!shown.contains("not tested"), "{shown}");
+    }
+}
+
+#[test]
+fn a_private_postgres_keeps_its_three_levels() {
+    let test = "isolation::a_private_postgres_keeps_its_three_levels";
+    if let Err(why) = bourse_engine_postgres::installed(None) {
+        return bourse_testkit::skipped(test, why);
+    }
+    let shown = kept("postgres+private:?ram=on", &["read committed", "snapshot", "serializable"]);
+    assert!(shown.contains("found and allowed: "), "read committed allows it: {shown}");
+}
+
+#[test]
+fn a_private_mariadb_keeps_its_three_levels() {
+    let test = "isolation::a_private_mariadb_keeps_its_three_levels";
+    if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
+        return bourse_testkit::skipped(test, why);
+    }
+    kept("mariadb+private:?ram=on", &["read committed", "snapshot", "serializable"]);
+}
+
+#[test]
+fn a_stored_history_is_examined_again() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run = ["isolation", "sqlite:x.db?sync=off", "--count", "300", "--rounds", "1", "--warmup", "0s", "--seed", "7"];
+    let ended = output(folder.path(), &[&run[..], &["--history", "h", "-s", "kind=append"]].concat());
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let again = output(folder.path(), &["isolation", "--replay", "h/sqlite-serializable-7.json"]);
+    let shown = text(&again.stdout);
+    assert!(shown.contains("not refuted: strict serializable"), "{shown}{}", text(&again.stderr));
+    assert!(
+        fs::read_to_string(folder.path().join("h/sqlite-serializable-7.edn"))
+            .is_ok_and(|text| text.contains(":append"))
+    );
+    for (file, words) in
+        [("nowhere", "nowhere"), ("x.db", "x.db"), ("h/sqlite-serializable-7.edn", "sqlite-serializable-7.edn")]
+    {
+        let refused = output(folder.path(), &["isolation", "--replay", file]);
+        assert_eq!(refused.status.code(), Some(1), "{file}");
+        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
+    }
+}
+
+#[test]
+fn what_cannot_be_examined_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (arguments, words) in [
+        (&["isolation"][..], "TARGET"),
+        (&["isolation", "sqlite:x.db", "--level", "snapshot"], "repeatable-read"),
+        (&["isolation", "sqlite::memory:", "-s", "keys=2"], "keys=2 must not be below hot=6"),
+        (&["isolation", "sqlite:x.db", "-s", "kind=lists"], "register"),
+        (&["isolation", "sqlite:x.db", "--replay", "x"], "--replay"),
+        (&["isolation", "fastdb:x?index=hash"], "records in the order of their keys"),
+    ] {
+        let refused = output(folder.path(), arguments);
+        let said = text(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && said.contains(words), "{arguments:?}: {said}");
+    }
+}
