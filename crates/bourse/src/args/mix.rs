@@ -100,7 +100,7 @@ fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
     mut_arg("warmup", help("Warm-up time before the measurement [default: 2s]")),
     mut_arg("arrivals", help("Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]")),
     mut_arg("find_max", |it| it.help("Search for the highest rate that meets every --limit, and confirm it with a round of full length").requires("limit")),
-    mut_arg("sweep", help("Repeat with each of these values of users, processes, rate, the size, or a target option; several --sweep are combined")),
+    mut_arg("sweep", help("Repeat with each of these values of users, processes, rate, size, or a target option; several --sweep are combined")),
     mut_arg("part", help("Number of this driver among several that share a round, on a server or with --coordinate, for example 1/3. They start together")),
     mut_arg("rounds", help("Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval [default: 1; 6 or more when targets are compared]")),
 )]

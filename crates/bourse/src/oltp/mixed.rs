@@ -79,6 +79,9 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
     /// Name of the number that is a size, as the option has it.
     fn unit(&self) -> &'static str;
 
+    /// Names of the transactions.
+    fn operations(&self) -> &'static [&'static str];
+
     /// A size by that number.
     fn size(&self, number: u64) -> Size;
 
@@ -131,6 +134,10 @@ impl<T: Transactions + Debug> MixWorkload for T {
 
     fn unit(&self) -> &'static str {
         self.size_columns().first().map_or("size", |column| column.name)
+    }
+
+    fn operations(&self) -> &'static [&'static str] {
+        T::NAMES
     }
 
     fn size(&self, number: u64) -> Size {

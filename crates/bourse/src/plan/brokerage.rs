@@ -1,7 +1,7 @@
 //! The brokerage workload as a job, and the plan of `bourse tpce run`.
 
 use super::drivers::{Drivers, only_alone};
-use super::sweep::{Sweep, on_each, with_option};
+use super::sweep::{Sweep, not_through_server, on_each, with_options};
 use super::targets::{self, Requirements, default_target, with_size};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, DatabaseArgs, ExplicitlySet, MarketAge, RunSettings, TpceRun, numbers};
@@ -315,15 +315,8 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
     let is_server = target.is_some_and(|target| Address::has_scheme(target));
     for &(name, value) in chosen {
         match vary(settings, name, value)? {
-            SweepScope::Target | SweepScope::Database if is_server => {
-                let target = target.map_or("", String::as_str);
-                return Err(Failure::usage(format!(
-                    "--sweep {name}: the server {target} has already opened its database"
-                ))
-                .hint(
-                    "serve each setting or size on its own port and name these servers; users, market-users, rate \
-                           and backlog belong to the driver and can be swept",
-                ));
+            SweepScope::Database if is_server => {
+                return Err(not_through_server(name, target.map_or("", String::as_str)));
             }
             SweepScope::Target => of_target.push((name, value)),
             SweepScope::Database => sized = true,
@@ -348,15 +341,13 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
         return Err(Failure::usage("--market aged needs a rate: as many orders are pending as customers ask for")
             .hint("--rate N asks for N Trade-Results a second; --market aged=N is the market of that rate in a closed loop"));
     }
-    let mut target = match target {
+    let target = match target {
         None => default_target(&job.database),
         Some(target) if sized => with_size(target, &job.database),
         Some(target) => target.clone(),
     };
-    for (name, value) in of_target {
-        target = with_option(&target, name, value);
-    }
-    targets::check(&target, &job.requirements())?;
+    let requirements = job.requirements();
+    let target = with_options(&target, &of_target, &SWEPT, |target| targets::check(target, &requirements))?;
     job.options(0)?;
     Ok(JobOnTarget { target, job, varied: varied(chosen) })
 }
@@ -368,6 +359,10 @@ enum SweepScope {
     Database,
     Target,
 }
+
+/// Options of the workload that can be swept.
+const SWEPT: [&str; 9] =
+    ["users", "market-users", "processes", "rate", "backlog", "market", "customers", "days", "scale-factor"];
 
 /// Sets a swept option, unless it belongs to the target.
 fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<SweepScope, Failure> {

@@ -1,12 +1,11 @@
 //! Classic workloads as jobs, and the plan of `bourse micro run`.
 
-use super::sweep::{Sweep, combinations, with_option};
+use super::sweep::{Sweep, combinations, with_options};
 use super::{CaseBlock, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
 use crate::args::{ArrivalsArg, MicroRun, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::Schedule;
-use bourse_engine::did_you_mean;
 use bourse_micro::{Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
 use bourse_stats::signed_rank::{fewest, level_of_each};
@@ -233,8 +232,7 @@ impl ClassicArgs<'_> {
         chosen: &[(&str, &str)],
     ) -> Result<PlannedCase, Failure> {
         let mut options = fixed.to_vec();
-        let mut target = target.to_owned();
-        let mut label = Vec::new();
+        let (mut of_target, mut label) = (Vec::new(), Vec::new());
         for &(name, value) in chosen {
             // The workload's own options first; an option that it does not have is the target's.
             if spec.options.iter().any(|option| option.name == name) {
@@ -242,7 +240,7 @@ impl ClassicArgs<'_> {
                 options.push((name.to_owned(), value.to_owned()));
                 label.push(format!("{name}={value}"));
             } else {
-                target = with_option(&target, name, value);
+                of_target.push((name, value));
             }
         }
         if self.timed != TimingMode::Batched && options.iter().any(|(name, _)| name == "batch") {
@@ -251,31 +249,18 @@ impl ClassicArgs<'_> {
             )
             .hint("leave out --timing to time batches, or batch=N to time operations alone"));
         }
-        label.insert(0, target.clone());
         let job = ClassicRound { options, ..self.job()? };
-        let limits = job.search.iter().flat_map(|search| &search.limits);
-        let named: Vec<&String> = limits.filter_map(|limit| limit.operation.as_ref()).collect();
-        if !named.is_empty() {
-            known_operations(&job.case()?.operations(), &named)?;
-        }
-        let lacking = targets::lacking(&target, &job)?;
-        if !lacking.is_empty() {
-            return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
-        }
+        let own: Vec<&str> = spec.options.iter().map(|option| option.name).collect();
+        let target = with_options(target, &of_target, &own, |target| {
+            let lacking = targets::lacking(target, &job)?;
+            if lacking.is_empty() {
+                return Ok(());
+            }
+            Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))))
+        })?;
+        label.insert(0, target.clone());
         let case = PlannedCase::new(label.join(" "), target, job.into(), RoundProcess::Child);
         Ok(PlannedCase { varied: varied(chosen), ..case })
-    }
-}
-
-/// Refuses limits of operations that the workload does not have.
-fn known_operations(operations: &[&str], named: &[&String]) -> Result<(), Failure> {
-    match named.iter().find(|name| !operations.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => Err(Failure::usage(format!(
-            "unknown operation '{name}' in --limit{}",
-            did_you_mean(name, operations.iter().copied())
-        ))
-        .hint(format!("operations of this workload: {}", operations.join(", ")))),
     }
 }
 

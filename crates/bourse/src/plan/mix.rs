@@ -2,13 +2,14 @@
 
 use super::classic::{OpenLoopPlan, RateSearch, rounds_of};
 use super::drivers::{Drivers, only_alone};
-use super::sweep::{Sweep, on_each, with_option};
+use super::sweep::{Sweep, not_through_server, on_each, with_options};
 use super::targets::{self, Requirements, with_suffix};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, ConstraintsArg, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::mixed::{MixWorkload, find};
+use bourse_serve::Address;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -148,7 +149,10 @@ fn case(
                 job.open_loop = OpenLoopPlan::of(Some(rate), arguments.run.arrivals);
             }
             "processes" => job.drivers.processes = numbers::processes(value).map_err(refused)?,
-            name if name == mixed.unit() => {
+            name if name == "size" || name == mixed.unit() => {
+                if let Some(server) = target.filter(|target| Address::has_scheme(target)) {
+                    return Err(not_through_server(name, server));
+                }
                 job.size = numbers::counted(value).map_err(refused)?;
                 (job.is_size_set, sized) = (true, true);
             }
@@ -158,15 +162,14 @@ fn case(
     let size = mixed.size(job.size);
     mixed.workload().check_size(&size).map_err(Failure::usage)?;
     let suffix = format!("-{}", job.size);
-    let mut target = match target {
+    let target = match target {
         None => engines::usual_target(&format!("{}{suffix}", job.workload)),
         Some(target) if sized => with_suffix(target, &suffix),
         Some(target) => target.clone(),
     };
-    for (name, value) in of_target {
-        target = with_option(&target, name, value);
-    }
-    targets::check(&target, &job.requirements()?)?;
+    let requirements = job.requirements()?;
+    let own = ["users", "processes", "rate", "size"];
+    let target = with_options(&target, &of_target, &own, |target| targets::check(target, &requirements))?;
     job.check_users()?;
     Ok(PlannedCase::of_database(target, job.into(), varied(chosen)))
 }

@@ -268,8 +268,9 @@ impl Plan {
             if case.job.is_sampled() {
                 refuse_unsupported(case.job.workload(), "--timing sampled", abilities.sampling)?;
             }
-            if case.job.search().is_some() {
+            if let Some(search) = case.job.search() {
                 refuse_unsupported(case.job.workload(), "--find-max", abilities.search)?;
+                search.check(&case.job.operations()?)?;
             }
         }
         Ok(self)

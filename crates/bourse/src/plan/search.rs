@@ -1,5 +1,7 @@
 //! A search for the highest rate, as data: its limits, and the jobs of its rounds.
 
+use crate::failure::Failure;
+use bourse_engine::did_you_mean;
 use bourse_record::{ResponseLimit, Round, is_of_customers};
 
 /// Parameters of a search for the highest rate.
@@ -15,6 +17,17 @@ pub(crate) struct SearchPlan {
     pub(crate) users: usize,
     /// Advice if no rate meets the limits.
     pub(crate) hint: &'static str,
+}
+
+impl SearchPlan {
+    /// Refuses limits of operations that the workload does not have.
+    pub(super) fn check(&self, operations: &[&str]) -> Result<(), Failure> {
+        let mut named = self.limits.iter().filter_map(|limit| limit.operation.as_deref());
+        let Some(name) = named.find(|name| !operations.contains(name)) else { return Ok(()) };
+        let near = did_you_mean(name, operations.iter().copied());
+        Err(Failure::usage(format!("unknown operation '{name}' in --limit{near}"))
+            .hint(format!("operations of this workload: {}", operations.join(", "))))
+    }
 }
 
 /// Customers' transactions a second.

@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use crate::failure::Failure;
+use bourse_serve::Address;
 
 /// Option with the values that it takes in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,32 @@ pub(crate) fn with_option(target: &str, name: &str, value: &str) -> String {
     }
     url.push_str(&format!("{name}={value}"));
     url
+}
+
+/// A target with swept options that the workload does not have, which passes a check. `own` are the options that the workload
+/// has.
+pub(super) fn with_options(
+    target: &str,
+    swept: &[(&str, &str)],
+    own: &[&str],
+    check: impl Fn(&str) -> Result<(), Failure>,
+) -> Result<String, Failure> {
+    if let (true, Some((name, _))) = (Address::has_scheme(target), swept.first()) {
+        return Err(not_through_server(name, target));
+    }
+    let chosen = swept.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value));
+    check(&chosen).map(|()| chosen).map_err(|failure| match !swept.is_empty() && check(target).is_ok() {
+        true => failure.hint(format!("--sweep takes options of the target, and {}", own.join(", "))),
+        false => failure,
+    })
+}
+
+/// Failure of a sweep that a server cannot follow.
+pub(super) fn not_through_server(name: &str, target: &str) -> Failure {
+    Failure::usage(format!(
+        "--sweep {name}: sizes and settings cannot be swept through a server, and {target} has already opened its database"
+    ))
+    .hint("serve each setting or size on its own port and name these servers; what belongs to the driver can be swept, as users and rate")
 }
 
 /// A case of each target, or of the default one, with each combination of the sweeps.

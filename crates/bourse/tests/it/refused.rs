@@ -76,6 +76,17 @@ fn targets_that_are_none() {
             [value.split('=').next().expect("a name"), server, "has already opened its database", "on its own port"];
         refused(&["tpce", "run", "sqlite:x.db", server, option, value], &words);
     }
+    let tatp = ["tatp", "run", server, "--sweep"];
+    for sweep in ["size=1000,2000", "subscribers=1000", "journal=wal"] {
+        refused(&[&tatp[..], &[sweep]].concat(), &["sizes and settings cannot be swept through a server", server]);
+    }
+    let own = "--sweep takes options of the target, and users, processes, rate, size";
+    refused(&["tatp", "run", "sqlite:x.db", "--sweep", "foo=1,2"], &["unknown option 'foo' for SQLite", own]);
+    refused(&["micro", "run", "update", "--sweep", "foo=1,2"], &["unknown option 'foo'", "and rows, "]);
+    let search = ["tatp", "run", "--find-max", "--limit", "update-location:max=1us"];
+    let unknown = "unknown operation 'update-location' in --limit; did you mean 'Update-Location'?";
+    refused(&search, &[unknown, "operations of this workload: Get-Subscriber-Data, "]);
+    refused(&[&search[..], &["--dry-run"]].concat(), &[unknown]);
     refused(&["tpce", "run", server, "--find-max", "--part", "1/2"], &["--find-max", "driver 1/2", "without --part"]);
     refused(
         &["tpce", "verify", "sqlite:x.db", server],
@@ -118,7 +129,7 @@ fn sizes_that_no_database_has() {
     refused(&["tpce", "run", "--rate", "5", "--find-max"], &["--find-max", "--rate"]);
     refused(&["tpce", "run", "--sweep", "users"], &["users", "threads=1,2,4"]);
     refused(&["tpce", "run", "--sweep", "users=1,two"], &["two", "users"]);
-    refused(&["tpce", "run", "--sweep", "jornal=wal"], &["jornal", "journal"]);
+    refused(&["tpce", "run", "--sweep", "jornal=wal"], &["jornal", "journal", "market-users, processes, rate"]);
     refused(&["tpce", "run", "--for", "100ms"], &["expected 1s or more"]);
     refused(&["tpce", "run", "--for", "fast"], &["fast", "30s"]);
     refused(&["tpce", "run", "--for", "-5s"], &["invalid value '-5s' for '--for <TIME>'", "30s"]);

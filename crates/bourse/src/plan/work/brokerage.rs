@@ -10,6 +10,7 @@ use crate::plan::show::time;
 use crate::plan::{Brokerage, SearchPlan};
 use bourse_driver::{Abilities, SECOND};
 use bourse_record::{Round, StoppingRule};
+use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, RunOptions};
 
 /// Time of a round of the brokerage workload in addition to warm-up and interval: its drain and restoring the database. Its
@@ -44,6 +45,10 @@ impl JobWork for Brokerage {
 
     fn abilities(&self) -> Result<Abilities, Failure> {
         Ok(users::ABILITIES)
+    }
+
+    fn operations(&self) -> Result<Vec<&'static str>, Failure> {
+        Ok(Transaction::ALL.map(Transaction::name).into())
     }
 
     fn threads(&self) -> u32 {

@@ -20,6 +20,10 @@ impl JobWork for ClassicRound {
         Ok(self.spec()?.abilities())
     }
 
+    fn operations(&self) -> Result<Vec<&'static str>, Failure> {
+        Ok(self.case()?.operations())
+    }
+
     fn threads(&self) -> u32 {
         self.case().map_or(1, |case| u32::try_from(case.threads()).unwrap_or(u32::MAX))
     }

@@ -33,6 +33,10 @@ impl JobWork for MixRound {
         })
     }
 
+    fn operations(&self) -> Result<Vec<&'static str>, Failure> {
+        Ok(self.mixed()?.operations().to_vec())
+    }
+
     fn threads(&self) -> u32 {
         u32::try_from(self.users).unwrap_or(u32::MAX)
     }

@@ -89,6 +89,9 @@ pub(crate) trait JobWork {
     /// Options and commands that the workload supports.
     fn abilities(&self) -> Result<Abilities, Failure>;
 
+    /// Names of the operations, which limits of a search may name.
+    fn operations(&self) -> Result<Vec<&'static str>, Failure>;
+
     /// Threads that are busy at once.
     fn threads(&self) -> u32;
 
