@@ -19,7 +19,14 @@ use bourse_record::{Round, drivers};
 use bourse_serve::{Server, ServerOptions, Token};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Longest time without a sign of life of a process, which gives one a second, whatever the limit of calls.
+const SILENT_FOR: Duration = Duration::from_secs(30);
+/// Longest such time after an interruption, or the failure of another process.
+const SILENT_AT_END: Duration = Duration::from_secs(5);
+/// Most that one look adds to a silence: this process may have been stopped itself meanwhile.
+const LONGEST_LOOK: Duration = Duration::from_millis(500);
 
 /// A process of users.
 struct UserProcess {
@@ -27,6 +34,8 @@ struct UserProcess {
     /// Its last progress.
     progress: Option<RoundProgress>,
     outcome: Option<RoundOutcome>,
+    /// Time since its last line.
+    silent_for: Duration,
 }
 
 /// Runs a round with its users in several processes.
@@ -70,7 +79,7 @@ pub(super) fn run(
         };
         let what = format!("process {number} of {of} with users on {target}");
         let process = ChildProcess::start(&ChildRequest::Round(Box::new(part)), &what, StderrTarget::Collected)?;
-        parts.push(UserProcess { process, progress: None, outcome: None });
+        parts.push(UserProcess { process, progress: None, outcome: None, silent_for: Duration::ZERO });
     }
     if let Err(failure) = all_ended(&mut parts, context, say) {
         parts.iter_mut().for_each(|part| part.process.kill());
@@ -79,18 +88,27 @@ pub(super) fn run(
     together(parts.into_iter().filter_map(|mut part| part.outcome.take()).collect())
 }
 
-/// Waits until each process has told its outcome. One that fails ends the others.
+/// Waits until each process has told its outcome. One that fails ends the others; one that gives no sign of life, since it
+/// was stopped, is lost.
 fn all_ended(
     parts: &mut [UserProcess],
     context: &RunContext,
     say: &mut dyn FnMut(&RoundProgress),
 ) -> Result<(), Failure> {
     let of = parts.len();
+    let mut looked = Instant::now();
+    let mut longest = SILENT_FOR.min(Duration::from_nanos(context.call_limit_ns)).max(LONGEST_LOOK * 6);
     while parts.iter().any(|part| part.outcome.is_none()) {
         let mut is_new = false;
+        let since = std::mem::replace(&mut looked, Instant::now()).elapsed().min(LONGEST_LOOK);
         for (at, part) in parts.iter_mut().enumerate().filter(|(_, part)| part.outcome.is_none()) {
             let named = |failure: Failure| failure.detail("process", format!("{} of {of}", at + 1));
-            match part.process.next(Duration::from_millis(5)) {
+            let message = part.process.next(Duration::from_millis(5));
+            part.silent_for = match message {
+                ChildMessage::Nothing => part.silent_for + since,
+                _ => Duration::ZERO,
+            };
+            match message {
                 ChildMessage::Answer(answer) => {
                     let outcome: RoundOutcome = answer.map_err(named)?;
                     part.outcome = Some(RoundOutcome { failure: outcome.failure.map(named), ..outcome });
@@ -100,6 +118,15 @@ fn all_ended(
                     // Steps are told by one of the processes for all.
                     None => drop(at == 0 && live::passed_on(&line)),
                 },
+                ChildMessage::Nothing if part.silent_for > longest => {
+                    part.process.kill();
+                    let seconds = part.silent_for.as_secs_f64();
+                    let words = format!("process {} of {of} gave no sign of life for {seconds:.0} s", at + 1);
+                    if context.is_interrupted() {
+                        return Err(interrupt::interrupted(&words));
+                    }
+                    return Err(part.process.lost().detail("killed", words));
+                }
                 ChildMessage::Nothing => {}
                 ChildMessage::End if context.is_interrupted() => {
                     return Err(interrupt::interrupted(
@@ -114,6 +141,7 @@ fn all_ended(
         }
         let has_failed = |part: &UserProcess| part.outcome.as_ref().is_some_and(|outcome| outcome.failure.is_some());
         if context.is_interrupted() || parts.iter().any(has_failed) {
+            longest = longest.min(SILENT_AT_END);
             parts.iter_mut().filter(|part| part.outcome.is_none()).for_each(|part| part.process.interrupt());
         }
     }

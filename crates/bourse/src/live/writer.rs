@@ -29,6 +29,8 @@ enum Sink {
     Parent,
 }
 
+/// Line of a round's process, once a second: it has not been stopped.
+const ALIVE: &str = "{\"alive\":true}";
 /// Begin of a line with progress.
 const PROGRESS: &str = "{\"progress\":";
 
@@ -99,6 +101,12 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
 /// Sends this process's events to its parent.
 pub(crate) fn send_to_parent() {
     *sink() = Some(Sink::Parent);
+    let give_signs_of_life = || loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let _ = print(&format!("{ALIVE}\n"));
+    };
+    // Without the thread the round's progress is a sign of life.
+    let _ = std::thread::Builder::new().name("alive".to_owned()).spawn(give_signs_of_life);
 }
 
 /// Ends the file: its content is in the run's documents. A reader has it open and learns how the run ended.
@@ -160,6 +168,9 @@ pub(crate) fn progress_of(line: &str) -> Option<RoundProgress> {
 
 /// Handles a line of a round's process, unless it is the answer; returns whether it was handled.
 pub(crate) fn passed_on(line: &str) -> bool {
+    if line == ALIVE {
+        return true;
+    }
     if line.starts_with(PROGRESS) {
         if let Ok(ForwardedProgress { progress, is_latency }) = serde_json::from_str(line) {
             second(&progress, is_latency);

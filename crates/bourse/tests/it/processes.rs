@@ -93,9 +93,13 @@ fn processes_share_a_database_and_their_figures_add_up() {
 
 /// Starts a run with its users in two processes, which work when this returns.
 fn started(folder: &Path) -> (Child, Vec<u32>) {
+    started_with(folder, "5m")
+}
+
+fn started_with(folder: &Path, call_limit: &str) -> (Child, Vec<u32>) {
     load(folder, TARGET);
     let arguments = ["tpce", "run", TARGET, "--users", "2", "--processes", "2", "--days", "1", "--for", "50s"];
-    let mut command = bourse(folder, &[&arguments[..], &["--warmup", "1s"]].concat());
+    let mut command = bourse(folder, &[&arguments[..], &["--warmup", "1s", "--call-limit", call_limit]].concat());
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
     let wal = folder.join("a.db-wal");
     wait_for("the users to write", || wal.metadata().ok().filter(|found| found.len() > 1 << 20));
@@ -141,6 +145,36 @@ fn a_process_that_is_killed_is_a_lost_target() {
     assert!(said.contains("signal: 9"), "{said}");
     gone(&children);
     assert!(run_files(folder.path()).is_empty(), "nothing is half-written");
+    is_whole(folder.path());
+}
+
+/// Process that no signal reached, so that the run waited without end.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_is_stopped_is_a_lost_target() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (run, children) = started_with(folder.path(), "10s");
+    signal("-STOP", children[1]);
+    let ended = run.wait_with_output().expect("it ends");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("process 2 of 2 gave no sign of life for 10 s"), "{said}");
+    gone(&children);
+    is_whole(folder.path());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interruption_ends_a_process_that_is_stopped() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (run, children) = started(folder.path());
+    signal("-STOP", children[1]);
+    signal("-INT", run.id());
+    let ended = run.wait_with_output().expect("it ends");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("interrupted: process 2 of 2 gave no sign of life"), "{said}");
+    gone(&children);
     is_whole(folder.path());
 }
 
