@@ -23,4 +23,4 @@ pub mod sut;
 pub mod verify;
 pub mod workload;
 
-pub use workload::{Generator, GrowingTable, LastingRows, RowRule, Size, SizeColumn, Workload};
+pub use workload::{Generator, LastingRows, RowRule, RunTrace, Size, SizeColumn, Workload};

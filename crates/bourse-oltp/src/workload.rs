@@ -72,15 +72,15 @@ impl LastingRows {
     }
 }
 
-/// A table that grows with every run, by which a used database is recognised.
+/// Trace that runs leave in a database, by which a used one is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GrowingTable {
-    /// SQL name.
-    pub table: &'static str,
-    /// Name of its rows for a person, in the plural.
-    pub rows: &'static str,
-    /// Rows just after loading.
+pub struct RunTrace {
+    /// Query for the number that grows with every run.
+    pub sql: &'static str,
+    /// The number just after loading.
     pub initial: u64,
+    /// Words that follow what was gained, as "trades added".
+    pub gained: &'static str,
 }
 
 /// A transactional workload: its tables and the rules that its databases follow.
@@ -121,11 +121,8 @@ pub trait Workload: Sync {
         0
     }
 
-    /// The table that shows how much earlier runs have added, if there is one.
-    fn growing(&self, size: &Size) -> Option<GrowingTable> {
-        let _ = size;
-        None
-    }
+    /// The trace of earlier runs.
+    fn trace(&self, size: &Size) -> RunTrace;
 
     /// Conditions that a database must meet at any time.
     fn conditions(&self) -> &'static [Check];

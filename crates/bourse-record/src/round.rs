@@ -190,9 +190,22 @@ impl Round {
         counted.then(|| self.io.iter().map(|files| files.written_bytes as f64).sum())
     }
 
+    /// Whether the counts of files are a server's, which counts for all that it serves.
+    pub fn has_server_counts(&self) -> bool {
+        !self.io_source.is_empty() || self.operations.iter().any(|operation| operation.server.is_some())
+    }
+
+    /// Whether it is one driver's part of a round on a server whose usage is that of all drivers: the part has no count of the
+    /// others' operations, among which it would have to be shared out.
+    pub fn is_part_on_server(&self) -> bool {
+        let is_part = self.shared.as_ref().is_some_and(SharedRound::is_part);
+        is_part && (self.server.is_some() || self.has_server_counts())
+    }
+
     /// Processes whose CPU time and bytes a cost covers.
     pub fn cost_covers(&self) -> CostCovers {
         match self.cost_covers {
+            _ if self.is_part_on_server() => CostCovers::Client,
             Some(covers) => covers,
             None if self.server.is_some() => CostCovers::ClientAndServer,
             None if self.interference.is_some_and(|it| it.includes_server) => CostCovers::Client,
@@ -361,7 +374,7 @@ pub enum CostCovers {
     Process,
     /// This process and the server's.
     ClientAndServer,
-    /// This process alone: the server's is not accessible.
+    /// This process alone: the server's is not accessible, or it is that of other drivers too.
     Client,
 }
 
@@ -471,6 +484,13 @@ pub struct SharedRound {
     pub of: u32,
     /// Drivers that vanished before the end; their figures are lost.
     pub vanished: Vec<u32>,
+}
+
+impl SharedRound {
+    /// Whether it is the part of one of several drivers.
+    pub const fn is_part(&self) -> bool {
+        self.of > 1 && self.number > 0
+    }
 }
 
 /// Part of a round.

@@ -387,7 +387,7 @@ impl fmt::Display for Warning {
                 let gone: Vec<_> = numbers.iter().map(|number| format!("{number}/{of}")).collect();
                 write!(
                     f,
-                    "vanished before the end: driver {}; its figures are lost, its trades checked",
+                    "vanished before the end: driver {}; its figures are lost; the checks name what that leaves open",
                     gone.join(", ")
                 )
             }

@@ -65,6 +65,16 @@ pub enum ServeError {
     /// Refusal by the server, since the driver has not proved that it knows the token.
     #[error("the server refused: {0}")]
     Unauthenticated(TokenFault),
+    /// Server of another workload than the driver's.
+    #[error("{address} serves {served}, and this driver runs {driven}")]
+    OtherWorkload {
+        /// Address.
+        address: String,
+        /// Workload of the server.
+        served: String,
+        /// Workload of the driver.
+        driven: &'static str,
+    },
     /// Connection that ended, or was silent for too long.
     #[error("the connection was lost: {0}")]
     Lost(#[from] io::Error),

@@ -73,7 +73,9 @@ fn chunk(number: i64) -> Chunk {
 /// A subscriber with small numbers drawn below a bound, in the order of the columns.
 macro_rules! subscriber {
     ($id:expr, $random:expr, $($bound:literal: $($column:ident)+;)+) => {{
-        let [msc_location, vlr_location] = [(); 2].map(|()| location($random));
+        let msc_location = location($random);
+        // Drawn evenly as the first is, and a location that a run has changed shows.
+        let vlr_location = (1 << 32) - msc_location;
         let (s_id, sub_nbr) = ($id, number($id.0));
         Subscriber { s_id, sub_nbr, $($($column: below($bound, $random),)+)+ msc_location, vlr_location }
     }};

@@ -9,7 +9,7 @@ use bourse_engine::{EngineError, Loader};
 use bourse_oltp::check::Check;
 use bourse_oltp::load::{Fingerprint, LoadError, LoadPhase};
 use bourse_oltp::planted;
-use bourse_oltp::{Generator, GrowingTable, LastingRows, RowRule, Size, SizeColumn, Workload};
+use bourse_oltp::{Generator, LastingRows, RowRule, RunTrace, Size, SizeColumn, Workload};
 use bourse_schema::{Batch, Cardinality, Group, Table, TableRow as _, TradeId, tables};
 use std::ops::RangeInclusive;
 
@@ -138,8 +138,8 @@ impl Workload for Tpce {
         first_trade(known_part(size)).0
     }
 
-    fn growing(&self, size: &Size) -> Option<GrowingTable> {
-        Some(GrowingTable { table: tables::Trade::NAME, rows: "trades", initial: trades(known_part(size)) })
+    fn trace(&self, size: &Size) -> RunTrace {
+        RunTrace { sql: "SELECT count(*) FROM trade", initial: trades(known_part(size)), gained: "trades added" }
     }
 
     fn conditions(&self) -> &'static [Check] {

@@ -30,10 +30,17 @@ pub enum ExistingDatabase {
 pub struct FoundDatabase {
     /// Fingerprint of the database.
     pub fingerprint: Fingerprint,
-    /// Rows that earlier runs have added to the [growing table](Workload::growing); 0 if the workload has none.
+    /// Growth of the [trace](Workload::trace) of earlier runs; 0 if there were none.
     pub gained: u64,
-    /// Name of these rows for a person.
-    pub rows: &'static str,
+    /// Words that follow this number.
+    pub what: &'static str,
+}
+
+impl FoundDatabase {
+    /// Changes that earlier runs have made, as "37 trades added"; `None` of a fresh database.
+    pub fn used(&self) -> Option<String> {
+        (self.gained > 0).then(|| format!("{} {}", self.gained, self.what))
+    }
 }
 
 impl fmt::Display for ExistingDatabase {
@@ -45,9 +52,9 @@ impl fmt::Display for ExistingDatabase {
             Self::Differs { differences, .. } => {
                 write!(f, "a database of bourse made of something else: {}", differences.join("; "))
             }
-            Self::Matches(FoundDatabase { gained, rows, .. }) => match gained {
-                0 => write!(f, "a fresh database"),
-                gained => write!(f, "a database that earlier runs have added {gained} {rows} to"),
+            Self::Matches(found) => match found.used() {
+                None => write!(f, "a fresh database"),
+                Some(changes) => write!(f, "used by earlier runs: {changes}"),
             },
         }
     }
@@ -122,17 +129,12 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
         Some(Err(why)) => return Ok(ExistingDatabase::Foreign(why)),
         Some(Ok(fingerprint)) => fingerprint,
     };
-    let Some(growing) = workload.growing(&fingerprint.size) else {
-        return Ok(ExistingDatabase::Matches(FoundDatabase { fingerprint, gained: 0, rows: "rows" }));
-    };
+    let trace = workload.trace(&fingerprint.size);
     let mut now: u64 = 0;
-    session.query_text(&format!("SELECT count(*) FROM {}", growing.table), &[], &mut |row| {
+    session.query_text(trace.sql, &[], &mut |row| {
         now = row.get(0)?;
         Ok(())
     })?;
-    Ok(ExistingDatabase::Matches(FoundDatabase {
-        fingerprint,
-        gained: now.saturating_sub(growing.initial),
-        rows: growing.rows,
-    }))
+    let gained = now.saturating_sub(trace.initial);
+    Ok(ExistingDatabase::Matches(FoundDatabase { fingerprint, gained, what: trace.gained }))
 }

@@ -76,11 +76,7 @@ pub enum MergeError {
 
 /// Whether a run is one driver's part of shared rounds.
 pub fn is_part(run: &RunFile) -> bool {
-    run.cases.iter().flat_map(|case| &case.rounds).filter_map(|round| round.shared.as_ref()).any(is_share)
-}
-
-fn is_share(shared: &SharedRound) -> bool {
-    shared.of > 1 && shared.number > 0
+    run.cases.iter().flat_map(|case| &case.rounds).filter_map(|round| round.shared.as_ref()).any(SharedRound::is_part)
 }
 
 /// Merges drivers' runs to one run with one figure for each round. The run of a driver that vanished may be missing; a
@@ -104,7 +100,10 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, MergeError> {
     let (first, others) = runs.split_first().expect("who puts runs together has some");
     for run in others.iter().chain([first]) {
         let part = |run: &RunFile| {
-            run.cases.iter().flat_map(|case| &case.rounds).all(|it| it.shared.as_ref().is_some_and(is_share))
+            run.cases
+                .iter()
+                .flat_map(|case| &case.rounds)
+                .all(|it| it.shared.as_ref().is_some_and(SharedRound::is_part))
         };
         if let Some(whole) = [run, first].into_iter().find(|run| !part(run)) {
             let other = [first, run].into_iter().find(|run| part(run)).unwrap_or(first);

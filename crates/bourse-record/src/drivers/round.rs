@@ -82,7 +82,7 @@ pub(super) fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), Merge
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     let others = parts.get(1..).unwrap_or_default();
     // A server counts for all that it serves.
-    if round.io_source.is_empty() && round.operations.iter().all(|operation| operation.server.is_none()) {
+    if !round.has_server_counts() {
         others.iter().for_each(|part| add_files(&mut round.io, &part.io));
     }
     others.iter().for_each(|part| add_conflicts(&mut round.conflicts, &part.conflicts));

@@ -81,14 +81,14 @@ data_table! {
             => view.results_per_second().filter(|_| view.case.workload.kind == WorkloadKind::Brokerage);
         failed: Count, "Operations that failed" => view.failed();
         retries: Count, "Retries after lock conflicts" => view.retries();
-        cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included; empty where the server cannot be looked at"
+        cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included; empty where the server cannot be looked at, or works for other drivers too"
             => view.cost().and_then(|it| it.cpu_ns);
         own_cpu_ns_per_operation: Real, "Of it that of Bourse's process: the client's, and the engine's where that works in it"
             => view.cost().map(|it| it.own_cpu_ns);
-        server_cpu_ns_per_operation: Real, "Of it that of the server's process; empty without one, or where it cannot be looked at"
+        server_cpu_ns_per_operation: Real, "Of it that of the server's process; empty without one, where it cannot be looked at, and in a part of shared rounds"
             => view.cost().and_then(|it| it.server_cpu_ns);
         cost_covers: Text, "Processes whose CPU time and bytes are known: `process` (Bourse's, which the engine works in), \
-            `client_and_server`, or `client` (Bourse's alone: the server's cannot be looked at)"
+            `client_and_server`, or `client` (Bourse's alone: the server's cannot be looked at, or is that of other drivers too)"
             => view.cost().map(|it| it.covers.name());
         written_bytes_per_operation: Real, "Bytes written to storage for each valid headline operation, as the CPU time"
             => view.cost().and_then(|it| it.written_bytes);

@@ -120,9 +120,10 @@ pub(crate) fn figure(view: &CaseView<'_>) -> SheetAnswer {
     SheetAnswer { figure, unit, is_bad: view.validity() != FigureValidity::Counts, class, beside }
 }
 
-/// Target and engine of a case.
+/// Target and engine of a case, and the driver whose part it is.
 pub(crate) fn on(view: &CaseView<'_>) -> String {
-    format!("{} · {}", view.case.engine.target, case_words(view.case))
+    let drivers = view.drivers().map(|drivers| format!(" · {drivers}")).unwrap_or_default();
+    format!("{} · {}{drivers}", view.case.engine.target, case_words(view.case))
 }
 
 /// The answer of a case: figure, verdict, remarks, failed checks.

@@ -345,6 +345,9 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
         (WorkloadKind::Micro, _) => "each".to_owned(),
     };
     let each = |cost: f64, text: fn(f64) -> String| (valid > 0).then(|| format!("{} {per}", text(cost / valid as f64)));
+    // A server works for other drivers too, whose operations are not counted here.
+    let is_part = rounds.iter().any(Round::is_part_on_server);
+    let each_of_server = |cost: f64, text: fn(f64) -> String| each(cost, text).filter(|_| !is_part);
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
     let mut facts: Vec<(String, TableCell)> = Vec::new();
@@ -357,9 +360,11 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
     let (user, system) = (total(|round| round.cpu_user_s), total(|round| round.cpu_system_s));
     let busy =
         view.cores_busy().map(|busy| format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores));
-    let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
+    let by_both = if view.server_cores_busy().is_some() { "by client and server; the client's " } else { "" };
+    let used = format!("{by_both}{} user + {} system", units::seconds(user), units::seconds(system));
     let is_client = rounds.iter().any(|round| round.cost_covers() == CostCovers::Client);
-    let whose = if is_client { "client's processor time (the server's is not known)" } else { "processor time" };
+    let is_unknown = is_client && !is_part;
+    let whose = if is_unknown { "client's processor time (the server's is not known)" } else { "processor time" };
     say(whose, join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
     say("of it the engine's own threads", own_threads(rounds, user + system));
 
@@ -400,7 +405,10 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
             let in_them = units::significant(ns as f64 / 1e9 / measured_s, 3);
             format!("{} for one, {in_them} under way on average", units::duration_ns(ns as f64 / all))
         });
-        say("syncs", join(&[Some(whole(all)), parts(&syncs, whole), rate, each(all, units::number), spent, source]));
+        say(
+            "syncs",
+            join(&[Some(whole(all)), parts(&syncs, whole), rate, each_of_server(all, units::number), spent, source]),
+        );
     }
     for (name, sums) in [
         ("written by the engine", kinds(|file| file.written_bytes)),
@@ -408,7 +416,8 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
     ] {
         let all = sums.iter().map(|(_, sum)| *sum as f64).sum::<f64>();
         if all > 0.0 {
-            say(name, join(&[Some(units::bytes(all)), parts(&sums, units::bytes), rate(all), each(all, units::bytes)]));
+            let each = each_of_server(all, units::bytes);
+            say(name, join(&[Some(units::bytes(all)), parts(&sums, units::bytes), rate(all), each]));
         }
     }
     if let Some(percent) = view.client_percent() {
@@ -424,10 +433,10 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
         if let Some(server) = view.server_use() {
             let (user, system) = (server.cpu_user_s, server.cpu_system_s);
             let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
-            let cost = each((user + system) * 1e9, units::duration_ns);
+            let cost = each_of_server((user + system) * 1e9, units::duration_ns);
             say("the server's process", join(&[Some(busy), Some(used), cost, memory]));
             let written = server.written_bytes as f64;
-            let amounts = [Some(units::bytes(written)), rate(written), each(written, units::bytes)];
+            let amounts = [Some(units::bytes(written)), rate(written), each_of_server(written, units::bytes)];
             say("written by the server's process", join(&amounts));
         } else {
             // Its use was sampled, not counted over the interval.

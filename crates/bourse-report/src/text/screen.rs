@@ -9,7 +9,7 @@ use crate::view::{
     CaseVerdict, CaseView, FigureValidity, RuleStatus, notices, other_warnings, rules, verdicts, warnings_of_others,
     warnings_of_the_request,
 };
-use bourse_record::{CostCovers, RunFile, WorkloadKind};
+use bourse_record::{CostCovers, Round, RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
 const SCREEN_LINES: usize = 24;
@@ -105,6 +105,10 @@ impl Page {
                 format!("CPU {} (client {})", units::duration_ns(cpu_ns), units::duration_ns(cost.own_cpu_ns))
             }
             (CostCovers::Process, Some(cpu_ns)) => format!("CPU {}", units::duration_ns(cpu_ns)),
+            _ if view.case.rounds.iter().any(Round::is_part_on_server) => format!(
+                "client's CPU {} (the server worked for every driver: `bourse report` of all their runs has its part)",
+                units::duration_ns(cost.own_cpu_ns)
+            ),
             _ => format!(
                 "client's CPU {} (the server's is not known: its process cannot be looked at)",
                 units::duration_ns(cost.own_cpu_ns)

@@ -97,8 +97,8 @@ impl Remote {
             return Err(ServeError::Unexpected { wanted: "a driver's welcome", found: "a user's" });
         };
         if welcome.workload != workload.name() {
-            let why = format!("it serves {}, and this driver runs {}", welcome.workload, workload.name());
-            return Err(ServeError::Refused(why));
+            let (address, served) = (caller.address.to_string(), welcome.workload);
+            return Err(ServeError::OtherWorkload { address, served, driven: workload.name() });
         }
         workload
             .check_size(&welcome.fingerprint.size)

@@ -4,12 +4,15 @@ use super::{Shared, lock};
 use crate::protocol::control::Beginning;
 use bourse_engine::{ErrorKind, Snapshot};
 use bourse_oltp::sut::SharedWorkload;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Stored snapshot: a single one, of the last run that requested it.
 pub(super) struct Copy {
     number: u64,
     snapshot: Box<dyn Snapshot>,
+    /// Rounds that had changed the database when it was taken.
+    rounds: u64,
 }
 
 /// Preparation of the database before a round.
@@ -41,6 +44,7 @@ pub(super) fn prepare<W: SharedWorkload>(
             return Err("the snapshot of the database is gone: another run has taken one".to_owned());
         };
         found.snapshot.restore().map_err(|error| format!("cannot restore the database: {error}"))?;
+        shared.rounds.opened.store(found.rounds, Ordering::Relaxed);
         let (seconds, how) = (begun.elapsed().as_secs_f64(), found.snapshot.method());
         let words = format!("restored in {seconds:.1} s to the state before the first round ({how})");
         return Ok(PreparedRound { kept: None, words });
@@ -57,7 +61,7 @@ pub(super) fn prepare<W: SharedWorkload>(
             let words = format!(
                 "snapshot for further rounds taken in {taken:.1} s and put back in {restored:.1} s, as before each round"
             );
-            *copy = Some(Copy { number, snapshot });
+            *copy = Some(Copy { number, snapshot, rounds: shared.rounds.opened.load(Ordering::Relaxed) });
             Ok(PreparedRound { kept: Some(number), words })
         }
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {

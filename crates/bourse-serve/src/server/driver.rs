@@ -161,6 +161,8 @@ impl<'d, W: SharedWorkload> DialogState<'d, W> {
         self.driver.gone.store(true, Ordering::Relaxed);
         if let Some((round, member)) = self.round
             && shared.rounds.vanish(shared, &round, &member)
+            // The round's end names the stop.
+            && !shared.stopping()
         {
             let why = match ended {
                 Ok(()) => "it left during the round".to_owned(),

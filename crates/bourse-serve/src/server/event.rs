@@ -44,8 +44,8 @@ pub enum Event {
         round: String,
         /// Transactions performed in the round, as words of its workload.
         performed: String,
-        /// Number of checks passed and of checks run; `None` if no driver was left to request them.
-        checks: Option<(usize, usize)>,
+        /// Numbers of checks that passed, failed and were not run; `None` if no driver was left to request them.
+        checks: Option<[usize; 3]>,
         /// Error that prevented the checks.
         error: Option<String>,
     },
@@ -68,11 +68,34 @@ impl fmt::Display for Event {
                 write!(f, "round {round} ended: {performed}")?;
                 match (checks, error) {
                     (_, Some(error)) => write!(f, ", checks not run: {error}"),
-                    (Some((passed, all)), None) => write!(f, ", {passed} of {all} checks passed"),
+                    (Some([passed, failed, not_run]), None) => {
+                        write!(f, ", checks: {passed} passed")?;
+                        let others = [(failed, "FAILED"), (not_run, "not run")].into_iter();
+                        others
+                            .filter(|(count, _)| **count > 0)
+                            .try_for_each(|(count, what)| write!(f, ", {count} {what}"))
+                    }
                     (None, None) => write!(f, ", checks not run: no driver was left"),
                 }
             }
             Self::Panicked { words } => write!(f, "a transaction panicked and was rolled back: {words}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_that_were_not_run_are_not_taken_for_failed_ones() {
+        let closed = |checks| {
+            let (round, performed) = ("r".to_owned(), "7 transactions answered".to_owned());
+            Event::Closed { round, performed, checks, error: None }.to_string()
+        };
+        let ended = "round r ended: 7 transactions answered, checks";
+        assert_eq!(closed(Some([13, 0, 1])), format!("{ended}: 13 passed, 1 not run"));
+        assert_eq!(closed(Some([13, 1, 0])), format!("{ended}: 13 passed, 1 FAILED"));
+        assert_eq!(closed(None), format!("{ended} not run: no driver was left"));
     }
 }

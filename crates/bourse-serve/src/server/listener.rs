@@ -150,7 +150,7 @@ fn converse<W: SharedWorkload>(
                 driver: number,
                 workload: W::default().name().to_owned(),
                 fingerprint: shared.offer.fingerprint.clone(),
-                history: shared.offer.history.to_owned(),
+                history: shared.history(),
                 engine: engine.clone(),
                 idle_ms: u64::try_from(shared.options.idle.as_millis()).unwrap_or(u64::MAX),
                 workers: u32::try_from(shared.options.workers).unwrap_or(u32::MAX),

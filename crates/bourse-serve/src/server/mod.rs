@@ -49,6 +49,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// Reason for drivers and reports why a round did not end by itself.
+const STOPPED: &str = "the server was stopped";
+/// Time after the stop within which users get it as the answer to their next request.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// Options of a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
@@ -149,6 +154,16 @@ impl<'s, W: SharedWorkload> Shared<'s, W> {
             drivers: Mutex::new(HashMap::new()),
             stop,
             tell,
+        }
+    }
+
+    /// History of the database as it is now.
+    fn history(&self) -> String {
+        let found = self.offer.history;
+        match self.rounds.opened.load(Ordering::Relaxed) {
+            0 => found.to_owned(),
+            1 => format!("{found}; used by earlier runs since: 1 round"),
+            rounds => format!("{found}; used by earlier runs since: {rounds} rounds"),
         }
     }
 

@@ -1,13 +1,13 @@
 //! A round of one or several drivers: its beginning, its end, its reconciliation and checks.
 
-use super::{Event, Offer, Shared, coordinate, copy, lock};
+use super::{Event, Offer, STOPPED, Shared, coordinate, copy, lock};
 use crate::protocol::codec::REPLY_BYTES;
 use crate::protocol::control::{ClosedRound, OpenedRound, Payload, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::{Nanos, RetryPolicy};
 use bourse_oltp::sut::{RoundBegin, SharedWorkload};
 use bourse_record::{Check, CheckStatus};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,13 @@ pub(super) struct Rounds<W: SharedWorkload> {
     current: Mutex<Option<Arc<Round<W>>>>,
     /// Whether the server's stop ended a round: its drivers may have left before the accept loop looks at `current`.
     cut: AtomicBool,
+    /// Rounds that have changed the database as it is now.
+    pub(super) opened: AtomicU64,
 }
 
 impl<W: SharedWorkload> Default for Rounds<W> {
     fn default() -> Self {
-        Self { current: Mutex::new(None), cut: AtomicBool::new(false) }
+        Self { current: Mutex::new(None), cut: AtomicBool::new(false), opened: AtomicU64::new(0) }
     }
 }
 
@@ -307,12 +309,16 @@ impl<W: SharedWorkload> Rounds<W> {
         drop(table);
         wait_for_transactions(&members);
         self.cut.fetch_or(shared.stopping(), Ordering::SeqCst);
-        let why = "no driver was left to ask for checks".to_owned();
+        let why = match shared.stopping() {
+            true => STOPPED.to_owned(),
+            false => "no driver was left to ask for checks".to_owned(),
+        };
         let mut sum = W::Counts::default();
         members.iter().for_each(|(member, _)| W::add(&mut sum, &lock(&member.performed)));
+        let error = shared.stopping().then(|| why.clone());
         self.over(round, Err(why));
         let round = round.name.clone();
-        (shared.tell)(Event::Closed { round, performed: W::in_words(&sum), checks: None, error: None });
+        (shared.tell)(Event::Closed { round, performed: W::in_words(&sum), checks: None, error });
     }
 
     fn end(
@@ -330,8 +336,11 @@ impl<W: SharedWorkload> Rounds<W> {
                 _ => W::add(&mut sum, &lock(&member.performed)),
             }
         }
-        let passed = |checks: &[Check]| checks.iter().filter(|check| check.status == CheckStatus::Passed).count();
-        let checks = result.as_ref().ok().map(|closed| (passed(&closed.checks), closed.checks.len()));
+        let numbers = |closed: &ClosedRound| {
+            let with = |status| closed.checks.iter().filter(|check| check.status == status).count();
+            [CheckStatus::Passed, CheckStatus::Failed, CheckStatus::NotApplicable].map(with)
+        };
+        let checks = result.as_ref().ok().map(numbers);
         let error = result.as_ref().err().cloned();
         self.over(round, result.map(Box::new));
         let round = round.name.clone();
@@ -427,6 +436,7 @@ impl<W: SharedWorkload> Round<W> {
                     sessions: shared.options.coordinates.then(|| table.sessions()),
                 };
                 table.stage = Stage::Open(Box::new((opened, begun)));
+                shared.rounds.opened.fetch_add(1, Ordering::Relaxed);
                 (shared.tell)(Event::Opened { round: self.name.clone(), of: self.terms.of });
             }
             Err(error) => {

@@ -1,7 +1,7 @@
 //! The connection of a user: transactions, one at a time.
 
 use super::round::TransactionPermit;
-use super::{Driver, Event, Shared, lock};
+use super::{Driver, Event, FAREWELL, STOPPED, Shared, lock};
 use crate::ServeError;
 use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES, Times};
 use crate::protocol::{Reply, ReplyOf};
@@ -14,6 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Performs a user's requests until it disconnects or must be disconnected.
 ///
@@ -29,17 +30,27 @@ pub(super) fn serve<W: SharedWorkload>(
     let owner = super::listener::random_number();
     let _release = Release { shared, owner };
     let mut frame = Vec::new();
+    let over = || ServeError::from(io::Error::new(io::ErrorKind::ConnectionAborted, "the round is over"));
+    let mut stopped: Option<Instant> = None;
     let mut still_wanted = || {
-        if shared.stopping() || driver.gone.load(Ordering::Relaxed) {
-            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the round is over").into());
-        }
-        Ok(())
+        let is_over = match shared.stopping() {
+            true => stopped.get_or_insert_with(Instant::now).elapsed() > FAREWELL,
+            false => driver.gone.load(Ordering::Relaxed),
+        };
+        if is_over { Err(over()) } else { Ok(()) }
     };
     loop {
         // A user that sends without pause never reaches the wait, so this is checked here.
         still_wanted()?;
         let request: W::Request = wire.receive(REQUEST_BYTES, &mut still_wanted)?;
         let arrived = shared.clock.now();
+        if shared.stopping() {
+            // The driver's report has the reason, not a connection that broke.
+            codec::timed_frame(&failed::<W>(&request, ErrorKind::ConnectionLost, STOPPED), REPLY_BYTES, &mut frame)?;
+            Times { server_ns: 0, engine_ns: 0 }.stamp(&mut frame);
+            wire.send_frame(&frame)?;
+            return Err(over());
+        }
         let (reply, engine_ns, permit) = answer(shared, driver, owner, &request, &random);
         codec::timed_frame(&reply, REPLY_BYTES, &mut frame)?;
         // The counts are written, and the driver may hear of it: only now may a round be closed over this transaction.

@@ -191,6 +191,6 @@ fn a_driver_of_another_workload_is_refused() {
     let (_, engine, fingerprint) = loaded("tatp-other.db");
     serve_workload::<Tatp>(&RealClock::start(), &engine, &fingerprint, options(), |address| {
         let refused = call_with(address, None).expect_err("this is no server of TPC-E").to_string();
-        assert_eq!(refused, "the server refused: it serves tatp, and this driver runs tpce");
+        assert!(refused.ends_with(" serves tatp, and this driver runs tpce"), "{refused}");
     });
 }

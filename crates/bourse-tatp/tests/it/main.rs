@@ -41,7 +41,7 @@ fn change(engine: &dyn Engine, statement: &str) {
 fn a_loaded_database_is_recognised_and_meets_every_check() {
     let (engine, fingerprint) = loaded();
     let ExistingDatabase::Matches(found) = identify(&engine, &Tatp).unwrap() else { panic!("not recognised") };
-    assert_eq!((found.fingerprint.size, found.gained), (size(), 0));
+    assert_eq!((&found.fingerprint.size, found.used()), (&size(), None));
     assert_eq!(failed(&engine, &fingerprint), [""; 0]);
     let before = before_run(&engine, &Tatp, &fingerprint, Depth::Full, &mut |_| {}).unwrap();
     assert!(before.iter().all(|checked| checked.passed()), "{before:#?}");
@@ -89,6 +89,8 @@ fn thousands_of_transactions_do_what_the_reference_does() {
     assert_eq!((verdict.transactions, verdict.digests.len()), (20_000, 4));
     assert_eq!(failed(&engine, &fingerprint), [""; 0]);
     // Misses as the population makes them: five of eight subscribers have access data or a service of a kind.
+    let used = identify(&engine, &Tatp).unwrap().to_string();
+    assert!(used.starts_with("used by earlier runs: ") && used.ends_with(" subscribers' locations changed"), "{used}");
     let count = |kind: usize, is_of: &dyn Fn(i32) -> bool| -> u64 {
         verdict.outcomes.iter().filter(|((at, code), _)| *at == kind && is_of(*code)).map(|(_, count)| count).sum()
     };

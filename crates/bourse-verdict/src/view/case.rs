@@ -3,9 +3,10 @@ use super::{FigureValidity, OperationView, Remark, limits, validity, waits};
 use crate::units;
 use bourse_record::{
     Arrivals, Build, Case, Check, CheckStatus, Conditions, EarlierRuns, Estimate, FEWEST_ROUNDS, Machine, Outcome,
-    PhaseKind, Round, RunFile, ServerUse, Steadiness, WorkloadKind,
+    PhaseKind, Round, RunFile, ServerUse, SharedRound, Steadiness, WorkloadKind,
 };
 use bourse_stats::center;
+use std::collections::BTreeSet;
 
 /// Age from which on a market owes as many Trade-Results as the mix has.
 const FULL_AGE_S: f64 = 900.0;
@@ -234,6 +235,22 @@ impl<'a> CaseView<'a> {
     /// The rounds without a figure, with their numbers from 1 and the reasons.
     pub fn void_rounds(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         self.case.rounds.iter().enumerate().filter_map(|(at, round)| Some((at + 1, round.void.as_deref()?)))
+    }
+
+    /// The driver whose part of shared rounds it is, and drivers that were lost: `driver 1 of 3`, `driver 2 of 3 is missing`.
+    pub fn drivers(&self) -> Option<String> {
+        let shared = || self.case.rounds.iter().filter_map(|round| round.shared.as_ref());
+        let SharedRound { number, of, .. } = shared().next()?;
+        let own = shared().next().filter(|it| it.is_part()).map(|_| format!("driver {number} of {of}"));
+        let lost: BTreeSet<String> = shared().flat_map(|it| &it.vanished).map(u32::to_string).collect();
+        let numbers = lost.iter().cloned().collect::<Vec<_>>().join(", ");
+        let lost = match lost.len() {
+            0 => None,
+            1 => Some(format!("driver {numbers} of {of} is missing")),
+            _ => Some(format!("drivers {numbers} of {of} are missing")),
+        };
+        let words: Vec<String> = own.into_iter().chain(lost).collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// Number of checks with that status.

@@ -10,15 +10,15 @@ pub struct Cost {
     pub cpu_ns: Option<f64>,
     /// CPU time of the process that runs the round: the client's part, and the engine's if it works in it.
     pub own_cpu_ns: f64,
-    /// The server's CPU time, in nanoseconds; `None` without a server, or if it cannot be read.
+    /// The server's CPU time, in nanoseconds; `None` without a server, if it cannot be read, or in the part of one of its drivers.
     pub server_cpu_ns: Option<f64>,
-    /// Bytes written by the server's own count; `None` without one.
+    /// Bytes written by the server's own count; `None` without one, or in the part of one of its drivers.
     pub server_counted_bytes: Option<f64>,
     /// Processes that all of it covers: the fewest of any round's.
     pub covers: CostCovers,
     /// Bytes written; `None` if the server's cannot be read.
     pub written_bytes: Option<f64>,
-    /// Syncs; `None` if the engine does not count them.
+    /// Syncs; `None` if the engine does not count them, or counts those of other drivers too.
     pub syncs: Option<f64>,
 }
 
@@ -32,17 +32,19 @@ pub(super) fn cost(view: &CaseView<'_>) -> Option<Cost> {
     let each = |of: fn(&Round) -> Option<f64>| {
         rounds.iter().map(|round| of(round)).sum::<Option<f64>>().map(|sum| sum / valid)
     };
+    let is_part = rounds.iter().any(|round| round.is_part_on_server());
+    let of_server = |cost: Option<f64>| cost.filter(|_| !is_part);
     Some(Cost {
         cpu_ns: each(|it| Some(it.cpu_s()? * 1e9)),
         own_cpu_ns: rounds.iter().map(|round| round.own_cpu_s()).sum::<f64>() * 1e9 / valid,
-        server_cpu_ns: each(|it| Some(it.server_cpu_s()? * 1e9)),
-        server_counted_bytes: each(Round::server_counted_bytes),
+        server_cpu_ns: of_server(each(|it| Some(it.server_cpu_s()? * 1e9))),
+        server_counted_bytes: of_server(each(Round::server_counted_bytes)),
         covers: match rounds.iter().find(|it| it.cost_covers() == CostCovers::Client) {
             Some(_) => CostCovers::Client,
             None => rounds.first()?.cost_covers(),
         },
         written_bytes: each(Round::all_written_bytes),
-        syncs: each(|it| Some(it.io.iter().map(|file| file.syncs as f64).sum()))
+        syncs: of_server(each(|it| Some(it.io.iter().map(|file| file.syncs as f64).sum())))
             .filter(|_| rounds.iter().any(|it| !it.io.is_empty())),
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{ConstraintsArg, MixCommand, MixLoad, MixServe, MixVerify};
 use crate::failure::Failure;
-use crate::oltp::database::{engine_failure, ready};
+use crate::oltp::database::{engine_failure, find_database, ready, refuse_used};
 use crate::oltp::mixed::{MixWorkload, SetOptions, wanted};
 use crate::oltp::serve::ServedDatabase;
 use crate::oltp::verify::{Verification, steps};
@@ -90,6 +90,7 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         wanted(mixed, &arguments.database, SetOptions::ALL, &mut |wanted| {
             ready(target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
         })?;
+        refuse_used(target, &find_database(target, engine.as_ref(), mixed.workload())?)?;
         let session = engine.session().map_err(|error| engine_failure(target, &error))?;
         systems.push((target.clone(), Some(session)));
         engines.push(engine);

@@ -5,7 +5,7 @@
 use super::RunContext;
 use super::shared::SharedJob;
 use super::system::{prepared, served, waiting};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::hold::{self, HeldDatabases};
 use crate::interrupt;
 use crate::oltp::database::{ReadyDatabase, find_database, refuse_foreign};
@@ -172,9 +172,9 @@ impl Driver {
         let mut told = false;
         loop {
             match self.join(self.place.clone()) {
-                Err(error @ ServeError::Connect { .. }) if begun.elapsed() >= self.gather => {
+                Err(ServeError::Connect { address, cause }) if begun.elapsed() >= self.gather => {
                     let seconds = self.gather.as_secs_f64();
-                    return Err(failure(target, &error)
+                    return Err(Failure::new(Exit::Target, format!("driver 1 does not answer at {address}: {cause}"))
                         .detail("waited", format!("{seconds} s for driver 1 of {}", self.share.of()))
                         .hint("start driver 1 with --part 1/N and the same --coordinate; --gather waits longer, for instance while it loads"));
                 }

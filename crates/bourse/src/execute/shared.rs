@@ -41,7 +41,7 @@ pub(super) fn run_failure(target: &str, error: &RunError) -> Failure {
         RunError::Engine(error) => engine_failure(target, error),
         RunError::Interrupted => interrupt::interrupted("the round had not begun"),
         RunError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} refused this round")).detail("cause", why.clone())
+            Failure::new(Exit::Target, format!("the round on {target} did not begin")).detail("cause", why.clone())
         }
         RunError::Opening(_) | RunError::Setup(_) => {
             Failure::new(Exit::Target, format!("cannot start the run on {target}")).detail("cause", error.to_string())

@@ -189,6 +189,13 @@ pub(crate) fn find_database(
     }
 }
 
+/// Refuses to verify a database that earlier runs have changed.
+pub(crate) fn refuse_used(target: &str, found: &FoundDatabase) -> Result<(), Failure> {
+    let Some(changes) = found.used() else { return Ok(()) };
+    Err(Failure::usage(format!("{target}: used by earlier runs: {changes}"))
+        .hint("verification needs a fresh database: --reload loads it anew"))
+}
+
 /// Refuses a target whose place is taken by something foreign: before anything is loaded, and before it is opened.
 pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
     match engine.foreign().map_err(|error| engine_failure(target, &error))? {

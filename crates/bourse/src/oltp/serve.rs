@@ -116,6 +116,9 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
         ServeError::Listen { .. } => {
             usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
         }
+        ServeError::OtherWorkload { address, served, .. } => {
+            usage(&format!("`bourse {served} run {address}` drives it"))
+        }
         ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
             .hint("`bourse tpce serve TARGET`, or `tatp serve`, starts a server and prints its address"),
         ServeError::Version { .. } => usage("run the same version on both sides"),

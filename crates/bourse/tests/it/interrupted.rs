@@ -46,7 +46,7 @@ fn a_run_that_is_killed_leaves_a_database_the_next_run_can_trust() {
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
     let again = output(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "1s", "--warmup", "1s"]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
-    assert!(text(&again.stderr).contains("earlier runs have added"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("used by earlier runs: "), "{}", text(&again.stderr));
     assert!(text(&again.stdout).contains("before the warm-up: "), "{}", text(&again.stdout));
 }
 

@@ -108,6 +108,7 @@ fn two_drivers_share_a_server_and_one_goes_on_when_the_other_is_killed() {
     let report = text(&ended.stdout);
     assert_eq!(ended.status.code(), Some(0), "{report}\n{}", text(&ended.stderr));
     assert!(report.contains("vanished before the end: driver 2/2"), "{report}");
+    assert!(report.contains(" · driver 1 of 2, driver 2 of 2 is missing"), "{report}");
     let (path, run) = run_file(folder, "stays");
     let round = &run.cases[0].rounds[0];
     assert!(round.checks.len() > 90 && round.checks.iter().all(|check| check.status == CheckStatus::Passed));
@@ -167,7 +168,8 @@ fn a_driver_takes_the_database_from_the_server_and_refuses_another() {
     assert_eq!(code, Some(130), "{said}");
     let ended = driver.wait_with_output().expect("it ends");
     assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
-    assert!(text(&ended.stderr).contains("the connection was lost"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("the server was stopped"), "{}", text(&ended.stderr));
+    assert!(said.contains("checks not run: the server was stopped") && !said.contains("lost driver"), "{said}");
     let (_, cut) = run_file(folder, "cut");
     assert!(cut.cases[0].rounds[0].measured_s > 0.5, "what was measured is kept");
 }

@@ -4,6 +4,7 @@ use crate::serve::Server;
 use crate::{bourse, output, text};
 use bourse_engine::Engine as _;
 use bourse_record::{CheckStatus, Document as _, Outcome, RunFile};
+use bourse_verdict::view::CaseView;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
@@ -56,7 +57,10 @@ fn a_database_is_loaded_run_and_checked() {
         assert!(sample.evidence.contains(words) && sample.source == "TATP, transactions", "{sample:#?}");
         assert!(text(&ran.stderr).contains(&format!("{target}: {name}, ")), "{}", text(&ran.stderr));
     }
+    let fresh = |said: &[u8]| text(said).contains(&format!("{target}: a fresh database"));
+    assert!(fresh(&ran.stderr), "{}", text(&ran.stderr));
     let quick = output(folder, &[&["tatp", "run", target, "--check", "quick", "--json"], &SHORT[..]].concat());
+    assert!(fresh(&quick.stderr), "the run before has put it back: {}", text(&quick.stderr));
     assert!(quick.status.success() && !text(&quick.stderr).contains("sample"), "{}", text(&quick.stderr));
 }
 
@@ -204,6 +208,11 @@ fn two_drivers_share_a_server() {
         assert_eq!(names.map(of), [Some(CheckStatus::Passed); 3], "{:#?}", round.checks);
         assert_eq!(run.cases[0].workload.parameters[0].value, "2000", "the server's size");
         assert!(round.operations.iter().all(|it| it.server.is_some()), "a server performs them");
+        let said = text(&ended.stdout);
+        assert!(said.contains(&format!(" · driver {} of 2\n", at + 1)), "{said}");
+        let cost = CaseView::new(&run, &run.cases[0]).cost().expect("a figure that counts");
+        assert_eq!((cost.cpu_ns, cost.server_cpu_ns, cost.written_bytes, cost.syncs), (None, None, None, None));
+        assert!(cost.own_cpu_ns > 0.0 && said.contains("by client and server; the client's "), "{said}");
     }
     // Rounds begin alike here too, and a driver of another workload is refused.
     let rounds = ["tatp", "run", &server.url, "--rounds", "2", "--for", "300ms", "--warmup", "100ms", "--no-wait"];
@@ -212,16 +221,29 @@ fn two_drivers_share_a_server() {
     let second = &run_file(folder).cases[0].rounds[1];
     let history = second.facts.iter().find(|fact| fact.name == "database").expect("its history is known");
     assert!(history.value.contains("the state before the first round"), "{}", history.value);
+    assert!(history.value.contains("loaded for this run; used by earlier runs since: 1 round;"), "{}", history.value);
     let refused = output(folder, &["tpce", "run", &server.url, "--for", "1s"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("it serves tatp, and this driver runs tpce"), "{}", text(&refused.stderr));
+    assert_eq!(refused.status.code(), Some(1));
+    let words =
+        format!("{0} serves tatp, and this driver runs tpce\nhint: `bourse tatp run {0}` drives it", server.url);
+    assert!(text(&refused.stderr).contains(&words), "{}", text(&refused.stderr));
     let (code, said) = server.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("transactions answered, "), "{said}");
+    let verify = ["tatp", "verify", "model:", "sqlite:x.db?sync=off", "--size", "2k"];
+    let used = output(folder, &verify);
+    assert_eq!(used.status.code(), Some(1), "{}", text(&used.stderr));
+    assert!(text(&used.stderr).contains("subscribers' locations changed\nhint: verif"), "{}", text(&used.stderr));
+    let found = "sqlite:x.db?sync=off: used by earlier runs: ";
+    let again = output(folder, &[&["tatp", "run", "sqlite:x.db?sync=off"], &SHORT[..]].concat());
+    assert!(text(&again.stderr).contains(found), "{}", text(&again.stderr));
     let runs = ["part-1", "part-2"].map(|out| run_folder(&folder.join(out)).display().to_string());
-    let merged = output(folder, &["report", &runs[0], &runs[1]]);
+    let mut brief = bourse(folder, &["report", &runs[0], &runs[1]]);
+    let merged = brief.env_remove("BOURSE_VERBOSE").output().expect("the program can be started");
     assert!(merged.status.success(), "{}", text(&merged.stderr));
-    assert!(text(&merged.stdout).contains("Get-Subscriber-Data"), "{}", text(&merged.stdout));
+    let merged = text(&merged.stdout);
+    let cost = merged.lines().find(|line| line.starts_with("cost of each")).expect("a cost");
+    assert!(cost.contains(" (client ") && cost.contains(" syncs") && !merged.contains(" · driver "), "{merged}");
 }
 
 #[test]
@@ -247,6 +269,11 @@ fn two_drivers_are_coordinated() {
     assert_eq!((shared(&one).round, shared(&one).of), (shared(&other).round, 2));
     let growth = one.checks.iter().find(|check| check.name == "call forwardings").expect("it is reconciled");
     assert_eq!(growth.status, CheckStatus::Passed, "{}", growth.evidence);
+    let alone = ["tatp", "run", target, "--part", "1/2", "--coordinate", &place, "--gather", "1s"];
+    let refused = output(folder, &[&alone[..], &SHORT[..]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    let words = format!("the round on {target} did not begin\n  cause: after 1 s 1 of 2 drivers have come");
+    assert!(text(&refused.stderr).contains(&words), "{}", text(&refused.stderr));
     let refused = output(folder, &["tatp", "run", target, "--part", "1/2"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("`bourse tatp serve sqlite:x.db?sync=off`"), "{}", text(&refused.stderr));

@@ -4,6 +4,7 @@ use crate::args::{ConstraintsArg, DatabaseArgs, ExplicitlySet, TpceVerify};
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
+use crate::oltp::database::refuse_used;
 use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
 use crate::plan::work;
@@ -93,11 +94,8 @@ fn open(
 ) -> Result<Box<dyn Engine>, Failure> {
     let engine = engines::open(target)?;
     ready(target, engine.as_ref(), &arguments.database, ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?;
-    match find_database(target, engine.as_ref())?.gained {
-        0 => Ok(engine),
-        gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))
-            .hint("verification needs a fresh database: --reload loads it anew")),
-    }
+    refuse_used(target, &find_database(target, engine.as_ref())?)?;
+    Ok(engine)
 }
 
 /// Options of the command that repeats the verification, those of TPC-E alone.
