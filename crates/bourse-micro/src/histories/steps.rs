@@ -44,70 +44,38 @@ impl Kind {
     }
 }
 
-/// An operation of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
-    Read {
-        key: u64,
-    },
-    /// Overwrites a register, whatever it has.
-    Write {
-        key: u64,
-    },
-    /// Reads a register and overwrites it.
-    ReadWrite {
-        key: u64,
-    },
-    ReadList {
-        key: u64,
-    },
-    Append {
-        key: u64,
-    },
-    Scan {
-        from: u64,
-    },
-    /// Overwrites a row, or inserts it.
-    Put {
-        key: u64,
-    },
-    Delete {
-        key: u64,
-    },
-    /// Reads a balance and overwrites it with another.
-    Pay {
-        key: u64,
-        by: i64,
-    },
-    /// Reads all balances of a group.
-    Audit {
-        from: u64,
-    },
-    Count {
-        key: u64,
-    },
+/// An operation of a transaction, on the row with a key or on the group that begins with it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) key: u64,
+    pub(super) does: Does,
 }
 
-impl Step {
-    /// Key by which the steps of a transaction are ordered: those that lock in one order wait for no deadlock to be found.
-    const fn key(self) -> u64 {
-        match self {
-            Self::Read { key }
-            | Self::Write { key }
-            | Self::ReadWrite { key }
-            | Self::ReadList { key }
-            | Self::Append { key }
-            | Self::Put { key }
-            | Self::Delete { key }
-            | Self::Pay { key, .. }
-            | Self::Count { key }
-            | Self::Scan { from: key }
-            | Self::Audit { from: key } => key,
-        }
-    }
+/// Effect of an operation on its row or group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    Read,
+    /// Overwrites a register, whatever it has.
+    Write,
+    /// Reads a register and overwrites it.
+    ReadWrite,
+    ReadList,
+    Append,
+    /// Reads all rows of a group.
+    Scan,
+    /// Overwrites a row, or inserts it.
+    Put,
+    Delete,
+    /// Reads a balance and overwrites it with another.
+    Pay(i64),
+    /// Reads all balances of a group.
+    Audit,
+    Count,
+}
 
-    pub(super) const fn is_read(self) -> bool {
-        matches!(self, Self::Read { .. } | Self::ReadList { .. } | Self::Scan { .. } | Self::Audit { .. })
+impl Does {
+    pub(super) const fn reads_alone(self) -> bool {
+        matches!(self, Self::Read | Self::ReadList | Self::Scan | Self::Audit)
     }
 }
 
@@ -120,42 +88,37 @@ pub(super) fn draw(of: &Histories, random: &mut SplitMix, steps: &mut Vec<Step>)
     // Of the others too a transaction may happen to read alone.
     let reads_alone = random.below(4) == 0;
     let count = 1 + random.below(of.operations);
-    if kind == Kind::Bank {
-        let (from, to) = (random.below(of.group), random.below(of.group - 1));
-        let by = 1 + random.below(9).cast_signed();
-        let key = |row| kind.key(first + row);
-        match reads_alone {
-            true => steps.push(Step::Audit { from: key(0) }),
-            false => steps.extend([
-                Step::Pay { key: key(from), by: -by },
-                Step::Pay { key: key(if to < from { to } else { to + 1 }), by },
-            ]),
+    let row = |number| kind.key(first + number);
+    match (kind, reads_alone) {
+        (Kind::Bank, true) => steps.push(Step { key: row(0), does: Does::Audit }),
+        (Kind::Bank, false) => {
+            let (from, to) = (random.below(of.group), random.below(of.group - 1));
+            let by = 1 + random.below(9).cast_signed();
+            let to = if to < from { to } else { to + 1 };
+            steps.extend([(from, -by), (to, by)].map(|(at, by)| Step { key: row(at), does: Does::Pay(by) }));
         }
-    }
-    for _ in 0..if kind == Kind::Bank { 0 } else { count } {
-        let key = kind.key(first + random.below(of.group));
-        let choice = if reads_alone { 0 } else { random.below(6) };
-        steps.push(match (kind, choice) {
-            (Kind::Append, _) => {
-                let appended = &of.appended[group as usize];
-                let reads = choice < 3;
-                let before = match reads {
-                    true => appended.load(Ordering::Relaxed),
-                    false => appended.fetch_add(1, Ordering::Relaxed),
-                };
-                // A group's lists are replaced by new ones together.
-                let turn = before / (LIST_LENGTH * of.group);
-                let key = kind.key((turn * of.groups + group) * of.group + random.below(of.group));
-                if reads { Step::ReadList { key } } else { Step::Append { key } }
+        _ => steps.extend((0..count).map(|_| {
+            let at = random.below(of.group);
+            let does = match (kind, if reads_alone { 0 } else { random.below(6) }) {
+                (Kind::Register, 0..3) => Does::Read,
+                (Kind::Register, 3) => Does::Write,
+                (Kind::Register, _) => Does::ReadWrite,
+                (Kind::Range, 0..2) => return Step { key: row(0), does: Does::Scan },
+                (Kind::Range, 2..5) => Does::Put,
+                (Kind::Range, _) => Does::Delete,
+                (Kind::Append, 0..3) => Does::ReadList,
+                (Kind::Append, _) => Does::Append,
+                (Kind::Count | Kind::Bank, _) => Does::Count,
+            };
+            if kind != Kind::Append {
+                return Step { key: row(at), does };
             }
-            (Kind::Register, 0..3) => Step::Read { key },
-            (Kind::Register, 3) => Step::Write { key },
-            (Kind::Register, _) => Step::ReadWrite { key },
-            (Kind::Range, 0..2) => Step::Scan { from: kind.key(first) },
-            (Kind::Range, 2..5) => Step::Put { key },
-            (Kind::Range, _) => Step::Delete { key },
-            (Kind::Count | Kind::Bank, _) => Step::Count { key },
-        });
+            // A group's lists are replaced by new ones together.
+            let before = of.appended[group as usize].fetch_add((does == Does::Append).into(), Ordering::Relaxed);
+            let turn = before / (LIST_LENGTH * of.group);
+            Step { key: kind.key((turn * of.groups + group) * of.group + at), does }
+        })),
     }
-    steps.sort_by_key(|step| step.key());
+    // Those that lock in one order wait for no deadlock to be found.
+    steps.sort_by_key(|step| step.key);
 }

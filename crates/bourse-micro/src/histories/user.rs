@@ -1,6 +1,6 @@
 //! A user whose transactions are recorded: each attempt is one of the history's.
 
-use super::steps::{Step, draw};
+use super::steps::{Does, Step, draw};
 use super::{AMOUNT, BALANCE, CELLS, CHANGE, ELEMENTS, Histories, READ, VERSION, locked};
 use crate::workload::{RemainingOperations, RoundSettings};
 use arrayvec::ArrayString;
@@ -98,7 +98,7 @@ impl<'s> HistoryUser<'s> {
     }
 
     fn is_read(&self) -> bool {
-        self.steps.iter().all(|step| step.is_read())
+        self.steps.iter().all(|step| step.does.reads_alone())
     }
 
     fn perform_steps(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), EngineError> {
@@ -140,15 +140,21 @@ impl<'s> HistoryUser<'s> {
         done
     }
 
-    fn step(&mut self, step: Step, records: &mut dyn Records, clock: &dyn Clock) -> Result<(), EngineError> {
-        match step {
-            Step::Read { key } => self.read(records, clock, key).map(drop),
-            Step::Write { key } => self.write(records, clock, key, None).and_then(|found| self.is_there(found, key)),
-            Step::ReadWrite { key } => {
-                self.read(records, clock, key)?;
+    fn step(
+        &mut self,
+        Step { key, does }: Step,
+        records: &mut dyn Records,
+        clock: &dyn Clock,
+    ) -> Result<(), EngineError> {
+        match does {
+            Does::Read => self.read(records, clock, key).map(drop),
+            Does::Write | Does::ReadWrite => {
+                if does == Does::ReadWrite {
+                    self.read(records, clock, key)?;
+                }
                 self.write(records, clock, key, None).and_then(|found| self.is_there(found, key))
             }
-            Step::ReadList { key } => {
+            Does::ReadList => {
                 let read = || {
                     let mut elements = Vec::new();
                     records.get(&CELLS, id(key), &mut |row| numbers(row, &mut elements))?;
@@ -157,7 +163,7 @@ impl<'s> HistoryUser<'s> {
                 let action = |elements: &Vec<u64>| Action::ReadList { key, elements: elements.clone() };
                 self.recording(clock, read, action, None).map(drop)
             }
-            Step::Append { key } => {
+            Does::Append => {
                 let element = self.next_version();
                 let mut text = ArrayString::<24>::new();
                 write!(text, "{element},").expect("every number is shorter");
@@ -168,15 +174,15 @@ impl<'s> HistoryUser<'s> {
                 let action = Action::Append { key, element };
                 self.recording(clock, append, |()| action.clone(), Some(action.clone()))
             }
-            Step::Scan { from } => self.scan(records, clock, from).map(drop),
-            Step::Audit { from } => {
-                let sum = self.scan(records, clock, from)?;
+            Does::Scan => self.scan(records, clock, key).map(drop),
+            Does::Audit => {
+                let sum = self.scan(records, clock, key)?;
                 if self.is_real && sum != self.of.group.cast_signed() * BALANCE {
                     self.of.wrong_sums.fetch_add(1, Ordering::Relaxed);
                 }
                 Ok(())
             }
-            Step::Put { key } => {
+            Does::Put => {
                 if self.write(records, clock, key, None)? {
                     return Ok(());
                 }
@@ -185,7 +191,7 @@ impl<'s> HistoryUser<'s> {
                 let action = Action::Write { key, version };
                 self.recording(clock, insert, |()| action.clone(), Some(action.clone()))
             }
-            Step::Delete { key } => {
+            Does::Delete => {
                 let delete = || records.delete(&CELLS, id(key));
                 let action = |was_there: &bool| match was_there {
                     true => Action::Delete { key },
@@ -193,11 +199,11 @@ impl<'s> HistoryUser<'s> {
                 };
                 self.recording(clock, delete, action, Some(Action::Delete { key })).map(drop)
             }
-            Step::Pay { key, by } => {
+            Does::Pay(by) => {
                 let balance = self.read(records, clock, key)?;
                 self.write(records, clock, key, Some(balance + by)).and_then(|found| self.is_there(found, key))
             }
-            Step::Count { key } => {
+            Does::Count => {
                 let count = || {
                     let mut value = 0;
                     records.add(&CELLS, id(key), VERSION, 1)?;

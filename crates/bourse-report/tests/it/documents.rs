@@ -3,10 +3,10 @@
 use bourse_record::acid::{AcidCase, AcidFile, AcidFinding, AcidStep, AcidTest, AcidVerdict, Property};
 use bourse_record::crash::{CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates};
 use bourse_record::{
-    Build, Document as _, DocumentKind, Durability, Engine, IsolationLevel, Machine, NameValue, OperationIsolation,
-    Provenance, SCHEMA_VERSION, Warning,
+    Build, Document as _, DocumentKind, Durability, Engine, FoundAnomaly, HistoryFigures, IsolationLevel, Machine,
+    NameValue, OperationIsolation, Provenance, SCHEMA_VERSION, Warning,
 };
-use bourse_report::{CsvText, acid, crash};
+use bourse_report::{CsvText, acid, crash, html, markdown, screen, terminal};
 
 fn file() -> AcidFile {
     let finding =
@@ -318,4 +318,44 @@ fn tests_and_crashes_are_tables_of_csv_too() {
     assert!(crashes.starts_with("Crashes\r\ntarget,class,process killed,"), "{crashes}");
     assert!(crashes.contains("sqlite:x.db,durable,0 of 130 lost,\"whole, 1 of 130 lost\","), "{crashes}");
     assert!(crashes.contains("\r\nnumber,state,found,guarantee\r\n1,12:one-3,"), "{crashes}");
+}
+
+#[test]
+fn a_broken_promise_is_told_with_its_story_in_every_form() {
+    let mut file = crate::fixture::normal();
+    let story = vec!["write skew (G2-item): neither can come first".to_owned(), "  T1 begins".to_owned()];
+    let skew = FoundAnomaly {
+        name: "write skew (G2-item)".to_owned(),
+        count: 3,
+        refutes: vec!["serializable".to_owned()],
+        is_excluded: true,
+        story,
+    };
+    let history = HistoryFigures {
+        level: "serializable".to_owned(),
+        promised: "serializable".to_owned(),
+        is_broken: true,
+        not_refuted: "snapshot isolation".to_owned(),
+        committed: 1_500,
+        rolled_back: 70,
+        conflicts: 9,
+        unknown: 0,
+        overlapping: 800,
+        anomalies: vec![skew],
+    };
+    file.cases[0].rounds[0].history = Some(history.clone());
+    for shown in [terminal(&file, 120, false), html(&file), markdown(&file), screen(&file, 120, false, None)] {
+        for words in ["BROKEN", "2,000", "3 × write skew (G2-item), which the promise excludes", "T1 begins"] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+    }
+    // Allowed where less is promised, and no evidence where nothing overlapped.
+    let anomalies = vec![FoundAnomaly { is_excluded: false, ..history.anomalies[0].clone() }];
+    let allowed = HistoryFigures { promised: "snapshot".to_owned(), is_broken: false, anomalies, ..history.clone() };
+    file.cases[0].rounds[0].history = Some(allowed);
+    let shown = terminal(&file, 120, false);
+    assert!(shown.contains("  kept  ") && shown.contains("found and allowed: 3 × write skew"), "{shown}");
+    let alone = HistoryFigures { is_broken: false, overlapping: 0, anomalies: Vec::new(), ..history };
+    file.cases[0].rounds[0].history = Some(alone);
+    assert!(terminal(&file, 200, false).contains("not tested"));
 }
