@@ -60,39 +60,6 @@ impl Level {
     }
 }
 
-/// Kind of an anomaly. [`AnomalyKind::facts`] has its name, meaning and the levels that it refutes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the table has their meanings")]
-pub enum AnomalyKind {
-    GarbageRead,
-    DuplicateElement,
-    Internal,
-    G0,
-    G1a,
-    G1b,
-    G1c,
-    DirtyUpdate,
-    IncompatibleOrder,
-    GMonotonic,
-    LostUpdate,
-    NonRepeatableRead,
-    PhantomRead,
-    GSingleItem,
-    GSingle,
-    GNonadjacentItem,
-    GNonadjacent,
-    G2Item,
-    G2,
-    ReadYourWrites,
-    MonotonicReads,
-    MonotonicWrites,
-    WritesFollowReads,
-    SessionCycle,
-    StaleRead,
-    RealTimeCycle,
-}
-
 /// Row of the table of anomalies.
 #[derive(Debug, Clone, Copy)]
 pub struct AnomalyFacts {
@@ -110,50 +77,40 @@ pub struct AnomalyFacts {
     pub counted: &'static str,
 }
 
+// Levels from one upwards. Snapshot isolation does not imply repeatable read, which is before it in the list.
 const ANY: &[Level] = &Level::ALL;
-const COMMITTED: &[Level] = &[
-    ReadCommitted,
-    MonotonicAtomicView,
-    RepeatableRead,
-    SnapshotIsolation,
-    Serializable,
-    StrongSessionSerializable,
-    StrictSerializable,
-];
-const VIEW: &[Level] = &[
-    MonotonicAtomicView,
-    RepeatableRead,
-    SnapshotIsolation,
-    Serializable,
-    StrongSessionSerializable,
-    StrictSerializable,
-];
-const ITEM: &[Level] =
-    &[RepeatableRead, SnapshotIsolation, Serializable, StrongSessionSerializable, StrictSerializable];
-const SNAPSHOT: &[Level] = &[SnapshotIsolation, Serializable, StrongSessionSerializable, StrictSerializable];
+const COMMITTED: &[Level] = ANY.split_at(1).1;
+const VIEW: &[Level] = ANY.split_at(2).1;
+const ITEM: &[Level] = ANY.split_at(3).1;
+const SNAPSHOT: &[Level] = ANY.split_at(4).1;
 const REPEATABLE: &[Level] = &[RepeatableRead, Serializable, StrongSessionSerializable, StrictSerializable];
-const SERIAL: &[Level] = &[Serializable, StrongSessionSerializable, StrictSerializable];
-const SESSION: &[Level] = &[StrongSessionSerializable, StrictSerializable];
-const STRICT: &[Level] = &[StrictSerializable];
+const SERIAL: &[Level] = ANY.split_at(5).1;
+const SESSION: &[Level] = ANY.split_at(6).1;
+const STRICT: &[Level] = ANY.split_at(7).1;
 
 const GROUPS: &str = "groups of transactions that depend on one another in circles";
 
 macro_rules! facts {
     ($($kind:ident $name:literal $title:literal $meaning:literal $refutes:ident $counted:expr;)*) => {
-        [$(AnomalyFacts {
+        /// Kind of an anomaly. [`AnomalyKind::facts`] has its name, meaning and the levels that it refutes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum AnomalyKind { $(#[doc = $meaning] $kind),* }
+
+        /// All anomalies, in the order of [`AnomalyKind`]: those that refute the most first.
+        ///
+        /// Sources: A. Adya, "Weak Consistency: A Generalized Theory and Optimistic Implementations for Distributed Transactions", MIT,
+        /// 1999 (G0 to G2, G-single, G-monotonic); K. Kingsbury and P. Alvaro, "Elle: Inferring Isolation Anomalies from Experimental
+        /// Observations", VLDB 2020 (internal, incompatible order, dirty update, cycles through session and real time); A. Cerone and
+        /// A. Gotsman, "Analysing Snapshot Isolation", PODC 2016 (G-nonadjacent); D. Terry and others, "Session Guarantees for Weakly
+        /// Consistent Replicated Data", PDIS 1994.
+        pub static ANOMALIES: &[AnomalyFacts] = &[$(AnomalyFacts {
             kind: AnomalyKind::$kind, name: $name, title: $title, meaning: $meaning, refutes: $refutes, counted: $counted,
-        }),*]
+        }),*];
     };
 }
 
-/// All anomalies, in the order of [`AnomalyKind`]: those that refute the most first.
-///
-/// Sources: A. Adya, "Weak Consistency: A Generalized Theory and Optimistic Implementations for Distributed Transactions", MIT, 1999
-/// (G0 to G2, G-single, G-monotonic); K. Kingsbury and P. Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations",
-/// VLDB 2020 (internal, incompatible order, dirty update, cycles through session and real time); A. Cerone and A. Gotsman, "Analysing
-/// Snapshot Isolation", PODC 2016 (G-nonadjacent); D. Terry and others, "Session Guarantees for Weakly Consistent Replicated Data",
-/// PDIS 1994.
-pub static ANOMALIES: [AnomalyFacts; 26] = facts! {
+facts! {
     GarbageRead "garbage-read" "read of what nobody wrote" "a transaction read a state that no transaction made" ANY "reads";
     DuplicateElement "duplicate-elements" "write applied twice" "a list has an element twice that was appended once" ANY "lists";
     Internal "internal" "own write not seen" "a transaction did not see what it had written itself" ANY "reads";
@@ -180,7 +137,7 @@ pub static ANOMALIES: [AnomalyFacts; 26] = facts! {
     SessionCycle "G-session" "order of a session broken" "no order of the transactions keeps the order of each session" SESSION GROUPS;
     StaleRead "stale-read" "stale read" "a transaction missed a write that was acknowledged before it began" STRICT GROUPS;
     RealTimeCycle "G-realtime" "real time broken" "no order of the transactions keeps the order in which they were acknowledged" STRICT GROUPS;
-};
+}
 
 impl AnomalyKind {
     /// Row of the table of anomalies.

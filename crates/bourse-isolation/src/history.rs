@@ -28,13 +28,6 @@ pub struct Transaction {
     pub operations: Vec<Operation>,
 }
 
-impl Transaction {
-    /// The transaction's session, times and outcome.
-    pub(crate) fn without_operations(&self) -> Self {
-        Self { operations: Vec::new(), ..*self }
-    }
-}
-
 /// Outcome of a transaction, as the client knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

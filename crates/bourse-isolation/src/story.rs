@@ -47,12 +47,12 @@ impl Anomaly {
                 transaction.begin_ns,
                 0,
                 *number,
-                format!("{name} begins, in session {}", transaction.session),
+                format!("{name} began, in session {}", transaction.session),
             ));
             for Operation { begin_ns, end_ns, action } in &transaction.operations {
                 let text = statement(action).map_or(String::new(), |text| format!("   {text}"));
                 let at = if is_write(action) { *begin_ns } else { *end_ns };
-                events.push((at, 1, *number, format!("{name} {}{text}", told(action))));
+                events.push((at, 1, *number, format!("{name} {}{text}", phrase(action))));
             }
             events.push((transaction.end_ns, 2, *number, format!("{name} {}", ended(transaction))));
         }
@@ -140,9 +140,9 @@ fn is_write(action: &Action) -> bool {
 
 fn ended(transaction: &Transaction) -> &'static str {
     match transaction.outcome {
-        TransactionOutcome::Committed => "is told that it has committed",
-        TransactionOutcome::RolledBack => "is rolled back",
-        TransactionOutcome::Unknown => "loses its connection: nobody knows whether it committed",
+        TransactionOutcome::Committed => "was told that it had committed",
+        TransactionOutcome::RolledBack => "was rolled back",
+        TransactionOutcome::Unknown => "lost its connection: nobody knows whether it committed",
     }
 }
 
@@ -176,19 +176,6 @@ fn phrase(action: &Action) -> String {
         Action::ReadList { key, elements: read } => format!("read list {key} as: {}", elements(read)),
         Action::ReadRange { from, to, rows } => format!("read rows {from} to {to} as: {}", found(rows)),
         Action::Count { key, value } => format!("counted counter {key} up to {value}"),
-    }
-}
-
-/// An operation in the present tense.
-fn told(action: &Action) -> String {
-    match action {
-        Action::Read { key, version: read } => format!("reads row {key}: {}", version(*read)),
-        Action::Write { key, version } => format!("writes row {key}: version {version}"),
-        Action::Delete { key } => format!("deletes row {key}"),
-        Action::Append { key, element } => format!("appends {element} to list {key}"),
-        Action::ReadList { key, elements: read } => format!("reads list {key}: {}", elements(read)),
-        Action::ReadRange { from, to, rows } => format!("reads rows {from} to {to}: {}", found(rows)),
-        Action::Count { key, value } => format!("counts counter {key} up to {value}"),
     }
 }
 

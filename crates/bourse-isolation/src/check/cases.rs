@@ -1,6 +1,6 @@
 //! Cases of anomalies as they are found: how many of each kind, and the smallest.
 
-use crate::check::cycles::Step;
+use crate::check::graph::Link;
 use crate::{AnomalyKind, Transaction};
 
 /// Evidence of a case.
@@ -9,7 +9,7 @@ pub(crate) enum Case {
     /// Operations that show it: transaction and operation.
     Places(Vec<(u32, u32)>),
     /// Dependencies that form a circle.
-    Cycle(Vec<Step>),
+    Cycle(Vec<Link>),
 }
 
 /// The cases of all kinds.
@@ -31,7 +31,7 @@ impl<'h> Cases<'h> {
     }
 
     /// Counts a case that a circle shows, and stores it if it is the smallest.
-    pub(crate) fn offer_cycle(&mut self, kind: AnomalyKind, cycle: &[Step]) {
+    pub(crate) fn offer_cycle(&mut self, kind: AnomalyKind, cycle: &[Link]) {
         self.add(kind, cycle.iter().map(|step| step.from), || Case::Cycle(cycle.to_vec()));
     }
 

@@ -6,7 +6,7 @@ use crate::AnomalyKind::{
 };
 use crate::check::cases::Cases;
 use crate::check::graph::{Link, WR};
-use crate::check::index::{Index, Lookup, NONE, Space};
+use crate::check::index::{Index, NONE, Space, Write};
 use crate::{Action, TransactionOutcome};
 use std::ops::Range;
 
@@ -69,8 +69,8 @@ pub(crate) struct Evidence<'h> {
     offsets: Vec<u32>,
     /// Longest read of each list.
     pub(crate) longest: Vec<Option<(u32, u32)>>,
-    /// A transaction for each register that read or deleted the row that was there at the start.
-    pub(crate) existed: Vec<Option<u32>>,
+    /// Operation for each register that read or deleted the row that was there at the start.
+    pub(crate) existed: Vec<Option<(u32, u32)>>,
     /// Whether an item's reads contradict each other, so that they say nothing about order.
     pub(crate) is_void: Vec<bool>,
     deletions: Vec<Vec<Deletion>>,
@@ -95,9 +95,10 @@ impl<'h> Evidence<'h> {
         };
         evidence.collect(cases);
         for item in 0..items as u32 {
-            let writes = evidence.index.writes_of(item).iter().map(|version| &evidence.index.writes[*version as usize]);
+            let writes = evidence.index.made(item).map(|(_, write)| write);
             if writes.clone().all(|write| write.is_deletion) {
-                let deleted = writes.map(|write| write.tx).find(|tx| evidence.index.counts[*tx as usize]);
+                let deletion = writes.into_iter().find(|write| evidence.index.counts[write.tx as usize]);
+                let deleted = deletion.map(|write| (write.tx, write.op));
                 evidence.existed[item as usize] = evidence.existed[item as usize].or(deleted);
             }
         }
@@ -159,15 +160,15 @@ impl<'h> Evidence<'h> {
     fn read_register(&mut self, tx: u32, op: u32, item: u32, version: Option<u64>, cases: &mut Cases) {
         let (version, kind) = match version.map(|version| self.index.lookup(item, version)) {
             None => (NONE, AccessKind::Absence),
-            Some(Lookup::Version(version)) => (version, AccessKind::Read),
-            Some(Lookup::Ambiguous) => (NONE, AccessKind::Void),
-            Some(Lookup::Garbage) => {
+            Some(Some(NONE)) => (NONE, AccessKind::Void),
+            Some(Some(version)) => (version, AccessKind::Read),
+            Some(None) => {
                 cases.offer(GarbageRead, &[(tx, op)]);
                 (NONE, AccessKind::Void)
             }
         };
         if version == self.index.initial(item) {
-            self.existed[item as usize].get_or_insert(tx);
+            self.existed[item as usize].get_or_insert((tx, op));
         }
         self.accesses.push(Access { item, version, op, kind });
     }
@@ -180,18 +181,14 @@ impl<'h> Evidence<'h> {
         let known = longest.map_or(&[][..], |(tx, op)| self.index.elements(tx, op));
         if !known.starts_with(elements) {
             kind = AccessKind::Void;
-            let aborted = elements.iter().position(|element| self.index.aborted_version(item, *element).is_some());
-            if let Some(place) = aborted {
-                let version = self.index.aborted_version(item, elements[place]);
-                let written = self.place(version.expect("it was found"));
-                cases.offer(G1a, &[written, (tx, op)]);
-                for element in &elements[place..] {
-                    if let Lookup::Version(later) = self.index.lookup(item, *element)
-                        && self.index.tx_of(later).is_some_and(|tx| self.index.counts[tx as usize])
-                    {
-                        cases.offer(DirtyUpdate, &[written, self.place(later), (tx, op)]);
-                        break;
-                    }
+            let mut rest = elements.iter();
+            let aborted = rest.find_map(|element| self.index.aborted_version(item, *element));
+            if let Some(aborted) = aborted.map(|version| self.place(version)) {
+                cases.offer(G1a, &[aborted, (tx, op)]);
+                let counts =
+                    |version: &u32| self.index.tx_of(*version).is_some_and(|tx| self.index.counts[tx as usize]);
+                if let Some(later) = rest.filter_map(|element| self.index.lookup(item, *element)).find(counts) {
+                    cases.offer(DirtyUpdate, &[aborted, self.place(later), (tx, op)]);
                 }
             } else if let Some(other) = longest {
                 cases.offer(IncompatibleOrder, &[other, (tx, op)]);
@@ -199,10 +196,8 @@ impl<'h> Evidence<'h> {
             }
         }
         if let Some(last) = elements.last() {
-            match self.index.lookup(item, *last) {
-                Lookup::Version(found) => version = found,
-                _ => kind = AccessKind::Void,
-            }
+            version = self.index.lookup(item, *last).unwrap_or(NONE);
+            kind = if version == NONE { AccessKind::Void } else { kind };
         }
         self.accesses.push(Access { item, version, op, kind });
     }
@@ -216,7 +211,7 @@ impl<'h> Evidence<'h> {
     fn order_lists(&mut self, cases: &mut Cases) {
         let mut is_shown = vec![false; self.index.writes.len()];
         for item in 0..self.index.items.len() as u32 {
-            if self.index.items[item as usize].space != Space::List || self.is_void[item as usize] {
+            if self.index.items[item as usize] != Space::List || self.is_void[item as usize] {
                 continue;
             }
             let mut last = self.index.initial(item);
@@ -224,8 +219,10 @@ impl<'h> Evidence<'h> {
             for element in longest.map_or(&[][..], |(tx, op)| self.index.elements(tx, op)) {
                 let place = longest.unwrap_or_default();
                 match self.index.lookup(item, *element) {
-                    Lookup::Version(version) if is_shown[version as usize] => cases.offer(DuplicateElement, &[place]),
-                    Lookup::Version(version) => {
+                    None => cases.offer(GarbageRead, &[place]),
+                    Some(NONE) => {}
+                    Some(version) if is_shown[version as usize] => cases.offer(DuplicateElement, &[place]),
+                    Some(version) => {
                         is_shown[version as usize] = true;
                         // A transaction's own elements are in the order in which it appended them.
                         let write = self.index.writes[version as usize];
@@ -238,30 +235,26 @@ impl<'h> Evidence<'h> {
                         self.successions.push(Succession { from: last, to: version, read: None });
                         last = version;
                     }
-                    Lookup::Garbage => cases.offer(GarbageRead, &[place]),
-                    Lookup::Ambiguous => {}
                 }
             }
-            for version in self.index.writes_of(item) {
-                let write = &self.index.writes[*version as usize];
-                if write.is_last && self.index.counts[write.tx as usize] && !is_shown[*version as usize] {
-                    self.successions.push(Succession { from: last, to: *version, read: None });
+            for (to, write) in self.index.made(item) {
+                if write.is_last && self.index.counts[write.tx as usize] && !is_shown[to as usize] {
+                    self.successions.push(Succession { from: last, to, read: None });
                 }
             }
         }
     }
 
     fn deletions_of(&self, item: u32) -> Vec<Deletion> {
-        let deletion = |version: &u32| {
-            let write = &self.index.writes[*version as usize];
+        let deletion = |(version, write): (u32, &Write)| {
             let may_count = self.index.outcome(write.tx) != TransactionOutcome::RolledBack;
             (write.is_deletion && may_count).then(|| Deletion {
                 begin_ns: self.index.transactions[write.tx as usize].operations[write.op as usize].begin_ns,
-                version: *version,
+                version,
                 all_acknowledged_ns: self.index.acknowledged(write.tx).unwrap_or(u64::MAX),
             })
         };
-        let mut found: Vec<_> = self.index.writes_of(item).iter().filter_map(deletion).collect();
+        let mut found: Vec<_> = self.index.made(item).filter_map(deletion).collect();
         found.sort_by_key(|deletion| deletion.begin_ns);
         let mut latest = 0;
         for deletion in &mut found {
@@ -293,12 +286,10 @@ impl<'h> Evidence<'h> {
             ([only], false) if self.index.tx_of(only.version) != Some(tx) => access.version = only.version,
             ([], false) => {
                 access.kind = AccessKind::Void;
-                let aborted = self.index.writes_of(access.item).iter().find(|version| {
-                    let write = &self.index.writes[**version as usize];
-                    write.is_deletion && self.index.outcome(write.tx) == TransactionOutcome::RolledBack
-                });
-                match aborted {
-                    Some(version) => cases.offer(G1a, &[self.place(*version), (tx, access.op)]),
+                let is_aborted = |tx| self.index.outcome(tx) == TransactionOutcome::RolledBack;
+                let mut writes = self.index.made(access.item);
+                match writes.find(|(_, write)| write.is_deletion && is_aborted(write.tx)) {
+                    Some((_, aborted)) => cases.offer(G1a, &[(aborted.tx, aborted.op), (tx, access.op)]),
                     None => cases.offer(GarbageRead, &[(tx, access.op)]),
                 }
             }
@@ -322,7 +313,7 @@ impl<'h> Evidence<'h> {
                 } else if let Some(own) = self.contradicted(tx, &access, seen.own) {
                     cases.offer(Internal, &[self.place(own), (tx, access.op)]);
                     access.kind = AccessKind::Void;
-                } else if seen.own != NONE && self.index.items[access.item as usize].space == Space::Register {
+                } else if seen.own != NONE && self.index.items[access.item as usize] == Space::Register {
                     access.kind = AccessKind::Void;
                 } else {
                     if access.kind == AccessKind::Absence {
@@ -337,7 +328,7 @@ impl<'h> Evidence<'h> {
 
     fn write(&mut self, tx: u32, access: &Access, seen: &mut Seen, cases: &mut Cases) {
         let write = self.index.writes[access.version as usize];
-        let space = self.index.items[write.item as usize].space;
+        let space = self.index.items[write.item as usize];
         if space == Space::Counter && seen.own != NONE && self.index.writes[seen.own as usize].payload >= write.payload
         {
             cases.offer(Internal, &[self.place(seen.own), (tx, access.op)]);
@@ -374,12 +365,9 @@ impl<'h> Evidence<'h> {
         if let Some(missing) = appended.iter().find(|version| !rest.any(|found| *found == element(**version))) {
             return Some(*missing);
         }
-        let early = elements[others..].iter().filter_map(|element| match self.index.lookup(access.item, *element) {
-            Lookup::Version(version) => Some(version),
-            _ => None,
-        });
         appended.sort_unstable();
-        early.into_iter().find(|version| appended.binary_search(version).is_err())
+        let mut own = elements[others..].iter().filter_map(|element| self.index.lookup(access.item, *element));
+        own.find(|version| appended.binary_search(version).is_err())
     }
 
     /// A read of what others wrote.

@@ -1,12 +1,11 @@
 //! The example of an anomaly as a history of its own.
 
 use crate::check::cases::Case;
-use crate::check::cycles::Step;
 use crate::check::evidence::{Access, AccessKind, Evidence};
-use crate::check::graph::{PREDICATE, RW, SESSION, TIMED, WR, WW};
-use crate::check::index::{Lookup, Space};
+use crate::check::graph::{Link, PREDICATE, RW, SESSION, TIMED, WR, WW};
+use crate::check::index::{Space, Write};
 use crate::check::{Anomaly, Arrow, Place, Reason};
-use crate::{Action, AnomalyKind, History, Transaction, TransactionOutcome};
+use crate::{AnomalyKind, History, Transaction, TransactionOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Operations of transactions that an excerpt has.
@@ -15,7 +14,7 @@ type Chosen = BTreeMap<u32, BTreeSet<u32>>;
 impl Evidence<'_> {
     /// An anomaly with its smallest case.
     pub(crate) fn anomaly(&self, name: &str, kind: AnomalyKind, count: u64, case: &Case) -> Anomaly {
-        let (mut places, steps): (Vec<(u32, u32)>, &[Step]) = match case {
+        let (mut places, steps): (Vec<(u32, u32)>, &[Link]) = match case {
             Case::Places(places) => (places.clone(), &[]),
             Case::Cycle(steps) => (Vec::new(), steps),
         };
@@ -43,7 +42,7 @@ impl Evidence<'_> {
         order.sort_by_key(|tx| (self.index.transactions[*tx as usize].begin_ns, *tx));
         let transaction = |tx: u32| order.iter().position(|other| *other == tx).expect("it was chosen");
         let operation = |tx: u32, op: u32| chosen[&tx].iter().position(|other| *other == op).expect("it was chosen");
-        let arrow = |(step, ends): (&Step, &(Option<u32>, Option<u32>))| Arrow {
+        let arrow = |(step, ends): (&Link, &(Option<u32>, Option<u32>))| Arrow {
             reason: match step.label {
                 WW => Reason::Overwrote,
                 WR => Reason::Saw,
@@ -62,9 +61,9 @@ impl Evidence<'_> {
         positions.sort_unstable();
         places.dedup();
         let excerpted = |tx: &u32| {
-            let whole = &self.index.transactions[*tx as usize];
-            let operations = chosen[tx].iter().map(|op| whole.operations[*op as usize].clone()).collect();
-            Transaction { operations, ..whole.without_operations() }
+            let Transaction { session, begin_ns, end_ns, outcome, operations } = &self.index.transactions[*tx as usize];
+            let operations = chosen[tx].iter().map(|op| operations[*op as usize].clone()).collect();
+            Transaction { session: *session, begin_ns: *begin_ns, end_ns: *end_ns, outcome: *outcome, operations }
         };
         Anomaly {
             kind,
@@ -80,13 +79,13 @@ impl Evidence<'_> {
     }
 
     /// Operations of both transactions that a step is about.
-    fn operations_of(&self, step: &Step) -> (Option<u32>, Option<u32>) {
+    fn operations_of(&self, step: &Link) -> (Option<u32>, Option<u32>) {
         if step.label & (WW | WR | RW | PREDICATE | TIMED) == 0 {
             return (None, None);
         }
         let made = self.index.write(step.version);
         let item = made.map_or_else(|| step.version - self.index.initial(0), |write| write.item);
-        let is_list = self.index.items[item as usize].space != Space::Register;
+        let is_list = self.index.items[item as usize] != Space::Register;
         let read = |tx| {
             let mut reads = self.accesses_of(tx).iter().filter(|access| access.item == item);
             let is_read = |kind| !matches!(kind, AccessKind::Write | AccessKind::Void);
@@ -126,52 +125,29 @@ impl Evidence<'_> {
                 unknown.push(other);
             }
         }
-        let mut seen = BTreeSet::<(u32, u64)>::new();
-        let mut absent = BTreeSet::<u32>::new();
-        let mut reads: Vec<(u32, u32)> = items.iter().filter_map(|item| self.longest[*item as usize]).collect();
-        reads.iter().for_each(|(tx, op)| _ = chosen.entry(*tx).or_default().insert(*op));
-        reads.extend(chosen.iter().flat_map(|(tx, ops)| ops.iter().map(|op| (*tx, *op))));
-        for (tx, op) in reads {
-            let action = self.index.action(tx, op);
-            match action {
-                Action::Read { key, version: None } => _ = absent.insert(self.index.register(*key)),
-                Action::Read { key, version: Some(version) } => _ = seen.insert((self.index.register(*key), *version)),
-                Action::ReadRange { from, to, rows } => {
-                    let written = self.index.written(&(*from..=(*to).max(*from)));
-                    absent.extend(written.iter().map(|(_, item)| *item));
-                    seen.extend(rows.iter().map(|(key, version)| (self.index.register(*key), *version)));
-                }
-                Action::ReadList { elements, .. } => {
-                    let item = self.index.item(action).expect("a list is an item");
-                    seen.extend(elements.iter().map(|element| (item, *element)));
-                }
-                _ => {}
-            }
-        }
-        let writers = seen.iter().filter_map(|(item, payload)| match self.index.lookup(*item, *payload) {
-            Lookup::Version(version) => Some((self.index.tx_of(version)?, *item)),
-            _ => None,
-        });
-        let mut writers: BTreeSet<(u32, u32)> = writers.collect();
-        for item in absent {
-            let deletions = self.index.writes_of(item).iter().map(|version| &self.index.writes[*version as usize]);
-            writers.extend(deletions.filter(|write| write.is_deletion).map(|write| (write.tx, item)));
-            let is_of = |op: &u32, tx: u32| match self.index.action(tx, *op) {
-                Action::Read { key, version } => *version == Some(0) && self.index.register(*key) == item,
-                Action::ReadRange { rows, .. } => rows.contains(&(self.index.items[item as usize].key, 0)),
-                _ => false,
-            };
-            if let Some(tx) = self.existed[item as usize] {
-                let operations = 0..self.index.transactions[tx as usize].operations.len() as u32;
-                chosen.entry(tx).or_default().extend(operations.clone().find(|op| is_of(op, tx)));
+        choose(items.iter().filter_map(|item| self.longest[*item as usize]), chosen);
+        let mut writers = BTreeSet::<(u32, u32)>::new();
+        for (tx, op) in chosen.iter().flat_map(|(tx, ops)| ops.iter().map(|op| (*tx, *op))).collect::<Vec<_>>() {
+            let accesses =
+                self.accesses_of(tx).iter().filter(|access| access.op == op && access.kind != AccessKind::Write);
+            for Access { item, version, kind, .. } in accesses.copied() {
+                let is_absent = kind != AccessKind::Read && self.index.items[item as usize] == Space::Register;
+                let elements = self.index.all_elements(tx, op);
+                let is_seen = |(number, write): &(u32, &Write)| {
+                    *number == version || (is_absent && write.is_deletion) || elements.contains(&write.payload)
+                };
+                writers.extend(self.index.made(item).filter(is_seen).map(|(_, write)| (write.tx, item)));
+                choose(self.existed[item as usize].filter(|_| is_absent), chosen);
             }
         }
         for (tx, item) in writers {
-            for write in self.index.writes_of(item).iter().map(|version| &self.index.writes[*version as usize]) {
-                if write.tx == tx {
-                    chosen.entry(tx).or_default().insert(write.op);
-                }
-            }
+            let own = self.index.made(item).filter(|(_, write)| write.tx == tx);
+            choose(own.map(|(_, write)| (tx, write.op)), chosen);
         }
     }
+}
+
+/// Adds operations to those chosen.
+fn choose(operations: impl IntoIterator<Item = (u32, u32)>, chosen: &mut Chosen) {
+    operations.into_iter().for_each(|(tx, op)| _ = chosen.entry(tx).or_default().insert(op));
 }

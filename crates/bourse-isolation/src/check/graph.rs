@@ -18,13 +18,14 @@ pub(crate) const TIMED: u8 = 64;
 /// Anti-dependencies of either kind.
 pub(crate) const MISSES: u8 = RW | PREDICATE;
 
-/// Edge as it is collected.
+/// Edge with its source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) from: u32,
     pub(crate) to: u32,
     /// Version that was read or overwritten.
     pub(crate) version: u32,
+    /// Labels; one of them in a circle.
     pub(crate) label: u8,
 }
 
@@ -62,30 +63,23 @@ impl Graph {
         &self.edges[self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize]
     }
 
-    /// Strongly connected components of more than one node, by edges with one of `labels` between nodes of one `scope`; scope 0 is left
-    /// out.
-    pub(crate) fn components(&self, labels: u8, scope: &[u32]) -> Vec<Vec<u32>> {
-        components(self.nodes(), |node, at| {
+    /// Strongly connected components of more than one state, by edges with one of `labels` between nodes of one `scope`; scope 0 is left
+    /// out. State `2n` is node `n`. If `is_nonadjacent`, no two anti-dependencies follow each other: state `2n + 1` is node `n` reached
+    /// by one.
+    pub(crate) fn components(&self, labels: u8, scope: &[u32], is_nonadjacent: bool) -> Vec<Vec<u32>> {
+        let states = 1 + u32::from(is_nonadjacent);
+        let next = |state: u32, at: &mut u32| {
+            let (node, missed) = (state / states, state % states == 1);
             let home = scope[node as usize];
-            let edges = self.from(node).get(*at as usize..).filter(|_| home != 0)?;
-            let found = edges.iter().position(|edge| edge.label & labels != 0 && scope[edge.to as usize] == home)?;
-            *at += found as u32 + 1;
-            Some(edges[found].to)
-        })
-    }
-
-    /// Components of walks in which no two anti-dependencies follow each other: node `2n` is node `n` reached by another edge, `2n + 1`
-    /// by an anti-dependency.
-    pub(crate) fn components_nonadjacent(&self, scope: &[u32]) -> Vec<Vec<u32>> {
-        components(self.nodes() * 2, |state, at| {
-            let (node, missed) = (state / 2, state % 2 == 1);
-            let home = scope[node as usize];
-            let allowed = if missed { WW | WR } else { WW | WR | MISSES };
+            let allowed = if missed { labels & !MISSES } else { labels };
             let edges = self.from(node).get(*at as usize..).filter(|_| home != 0)?;
             let found = edges.iter().position(|edge| edge.label & allowed != 0 && scope[edge.to as usize] == home)?;
             *at += found as u32 + 1;
-            Some(edges[found].to * 2 + u32::from(edges[found].label & MISSES != 0))
-        })
+            Some(edges[found].to * states + u32::from(is_nonadjacent && edges[found].label & MISSES != 0))
+        };
+        let mut found = components(self.nodes() * states as usize, next);
+        found.iter_mut().flatten().for_each(|state| *state *= 2 / states);
+        found
     }
 }
 

@@ -3,32 +3,7 @@
 use crate::check::graph::grouped;
 use crate::{Action, History, Transaction, TransactionOutcome};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::RangeInclusive;
-
-/// Hash of numbers by one multiplication: keys are drawn by a workload, not by an attacker, and are looked up millions of times.
-#[derive(Debug, Default)]
-pub(crate) struct NumberHasher(u64);
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.write_u64(u64::from(number));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(29) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
-
-type Map<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// Name space of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +11,6 @@ pub(crate) enum Space {
     Register,
     List,
     Counter,
-}
-
-/// A register, list or counter.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Item {
-    pub(crate) space: Space,
-    pub(crate) key: u64,
 }
 
 /// One write, deletion, append or increment. Its number is the number of the version that it made.
@@ -58,31 +26,19 @@ pub(crate) struct Write {
     pub(crate) payload: u64,
 }
 
-/// Number of no version.
+/// Number of no version: of one that two writes claim to have made, too.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Number of a version that two writes claim to have made.
-const AMBIGUOUS: u32 = u32::MAX - 1;
-
-/// Result of a look-up of a version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lookup {
-    /// Number of the version.
-    Version(u32),
-    /// Several writes claim to have made it.
-    Ambiguous,
-    /// No transaction made it.
-    Garbage,
-}
 
 #[derive(Debug)]
 pub(crate) struct Index<'h> {
     pub(crate) transactions: &'h [Transaction],
-    pub(crate) items: Vec<Item>,
+    /// Name spaces of the items: registers, lists and counters.
+    pub(crate) items: Vec<Space>,
     pub(crate) writes: Vec<Write>,
     /// Whether a transaction is committed, or of unknown outcome and seen by one that counts.
     pub(crate) counts: Vec<bool>,
-    numbers: [Map<u64, u32>; 3],
-    versions: Map<(u32, u64), u32>,
+    numbers: [HashMap<u64, u32>; 3],
+    versions: HashMap<(u32, u64), u32>,
     writes_offsets: Vec<u32>,
     writes_order: Vec<u32>,
     /// Keys and items of registers that are written, sorted.
@@ -111,7 +67,7 @@ impl<'h> Index<'h> {
             writes: Vec::new(),
             counts,
             numbers: Default::default(),
-            versions: Map::default(),
+            versions: HashMap::new(),
             writes_offsets: Vec::new(),
             writes_order: Vec::new(),
             written: Vec::new(),
@@ -157,7 +113,7 @@ impl<'h> Index<'h> {
                     if !is_deletion && space != Space::Counter {
                         let made = self.versions.entry((item, payload)).or_insert(version);
                         if *made != version || (space == Space::Register && payload == 0) {
-                            *made = AMBIGUOUS;
+                            *made = NONE;
                         }
                     }
                     let (tx, op) = (number as u32, op as u32);
@@ -175,7 +131,7 @@ impl<'h> Index<'h> {
     fn intern(&mut self, space: Space, key: u64) -> u32 {
         let items = &mut self.items;
         *self.numbers[space as usize].entry(key).or_insert_with(|| {
-            items.push(Item { space, key });
+            items.push(space);
             items.len() as u32 - 1
         })
     }
@@ -202,6 +158,11 @@ impl<'h> Index<'h> {
         &self.writes_order[offsets[item as usize] as usize..offsets[item as usize + 1] as usize]
     }
 
+    /// Writes of an item with their numbers, in the same order.
+    pub(crate) fn made(&self, item: u32) -> impl DoubleEndedIterator<Item = (u32, &Write)> + Clone {
+        self.writes_of(item).iter().map(|version| (*version, &self.writes[*version as usize]))
+    }
+
     /// Number of an item's state at the start.
     pub(crate) fn initial(&self, item: u32) -> u32 {
         self.writes.len() as u32 + item
@@ -221,25 +182,21 @@ impl<'h> Index<'h> {
         self.write(version).map(|write| write.tx)
     }
 
-    pub(crate) fn lookup(&self, item: u32, payload: u64) -> Lookup {
-        match self.versions.get(&(item, payload)) {
-            Some(&AMBIGUOUS) => Lookup::Ambiguous,
-            Some(version) => Lookup::Version(*version),
-            None if payload == 0 && self.items[item as usize].space == Space::Register => {
-                Lookup::Version(self.initial(item))
-            }
-            None => Lookup::Garbage,
-        }
+    /// Number of a version; [`NONE`] if several writes claim to have made it, `None` if no transaction did.
+    pub(crate) fn lookup(&self, item: u32, payload: u64) -> Option<u32> {
+        let is_initial = payload == 0 && self.items[item as usize] == Space::Register;
+        self.versions.get(&(item, payload)).copied().or_else(|| is_initial.then(|| self.initial(item)))
     }
 
     pub(crate) fn outcome(&self, tx: u32) -> TransactionOutcome {
         self.transactions[tx as usize].outcome
     }
 
-    /// Time from which a transaction's writes are known to be there; `None` for an unknown outcome, which may take effect at any time.
+    /// Time from which a transaction's writes are known to be there; `None` for an unknown outcome, which may take effect at any time,
+    /// and for times that cannot be.
     pub(crate) fn acknowledged(&self, tx: u32) -> Option<u64> {
         let tx = &self.transactions[tx as usize];
-        (tx.outcome == TransactionOutcome::Committed).then_some(tx.end_ns)
+        (tx.outcome == TransactionOutcome::Committed && tx.begin_ns <= tx.end_ns).then_some(tx.end_ns)
     }
 
     /// Numbers of the transactions that count.
@@ -251,15 +208,18 @@ impl<'h> Index<'h> {
         &self.transactions[tx as usize].operations[op as usize].action
     }
 
+    /// Elements of a list that an operation read.
+    pub(crate) fn all_elements(&self, tx: u32, op: u32) -> &'h [u64] {
+        let Action::ReadList { elements, .. } = self.action(tx, op) else { return &[] };
+        elements
+    }
+
     /// Elements of a list that an operation read, without those at the end that its own transaction appended: their place is not final
     /// before it commits.
     pub(crate) fn elements(&self, tx: u32, op: u32) -> &'h [u64] {
-        let action = self.action(tx, op);
-        let (Action::ReadList { elements, .. }, Some(item)) = (action, self.item(action)) else { return &[] };
-        let is_own = |element: &&u64| match self.lookup(item, **element) {
-            Lookup::Version(version) => self.tx_of(version) == Some(tx),
-            _ => false,
-        };
+        let elements = self.all_elements(tx, op);
+        let Some(item) = self.item(self.action(tx, op)) else { return elements };
+        let is_own = |element: &&u64| self.lookup(item, **element).and_then(|version| self.tx_of(version)) == Some(tx);
         &elements[..elements.len() - elements.iter().rev().take_while(is_own).count()]
     }
 
@@ -281,7 +241,8 @@ impl<'h> Index<'h> {
                             let item = self.item(&operation.action).expect("a list is an item");
                             let elements = self.elements(tx, op);
                             let length = longest[item as usize].map_or(0, |(tx, op)| self.elements(tx, op).len());
-                            if elements.len() > length && !(aborted[item as usize] && self.aborted(item, elements)) {
+                            let is_aborted = |element: &u64| self.aborted_version(item, *element).is_some();
+                            if elements.len() > length && !(aborted[item as usize] && elements.iter().any(is_aborted)) {
                                 longest[item as usize] = Some((tx, op));
                             }
                         }
@@ -302,10 +263,7 @@ impl<'h> Index<'h> {
                 let elements = read.map_or(&[][..], |(tx, op)| self.elements(tx, op));
                 seen.extend(elements.iter().map(|element| (item, *element)));
             }
-            let writers = seen.into_iter().filter_map(|(item, payload)| match self.lookup(item, payload) {
-                Lookup::Version(version) => self.tx_of(version),
-                _ => None,
-            });
+            let writers = seen.into_iter().filter_map(|(item, payload)| self.tx_of(self.lookup(item, payload)?));
             let is_new = |tx: &u32| self.outcome(*tx) == TransactionOutcome::Unknown && !self.counts[*tx as usize];
             let new: Vec<u32> = writers.filter(is_new).collect();
             if new.is_empty() {
@@ -315,14 +273,9 @@ impl<'h> Index<'h> {
         }
     }
 
-    /// Whether a list has an element of a transaction that was rolled back.
-    fn aborted(&self, item: u32, elements: &[u64]) -> bool {
-        elements.iter().any(|element| self.aborted_version(item, *element).is_some())
-    }
-
     /// Version of a transaction that was rolled back.
     pub(crate) fn aborted_version(&self, item: u32, payload: u64) -> Option<u32> {
-        let Lookup::Version(version) = self.lookup(item, payload) else { return None };
+        let version = self.lookup(item, payload)?;
         let tx = self.tx_of(version)?;
         (self.outcome(tx) == TransactionOutcome::RolledBack).then_some(version)
     }

@@ -5,7 +5,7 @@ use crate::TransactionOutcome::{RolledBack, Unknown};
 use crate::check::cases::Cases;
 use crate::check::evidence::{Access, AccessKind, Evidence, Succession};
 use crate::check::graph::{Link, PREDICATE, RW, SESSION, TIME, TIMED, WR, WW, grouped};
-use crate::check::index::{NONE, Space};
+use crate::check::index::{NONE, Space, Write};
 
 /// Most edges from one read to those who overwrote what it read. More are needed only if many wrote without reading, and cost memory
 /// that grows with the product of reads and writes.
@@ -43,7 +43,7 @@ impl Evidence<'_> {
         let mut is_preceded = vec![false; self.index.writes.len()];
         self.successions.iter().for_each(|succession| is_preceded[succession.to as usize] = true);
         for (number, write) in (0_u32..).zip(&self.index.writes) {
-            let is_register = self.index.items[write.item as usize].space == Space::Register;
+            let is_register = self.index.items[write.item as usize] == Space::Register;
             if is_register && write.is_last && self.index.counts[write.tx as usize] && !is_preceded[number as usize] {
                 let from = self.index.initial(write.item);
                 self.successions.push(Succession { from, to: number, read: None });
@@ -135,7 +135,7 @@ impl Evidence<'_> {
                 }
                 writer.and_then(|writer| self.index.acknowledged(writer))
             };
-            if let Some(since) = since.filter(|_| self.index.items[access.item as usize].space == Space::Register) {
+            if let Some(since) = since.filter(|_| self.index.items[access.item as usize] == Space::Register) {
                 let known = if access.version == NONE { &[] } else { order.of(access.version) };
                 self.link_later(tx, &access, known, since);
             }
@@ -166,45 +166,38 @@ impl Evidence<'_> {
         self.links.extend(found);
     }
 
-    /// Orders the increments of each counter by value. Equal values are lost updates; a value beyond the number of increments shows one
-    /// that was rolled back.
+    /// Orders the increments of each counter by value. Equal values are lost updates; the value of an increment that was rolled back must
+    /// be counted again.
     fn count_up(&mut self, cases: &mut Cases) {
         let has_unknown = self.index.transactions.iter().any(|tx| tx.outcome == Unknown);
         for item in 0..self.index.items.len() as u32 {
-            if self.index.items[item as usize].space != Space::Counter {
+            if self.index.items[item as usize] != Space::Counter {
                 continue;
             }
-            let all = self.index.writes_of(item).iter().map(|version| (*version, self.index.writes[*version as usize]));
-            let (mut counted, others): (Vec<_>, Vec<_>) =
-                all.partition(|(_, write)| self.index.counts[write.tx as usize]);
+            let counts = |write: &(u32, &Write)| self.index.counts[write.1.tx as usize];
+            let (mut counted, others): (Vec<_>, Vec<_>) = self.index.made(item).partition(counts);
             counted.sort_by_key(|(_, write)| write.payload);
-            let place = |write: &crate::check::index::Write| (write.tx, write.op);
-            // First increment of the value before, and the value.
-            let (mut before, mut missing) = (None::<(u32, u32)>, false);
+            // The first increment to the value before.
+            let (mut before, mut is_complete) = (None::<(u32, &Write)>, !has_unknown);
             for group in counted.chunk_by(|one, other| one.1.payload == other.1.payload) {
-                let (version, first) = group[0];
-                let value = first.payload;
-                for (_, write) in &group[1..] {
-                    if write.tx != first.tx {
-                        cases.offer(LostUpdate, &[place(&first), place(write)]);
-                    }
+                let first = group[0].1;
+                for (_, write) in group.iter().filter(|(_, write)| write.tx != first.tx) {
+                    cases.offer(LostUpdate, &[(first.tx, first.op), (write.tx, write.op)]);
                 }
-                let expected = before.map_or(0, |(version, _)| self.index.writes[version as usize].payload) + 1;
-                if value > expected && !missing && !has_unknown {
-                    missing = true;
-                    let is_cause = |write: &&(u32, crate::check::index::Write)| {
-                        write.1.payload + 1 == value && self.index.outcome(write.1.tx) == RolledBack
-                    };
-                    if let Some((_, aborted)) = others.iter().find(is_cause) {
-                        cases.offer(G1a, &[place(aborted), place(&first)]);
-                    }
+                let is_next = first.payload == before.map_or(0, |(_, write)| write.payload) + 1;
+                let is_cause =
+                    |write: &Write| write.payload + 1 == first.payload && self.index.outcome(write.tx) == RolledBack;
+                if let Some((_, aborted)) = others.iter().find(|(_, write)| !is_next && is_complete && is_cause(write))
+                {
+                    cases.offer(G1a, &[(aborted.tx, aborted.op), (first.tx, first.op)]);
                 }
-                if let Some((earlier, from)) = before {
-                    let label = if value == expected { WW | WR } else { WW };
+                is_complete &= is_next;
+                if let Some((version, earlier)) = before {
+                    let (from, label) = (earlier.tx, if is_next { WW | WR } else { WW });
                     let later = group.iter().filter(|(_, write)| write.tx != from);
-                    self.links.extend(later.map(|(_, write)| Link { from, to: write.tx, version: earlier, label }));
+                    self.links.extend(later.map(|(_, write)| Link { from, to: write.tx, version, label }));
                 }
-                before = Some((version, first.tx));
+                before = Some(group[0]);
             }
         }
     }

@@ -100,6 +100,37 @@ fn lists(seed: u64) -> History {
     History { name: "lists".to_owned(), transactions: transactions.into_iter().enumerate().map(transaction).collect() }
 }
 
+/// A history as a file may have it: versions twice, ranges and times the wrong way round.
+fn nonsense(seed: u64) -> History {
+    let mut numbers = Numbers(seed);
+    let mut transactions = Vec::new();
+    for _ in 0..numbers.below(9) {
+        let mut operations = Vec::new();
+        for _ in 0..numbers.below(6) {
+            let [kind, key, version, other] = [8, 3, 4, 4].map(|limit| numbers.below(limit));
+            let action = match kind {
+                0 => Action::Read { key, version: Some(version) },
+                1 => Action::Read { key, version: None },
+                2 => Action::Write { key, version },
+                3 => Action::Delete { key },
+                4 => Action::Append { key, element: version },
+                5 => Action::ReadList { key, elements: [version, other, key][other as usize % 3..].to_vec() },
+                6 => Action::ReadRange { from: other, to: key, rows: vec![(key, version), (other, version)] },
+                _ => Action::Count { key, value: version },
+            };
+            operations.push(Operation { begin_ns: numbers.below(50), end_ns: numbers.below(50), action });
+        }
+        let [session, begin_ns, end_ns, outcome] = [3, 50, 50, 4].map(|limit| numbers.below(limit));
+        let outcome = match outcome {
+            0 => TransactionOutcome::RolledBack,
+            1 => TransactionOutcome::Unknown,
+            _ => TransactionOutcome::Committed,
+        };
+        transactions.push(Transaction { session: session as u32, begin_ns, end_ns, outcome, operations });
+    }
+    History { name: "nonsense".to_owned(), transactions }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -112,6 +143,18 @@ proptest! {
     #[test]
     fn a_refuted_level_has_no_execution_whatever_was_read(seed: u64, is_everything: bool) {
         compare(&arbitrary(seed, if is_everything { Mix::Everything } else { Mix::Registers }), false)?;
+    }
+
+    #[test]
+    fn any_history_is_checked_and_told(seed: u64) {
+        let history = nonsense(seed);
+        for anomaly in check(&history).anomalies {
+            prop_assert!(!anomaly.story(|_| None).is_empty());
+            check(&anomaly.excerpt);
+        }
+        let mut bytes = Vec::new();
+        history.write(&mut bytes).expect("memory");
+        prop_assert_eq!(History::read(&bytes[..]).expect("what was written"), history);
     }
 
     #[test]
