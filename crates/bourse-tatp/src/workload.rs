@@ -51,7 +51,7 @@ impl Workload for Tatp {
         match size.0.as_slice() {
             [count] if *count >= CHUNK && count % CHUNK == 0 && *count < 1_000_000_000 => Ok(()),
             [count] => Err(format!(
-                "invalid number of subscribers '{count}': expected a multiple of {CHUNK} below 1,000,000,000"
+                "invalid number of subscribers '{count}': expected a multiple of 1,000 from 1,000 to 999,999,000"
             )),
             numbers => Err(format!("{} numbers of a size: expected 1", numbers.len())),
         }

@@ -125,12 +125,22 @@ pub(crate) fn begin() {
 #[must_use]
 pub(crate) fn on(part: SpentPart) -> Spending {
     let (mut watch, now) = watch();
-    Spending { before: watch.switch(now, part) }
+    Spending { before: watch.switch(now, part), begun: now }
 }
 
 /// A running part of the time.
 pub(crate) struct Spending {
     before: SpentPart,
+    begun: Duration,
+}
+
+impl Spending {
+    /// Ends the part and counts its time to none: nothing came of it.
+    pub(crate) fn in_vain(self) {
+        let (mut watch, now) = watch();
+        let part = watch.switch(now, self.before);
+        watch.give(now, part, SpentPart::Other, now.saturating_sub(self.begun));
+    }
 }
 
 impl Drop for Spending {
@@ -152,12 +162,6 @@ pub(crate) fn of_process(parts: &SpentParts) {
     let (mut watch, now) = watch();
     let named = parts.iter().filter(|(part, _)| !matches!(part, SpentPart::Rounds | SpentPart::Other));
     named.for_each(|(part, ns)| watch.give(now, SpentPart::Rounds, *part, Duration::from_nanos(*ns)));
-}
-
-/// Counts so much of the time of a part to none: nothing came of it.
-pub(crate) fn count_in_vain(part: SpentPart, time: Duration) {
-    let (mut watch, now) = watch();
-    watch.give(now, part, SpentPart::Other, time);
 }
 
 /// Counts the phases of a round that was run while it was begun and ended here.

@@ -1,6 +1,6 @@
 //! Checks before a run, so that no run measures another database than the declared one.
 
-use super::{CheckResult, Depth, collected, contents, counts, in_snapshot, schema};
+use super::{CheckResult, Depth, after_schema, collected, contents, counts, in_snapshot, schema};
 use crate::load::Fingerprint;
 use crate::workload::Workload;
 use bourse_engine::{Engine, EngineError};
@@ -20,11 +20,12 @@ pub fn before_run(
     let mut session = engine.session()?;
     collected(progress, &mut |note| {
         in_snapshot(&mut *session, &mut |db| {
-            note(schema::check(db, workload, fingerprint.constraints)?);
-            for table in workload.tables() {
-                note(counts::check(db, workload, table, &fingerprint.size)?);
-            }
-            contents::check(db, workload, &fingerprint.size, depth, note)
+            after_schema(schema::check(db, workload, fingerprint.constraints)?, note, &mut |note| {
+                for table in workload.tables() {
+                    note(counts::check(db, workload, table, &fingerprint.size)?);
+                }
+                contents::check(db, workload, &fingerprint.size, depth, note)
+            })
         })
     })
 }

@@ -104,9 +104,10 @@ pub fn check_all(
 ) -> Result<Vec<CheckResult>, EngineError> {
     collected(progress, &mut |note| {
         let mut session = engine.session()?;
-        note(schema::check(&mut *session, workload, fingerprint.constraints)?);
-        in_snapshot(&mut *session, &mut |db| check_state(db, workload, &fingerprint.size, note))?;
-        contents::check(&mut *session, workload, &fingerprint.size, Depth::Full, note)?;
+        after_schema(schema::check(&mut *session, workload, fingerprint.constraints)?, note, &mut |note| {
+            in_snapshot(&mut *session, &mut |db| check_state(db, workload, &fingerprint.size, note))?;
+            contents::check(&mut *session, workload, &fingerprint.size, Depth::Full, note)
+        })?;
         drop(session);
         note(integrity(engine)?);
         Ok(())
@@ -124,6 +125,18 @@ fn collected(progress: &mut dyn FnMut(&CheckResult), checks: &mut Checks<'_>) ->
         results.push(checked);
     })?;
     Ok(results)
+}
+
+/// Reports the check of the schema, then makes others. If it has failed, an error of theirs only follows from it: a query for a
+/// table that is missing.
+fn after_schema(
+    schema: CheckResult,
+    note: &mut dyn FnMut(CheckResult),
+    others: &mut Checks<'_>,
+) -> Result<(), EngineError> {
+    let holds = schema.passed();
+    note(schema);
+    others(note).or_else(|error| if holds { Err(error) } else { Ok(()) })
 }
 
 /// Runs every check of a database's state: conditions, row counts, foreign keys. `progress` is called after each.

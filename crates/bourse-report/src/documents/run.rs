@@ -212,8 +212,18 @@ fn again(file: &RunFile) -> Vec<SheetPart> {
     let mut origins: Vec<_> = file.cases.iter().filter_map(|case| case.origin.as_ref()).collect();
     origins.dedup();
     let is_merged = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
-    let own =
-        (!is_merged).then(|| RepeatCommand { command: file.provenance.command.clone(), ..RepeatCommand::default() });
+    let others = CaseView::all(file).iter().map(CaseView::other_drivers).max().unwrap_or(0);
+    let name = match others {
+        0 => String::new(),
+        others => {
+            format!("with {}", units::counted(others.into(), "other driver's command", "other drivers' commands"))
+        }
+    };
+    let own = (!is_merged).then(|| RepeatCommand {
+        name,
+        command: file.provenance.command.clone(),
+        ..RepeatCommand::default()
+    });
     let of = origins.into_iter().map(|origin| RepeatCommand {
         name: origin.started_at.clone(),
         command: origin.command.clone(),

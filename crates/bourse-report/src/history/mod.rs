@@ -109,8 +109,13 @@ impl StoredRun {
 
 fn figure(view: &CaseView<'_>, machine: &Machine) -> StoredFigure {
     let (case, workload) = (view.case, &view.case.workload);
-    let value = view.valid_figure();
-    let interval = view.estimate().and_then(|it| it.interval).filter(|_| value.is_some());
+    let (value, unit) = match &case.search {
+        // The answer is the rate that was found; the figure is what was completed at it.
+        Some(search) => (search.highest_passing.filter(|_| search.confirmed), format!("{} by --find-max", search.unit)),
+        None => (view.valid_figure(), view.unit().to_owned()),
+    };
+    let value = value.filter(|_| view.validity() == FigureValidity::Counts);
+    let interval = view.estimate().and_then(|it| it.interval).filter(|_| value.is_some() && case.search.is_none());
     let (tone, words) = checks_words(view);
     let settings: Vec<String> = settings(case).iter().map(|it| format!("{}={}", it.name, it.value)).collect();
     StoredFigure {
@@ -121,7 +126,7 @@ fn figure(view: &CaseView<'_>, machine: &Machine) -> StoredFigure {
         likeness: Likeness::of(case, machine),
         engine: format!("{} {}", case.engine.name, case.engine.version),
         durability: case.engine.durability.name().to_owned(),
-        unit: view.unit().to_owned(),
+        unit,
         value,
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),

@@ -197,7 +197,13 @@ impl Page {
     fn again(&mut self, file: &RunFile) {
         let measured_before = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
         if !measured_before {
-            self.command("again:", &file.provenance.command);
+            let others = CaseView::all(file).iter().map(CaseView::other_drivers).max().unwrap_or(0);
+            let with = match others {
+                0 => "again:".to_owned(),
+                1 => "again, with the other driver's command:".to_owned(),
+                _ => format!("again, with the commands of the other {others} drivers:"),
+            };
+            self.command(&with, &file.provenance.command);
         }
     }
 }

@@ -5,7 +5,7 @@ use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::check::{Depth, before_run, check_all};
 use bourse_oltp::load::{Constraints, ExistingDatabase, Fingerprint, LoadOptions, identify, load};
 use bourse_oltp::mix::{Reference, Sequence, Transactions as _};
-use bourse_oltp::verify::{Extent, Sampled as _, lockstep};
+use bourse_oltp::verify::{Extent, ReferenceTables, Sampled as _, lockstep};
 use bourse_oltp::{Size, Workload as _};
 use bourse_schema::SQLITE;
 use bourse_tatp::{Tatp, size_of};
@@ -88,18 +88,50 @@ fn thousands_of_transactions_do_what_the_reference_does() {
     assert!(verdict.difference.is_none(), "{}", verdict.difference.unwrap());
     assert_eq!((verdict.transactions, verdict.digests.len()), (20_000, 4));
     assert_eq!(failed(&engine, &fingerprint), [""; 0]);
-    // Misses as the population makes them: five of eight subscribers have access data or a service of a kind.
     let used = identify(&engine, &Tatp).unwrap().to_string();
     assert!(used.starts_with("used by earlier runs: ") && used.ends_with(" subscribers' locations changed"), "{used}");
-    let count = |kind: usize, is_of: &dyn Fn(i32) -> bool| -> u64 {
-        verdict.outcomes.iter().filter(|((at, code), _)| *at == kind && is_of(*code)).map(|(_, count)| count).sum()
-    };
-    let completed = |kind: usize| count(kind, &|code| code == 0) as f64 / count(kind, &|_| true) as f64;
-    for (kind, about) in [(0, 1.0), (2, 0.625), (3, 0.625), (4, 1.0)] {
-        assert!((completed(kind) - about).abs() < 0.1, "{}: {}", Tatp::NAMES[kind], completed(kind));
+}
+
+/// Shares of hits in percent that follow from the population and the inputs, as docs/tatp.md has them.
+fn hits() -> [f64; 7] {
+    // One to four of four kinds, and none to three of three hours, each number equally likely.
+    let (of_kind, of_hour) = (2.5 / 4.0, 1.5 / 3.0);
+    let (mut forwarded, mut all) = (0.0, 0.0);
+    let hours = [0, 8, 16];
+    for (from, until) in hours.iter().flat_map(|from| (1..=24).map(move |until| (*from, until))) {
+        for chosen in 0..8_u32 {
+            // The sets of as many hours are equally likely.
+            let weight = if matches!(chosen.count_ones(), 1 | 2) { 1.0 / 3.0 } else { 1.0 };
+            let is_chosen = |at: &usize| chosen >> at & 1 == 1 && hours[*at] <= from;
+            // The last hour is one to eight hours after the first.
+            let ends_before = |at: usize| (1..=8).filter(|lasts| hours[at] + lasts <= until).count() as f64 / 8.0;
+            let missed: f64 = (0..3).filter(is_chosen).map(ends_before).product();
+            forwarded += weight * (1.0 - missed);
+            all += weight;
+        }
     }
-    for kind in [1, 5, 6] {
-        assert!((0.1..0.5).contains(&completed(kind)), "{}: {}", Tatp::NAMES[kind], completed(kind));
+    let new_destination = of_kind * 0.85 * forwarded / all;
+    let inserted = of_kind * (1.0 - of_hour);
+    [1.0, new_destination, of_kind, of_kind, 1.0, inserted, of_kind * of_hour].map(|share| 100.0 * share)
+}
+
+#[test]
+fn as_many_transactions_hit_as_follow_from_population_and_inputs() {
+    let page = include_str!("../../../../docs/tatp.md");
+    let mut reference = ReferenceTables::load(&Tatp, &size_of(50_000));
+    let mut counts = [[0.0_f64; 2]; 7];
+    for input in Tatp::emulator(&size_of(50_000), 3).take(100_000) {
+        let (code, _) = Tatp::expected(&mut reference, &input);
+        let [hits, all] = &mut counts[Tatp::kind(&input)];
+        (*hits, *all) = (*hits + f64::from(u8::from(code == 0)), *all + 1.0);
+    }
+    for ((name, expected), [hit, all]) in Tatp::NAMES.iter().zip(hits()).zip(counts) {
+        let share = 100.0 * hit / all;
+        // Five standard deviations of so many draws of rows that are drawn unevenly.
+        let most = 5.0 * (expected * (100.0 - expected) / all).sqrt();
+        assert!((share - expected).abs() <= most, "{name}: {share} %, {expected} % expected");
+        let row = page.lines().find(|line| line.starts_with(&format!("| {name} "))).expect("a row");
+        assert!(row.contains(&format!("| {expected:.1} % |")), "{row}: {expected}");
     }
 }
 

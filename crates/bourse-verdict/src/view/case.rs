@@ -253,6 +253,12 @@ impl<'a> CaseView<'a> {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
+    /// Number of the other drivers of its shared rounds, whose commands are not those of this run file.
+    pub fn other_drivers(&self) -> u32 {
+        let shared = self.case.rounds.iter().find_map(|round| round.shared.as_ref());
+        shared.map_or(0, |shared| shared.of.saturating_sub(1))
+    }
+
     /// Number of checks with that status.
     pub fn checks_that(&self, status: CheckStatus) -> u64 {
         self.checks().filter(|(_, check)| check.status == status).count() as u64

@@ -25,7 +25,7 @@ pub(crate) enum MicroCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = run_help!(
-    "bourse micro run point-read sqlite:x.db lmdb:x.lmdb",
+    finds_max: "bourse micro run point-read sqlite:x.db lmdb:x.lmdb",
     "bourse micro run update sqlite:x.db --sweep threads=1,2,4",
     "bourse micro run point-read sqlite:x.db --find-max --limit p99=1ms",
 ))]

@@ -35,6 +35,7 @@ pub(crate) struct WatchArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
     /// List the stored runs with their figures
+    #[command(visible_alias = "list")]
     Ls(RunsLs),
     /// Print the report of a stored run
     Show {
@@ -80,6 +81,7 @@ pub(crate) struct RunsLs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
     /// List the databases that runs left
+    #[command(visible_alias = "list")]
     Ls {
         /// Folder with databases
         #[arg(value_name = "DIR", default_value = DATA_FOLDER)]

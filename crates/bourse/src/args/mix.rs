@@ -3,9 +3,10 @@
 
 use super::{
     ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs,
-    SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers,
+    SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers, run_help,
 };
 use bourse_record::ResponseLimit;
+use clap::builder::UnknownArgumentValueParser;
 use clap::{Arg, Args, Subcommand};
 use std::time::Duration;
 
@@ -25,10 +26,13 @@ pub(crate) enum MixCommand {
 
 /// Options of the database.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Database")]
+#[command(
+    next_help_heading = "Database",
+    arg(Arg::new("customers").long("customers").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--size")))
+)]
 pub(crate) struct MixDatabase {
     /// Size of the database: its number of subscribers, a multiple of 1,000
-    #[arg(long, visible_alias = "subscribers", value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
+    #[arg(long, visible_alias = "subscribers", value_name = "N", default_value_t = 100_000, value_parser = numbers::size)]
     pub(crate) size: u64,
     /// Constraints that the database declares and enforces
     #[arg(long, value_enum, default_value_t = ConstraintsArg::Full, env = "BOURSE_CONSTRAINTS")]
@@ -94,7 +98,11 @@ fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
 
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = EXIT_CODES,
+    after_help = run_help!(
+        finds_max: "bourse tatp run sqlite:t.db --users 8 --for 30s",
+        "bourse tatp run 'sqlite:t.db?sync=full' postgres+private: --rounds 6",
+        "bourse tatp run sqlite:t.db --find-max --limit p99=5ms",
+    ),
     mut_arg("users", help("Number of concurrent clients, one session each [default: 4]")),
     mut_arg("duration", help("Length of the measurement interval [default: 10s]")),
     mut_arg("warmup", help("Warm-up time before the measurement [default: 2s]")),

@@ -243,15 +243,21 @@ pub(crate) enum ConstraintsArg {
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed, was lost or is in use, 3 a \
 check failed, 130 interrupted (what was measured is still written).";
 
-/// Examples of a command that has --require-steady, and its exit codes.
+/// Examples of a command that has --require-steady, and its exit codes; `finds_max` of one that has --find-max.
 macro_rules! run_help {
-    ($($example:literal),+ $(,)?) => {
+    (finds_max: $($example:literal),+ $(,)?) => {
+        run_help!(codes: ", 6 rounds too short for a limit of --find-max"; $($example),+)
+    };
+    (codes: $more:literal; $($example:literal),+) => {
         concat!(
             "Examples:\n",
             $("  ", $example, "\n",)+
             "\nExit codes: 0 success, 1 usage or configuration, 2 the target failed, was lost or is in use, 3 a check failed, 5 \
-not steady with --require-steady, 130 interrupted (what was measured is still written)."
+not steady with --require-steady", $more, ", 130 interrupted (what was measured is still written)."
         )
+    };
+    ($($example:literal),+ $(,)?) => {
+        run_help!(codes: ""; $($example),+)
     };
 }
 pub(crate) use run_help;

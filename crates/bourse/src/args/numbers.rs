@@ -65,6 +65,11 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(0..=u64::MAX)(text)
 }
 
+/// A size of a database, which its workload checks.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    whole_number(text).ok_or_else(|| "expected a whole number, as 100000 or 100k".to_owned())
+}
+
 /// A number of customers.
 pub(crate) fn customers(text: &str) -> Result<u64, String> {
     let most = bourse_egen::MOST_CUSTOMERS.unsigned_abs();

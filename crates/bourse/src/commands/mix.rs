@@ -7,7 +7,7 @@ use crate::oltp::mixed::{MixWorkload, SetOptions, wanted};
 use crate::oltp::serve::ServedDatabase;
 use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
-use crate::plan::{mix, show::LOADED};
+use crate::plan::mix;
 use crate::progress::note;
 use crate::{engines, hold, interrupt};
 use bourse_engine::Engine;
@@ -31,7 +31,8 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
         }
         MixCommand::Load(MixLoad { target, database, plan }) => {
             let (name, size) = (mixed.workload().name(), mixed.size(database.size));
-            let described = (format!("{}, {LOADED}", mixed.workload().size_text(&size)), rows(mixed, &size));
+            mixed.workload().check_size(&size).map_err(Failure::usage)?;
+            let described = (mixed.workload().size_text(&size), rows(mixed, &size), database.reload);
             super::oltp::load::load(&target, name, needs, described, plan, |then| {
                 wanted(mixed, &database, SetOptions::ALL, then)
             })
@@ -72,6 +73,7 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
     }
     if settings.plan.dry_run {
         let size = mixed.size(arguments.database.size);
+        mixed.workload().check_size(&size).map_err(Failure::usage)?;
         let name = format!("{} verify", mixed.workload().name());
         return print(&steps(&name, targets, settings, &mixed.workload().size_text(&size), rows(mixed, &size)).show());
     }

@@ -46,7 +46,8 @@ impl Executor<'_> {
                     case.job = job.at_rate(rate);
                     case.clear();
                     for round in 0..rounds {
-                        let label = format!("{}, round {} of {}", case.label(), round + 2, rounds + 1);
+                        let of = if rounds > 1 { format!(", round {} of {rounds}", round + 1) } else { String::new() };
+                        let label = format!("{}: {rate} {} at full length{of}", case.label(), search.unit);
                         // Other requests than in the search: the answer must not depend on one sequence of them.
                         self.round(case, round + 1, rounds + 1, &label)?;
                     }

@@ -24,7 +24,6 @@ use bourse_serve::Address;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 /// Name and condition of the check of each sample.
 const CHECKS: [(&str, &str); 2] = [
@@ -76,10 +75,10 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
         let target = &case.planned.target;
         let key = (job.workload().to_owned(), target.clone());
         if !sampled.contains_key(&key) {
-            let _spending = spent::on(spent::SpentPart::Sample);
-            let begin = context.clock.now();
+            let spending = spent::on(spent::SpentPart::Sample);
             let found: SampleChecks = if engines::stays_loaded(target) {
-                let step = ProgressStep::waiting(format!("sampling transactions on {target}"));
+                let step =
+                    ProgressStep::waiting(format!("sampling the transactions of {target} on a database of their own"));
                 let request = ChildRequest::Sample { target: target.clone(), job: Box::new(job.clone()) };
                 let what = format!("the sample of transactions on {target}");
                 let sampled = child::ask(&request, target, &what, &context.interrupted);
@@ -97,8 +96,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 note(&format!("{target}: {name}{took}: {evidence}"));
             }
             if found.iter().all(|it| it.status == CheckStatus::NotApplicable) {
-                let took = Duration::from_nanos(context.clock.now() - begin);
-                spent::count_in_vain(spent::SpentPart::Sample, took);
+                spending.in_vain();
             }
             sampled.insert(key.clone(), found);
         }
@@ -126,7 +124,7 @@ pub(crate) fn of_target<S: Sampled>(
         Ok(side) => side,
         Err(why) => return Ok(none::<S>(&why)),
     };
-    let step = ProgressStep::waiting(format!("sampling transactions on {target}"));
+    let step = ProgressStep::waiting(format!("sampling the transactions of {target} on a database of their own"));
     let go_on = || if context.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let (loaded, reference) = std::thread::scope(|scope| {
         let reference = scope.spawn(|| sampled.reference());

@@ -3,7 +3,7 @@
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::plan::Plan;
-use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady};
+use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady, WorkloadKind};
 use bourse_verdict::view::warnings_of_others;
 
 /// Failed operations allowed in a round: none.
@@ -71,9 +71,14 @@ pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     if unsteady.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(Exit::NotSteady, "no steady state shown, as --require-steady demands")
-        .detail("found", unsteady.join("\n"))
-        .hint("--until-steady 5m measures until steadiness is decided; or use a longer --warmup, or a longer --for"))
+    let takes_until =
+        plan.compares.is_none() && file.cases.iter().all(|it| it.workload.kind == WorkloadKind::Brokerage);
+    let hint = match takes_until {
+        true => "--until-steady 5m measures until steadiness is decided; or use a longer --warmup, or a longer --for",
+        false => "use a longer --warmup, or a longer --for",
+    };
+    let failure = Failure::new(Exit::NotSteady, "no steady state shown, as --require-steady demands");
+    Err(failure.detail("found", unsteady.join("\n")).hint(hint))
 }
 
 /// Failure of a run with more failed operations than allowed, with an example of each case; with the reason of a round that

@@ -73,6 +73,11 @@ fn closed(mut text: String, duration: &str, writes: &[String]) -> String {
 /// Step that loads the database that a command needs.
 pub(crate) const LOADED: &str = "loaded if it does not exist";
 
+/// [`LOADED`], or the step that replaces an existing database.
+pub(crate) fn loaded(reload: bool) -> &'static str {
+    if reload { "loaded anew" } else { LOADED }
+}
+
 /// Plan of a command that runs no rounds.
 pub(crate) struct Steps<'c> {
     /// The command.
@@ -161,7 +166,8 @@ fn order(block: &CaseBlock, last: usize) -> String {
 pub(crate) fn counted(plan: &Plan) -> String {
     let number = |count: u64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
     let cases = plan.run_cases().count() as u64;
-    format!("{}, {}", number(cases, "case"), number(plan.rounds().into(), "round"))
+    let searched = if plan.run_cases().any(|case| case.job.search().is_some()) { "a search, then " } else { "" };
+    format!("{}, {searched}{}", number(cases, "case"), number(plan.rounds().into(), "round"))
 }
 
 /// A length of time in whole minutes, rounded up.

@@ -139,7 +139,10 @@ fn drivers_that_cannot_share_are_refused() {
         (&["sqlite:a.db", "--part", "1/2", "--coordinate", "nowhere"], "invalid value 'nowhere' for --coordinate"),
         (&["sqlite:a.db", "--part", "1/2", "--coordinate", "0.0.0.0:4781"], "no token is set"),
         (&["sqlite:a.db", "--part", "2/2", "--coordinate", "127.0.0.1:1", "--reload"], "driver 1 does"),
-        (&["sqlite:a.db", "--part", "2/2", "--coordinate", "unix:none", "--gather", "1s"], "error: driver 1 does not answer at bourse+unix:none"),
+        (
+            &["sqlite:a.db", "--part", "2/2", "--coordinate", "unix:none", "--gather", "1s"],
+            "error: driver 1 does not answer at bourse+unix:none",
+        ),
     ] {
         let said = refused(arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");

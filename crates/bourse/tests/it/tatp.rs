@@ -80,6 +80,18 @@ fn a_row_that_no_transaction_wrote_fails_check_and_run() {
     assert!(text(&checked.stdout).contains("FAILED  contents of access_info"), "{}", text(&checked.stdout));
     let ran = output(folder, &[&["tatp", "run", target], &SHORT[..]].concat());
     assert_eq!(ran.status.code(), Some(3), "{}", text(&ran.stderr));
+    // A table that is missing is a change like any other, the first of them also of the trace that runs leave.
+    for table in ["access_info", "subscriber"] {
+        let engine = bourse_engine_sqlite::open(&format!("sqlite:{}", folder.join("x.db").display()));
+        let mut session = engine.expect("a target").session().expect("connects");
+        session.execute_text("PRAGMA foreign_keys = OFF", &[]).expect("a setting");
+        session.execute_text(&format!("DROP TABLE {table}"), &[]).expect("drops");
+        drop(session);
+        let ran = output(folder, &[&["tatp", "run", target], &SHORT[..]].concat());
+        assert_eq!(ran.status.code(), Some(3), "{}", text(&ran.stderr));
+        assert!(text(&ran.stderr).contains("hint: --reload loads it anew"), "{}", text(&ran.stderr));
+        assert_eq!(output(folder, &["tatp", "check", target]).status.code(), Some(3));
+    }
 }
 
 #[test]
@@ -139,9 +151,20 @@ fn databases_of_two_workloads_are_not_taken_for_one_another() {
     let refused = output(folder, &["tpce", "check", "sqlite:x.db?sync=off"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("it has the tables of another workload"), "{}", text(&refused.stderr));
+    for size in ["0", "500", "1000000000"] {
+        let refused = output(folder, &["tatp", "load", "sqlite:y.db", "--dry-run", "--size", size]);
+        assert!(text(&refused.stderr).contains("expected a multiple of 1,000 from 1,000"), "{}", text(&refused.stderr));
+    }
+    let refused = output(folder, &["tatp", "run", "--customers", "1000"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("'--size'"), "{}", text(&refused.stderr));
+    let load = ["tatp", "load", "sqlite:x.db", "--dry-run"];
+    let planned = [&load[..], &[&load[..], &["--reload"]].concat()].map(|load| text(&output(folder, load).stdout));
+    assert!(planned[0].contains("loaded if it does not exist; a plan does not open what is there"), "{}", planned[0]);
+    assert!(planned[1].contains("loaded anew, in the place of one that exists"), "{}", planned[1]);
     let refused = output(folder, &["tatp", "load", "sqlite:y.db", "--size", "1500"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("expected a multiple of 1000"), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("expected a multiple of 1,000 from 1,000"), "{}", text(&refused.stderr));
 }
 
 #[test]
@@ -243,6 +266,7 @@ fn two_drivers_share_a_server() {
     assert!(merged.status.success(), "{}", text(&merged.stderr));
     let merged = text(&merged.stdout);
     let cost = merged.lines().find(|line| line.starts_with("cost of each")).expect("a cost");
+    assert!(merged.contains("again, with the other driver's command: "), "{merged}");
     assert!(cost.contains(" (client ") && cost.contains(" syncs") && !merged.contains(" · driver "), "{merged}");
 }
 
@@ -277,4 +301,32 @@ fn two_drivers_are_coordinated() {
     let refused = output(folder, &["tatp", "run", target, "--part", "1/2"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("`bourse tatp serve sqlite:x.db?sync=off`"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_search_is_listed_with_the_rate_that_it_found() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let search = ["tatp", "run", "sqlite::memory:", "--size", "1k", "--find-max", "--limit", "p50=1s"];
+    let ran = output(folder, &[&search[..], &SHORT[..]].concat());
+    let said = text(&ran.stderr);
+    let file = run_file(folder);
+    let found = file.cases[0].search.as_ref().expect("it searched");
+    if found.confirmed {
+        assert!(said.contains(" transactions/s at full length: "), "{said}");
+    }
+    assert!(!said.contains("round 2 of 2"), "{said}");
+    let listed = text(&output(folder, &["runs", "list", "--json"]).stdout);
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("JSON");
+    let figure = &listed[0]["figures"][0];
+    assert_eq!(figure["unit"], "transactions/s by --find-max", "{listed}");
+    assert_eq!(figure["value"].as_f64(), found.highest_passing.filter(|_| found.confirmed), "{listed}");
+    // The advice on steadiness names options of this command.
+    let unsteady = output(folder, &[&search[..5], &SHORT[..], &["--require-steady"]].concat());
+    assert_eq!(unsteady.status.code(), Some(5), "{}", text(&unsteady.stderr));
+    assert!(
+        text(&unsteady.stderr).contains("hint: use a longer --warmup, or a longer --for"),
+        "{}",
+        text(&unsteady.stderr)
+    );
 }

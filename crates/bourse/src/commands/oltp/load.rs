@@ -11,12 +11,13 @@ use bourse_engine::{Capabilities, Location};
 use bourse_oltp::check::Depth;
 
 /// Loads the database, or says that it exists already. `needs` are the reasons why an engine cannot run the workload; `wanted`
-/// calls its argument with the wanted database, which `words` describe and which has about so many `rows`.
+/// calls its argument with the wanted database, which the words describe, which has about so many rows, and which may replace
+/// another.
 pub(crate) fn load(
     target: &str,
     name: &str,
     needs: fn(&Capabilities) -> Vec<String>,
-    (words, rows): (String, u64),
+    (words, rows, reload): (String, u64, bool),
     how: DryRun,
     wanted: impl FnOnce(&mut dyn FnMut(&WantedDatabase<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -26,12 +27,18 @@ pub(crate) fn load(
         return Err(Failure::usage(format!("cannot load {target}: a database in memory ends with this command"))
             .hint(format!("name a file or a server; `bourse {name} run` loads a database in memory by itself")));
     }
+    let loaded = show::loaded(reload);
+    let unseen = if reload {
+        ", in the place of one that exists"
+    } else {
+        "; a plan does not open what is there, which is refused if it is another"
+    };
     let plan = Steps {
         name: &format!("{name} load"),
-        steps: vec![format!("{target}: {words}")],
+        steps: vec![format!("{target}: {words}, {loaded}{unseen}")],
         seed: None,
         about_ns: engines::loading_ns(target, rows),
-        writes: show::files([(target, show::LOADED.to_owned())]),
+        writes: show::files([(target, loaded.to_owned())]),
     };
     if how.dry_run {
         return print(&plan.show());

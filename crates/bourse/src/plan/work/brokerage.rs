@@ -6,7 +6,7 @@ use crate::engines;
 use crate::failure::Failure;
 use crate::plan::brokerage::{LatencyPlan, WORKLOAD};
 use crate::plan::search::customers_rate;
-use crate::plan::show::time;
+use crate::plan::show::{loaded, time};
 use crate::plan::{Brokerage, SearchPlan};
 use bourse_driver::{Abilities, SECOND};
 use bourse_record::{Round, StoppingRule};
@@ -144,7 +144,7 @@ impl JobWork for Brokerage {
     }
 
     fn databases(&self) -> String {
-        let loaded = if self.database.reload { "loaded anew" } else { "loaded if it does not exist" };
+        let loaded = loaded(self.database.reload);
         format!("{loaded}; {} after the run", self.drivers.then())
     }
 

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::plan::classic::OpenLoopPlan;
 use crate::plan::mix::USERS;
 use crate::plan::search::rate_of_all;
+use crate::plan::show::loaded;
 use crate::plan::{MixRound, SearchPlan};
 use bourse_driver::{Abilities, Ability, SECOND};
 use bourse_record::Round;
@@ -94,7 +95,7 @@ impl JobWork for MixRound {
     }
 
     fn databases(&self) -> String {
-        let loaded = if self.reload { "loaded anew" } else { "loaded if it does not exist" };
+        let loaded = loaded(self.reload);
         format!("{loaded}; {} after the run", self.drivers.then())
     }
 
