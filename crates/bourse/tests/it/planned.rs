@@ -41,7 +41,7 @@ fn commands_without_rounds_have_a_plan_too() {
     for (arguments, step, about) in [
         (
             &["crash", "--states", "1000"][..],
-            "  1. disk states that power losses leave of a small SQLite database: about 1000",
+            "  1. disk states that power losses leave of small databases (SQLite, ",
             "min",
         ),
         (
@@ -226,7 +226,7 @@ fn asked(folder: &Path, request: &str) -> (Option<i32>, Value, String) {
     let said = text(&ended.stdout);
     let mut lines: Vec<&str> = said.lines().collect();
     let answer = lines.pop().and_then(|answer| serde_json::from_str(answer).ok()).unwrap_or(Value::Null);
-    let reported = ["{\"live\":{\"", "{\"progress\":{\""];
+    let reported = ["{\"alive\":", "{\"live\":{\"", "{\"progress\":{\""];
     assert!(lines.iter().all(|line| reported.iter().any(|start| line.starts_with(start))), "{said}");
     (ended.status.code(), answer, text(&ended.stderr))
 }
