@@ -25,7 +25,7 @@ pub(crate) enum MicroCommand {
 
 #[derive(Debug, Args)]
 #[command(after_help = run_help!(
-    finds_max: "bourse micro run point-read sqlite:x.db lmdb:x.lmdb",
+    "bourse micro run point-read sqlite:x.db lmdb:x.lmdb",
     "bourse micro run update sqlite:x.db --sweep threads=1,2,4",
     "bourse micro run point-read sqlite:x.db --find-max --limit p99=1ms",
 ))]
@@ -117,7 +117,7 @@ pub(crate) enum SuiteCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = run_help!("bourse suite run sqlite-wal --scale 0.1"))]
+#[command(after_help = run_help!(no_search: "bourse suite run sqlite-wal --scale 0.1"))]
 pub(crate) struct SuiteRun {
     /// Experiment, one of `bourse suite list`
     #[arg(value_name = "NAME")]

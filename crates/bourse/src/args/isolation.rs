@@ -9,7 +9,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = run_help!(
-    "bourse isolation 'sqlite:x.db?journal=wal' lmdb:x.lmdb redb:x.redb",
+    no_search: "bourse isolation 'sqlite:x.db?journal=wal' lmdb:x.lmdb redb:x.redb",
     "bourse isolation postgres+private: --level repeatable-read,serializable --users 8",
     "bourse isolation --replay bourse-runs/NAME/run.json",
 ))]

@@ -99,7 +99,7 @@ fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
 #[derive(Debug, Clone, Args)]
 #[command(
     after_help = run_help!(
-        finds_max: "bourse tatp run sqlite:t.db --users 8 --for 30s",
+        "bourse tatp run sqlite:t.db --users 8 --for 30s",
         "bourse tatp run 'sqlite:t.db?sync=full' postgres+private: --rounds 6",
         "bourse tatp run sqlite:t.db --find-max --limit p99=5ms",
     ),

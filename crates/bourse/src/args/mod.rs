@@ -243,10 +243,10 @@ pub(crate) enum ConstraintsArg {
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed, was lost or is in use, 3 a \
 check failed, 130 interrupted (what was measured is still written).";
 
-/// Examples of a command that has --require-steady, and its exit codes; `finds_max` of one that has --find-max.
+/// Examples of a command that has --require-steady, and its exit codes; `no_search` of one without --find-max.
 macro_rules! run_help {
-    (finds_max: $($example:literal),+ $(,)?) => {
-        run_help!(codes: ", 6 rounds too short for a limit of --find-max"; $($example),+)
+    (no_search: $($example:literal),+ $(,)?) => {
+        run_help!(codes: ""; $($example),+)
     };
     (codes: $more:literal; $($example:literal),+) => {
         concat!(
@@ -257,7 +257,7 @@ not steady with --require-steady", $more, ", 130 interrupted (what was measured 
         )
     };
     ($($example:literal),+ $(,)?) => {
-        run_help!(codes: ""; $($example),+)
+        run_help!(codes: ", 6 rounds too short for a limit of --find-max"; $($example),+)
     };
 }
 pub(crate) use run_help;
@@ -362,7 +362,7 @@ pub(crate) struct OutputArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = run_help!("bourse quick", "bourse quick --all", "bourse quick --workloads point-read,commit --for 5s"))]
+#[command(after_help = run_help!(no_search: "bourse quick", "bourse quick --all", "bourse quick --workloads point-read,commit --for 5s"))]
 pub(crate) struct QuickArgs {
     /// Every engine that is available, private servers and clusters on this machine too
     ///

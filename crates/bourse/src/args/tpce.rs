@@ -36,7 +36,7 @@ pub(crate) use bourse_tpce::users::NOTICE;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = run_help!(
-    finds_max: "bourse tpce run",
+    "bourse tpce run",
     "bourse tpce run 'sqlite:x.db?sync=full' 'sqlite:x.db?sync=normal' --rounds 6",
     "bourse tpce run sqlite:x.db --users 8 --rate 500 --for 5m",
     "bourse tpce run mariadb+private: --find-max",
