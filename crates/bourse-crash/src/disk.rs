@@ -126,6 +126,11 @@ impl Disk {
         !self.pending.is_empty()
     }
 
+    /// Number of pieces that are pending.
+    pub(crate) fn pending_pieces(&self) -> usize {
+        self.pending.len()
+    }
+
     /// Device with the effect of a power loss.
     pub fn device(&self) -> Device {
         self.device
