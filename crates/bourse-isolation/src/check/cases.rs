@@ -8,7 +8,7 @@ use crate::{AnomalyKind, Transaction};
 pub(crate) enum Case {
     /// Operations that show it: transaction and operation.
     Places(Vec<(u32, u32)>),
-    /// Dependencies that form a circle.
+    /// Dependencies that form a cycle.
     Cycle(Vec<Link>),
 }
 
@@ -30,7 +30,7 @@ impl<'h> Cases<'h> {
         self.add(kind, places.iter().map(|place| place.0), || Case::Places(places.to_vec()));
     }
 
-    /// Counts a case that a circle shows, and stores it if it is the smallest.
+    /// Counts a case that a cycle shows, and stores it if it is the smallest.
     pub(crate) fn offer_cycle(&mut self, kind: AnomalyKind, cycle: &[Link]) {
         self.add(kind, cycle.iter().map(|step| step.from), || Case::Cycle(cycle.to_vec()));
     }

@@ -29,7 +29,7 @@ const TIMES: u8 = ALL | TIMED | TIME;
 /// Stands for components without adjacent anti-dependencies, which show that there is no snapshot.
 const NONADJACENT: u8 = 0;
 
-/// Search for circles of a kind, in each component by edges with `within`: an edge labelled `start`, one labelled `next` (0: none), and
+/// Search for cycles of a kind, in each component by edges with `within`: an edge labelled `start`, one labelled `next` (0: none), and
 /// the way back.
 struct Search(/** within */ u8, AnomalyKind, /** start */ u8, /** next */ u8, Back);
 
@@ -52,14 +52,14 @@ static SEARCHES: [Search; 17] = [
     Search(TIMES, StaleRead, MISSES | TIMED, 0, Back::Time),
     Search(TIMES, RealTimeCycle, TIME, 0, Back::Path(TIMES)),
 ];
-/// Lengths of paths that are tried one after another, so that short circles are found first.
+/// Lengths of paths that are tried one after another, so that short cycles are found first.
 const LENGTHS: [u32; 5] = [1, 2, 3, 5, u32::MAX];
 /// Edges that a search follows for each length and component, beside some for each of its nodes.
 const EDGES_MAX: usize = 2_000_000;
 /// Edges that a search follows for each node of a component.
 const EDGES_PER_NODE: usize = 40;
 
-/// Finds circles of all kinds.
+/// Finds cycles of all kinds.
 pub(crate) fn find_cycles(graph: &Graph, index: &Index<'_>, cases: &mut Cases<'_>) {
     let nodes = graph.nodes();
     // All others are inside these: most histories have none.
@@ -85,7 +85,7 @@ pub(crate) fn find_cycles(graph: &Graph, index: &Index<'_>, cases: &mut Cases<'_
             states.iter().for_each(|state| finder.home[*state as usize] = number);
             let mut last = None;
             for search in searches {
-                // Any circle through sessions or time would do: it says something only if nothing else does.
+                // Any cycle through sessions or time would do: it says something only if nothing else does.
                 let is_any = search.2 & (SESSION | TIME) != 0;
                 if (is_any && is_explained) || last == Some(search.1) {
                     continue;
@@ -151,7 +151,7 @@ impl Finder<'_> {
         (self.home[to as usize] == home).then_some(step)
     }
 
-    /// Shortest path, of at most `length` edges, that closes a circle with a first step.
+    /// Shortest path, of at most `length` edges, that closes a cycle with a first step.
     fn path(&mut self, first: &Link, home: u32, search: &Search, length: u32, left: &mut usize) -> Option<Vec<Link>> {
         let (labels, is_nonadjacent) = match search.4 {
             Back::Path(labels) => (labels, false),
@@ -227,9 +227,9 @@ impl Finder<'_> {
             && self.index.acknowledged(one).is_some_and(|end| end <= self.begin_ns(other))
     }
 
-    /// Kind of a circle without edges of sessions and time; `None` if it is none of its own, or the lost update of a single row.
+    /// Kind of a cycle without edges of sessions and time; `None` if a shorter cycle or a lost update of a single row shows it already.
     fn classify(&self, cycle: &[Link]) -> Option<AnomalyKind> {
-        // A walk that meets itself has a shorter circle in it.
+        // A walk that meets itself has a shorter cycle in it.
         if (1..cycle.len()).any(|place| cycle[..place].iter().any(|step| step.from == cycle[place].from)) {
             return None;
         }
@@ -250,7 +250,7 @@ impl Finder<'_> {
     }
 }
 
-/// A circle in which steps of session or time that follow each other are one, and moments are left out.
+/// A cycle in which steps of session or time that follow each other are one, and moments are left out.
 fn contracted(mut cycle: Vec<Link>) -> Vec<Link> {
     let is_order = |step: &Link| step.label & (SESSION | TIME) != 0;
     let first = cycle.iter().position(|step| !is_order(step)).unwrap_or_default();

@@ -25,7 +25,7 @@ pub(crate) struct Link {
     pub(crate) to: u32,
     /// Version that was read or overwritten.
     pub(crate) version: u32,
-    /// Labels; one of them in a circle.
+    /// Labels; one of them in a cycle.
     pub(crate) label: u8,
 }
 

@@ -45,7 +45,7 @@ pub struct Anomaly {
     pub transactions: Vec<usize>,
     /// Operations that show it, if one of them or two do. Their number and order depend on the kind.
     pub places: Vec<Place>,
-    /// Dependencies that show it: a circle. Empty if operations alone show it.
+    /// Dependencies that show it: a cycle. Empty if operations alone show it.
     pub arrows: Vec<Arrow>,
 }
 

@@ -2,10 +2,10 @@
 
 use super::steps::Kind;
 use super::user::numbers;
-use super::{CELLS, Histories, VERSION, locked};
+use super::{CELLS, Histories, VERSION};
 use crate::database::same;
 use crate::workload::{MicroError, RoundSettings};
-use bourse_engine::{Access, EngineError, Guarantee, Key, RowExt as _, StatementForm};
+use bourse_engine::{Access, EngineError, Guarantee, Key, RowExt as _, StatementForm, locked};
 use bourse_isolation::{Action, History, Level, Operation, Transaction, TransactionOutcome, check};
 use bourse_record::{Check, CheckStatus, FoundAnomaly, HistoryFigures};
 use std::collections::BTreeMap;

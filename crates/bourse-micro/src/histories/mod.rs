@@ -17,12 +17,14 @@ use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::usual::{THREADS, lacking_records};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
 use bourse_driver::{Clock, OperationSpec, SplitMix, UserSpec};
-use bourse_engine::{Capabilities, Engine, Isolation, Key, RecordField, RecordTable, RecordType, StatementForm, Value};
+use bourse_engine::{
+    Capabilities, Engine, Isolation, Key, RecordField, RecordTable, RecordType, StatementForm, Value, locked,
+};
 use bourse_isolation::Transaction;
 use bourse_record::{Check, HistoryFigures, NameValue, Round};
 pub use judged::examine;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use steps::Kind;
 use user::HistoryUser;
 
@@ -35,7 +37,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     options: &[
         WorkloadOption {
             name: "level",
-            kind: OptionKind::Word(&["read-committed", "repeatable-read", "serializable"]),
+            kind: OptionKind::Word(LEVELS),
             default: "serializable",
             meaning: "isolation level of the transactions; without effect on an engine that has one level",
         },
@@ -81,6 +83,12 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     ],
     extent: RoundExtent::Time,
     plan,
+};
+
+/// Words of the levels.
+const LEVELS: &[&str] = &{
+    let [read_committed, repeatable_read, serializable] = Isolation::ALL;
+    [read_committed.name(), repeatable_read.name(), serializable.name()]
 };
 
 /// Option of the folder for histories, and its value without one.
@@ -220,9 +228,4 @@ impl PlannedWorkload for Histories {
     fn finish(&self, _: &RoundSettings<'_>, round: &mut Round) {
         round.history = locked(&self.figures).take();
     }
-}
-
-/// Locks a mutex; whoever panicked while holding it has ended the round.
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

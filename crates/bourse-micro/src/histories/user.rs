@@ -1,12 +1,13 @@
 //! A user whose transactions are recorded: each attempt is one of the history's.
 
 use super::steps::{Does, Step, draw};
-use super::{AMOUNT, BALANCE, CELLS, CHANGE, ELEMENTS, Histories, READ, VERSION, locked};
+use super::{AMOUNT, BALANCE, CELLS, CHANGE, ELEMENTS, Histories, READ, VERSION};
 use crate::workload::{RemainingOperations, RoundSettings};
 use arrayvec::ArrayString;
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, SplitMix, User};
 use bourse_engine::{
     Access, Connection, EngineError, ErrorKind, FieldChange, Key, Records, Row, RowExt as _, StatementForm, Value,
+    locked,
 };
 use bourse_isolation::{Action, Operation, Transaction, TransactionOutcome};
 use std::fmt::Write as _;
@@ -66,16 +67,16 @@ impl<'s> HistoryUser<'s> {
         let begin_ns = clock.now();
         self.operations.clear();
         let access = if is_read { Access::Read } else { Access::Write };
-        let performed = connection.begin(self.of.level, access).and_then(|()| self.perform_steps(connection, clock));
-        let ended = match performed {
-            Ok(()) if self.rolls_back => connection.rollback(),
-            Ok(()) => connection.with_records(StatementForm::Prepared, |records| records.commit()),
-            Err(error) => {
-                // The first error is the one to report.
-                let _ = connection.rollback();
-                Err(error)
-            }
-        };
+        let begun = connection.begin(self.of.level, access);
+        let performed = begun.and_then(|()| self.perform_steps(connection, clock));
+        let ended = performed.and_then(|()| match self.rolls_back {
+            true => connection.rollback(),
+            false => connection.with_records(StatementForm::Prepared, |records| records.commit()),
+        });
+        if ended.is_err() {
+            // The first error is the one to report.
+            let _ = connection.rollback();
+        }
         // A key that another transaction has inserted meanwhile, or a commit after which the session is lost.
         let ended = ended.map_err(|error| match error.kind() {
             ErrorKind::Constraint => error.with_kind(ErrorKind::Conflict),
@@ -295,7 +296,7 @@ impl User for HistoryUser<'_> {
         let clock = cx.clock();
         let mut patience = PATIENCE;
         loop {
-            match cx.retrying(|connection| self.attempt(connection, clock)) {
+            match cx.backoff.retrying(|| self.attempt(cx.connection, clock)) {
                 Ok(()) => return OperationResult::completed(operation),
                 Err(error) if error.kind() == ErrorKind::Conflict && patience > 0 => patience -= 1,
                 Err(error) => return OperationResult::error(operation, &error),

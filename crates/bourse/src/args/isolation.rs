@@ -3,7 +3,8 @@
 
 use super::{ExecutionArgs, OutputArgs, numbers, run_help};
 use bourse_engine::Isolation;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,8 +22,8 @@ pub(crate) struct IsolationArgs {
     #[arg(long, conflicts_with = "targets")]
     pub(crate) all: bool,
     /// Levels at which transactions run [default: all that the engine tells apart]
-    #[arg(long, value_enum, value_name = "LEVEL", value_delimiter = ',')]
-    pub(crate) level: Vec<LevelArg>,
+    #[arg(long, value_parser = level(), value_name = "LEVEL", value_delimiter = ',')]
+    pub(crate) level: Vec<Isolation>,
     /// Set an option of the workload, for example kind=append; `bourse micro list history` shows all
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
@@ -57,20 +58,8 @@ pub(crate) struct IsolationArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Isolation levels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LevelArg {
-    ReadCommitted,
-    RepeatableRead,
-    Serializable,
-}
-
-impl From<LevelArg> for Isolation {
-    fn from(level: LevelArg) -> Self {
-        match level {
-            LevelArg::ReadCommitted => Self::ReadCommitted,
-            LevelArg::RepeatableRead => Self::RepeatableRead,
-            LevelArg::Serializable => Self::Serializable,
-        }
-    }
+/// Reads the name of an isolation level.
+fn level() -> impl TypedValueParser<Value = Isolation> {
+    PossibleValuesParser::new(Isolation::ALL.map(Isolation::name))
+        .map(|name| Isolation::ALL.into_iter().find(|level| level.name() == name).expect("one of these names"))
 }

@@ -48,7 +48,7 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
 /// Levels that were asked for, or those that the target tells apart: of several with one promise the strictest.
 fn levels(arguments: &IsolationArgs, target: &str) -> Result<Vec<Isolation>, Failure> {
     if !arguments.level.is_empty() {
-        return Ok(arguments.level.iter().map(|level| (*level).into()).collect());
+        return Ok(arguments.level.clone());
     }
     let engine = engines::open(target)?;
     if matches!(engine.interface(), Interface::Keys(_)) {
