@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 113_756;
+const MOST_LINES: usize = 113_074;
 /// Upper bound of the workspace's crates below `crates/`. The last is `bourse-isolation`: what records histories, what checks them and
 /// what shows them are three crates, and the checker knows none of the others.
 const MOST_CRATES: usize = 34;

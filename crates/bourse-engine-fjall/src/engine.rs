@@ -48,12 +48,7 @@ impl KeyDatabase for FjallDatabase {
     const FORMAT: &'static FileFormat = &FileFormat {
         name: "fjall",
         own: &[
-            "version",
-            "lock",
-            "#.jnl",
-            "keyspaces/#/current",
-            "keyspaces/#/v#",
-            "keyspaces/#/tables/#",
+            "version", "lock", "#.jnl", "keyspaces/#/current", "keyspaces/#/v#", "keyspaces/#/tables/#",
             "keyspaces/#/blobs/#",
         ],
         ..FileFormat::FOLDER

@@ -187,19 +187,9 @@ const HSQLDB: JdbcProduct = JdbcProduct {
     format: FileFormat {
         name: "HSQLDB",
         own: &[
-            "@/data.script",
-            "@/data.script.new",
-            "@/data.log",
-            "@/data.properties",
-            "@/data.properties.new",
-            "@/data.data",
-            "@/data.data.new",
-            "@/data.data.old",
-            "@/data.backup",
-            "@/data.backup.new",
-            "@/data.lobs",
-            "@/data.lck",
-            "@/data.tmp/*",
+            "@/data.script", "@/data.script.new", "@/data.log", "@/data.properties", "@/data.properties.new",
+            "@/data.data", "@/data.data.new", "@/data.data.old", "@/data.backup", "@/data.backup.new", "@/data.lobs",
+            "@/data.lck", "@/data.tmp/*",
         ],
         ..FileFormat::FOLDER
     },

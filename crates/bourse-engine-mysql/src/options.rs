@@ -136,20 +136,8 @@ pub(crate) const PRIVATE_ONLY: &[&str] =
 
 /// Options that private servers of products lack: the product has no such setting, or passes none on.
 const NOT_OF_PRODUCTS: &[&str] = &[
-    "socket",
-    "password_file",
-    "spread",
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-    "procedures",
-    "storage",
-    "innodb_buffer_pool",
-    "log_file",
-    "flush_log",
-    "flush_method",
-    "doublewrite",
+    "socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey", "procedures", "storage",
+    "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite",
 ];
 
 /// Grammar of MariaDB and MySQL targets, with every option in the order of help and documents.

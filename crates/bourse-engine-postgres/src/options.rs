@@ -135,15 +135,8 @@ impl PlanCache {
 
 /// Options of a private server.
 const PRIVATE_ONLY: &[&str] = &[
-    "ram",
-    "server",
-    "shared_buffers",
-    "max_wal_size",
-    "fsync",
-    "full_page_writes",
-    "wal_sync_method",
-    "max_connections",
-    "start_timeout",
+    "ram", "server", "shared_buffers", "max_wal_size", "fsync", "full_page_writes", "wal_sync_method",
+    "max_connections", "start_timeout",
 ];
 
 /// Grammar of PostgreSQL targets, with every option in the order of help and documents.

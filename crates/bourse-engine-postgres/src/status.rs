@@ -39,17 +39,8 @@ const QUERIES: &[(i32, &str, &str)] = &[
 
 /// Columns that are reported under their own names, in every version.
 const COUNTERS: [&str; 11] = [
-    "xact_commit",
-    "xact_rollback",
-    "blks_read",
-    "blks_hit",
-    "tup_returned",
-    "tup_fetched",
-    "tup_inserted",
-    "tup_updated",
-    "tup_deleted",
-    "conflicts",
-    "deadlocks",
+    "xact_commit", "xact_rollback", "blks_read", "blks_hit", "tup_returned", "tup_fetched", "tup_inserted",
+    "tup_updated", "tup_deleted", "conflicts", "deadlocks",
 ];
 
 /// Counters of a database, under the server's own names (pg_stat_database).

@@ -57,18 +57,8 @@ impl KeyDatabase for RocksDbDatabase {
     const FORMAT: &'static FileFormat = &FileFormat {
         name: "RocksDB",
         own: &[
-            "CURRENT",
-            "IDENTITY",
-            "LOCK",
-            "LOG",
-            "LOG.old.#",
-            "MANIFEST-#",
-            "OPTIONS-#",
-            "#.sst",
-            "#.log",
-            "#.blob",
-            "#.dbtmp",
-            "OPTIONS-#.dbtmp",
+            "CURRENT", "IDENTITY", "LOCK", "LOG", "LOG.old.#", "MANIFEST-#", "OPTIONS-#", "#.sst", "#.log", "#.blob",
+            "#.dbtmp", "OPTIONS-#.dbtmp",
         ],
         ..FileFormat::FOLDER
     };

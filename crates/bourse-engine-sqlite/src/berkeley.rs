@@ -27,17 +27,8 @@ const ROWS_PER_COMMIT: usize = 20_000;
 
 /// Settings that a database of Berkeley DB in a file accepts.
 pub(crate) const SETTINGS: [&str; 11] = [
-    "sync",
-    "page_size",
-    "cache",
-    "busy_timeout",
-    "foreign_keys",
-    "checks",
-    "temp_store",
-    "threading",
-    "statement_cache",
-    "stable_plans",
-    "library",
+    "sync", "page_size", "cache", "busy_timeout", "foreign_keys", "checks", "temp_store", "threading",
+    "statement_cache", "stable_plans", "library",
 ];
 
 impl SqliteLibrary {

@@ -44,13 +44,7 @@ pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> 
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
     // These are ours or the connection's, and no pragma tells them.
     for name in [
-        "defaults",
-        "busy_timeout",
-        "shared_cache",
-        "read_uncommitted",
-        "writers",
-        "begin",
-        "stable_plans",
+        "defaults", "busy_timeout", "shared_cache", "read_uncommitted", "writers", "begin", "stable_plans",
         "statement_cache",
     ] {
         let option = crate::GRAMMAR.options.iter().find(|option| option.name == name).expect("named in the table");

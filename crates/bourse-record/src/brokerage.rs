@@ -10,14 +10,8 @@ pub const CUSTOMERS: &str = "customers";
 pub const MARKET_USERS: &str = "market users";
 /// Transactions that customers start; the others are started by the market or the driver.
 const OF_CUSTOMERS: [&str; 8] = [
-    "Broker-Volume",
-    "Customer-Position",
-    "Market-Watch",
-    "Security-Detail",
-    "Trade-Lookup",
-    "Trade-Order",
-    "Trade-Status",
-    "Trade-Update",
+    "Broker-Volume", "Customer-Position", "Market-Watch", "Security-Detail", "Trade-Lookup", "Trade-Order",
+    "Trade-Status", "Trade-Update",
 ];
 
 /// Whether the transaction is one that a customer waits for.

@@ -77,13 +77,8 @@ pub enum Request {
 
 /// Names of the transactions, in the order of the published mix.
 pub const NAMES: [&str; 7] = [
-    "Get-Subscriber-Data",
-    "Get-New-Destination",
-    "Get-Access-Data",
-    "Update-Subscriber-Data",
-    "Update-Location",
-    "Insert-Call-Forwarding",
-    "Delete-Call-Forwarding",
+    "Get-Subscriber-Data", "Get-New-Destination", "Get-Access-Data", "Update-Subscriber-Data", "Update-Location",
+    "Insert-Call-Forwarding", "Delete-Call-Forwarding",
 ];
 
 /// The published mix, in percent.

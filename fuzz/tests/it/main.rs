@@ -62,17 +62,8 @@ macro_rules! each {
 }
 
 each!(
-    acid_document,
-    comparison,
-    inputs,
-    options,
-    protocol,
-    run_file,
-    server,
-    sql_workload,
-    suite_definition,
-    suite_document,
-    targets,
+    acid_document, comparison, inputs, options, protocol, run_file, server, sql_workload, suite_definition,
+    suite_document, targets,
 );
 
 /// Checks that good seeds are read, so that mutations get past the first check of a parser.

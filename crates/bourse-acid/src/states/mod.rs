@@ -446,17 +446,8 @@ mod tests {
     fn a_commit_is_recorded_in_full() {
         let Some(recordings) = recordings("a_commit_is_recorded_in_full") else { return };
         let all = [
-            "create db-journal",
-            "write db-journal",
-            "sync db-journal",
-            "sync the folder",
-            "write db-journal",
-            "sync db-journal",
-            "write db",
-            "sync db",
-            "remove db-journal",
-            "sync the folder",
-            "acknowledged 1",
+            "create db-journal", "write db-journal", "sync db-journal", "sync the folder", "write db-journal",
+            "sync db-journal", "write db", "sync db", "remove db-journal", "sync the folder", "acknowledged 1",
         ];
         assert_eq!(words(&recordings, "delete-extra", 11), all);
         let full: Vec<_> = [&all[..9], &all[10..]].concat();

@@ -105,23 +105,8 @@ fn town_names(rng: &mut Rng) -> Vec<String> {
 }
 
 const STREET_SUFFIXES: [&str; 17] = [
-    "Lane",
-    "Road",
-    "Street",
-    "Avenue",
-    "Drive",
-    "Way",
-    "Court",
-    "Place",
-    "Terrace",
-    "Circle",
-    "Boulevard",
-    "Square",
-    "Parkway",
-    "Crescent",
-    "Trail",
-    "Alley",
-    "Row",
+    "Lane", "Road", "Street", "Avenue", "Drive", "Way", "Court", "Place", "Terrace", "Circle", "Boulevard", "Square",
+    "Parkway", "Crescent", "Trail", "Alley", "Row",
 ];
 
 const STREET_FEATURES: [&str; 60] = [

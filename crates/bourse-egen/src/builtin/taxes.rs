@@ -48,18 +48,8 @@ pub(super) fn division_rates() -> String {
 /// `TaxableAccountName`: customers' names for accounts whose gains are taxed.
 pub(super) fn taxable_account_names() -> String {
     lines(&[
-        "Rainy Day Money",
-        "House Deposit",
-        "Garden and Porch",
-        "Sailing Boat",
-        "Long Voyage",
-        "Wedding Chest",
-        "Growth Account",
-        "Dividend Account",
-        "Trading Account",
-        "Family Purse",
-        "Music Lessons",
-        "Workshop Fund",
+        "Rainy Day Money", "House Deposit", "Garden and Porch", "Sailing Boat", "Long Voyage", "Wedding Chest",
+        "Growth Account", "Dividend Account", "Trading Account", "Family Purse", "Music Lessons", "Workshop Fund",
         "Second Car",
     ])
 }
@@ -67,16 +57,7 @@ pub(super) fn taxable_account_names() -> String {
 /// `NonTaxableAccountName`: customers' names for accounts that are exempt.
 pub(super) fn non_taxable_account_names() -> String {
     lines(&[
-        "Pension Plan",
-        "Retirement One",
-        "Retirement Two",
-        "Employer Plan",
-        "School Fund",
-        "University Fund",
-        "Hospital Chest",
-        "Widow's Annuity",
-        "Charity Trust",
-        "Children's Trust",
-        "Life Policy",
+        "Pension Plan", "Retirement One", "Retirement Two", "Employer Plan", "School Fund", "University Fund",
+        "Hospital Chest", "Widow's Annuity", "Charity Trust", "Children's Trust", "Life Policy",
     ])
 }

@@ -8,18 +8,8 @@ use bourse_schema::{AccountId, CompanyId, CustomerId, Symbol, TaxId};
 
 /// Tables in the order of their turns.
 pub const TABLES: [&str; 12] = [
-    "ACCOUNT_PERMISSION",
-    "ADDRESS",
-    "COMPANY",
-    "CUSTOMER",
-    "CUSTOMER_TAXRATE",
-    "DAILY_MARKET",
-    "EXCHANGE",
-    "FINANCIAL",
-    "NEWS_ITEM",
-    "SECURITY",
-    "TAXRATE",
-    "WATCH_ITEM",
+    "ACCOUNT_PERMISSION", "ADDRESS", "COMPANY", "CUSTOMER", "CUSTOMER_TAXRATE", "DAILY_MARKET", "EXCHANGE",
+    "FINANCIAL", "NEWS_ITEM", "SECURITY", "TAXRATE", "WATCH_ITEM",
 ];
 
 /// An endless source of Data-Maintenance's inputs, one table after the other, equal for equal seeds.

@@ -21,28 +21,10 @@ use crate::{Money, TradeType};
 
 /// Names of the input files, without `.txt`.
 pub const FILES: [&str; 22] = [
-    "AreaCode",
-    "Charge",
-    "CommissionRate",
-    "Company",
-    "CompanyCompetitor",
-    "CompanySPRate",
-    "Exchange",
-    "FemaleFirstName",
-    "Industry",
-    "LastName",
-    "MaleFirstName",
-    "NonTaxableAccountName",
-    "Sector",
-    "Security",
-    "StatusType",
-    "StreetName",
-    "StreetSuffix",
-    "TaxRatesCountry",
-    "TaxRatesDivision",
-    "TaxableAccountName",
-    "TradeType",
-    "ZipCode",
+    "AreaCode", "Charge", "CommissionRate", "Company", "CompanyCompetitor", "CompanySPRate", "Exchange",
+    "FemaleFirstName", "Industry", "LastName", "MaleFirstName", "NonTaxableAccountName", "Sector", "Security",
+    "StatusType", "StreetName", "StreetSuffix", "TaxRatesCountry", "TaxRatesDivision", "TaxableAccountName",
+    "TradeType", "ZipCode",
 ];
 
 /// Contents of the input files.

@@ -72,15 +72,7 @@ const TO_REACH_A_GROUP: &[&str] = &["password_file", "sslmode", "sslrootcert", "
 
 /// Options of private clusters only.
 const PRIVATE: &[&str] = &[
-    "nodes",
-    "provider",
-    "ram",
-    "server",
-    "innodb_buffer_pool",
-    "log_file",
-    "flush_log",
-    "flush_method",
-    "doublewrite",
+    "nodes", "provider", "ram", "server", "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite",
     "start_timeout",
 ];
 

@@ -45,20 +45,8 @@ pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
 /// Error for a script of pgbench, recognised by its commands, tables or variables; `None` for a file with a directive.
 fn pgbench(text: &str) -> Option<ScriptFault> {
     const COMMANDS: [&str; 14] = [
-        "set",
-        "sleep",
-        "setshell",
-        "shell",
-        "if",
-        "elif",
-        "else",
-        "endif",
-        "gset",
-        "aset",
-        "startpipeline",
-        "syncpipeline",
-        "endpipeline",
-        "setrandom",
+        "set", "sleep", "setshell", "shell", "if", "elif", "else", "endif", "gset", "aset", "startpipeline",
+        "syncpipeline", "endpipeline", "setrandom",
     ];
     const VARIABLES: [&str; 4] = [":scale", ":client_id", ":random_seed", ":default_seed"];
     let of_pgbench = |line: &str| {

@@ -41,21 +41,8 @@ fn names_say_their_unit_and_are_the_same_for_every_run() {
     let units = ["_ns", "_s", "_bytes", "_percent", "_per_s", "_per_operation", "_cpus"];
     // Counts, ratios, and figures whose unit has a column of its own.
     let without = [
-        "result",
-        "result_low",
-        "result_high",
-        "interval_level",
-        "ratio",
-        "ratio_low",
-        "ratio_high",
-        "tolerance",
-        "load_average",
-        "slowdown",
-        "value",
-        "percentile",
-        "timed_together",
-        "timed_one_in",
-        "worst_limit_ratio",
+        "result", "result_low", "result_high", "interval_level", "ratio", "ratio_low", "ratio_high", "tolerance",
+        "load_average", "slowdown", "value", "percentile", "timed_together", "timed_one_in", "worst_limit_ratio",
     ];
     for table in &declared {
         let names: BTreeSet<_> = table.columns.iter().map(|column| column.name).collect();

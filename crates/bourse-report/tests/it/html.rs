@@ -176,16 +176,8 @@ fn ids_are_the_pages_only_ones_and_lead_somewhere() {
 #[test]
 fn every_chart_is_in_the_page() {
     let names = [
-        "throughput",
-        "response",
-        "distribution",
-        "percentiles",
-        "time-split",
-        "processor",
-        "memory",
-        "sizes",
-        "storage",
-        "waiting",
+        "throughput", "response", "distribution", "percentiles", "time-split", "processor", "memory", "sizes",
+        "storage", "waiting",
     ];
     let page = html(&fixture::normal());
     let document = parsed(&page);

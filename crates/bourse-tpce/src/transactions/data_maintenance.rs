@@ -280,32 +280,9 @@ fn watch_item(db: &mut dyn Session, customer: CustomerId) -> Result<u64, FrameEr
 }
 
 pub(super) static STATEMENTS: &[&Sql] = &[
-    &HIGHEST_ACL,
-    &SET_ACL,
-    &ADDRESS_OF_CUSTOMER,
-    &ADDRESS_OF_COMPANY,
-    &SET_LINE2,
-    &RATING,
-    &SET_RATING,
-    &EMAIL,
-    &SET_EMAIL,
-    &TAXES,
-    &SET_TAX,
-    &DAYS,
-    &ADD_VOLUME,
-    &DESCRIPTIONS,
-    &SET_DESCRIPTION,
-    &QUARTERS,
-    &SET_QUARTER_START,
-    &NEWS,
-    &SET_NEWS_DTS,
-    &LISTED,
-    &SET_LISTED,
-    &TAX_NAME,
-    &SET_TAX_NAME,
-    &ITEMS,
-    &NEXT_UNWATCHED,
-    &SET_ITEM,
+    &HIGHEST_ACL, &SET_ACL, &ADDRESS_OF_CUSTOMER, &ADDRESS_OF_COMPANY, &SET_LINE2, &RATING, &SET_RATING, &EMAIL,
+    &SET_EMAIL, &TAXES, &SET_TAX, &DAYS, &ADD_VOLUME, &DESCRIPTIONS, &SET_DESCRIPTION, &QUARTERS, &SET_QUARTER_START,
+    &NEWS, &SET_NEWS_DTS, &LISTED, &SET_LISTED, &TAX_NAME, &SET_TAX_NAME, &ITEMS, &NEXT_UNWATCHED, &SET_ITEM,
 ];
 
 #[cfg(test)]

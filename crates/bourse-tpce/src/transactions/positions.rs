@@ -177,13 +177,6 @@ fn delete_lot(db: &mut dyn Session, lot: TradeId) -> Result<(), FrameError> {
 }
 
 pub(super) static STATEMENTS: &[&Sql] = &[
-    &INSERT_SUMMARY,
-    &UPDATE_SUMMARY,
-    &DELETE_SUMMARY,
-    &LOTS_NEWEST_FIRST,
-    &LOTS_OLDEST_FIRST,
-    &INSERT_LOT,
-    &RESIZE_LOT,
-    &DELETE_LOT,
-    &NOTE_CHANGE,
+    &INSERT_SUMMARY, &UPDATE_SUMMARY, &DELETE_SUMMARY, &LOTS_NEWEST_FIRST, &LOTS_OLDEST_FIRST, &INSERT_LOT,
+    &RESIZE_LOT, &DELETE_LOT, &NOTE_CHANGE,
 ];

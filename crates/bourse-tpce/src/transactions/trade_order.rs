@@ -421,15 +421,6 @@ fn frame6(db: &mut dyn Session) -> Result<(), FrameError> {
 }
 
 pub(super) static STATEMENTS: &[&Sql] = &[
-    &OWNER,
-    &PERMISSION,
-    &LISTING_BY_SYMBOL,
-    &LISTING_BY_NAME,
-    &TYPE,
-    &RATES,
-    &ASSETS,
-    &HELD,
-    &INSERT_TRADE,
-    &INSERT_REQUEST,
-    &INSERT_HISTORY,
+    &OWNER, &PERMISSION, &LISTING_BY_SYMBOL, &LISTING_BY_NAME, &TYPE, &RATES, &ASSETS, &HELD, &INSERT_TRADE,
+    &INSERT_REQUEST, &INSERT_HISTORY,
 ];

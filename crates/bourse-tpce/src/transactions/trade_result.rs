@@ -339,15 +339,6 @@ fn frame6(
 }
 
 pub(super) static STATEMENTS: &[&Sql] = &[
-    &EXECUTED,
-    &ACCOUNT,
-    &SET_TAX,
-    &RATES,
-    &COMPLETE,
-    &NOTE_COMPLETED,
-    &PAY_BROKER,
-    &SETTLE,
-    &MOVE_CASH,
-    &NOTE_CASH,
+    &EXECUTED, &ACCOUNT, &SET_TAX, &RATES, &COMPLETE, &NOTE_COMPLETED, &PAY_BROKER, &SETTLE, &MOVE_CASH, &NOTE_CASH,
     &BALANCE,
 ];

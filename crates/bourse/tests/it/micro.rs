@@ -75,25 +75,8 @@ fn a_sweep_over_both_kinds_of_options_is_a_case_each() {
     let ended = output(
         folder.path(),
         &[
-            "micro",
-            "run",
-            "update",
-            "sqlite:x.db",
-            "--set",
-            "rows=50",
-            "--sweep",
-            "journal=wal,delete",
-            "--sweep",
-            "per_transaction=5,50",
-            "--warmup",
-            "50ms",
-            "--count",
-            "100",
-            "--rounds",
-            "3",
-            "--seed",
-            "4",
-            "--json",
+            "micro", "run", "update", "sqlite:x.db", "--set", "rows=50", "--sweep", "journal=wal,delete", "--sweep",
+            "per_transaction=5,50", "--warmup", "50ms", "--count", "100", "--rounds", "3", "--seed", "4", "--json",
         ],
     );
     assert!(ended.status.success(), "{}", text(&ended.stderr));
@@ -170,14 +153,7 @@ fn the_report_says_how_many_were_timed_alone() {
     let ended = output(
         folder.path(),
         &[
-            "micro",
-            "run",
-            "point-read",
-            "-s",
-            "rows=100",
-            "--count=20000",
-            "--rounds=6",
-            "--timing=sampled",
+            "micro", "run", "point-read", "-s", "rows=100", "--count=20000", "--rounds=6", "--timing=sampled",
             "--no-repeat",
         ],
     );

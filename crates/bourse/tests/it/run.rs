@@ -17,18 +17,8 @@ fn run_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The twelve transactions.
 const TRANSACTIONS: [&str; 12] = [
-    "Broker-Volume",
-    "Customer-Position",
-    "Market-Feed",
-    "Market-Watch",
-    "Security-Detail",
-    "Trade-Lookup",
-    "Trade-Order",
-    "Trade-Result",
-    "Trade-Status",
-    "Trade-Update",
-    "Data-Maintenance",
-    "Trade-Cleanup",
+    "Broker-Volume", "Customer-Position", "Market-Feed", "Market-Watch", "Security-Detail", "Trade-Lookup",
+    "Trade-Order", "Trade-Result", "Trade-Status", "Trade-Update", "Data-Maintenance", "Trade-Cleanup",
 ];
 
 #[test]

@@ -121,14 +121,7 @@ fn two_targets_are_compared() {
         assert!(output(folder, &["tatp", "load", name, "--size", "1k"]).status.success());
     }
     let compare = [
-        "compare",
-        "sqlite:a.db?sync=off",
-        "sqlite:b.db?sync=off",
-        "--workload",
-        "tatp",
-        "--rounds",
-        "2",
-        "--check",
+        "compare", "sqlite:a.db?sync=off", "sqlite:b.db?sync=off", "--workload", "tatp", "--rounds", "2", "--check",
         "full",
     ];
     let compared = output(folder, &[&compare[..], &SHORT[..]].concat());
@@ -174,22 +167,8 @@ fn processes_share_a_database_and_are_reconciled_together() {
     let target = "sqlite:x.db?sync=off";
     assert!(output(folder, &["tatp", "load", target, "--size", "2k"]).status.success());
     let run = [
-        "tatp",
-        "run",
-        target,
-        "--processes",
-        "2",
-        "--users",
-        "3",
-        "--for",
-        "1s",
-        "--warmup",
-        "200ms",
-        "--no-wait",
-        "--check",
-        "quick",
-        "--rate",
-        "400",
+        "tatp", "run", target, "--processes", "2", "--users", "3", "--for", "1s", "--warmup", "200ms", "--no-wait",
+        "--check", "quick", "--rate", "400",
     ];
     let ran = output(folder, &run);
     assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));

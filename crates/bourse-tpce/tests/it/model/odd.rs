@@ -138,17 +138,8 @@ fn requests(symbol: &str) -> Vec<(Request, i32)> {
     ];
     // Maintenance of missing rows is no error: each status is a success.
     let tables = [
-        "ACCOUNT_PERMISSION",
-        "ADDRESS",
-        "COMPANY",
-        "CUSTOMER",
-        "CUSTOMER_TAXRATE",
-        "DAILY_MARKET",
-        "FINANCIAL",
-        "NEWS_ITEM",
-        "SECURITY",
-        "TAXRATE",
-        "WATCH_ITEM",
+        "ACCOUNT_PERMISSION", "ADDRESS", "COMPANY", "CUSTOMER", "CUSTOMER_TAXRATE", "DAILY_MARKET", "FINANCIAL",
+        "NEWS_ITEM", "SECURITY", "TAXRATE", "WATCH_ITEM",
     ];
     requests.extend(tables.map(|table| (maintain(table), 0)));
     requests
