@@ -25,11 +25,13 @@ pub(crate) enum Detector {
     Verify,
     /// `bourse tpce acid`, without crashes; TATP has none.
     Acid,
+    /// `bourse isolation`, of an engine with the bug.
+    Isolation,
 }
 
 impl Detector {
     /// All detectors.
-    pub(crate) const ALL: [Self; 4] = [Self::Run, Self::Check, Self::Verify, Self::Acid];
+    pub(crate) const ALL: [Self; 5] = [Self::Run, Self::Check, Self::Verify, Self::Acid, Self::Isolation];
 
     /// Name of the command.
     pub(crate) const fn name(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Detector {
             Self::Check => "check",
             Self::Verify => "verify",
             Self::Acid => "acid",
+            Self::Isolation => "isolation",
         }
     }
 }
@@ -62,13 +65,15 @@ pub(crate) struct Length {
     pub(crate) sampled: u64,
     /// Whether `acid` runs too.
     pub(crate) acid: bool,
+    /// Seeds of histories, 20,000 transactions with each.
+    pub(crate) seeds: u64,
 }
 
 impl Length {
     /// Length for a build server.
-    pub(crate) const SHORT: Self = Self { transactions: 1_000, sampled: 1_000, acid: false };
+    pub(crate) const SHORT: Self = Self { transactions: 1_000, sampled: 1_000, acid: false, seeds: 1 };
     /// Length for `cargo xtask planted`.
-    pub(crate) const FULL: Self = Self { transactions: 4_000, sampled: 2_000, acid: true };
+    pub(crate) const FULL: Self = Self { transactions: 4_000, sampled: 2_000, acid: true, seeds: 10 };
 
     /// Argument of the program that selects the length.
     pub(crate) fn argument(self) -> Option<&'static str> {

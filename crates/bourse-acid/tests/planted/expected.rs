@@ -1,7 +1,7 @@
 //! Expected findings of each detector for each bug.
 
 use crate::detectors::{Detector, Found, Length};
-use crate::matrix::{Cell, is_control};
+use crate::matrix::{Cell, ISOLATION, WORKLOADS, is_control};
 
 /// Expected finding of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,10 +113,18 @@ const OF_RUN_ALONE: &[(&str, [Expected; 4])] = &[
     ("TaxWithheldOfAll", [Caught("settled amounts"), Caught("settled amounts"), Caught("Trade-Result"), Silent]),
 ];
 
+/// Expected finding of `isolation` for an engine that breaks its promise.
+const OF_ISOLATION: Expected = Caught("isolation");
+
 /// Expected finding of a detector; `None` for a bug without a line in the tables.
 pub(crate) fn expected(bug: &str, detector: Detector) -> Option<Expected> {
+    if let Some(bugs) = WORKLOADS.iter().find(|bugs| bugs.workload == ISOLATION && bugs.names().any(|name| name == bug))
+    {
+        let wants = if bug == bugs.control { Silent } else { OF_ISOLATION };
+        return Some(if detector == Detector::Isolation { wants } else { NotRun });
+    }
     let (_, wants) = EXPECTED.iter().chain(OF_TATP).chain(OF_RUN_ALONE).find(|(of, _)| *of == bug)?;
-    Some(wants[detector as usize])
+    Some(wants.get(detector as usize).copied().unwrap_or(NotRun))
 }
 
 /// Whether a matrix of that length runs a detector for a bug; a short one runs no detector that should stay silent, except
@@ -124,7 +132,7 @@ pub(crate) fn expected(bug: &str, detector: Detector) -> Option<Expected> {
 pub(crate) fn is_asked(bug: &str, detector: Detector, length: Length) -> bool {
     match (detector, expected(bug, detector)) {
         (_, Some(NotRun)) => false,
-        (Detector::Run, _) => true,
+        (Detector::Run | Detector::Isolation, _) => true,
         (Detector::Acid, _) => length.acid,
         (Detector::Check | Detector::Verify, wanted) if length == Length::SHORT && !is_control(bug) => {
             matches!(wanted, Some(Caught(_))) && !OF_RUN_ALONE.iter().any(|(of, _)| *of == bug)

@@ -3,6 +3,7 @@
 use crate::databases::{Databases, Planted};
 use crate::detectors::{Detector, Found, Length, run_and_check, verified};
 use crate::expected::is_asked;
+use crate::isolation;
 use bourse_oltp::planted::{Bug, HARNESS};
 use bourse_tatp::Tatp;
 use bourse_tpce::verify::TpceSample;
@@ -20,10 +21,14 @@ pub(crate) struct Bugs {
     lists: &'static [&'static [Bug]],
 }
 
+/// Name of the section with engines that break their isolation.
+pub(crate) const ISOLATION: &str = "Isolation";
+
 /// Every workload with its bugs. Those of the harness are planted in the first.
-pub(crate) const WORKLOADS: [Bugs; 2] = [
+pub(crate) const WORKLOADS: [Bugs; 3] = [
     Bugs { workload: "TPC-E", control: "control-tpce", lists: &[bourse_tpce::planted::BUGS, HARNESS] },
     Bugs { workload: "TATP", control: "control-tatp", lists: &[bourse_tatp::planted::BUGS] },
+    Bugs { workload: ISOLATION, control: "control-isolation", lists: &[isolation::BUGS] },
 ];
 
 impl Bugs {
@@ -76,9 +81,14 @@ pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static str>, String> {
 /// Plants each bug in turn and runs the detectors; `progress` is called for each cell.
 pub(crate) fn run(folder: &Path, bugs: &[&'static str], length: Length, progress: &mut dyn FnMut(&Cell)) {
     let of = |bugs_of: &Bugs| -> Vec<&'static str> { bugs_of.names().filter(|name| bugs.contains(name)).collect() };
-    let [tpce, tatp] = WORKLOADS.each_ref().map(of);
+    let [tpce, tatp, engines] = WORKLOADS.each_ref().map(of);
     run_workload::<TpceSample<'static>>(folder, &tpce, length, progress);
     run_workload::<Tatp>(folder, &tatp, length, progress);
+    for bug in engines {
+        let began = Instant::now();
+        let found = isolation::found(bug, length);
+        progress(&Cell { bug, detector: Detector::Isolation, found, took: began.elapsed() });
+    }
 }
 
 fn run_workload<W: Planted>(folder: &Path, bugs: &[&'static str], length: Length, progress: &mut dyn FnMut(&Cell)) {
