@@ -35,6 +35,7 @@ use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::transactions::Request;
 use bourse_tpce::workload::Tpce;
+use bourse_trace::{MaskPlan, TraceReader, TraceSummary, digest};
 use bourse_verdict::comparison::{ComparedCases, RunNoise, stored_pairs};
 use bourse_verdict::suite::{CellPlan, Suite, SuiteFile};
 use std::net::SocketAddr;
@@ -53,7 +54,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "acid_document", run: acid_document, mutations: 500 },
     Target { name: "comparison", run: comparison, mutations: 150 },
     Target { name: "inputs", run: inputs, mutations: 2 },
@@ -65,6 +66,7 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "suite_definition", run: suite_definition, mutations: 100 },
     Target { name: "suite_document", run: suite_document, mutations: 100 },
     Target { name: "targets", run: targets, mutations: 1_000 },
+    Target { name: "trace", run: trace, mutations: 2_000 },
 ];
 
 /// Parses `acid.json`, `crash.json` and `faults.json`, and draws them.
@@ -220,4 +222,29 @@ pub fn targets(bytes: &[u8]) {
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::FastDbOptions::DEFAULT);
     let _ = bourse_engine_mysql::cluster::ClusterTarget::parse(text);
     let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::FjallOptions::DEFAULT);
+}
+
+/// Reads traces of programs, as they are and with right checks behind their records; sums them up, and draws a mask.
+pub fn trace(bytes: &[u8]) {
+    /// Bytes of a trace's head.
+    const HEAD_BYTES: usize = 40;
+    let (head, mut rest) = bytes.split_at(HEAD_BYTES.min(bytes.len()));
+    let mut checked = head.to_vec();
+    while let Some((&length, body)) = rest.split_first() {
+        let (body, more) = body.split_at(usize::from(length & 0x7F).min(body.len()));
+        checked.push(body.len() as u8);
+        checked.extend(body);
+        checked.extend((digest::bytes(0, body) as u32).to_le_bytes());
+        rest = more.get(4..).unwrap_or_default();
+    }
+    for bytes in [bytes, &checked] {
+        let Ok(reader) = TraceReader::new(bytes) else { return };
+        let (mut summary, mut plan) = (TraceSummary::default(), MaskPlan::default());
+        reader.map_while(Result::ok).for_each(|record| summary.add(record));
+        for statement in &summary.statements {
+            plan.keep_literals(&statement.text.sql);
+            let _ = (summary.foreign_names(&statement.text.sql), statement.text.has_literals());
+        }
+        let _ = plan.draw(1);
+    }
 }

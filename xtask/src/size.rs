@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 113_074;
-/// Upper bound of the workspace's crates below `crates/`. The last is `bourse-isolation`: what records histories, what checks them and
-/// what shows them are three crates, and the checker knows none of the others.
-const MOST_CRATES: usize = 34;
+const MOST_LINES: usize = 113_970;
+/// Upper bound of the workspace's crates below `crates/`. Of the last two, `bourse-isolation` checks histories and knows
+/// neither what records nor what shows them, and `bourse-trace` is the format between what records a program and what replays it.
+const MOST_CRATES: usize = 35;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 185;
 /// Upper bound of the release binary in bytes.

@@ -63,7 +63,7 @@ macro_rules! each {
 
 each!(
     acid_document, comparison, inputs, options, protocol, run_file, server, sql_workload, suite_definition,
-    suite_document, targets,
+    suite_document, targets, trace,
 );
 
 /// Checks that good seeds are read, so that mutations get past the first check of a parser.
