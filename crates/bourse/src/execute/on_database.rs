@@ -8,7 +8,8 @@ use crate::progress::ProgressStep;
 use crate::{live, panics, spent};
 use bourse_driver::{Fault, RoundProgress};
 use bourse_engine::{Description, Engine, Location};
-use bourse_record::{Check, Conditions, NameValue, Round, Workload};
+use bourse_oltp::check::ledger::SOURCE;
+use bourse_record::{Check, CheckStatus, Conditions, NameValue, Round, Workload};
 
 /// A round that was measured and checked.
 pub(super) struct CheckedRound {
@@ -122,18 +123,23 @@ pub(super) fn checked(
     })
 }
 
-/// Adds checks to a round, which is void if they could not be made; the failure then.
+/// Adds checks to a round, which is void if they could not be made, or its growth could not be judged since a driver was lost;
+/// the failure then.
 pub(super) fn add_checks(round: &mut Round, checked: Result<Vec<Check>, Failure>) -> Option<Failure> {
-    match checked {
+    let failure = match checked {
         Ok(checks) => {
+            let is_unjudged = |it: &&Check| it.source == SOURCE && it.status == CheckStatus::NotApplicable;
+            let failure = checks.iter().find(is_unjudged).map(|it| {
+                Failure::new(Exit::Target, "the growth of the database could not be judged")
+                    .detail(&*it.name, &*it.evidence)
+            });
             round.checks.extend(checks);
-            None
+            failure?
         }
-        Err(failure) => {
-            round.make_void(format!("the database could not be checked: {}", failure.line()));
-            Some(failure)
-        }
-    }
+        Err(failure) => failure,
+    };
+    round.make_void(format!("the database could not be checked: {}", failure.line()));
+    Some(failure)
 }
 
 /// The fact of a database's history.

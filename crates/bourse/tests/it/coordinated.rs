@@ -13,9 +13,13 @@ const TARGET: &str = "sqlite:a.db?sync=off";
 
 /// Starts a driver that writes its run into a folder named after its number.
 fn drive(folder: &Path, target: &str, part: &str, more: &[&str]) -> Child {
+    drive_workload(folder, "tpce", target, part, &[&["--market-users", "1"], more].concat())
+}
+
+fn drive_workload(folder: &Path, workload: &str, target: &str, part: &str, more: &[&str]) -> Child {
     let out = format!("out-{}", part.split('/').next().expect("a number"));
-    let own = ["--part", part, "--coordinate", "unix:c", "-u", "1", "--market-users", "1", "-o", &out];
-    let arguments = [&["tpce", "run", target][..], &own, more].concat();
+    let own = [workload, "run", target, "--part", part, "--coordinate", "unix:c", "-u", "1", "-o", &out];
+    let arguments = [&own[..], more].concat();
     let mut command = bourse(folder, &arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started")
 }
@@ -111,6 +115,31 @@ fn drivers_share_a_database_and_one_goes_on_when_the_other_is_killed() {
     assert!(said.contains("driver 1, which coordinates the round, was lost"), "{said}");
     let (_, run) = run_file(folder, 2);
     assert!(run.cases[0].rounds[0].void.is_some());
+}
+
+/// Rows of TATP do not show which driver wrote them: their growth cannot be judged.
+#[test]
+fn a_lost_driver_of_tatp_voids_the_round() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    assert!(output(folder, &["tatp", "load", TARGET, "--size", "2k"]).status.success());
+    let long = ["--for", "4s", "--warmup", "1s", "--no-wait"];
+    let before = journal(folder);
+    let start = |part| drive_workload(folder, "tatp", TARGET, part, &long);
+    let (stays, mut goes) = (start("1/2"), start("2/2"));
+    begun(folder, before);
+    goes.kill().expect("it can be killed");
+    goes.wait().expect("it has ended");
+    let (code, report, said) = ended(stays);
+    assert_eq!(code, Some(2), "{report}\n{said}");
+    let why = "driver 2/2 was lost, and what it has committed is unknown";
+    assert!(said.contains("growth of the database could not be judged") && said.contains(why), "{said}");
+    let (path, run) = run_file(folder, 1);
+    let round = &run.cases[0].rounds[0];
+    assert!(round.void.as_ref().is_some_and(|void| void.contains(why)), "{:?}", round.void);
+    assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
+    let again = text(&output(folder, &["report", &path.display().to_string()]).stdout);
+    assert!(again.contains("vanished before the end: driver 2/2") && again.contains(why), "{again}");
 }
 
 #[test]
