@@ -61,7 +61,7 @@ impl Appender {
     /// Appends rows, and makes the library check them.
     ///
     /// # Errors
-    /// The library's, among them [`ErrorKind::Constraint`]; a value that a column cannot hold.
+    /// The library's, among them [`ErrorKind::Duplicate`] and [`ErrorKind::Constraint`]; a value that a column cannot hold.
     pub(crate) fn append(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         self.append_each(&mut |put| {
             for at in 0..batch.len() {

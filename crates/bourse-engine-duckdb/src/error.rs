@@ -23,14 +23,18 @@ const ERRORS: &[(c_int, &str, ErrorKind)] = &[
 
 /// Error of a kind, with DuckDB's text.
 #[cold]
-pub(crate) fn error(kind: c_int, words: &str) -> EngineError {
-    let known = ERRORS.iter().find(|(number, _, _)| *number == kind);
+pub(crate) fn error(number: c_int, words: &str) -> EngineError {
+    let known = ERRORS.iter().find(|(known, _, _)| *known == number);
     // The lines after the first repeat the statement.
     let words = words.lines().next().unwrap_or_default();
-    let error = EngineError::new(known.map_or(ErrorKind::Other, |(_, _, kind)| *kind), words);
+    let kind = match known.map_or(ErrorKind::Other, |(_, _, kind)| *kind) {
+        ErrorKind::Constraint if words.to_lowercase().contains("duplicate key") => ErrorKind::Duplicate,
+        kind => kind,
+    };
+    let error = EngineError::new(kind, words);
     match known {
         Some((_, name, _)) => error.with_code(*name),
-        None => error.with_code(kind.to_string()),
+        None => error.with_code(number.to_string()),
     }
 }
 
@@ -77,6 +81,8 @@ mod tests {
         ] {
             assert_eq!(error(number, "words").kind(), expected, "{number}");
         }
+        let told = error(18, "Constraint Error: Duplicate key \"n: 4\" violates primary key constraint.");
+        assert_eq!(told.kind(), ErrorKind::Duplicate);
         let told = error(14, "Parser Error: syntax error\n\nLINE 1: selekt");
         assert_eq!((told.message(), told.code()), ("Parser Error: syntax error", Some("parser")));
         assert_eq!(error(99, "").code(), Some("99"));

@@ -119,7 +119,7 @@ impl DuckSession {
         let mut error = failure.error();
         if let (true, TransactionState::Open { seen, .. }) = (ran, self.state) {
             // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
-            if error.kind() == ErrorKind::Constraint && self.database().commits.has_others_since(seen) {
+            if error.kind() == ErrorKind::Duplicate && self.database().commits.has_others_since(seen) {
                 error = error.with_kind(ErrorKind::Conflict);
             }
             self.state = TransactionState::Failed(error.kind());
@@ -233,7 +233,7 @@ impl Session for DuckSession {
                 database.commits.run(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
                     // The transaction's own view was checked when its statements ran: a violation at commit is caused by
                     // others' changes.
-                    ErrorKind::Constraint => e.with_kind(ErrorKind::Conflict),
+                    ErrorKind::Constraint | ErrorKind::Duplicate => e.with_kind(ErrorKind::Conflict),
                     _ => e,
                 })
             }

@@ -97,7 +97,7 @@ impl FirebirdSession {
     /// Turns a duplicate key into a conflict if another transaction may have added it since: Firebird refuses it as one that
     /// existed before, though it cannot be seen.
     fn unless_unseen(&self, error: EngineError) -> EngineError {
-        if error.kind() == ErrorKind::Constraint && self.database.commits.has_others_since(self.seen) {
+        if error.kind() == ErrorKind::Duplicate && self.database.commits.has_others_since(self.seen) {
             return error.with_kind(ErrorKind::Conflict);
         }
         error

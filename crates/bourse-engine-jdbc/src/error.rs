@@ -79,7 +79,7 @@ mod tests {
     fn an_error_has_the_kind_a_program_acts_on() {
         let h2 = of_scheme("jdbc+h2").unwrap();
         let told = error(h2, FailureCategory::Sql, 23505, "23505", "Unique index violation; SQL statement:\nINSERT …");
-        assert_eq!((told.kind(), told.message()), (ErrorKind::Constraint, "Unique index violation"));
+        assert_eq!((told.kind(), told.message()), (ErrorKind::Duplicate, "Unique index violation"));
         assert_eq!(told.code(), Some("23505"));
         let full = "No space left on device: General error: \"Writing to file failed\"";
         assert_eq!(error(h2, FailureCategory::Sql, 50000, "HY000", full).kind(), ErrorKind::Full);

@@ -101,6 +101,7 @@ fn millis(time: std::time::Duration) -> u128 {
 /// Prefixes of the standard's SQLSTATEs, with their kinds.
 const STATES: &[(&str, ErrorKind)] = &[
     ("40", ErrorKind::Conflict),
+    ("23505", ErrorKind::Duplicate),
     ("23", ErrorKind::Constraint),
     ("0A", ErrorKind::Unsupported),
     ("08", ErrorKind::ConnectionLost),
@@ -415,7 +416,8 @@ mod tests {
         for (state, kind) in [
             ("40001", ErrorKind::Conflict),
             ("HYT00", ErrorKind::Conflict),
-            ("23505", ErrorKind::Constraint),
+            ("23505", ErrorKind::Duplicate),
+            ("23503", ErrorKind::Constraint),
             ("42102", ErrorKind::Other),
             ("", ErrorKind::Other),
         ] {

@@ -72,7 +72,7 @@ impl JdbcSession {
 
     /// Whether the error is a duplicate key of a row that this transaction does not see.
     fn is_of_unseen_row(&mut self, error: &EngineError) -> bool {
-        let is_violation = self.state == TransactionState::Open && error.kind() == ErrorKind::Constraint;
+        let is_violation = self.state == TransactionState::Open && error.kind() == ErrorKind::Duplicate;
         let query = self.database.product().first_of_key.filter(|_| is_violation).and_then(|of| of(error.message()));
         query.is_some_and(|query| self.connection.number(&query).is_ok_and(|rows| rows == 0))
     }

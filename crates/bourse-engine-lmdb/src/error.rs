@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_int};
 fn kind(code: c_int) -> ErrorKind {
     match code {
         ffi::MDB_MAP_FULL | libc::ENOSPC | libc::EDQUOT | libc::EFBIG => ErrorKind::Full,
-        ffi::MDB_KEYEXIST => ErrorKind::Constraint,
+        ffi::MDB_KEYEXIST => ErrorKind::Duplicate,
         ffi::MDB_BAD_VALSIZE => ErrorKind::Unsupported,
         ffi::MDB_CORRUPTED
         | ffi::MDB_PANIC
@@ -44,7 +44,7 @@ mod tests {
         for (code, expected) in [
             (ffi::MDB_MAP_FULL, ErrorKind::Full),
             (libc::ENOSPC, ErrorKind::Full),
-            (ffi::MDB_KEYEXIST, ErrorKind::Constraint),
+            (ffi::MDB_KEYEXIST, ErrorKind::Duplicate),
             (ffi::MDB_CORRUPTED, ErrorKind::ConnectionLost),
             (ffi::MDB_READERS_FULL, ErrorKind::Other),
         ] {

@@ -22,10 +22,9 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
         1053 | 1077..=1080 | 1152 | 1158..=1161 | 1184 | 1927 | 1047 | 2002 | 2003 | 2006 | 2013 => {
             ErrorKind::ConnectionLost
         }
+        1062 | 1169 | 1586 => ErrorKind::Duplicate,
         // 1263 is NULL in a column without NULL, of LOAD DATA.
-        1062 | 1048 | 1169 | 1263 | 1216 | 1217 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 3819 | 4025 => {
-            ErrorKind::Constraint
-        }
+        1048 | 1263 | 1216 | 1217 | 1451 | 1452 | 1557 | 1761 | 1762 | 3819 | 4025 => ErrorKind::Constraint,
         // A node of a replication group that is no part of it now: the server is offline or not elected yet, cannot wait for
         // others' commits, or has locked itself against changes.
         3032 | 3781..=3783 | 3796 | 3797 | 3799 => ErrorKind::ConnectionLost,
@@ -117,7 +116,7 @@ mod tests {
             (8028, "HY000", "Information schema is changed", ErrorKind::Conflict),
             (1105, "HY000", "schema out of date [try again later]", ErrorKind::Conflict),
             (1105, "HY000", "unknown error", ErrorKind::Other),
-            (1062, "23000", "Duplicate entry", ErrorKind::Constraint),
+            (1062, "23000", "Duplicate entry", ErrorKind::Duplicate),
             (1452, "23000", "foreign key", ErrorKind::Constraint),
             (1263, "", "Column set to default value; NULL supplied", ErrorKind::Constraint),
             (3819, "HY000", "check", ErrorKind::Constraint),

@@ -23,6 +23,7 @@ fn kind(code: &str, message: &str) -> ErrorKind {
         "57014" => ErrorKind::Interrupted,
         // Shut down, crashed, starting; terminated for being idle.
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" => ErrorKind::ConnectionLost,
+        "23505" => ErrorKind::Duplicate,
         "0A000" => ErrorKind::Unsupported,
         "42501" => ErrorKind::Denied,
         _ => match code.get(..2) {
@@ -86,7 +87,7 @@ mod tests {
             ("40001", ErrorKind::Conflict),
             ("40P01", ErrorKind::Conflict),
             ("55P03", ErrorKind::Conflict),
-            ("23505", ErrorKind::Constraint),
+            ("23505", ErrorKind::Duplicate),
             ("23514", ErrorKind::Constraint),
             ("53100", ErrorKind::Full),
             ("57014", ErrorKind::Interrupted),
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn a_servers_words_are_read() {
         let told = server_error(b"SERROR\0VERROR\0C23505\0Mduplicate key\0DKey (a)=(1) already exists.\0\0");
-        assert_eq!((told.kind(), told.code()), (ErrorKind::Constraint, Some("23505")));
+        assert_eq!((told.kind(), told.code()), (ErrorKind::Duplicate, Some("23505")));
         assert_eq!(told.message(), "duplicate key; Key (a)=(1) already exists");
         assert_eq!(server_error(b"").message(), "an error without words");
     }

@@ -154,7 +154,7 @@ fn insert<K: RedbKey>(table: &mut Table<'_, K, Bytes>, own: K::SelfType<'_>, byt
     let Some(old) = table.insert(&own, bytes).map_err(error)?.map(|old| old.value().to_vec()) else { return Ok(()) };
     table.insert(&own, old.as_slice()).map_err(error)?;
     let text = format!("there is a record of key {:?} already", K::as_key(&own));
-    Err(EngineError::new(ErrorKind::Constraint, text))
+    Err(EngineError::new(ErrorKind::Duplicate, text))
 }
 
 fn update<K: RedbKey>(

@@ -74,6 +74,9 @@ static NAMES: &[(c_int, &str)] = &[
     (3091, "SQLITE_CONSTRAINT_DATATYPE"),
 ];
 
+/// Extended codes of primary keys, unique columns and row numbers that exist already.
+const UNIQUE: [c_int; 3] = [1555, 2067, 2579];
+
 /// Name of a code; for a code that is not in the list its primary code and number.
 fn name(code: c_int) -> String {
     let find = |wanted| NAMES.iter().find(|&&(known, _)| known == wanted).map(|&(_, name)| name);
@@ -84,13 +87,17 @@ fn name(code: c_int) -> String {
     }
 }
 
-/// Class of the error with a code.
-pub(crate) fn kind(code: c_int) -> ErrorKind {
+/// Class of the error with a code and message.
+fn kind(code: c_int, message: &str) -> ErrorKind {
     if code == ffi::SQLITE_READONLY_DBMOVED {
         // The file was renamed or removed under the session: what it would write goes nowhere.
         return ErrorKind::ConnectionLost;
     }
     match code & 0xff {
+        // Before 3.7.16 the message alone tells the constraint.
+        ffi::SQLITE_CONSTRAINT if UNIQUE.contains(&code) || code == 19 && message.to_lowercase().contains("unique") => {
+            ErrorKind::Duplicate
+        }
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => ErrorKind::Conflict,
         ffi::SQLITE_CONSTRAINT => ErrorKind::Constraint,
         ffi::SQLITE_FULL => ErrorKind::Full,
@@ -104,7 +111,8 @@ pub(crate) fn kind(code: c_int) -> ErrorKind {
 
 /// Error with a code and SQLite's message for it.
 pub(crate) fn error(code: c_int, message: impl Into<String>) -> EngineError {
-    EngineError::new(kind(code), message).with_code(name(code))
+    let message = message.into();
+    EngineError::new(kind(code, &message), message).with_code(name(code))
 }
 
 /// SQLite's general message for a code, for errors without a connection's message.
@@ -121,6 +129,8 @@ mod tests {
     #[test]
     fn codes_have_the_kind_a_program_acts_on() {
         for (code, expected) in [
+            (1555, ErrorKind::Duplicate),
+            (2067, ErrorKind::Duplicate),
             (5, ErrorKind::Conflict),
             (6, ErrorKind::Conflict),
             (262, ErrorKind::Conflict),
@@ -135,8 +145,9 @@ mod tests {
             (11, ErrorKind::ConnectionLost),
             (1, ErrorKind::Other),
         ] {
-            assert_eq!(kind(code), expected, "{code}");
+            assert_eq!(kind(code, ""), expected, "{code}");
         }
+        assert_eq!(kind(19, "PRIMARY KEY must be unique"), ErrorKind::Duplicate);
     }
 
     #[test]

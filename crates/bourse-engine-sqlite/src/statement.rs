@@ -271,7 +271,12 @@ impl BoundStatement<'_> {
     #[inline]
     pub(crate) fn step(&mut self) -> c_int {
         // SAFETY: the statement is prepared and its parameters are alive.
-        unsafe { self.statement.library.sqlite3_step(self.statement.stmt.as_ptr()) }
+        let code = unsafe { self.statement.library.sqlite3_step(self.statement.stmt.as_ptr()) };
+        if code & 0xff == ffi::SQLITE_CONSTRAINT {
+            // Old versions name the constraint in the message only after this.
+            self.reset();
+        }
+        code
     }
 
     /// Steps through all remaining rows.

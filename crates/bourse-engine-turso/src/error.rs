@@ -5,7 +5,7 @@ use turso_core::{CompletionError, LimboError};
 
 /// Kind of an error that a program acts on, and its name.
 fn known(error: &LimboError) -> (ErrorKind, &'static str) {
-    use ErrorKind::{Conflict, ConnectionLost, Constraint, Full, Interrupted, Other};
+    use ErrorKind::{Conflict, ConnectionLost, Constraint, Duplicate, Full, Interrupted, Other};
     match error {
         LimboError::Busy => (Conflict, "Busy"),
         LimboError::BusySnapshot => (Conflict, "BusySnapshot"),
@@ -17,6 +17,7 @@ fn known(error: &LimboError) -> (ErrorKind, &'static str) {
         LimboError::SchemaUpdated => (Conflict, "SchemaUpdated"),
         LimboError::SchemaConflict => (Conflict, "SchemaConflict"),
         LimboError::LockingError(_) => (Conflict, "LockingError"),
+        LimboError::Constraint(words) if words.starts_with("UNIQUE") => (Duplicate, "Constraint"),
         LimboError::Constraint(_) => (Constraint, "Constraint"),
         LimboError::ForeignKeyConstraint(_) => (Constraint, "ForeignKeyConstraint"),
         LimboError::DatabaseFull => (Full, "DatabaseFull"),
@@ -65,6 +66,7 @@ mod tests {
         for (of, expected, code) in [
             (LimboError::Busy, ErrorKind::Conflict, "Busy"),
             (LimboError::WriteWriteConflict, ErrorKind::Conflict, "WriteWriteConflict"),
+            (LimboError::Constraint("UNIQUE constraint failed: t.a".to_owned()), ErrorKind::Duplicate, "Constraint"),
             (LimboError::Constraint("x".to_owned()), ErrorKind::Constraint, "Constraint"),
             (LimboError::DatabaseFull, ErrorKind::Full, "DatabaseFull"),
             (LimboError::Interrupt, ErrorKind::Interrupted, "Interrupt"),

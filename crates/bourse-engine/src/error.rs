@@ -26,7 +26,9 @@ use std::path::Path;
 pub enum ErrorKind {
     /// Another transaction was in the way: roll back and try again.
     Conflict,
-    /// A constraint refused the change.
+    /// A key that must be unique exists already.
+    Duplicate,
+    /// A constraint other than a unique key refused the change.
     Constraint,
     /// The connection to the engine or its server is lost.
     ConnectionLost,
@@ -52,6 +54,7 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Conflict => "conflict",
+            Self::Duplicate => "duplicate key",
             Self::Constraint => "constraint",
             Self::ConnectionLost => "connection lost",
             Self::InDoubt => "commit in doubt",

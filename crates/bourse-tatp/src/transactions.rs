@@ -196,7 +196,7 @@ fn insert_call_forwarding(
     let values = [s_id.into(), sf_type.into(), start_time.into(), end_time.into(), numberx.into()];
     match db.execute(&INSERT_FORWARDING, Params::of(&values)) {
         Ok(_) => Ok(Output::Changed),
-        Err(error) if error.kind() == ErrorKind::Constraint => Ok(Output::Exists),
+        Err(error) if error.kind() == ErrorKind::Duplicate => Ok(Output::Exists),
         Err(error) => Err(error),
     }
 }

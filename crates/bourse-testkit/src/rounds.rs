@@ -83,7 +83,7 @@ pub fn rounds_begin_alike(engine: &dyn Engine) {
         assert_eq!(numbers(engine), [1]);
     }
     let refused = engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Constraint, "keys are there too: {refused}");
+    assert_eq!(refused.kind(), ErrorKind::Duplicate, "keys are there too: {refused}");
     let damaged = engine.integrity_check().unwrap().unwrap_or_default();
     assert!(damaged.is_empty(), "{damaged:?}");
     drop(snapshot);

@@ -104,7 +104,8 @@ fn overtaken(all: &[String]) -> AcidFinding {
 
 /// Whether a transaction's update found other rows than its reads: rows that are gone, or that are referenced by now.
 fn is_overtaken(error: &TxnError) -> bool {
-    matches!(error.cause, FrameError::Rows { .. }) || error.kind() == ErrorKind::Constraint
+    matches!(error.cause, FrameError::Rows { .. })
+        || matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Duplicate)
 }
 
 fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<CheckResult>, EngineError> {

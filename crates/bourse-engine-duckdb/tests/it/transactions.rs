@@ -50,7 +50,7 @@ fn a_key_that_another_has_added_is_a_conflict() {
 
     // One that was there before is no conflict.
     begin(&mut *first);
-    assert_eq!(run(&mut *first, "INSERT INTO t VALUES (4, 0)").unwrap_err().kind(), ErrorKind::Constraint);
+    assert_eq!(run(&mut *first, "INSERT INTO t VALUES (4, 0)").unwrap_err().kind(), ErrorKind::Duplicate);
     assert_eq!(first.commit().unwrap_err().kind(), ErrorKind::Other);
 }
 

@@ -113,13 +113,13 @@ fn a_violated_constraint_leaves_the_transaction_open() {
     let Some((_folder, [mut first, _])) = two_sessions(test, "") else { return };
     begin(&mut *first, Isolation::RepeatableRead);
     run(&mut *first, "UPDATE t SET v = 11 WHERE n = 1").unwrap();
-    for (sql, code) in [
-        ("INSERT INTO t VALUES (2, 0)", "unique_key_violation"),
-        ("UPDATE t SET v = 1000", "check_constraint"),
-        ("UPDATE t SET v = NULL", "not_valid"),
+    for (sql, kind, code) in [
+        ("INSERT INTO t VALUES (2, 0)", ErrorKind::Duplicate, "unique_key_violation"),
+        ("UPDATE t SET v = 1000", ErrorKind::Constraint, "check_constraint"),
+        ("UPDATE t SET v = NULL", ErrorKind::Constraint, "not_valid"),
     ] {
         let refused = run(&mut *first, sql).unwrap_err();
-        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Constraint, Some(code)), "{refused}");
+        assert_eq!((refused.kind(), refused.code()), (kind, Some(code)), "{refused}");
     }
     first.commit().unwrap();
     assert_eq!(number(&mut *first, "SELECT sum(v) FROM t"), Some(31));
@@ -137,7 +137,7 @@ fn a_key_that_another_has_added_is_a_conflict() {
     first.rollback().unwrap();
     // One that was there before is no conflict.
     begin(&mut *first, Isolation::RepeatableRead);
-    assert_eq!(run(&mut *first, "INSERT INTO t VALUES (3, 0)").unwrap_err().kind(), ErrorKind::Constraint);
+    assert_eq!(run(&mut *first, "INSERT INTO t VALUES (3, 0)").unwrap_err().kind(), ErrorKind::Duplicate);
     first.commit().unwrap();
 }
 

@@ -151,12 +151,12 @@ fn a_key_that_an_unseen_row_has_is_a_conflict() {
     }
     first.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap();
     let seen = first.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap_err();
-    assert_eq!(seen.kind(), ErrorKind::Constraint, "{seen}");
+    assert_eq!(seen.kind(), ErrorKind::Duplicate, "{seen}");
     first.commit().unwrap();
     let unseen = second.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap_err();
     assert_eq!(unseen.kind(), ErrorKind::Conflict, "{unseen}");
     second.rollback().unwrap();
     second.begin(Isolation::RepeatableRead, Access::Write).unwrap();
     let seen = second.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap_err();
-    assert_eq!(seen.kind(), ErrorKind::Constraint, "{seen}");
+    assert_eq!(seen.kind(), ErrorKind::Duplicate, "{seen}");
 }

@@ -239,7 +239,7 @@ fn a_wrong_row_is_the_same_error_whichever_way_it_is_sent() {
     static TOO_LONG: &str = "0123456789012345678901234567890123456789!";
     let year_10000 = Value::Date(Date::from_ymd(10_000, 1, 1));
     for (what, row, expected) in [
-        ("duplicate key", nulls(1), ErrorKind::Constraint),
+        ("duplicate key", nulls(1), ErrorKind::Duplicate),
         ("check", only(2, "s", Value::Int(7)), ErrorKind::Constraint),
         ("no key", [Value::Null; 11], ErrorKind::Constraint),
         ("too long", only(2, "l", Value::Text(TOO_LONG)), ErrorKind::Other),

@@ -77,7 +77,7 @@ fn a_violated_constraint_leaves_the_transaction_open() {
         begin(&mut *first, Isolation::RepeatableRead);
         run(&mut *first, "UPDATE t SET v = 11 WHERE n = 1").unwrap();
         let refused = run(&mut *first, "INSERT INTO t VALUES (2, 0)").unwrap_err();
-        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Constraint, Some("Constraint")), "{journal}");
+        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Duplicate, Some("Constraint")), "{journal}");
         first.commit().unwrap();
         assert_eq!(number(&mut *first, "SELECT v FROM t WHERE n = 1"), Some(11), "{journal}");
     }

@@ -165,7 +165,7 @@ pub trait Records: Send {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Constraint`](crate::ErrorKind::Constraint) if the key is there already.
+    /// [`Duplicate`](crate::ErrorKind::Duplicate) if the key is there already.
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError>;
 
     /// Adds a record whose key the engine assigns: one more than any before. The table's key is

@@ -29,7 +29,7 @@ pub fn refuse_indexes(
 /// Error for a record whose key exists.
 #[cold]
 pub fn key_exists(table: &RecordTable, key: Key<'_>) -> EngineError {
-    EngineError::new(ErrorKind::Constraint, format!("{} has a record of key {key:?} already", table.name()))
+    EngineError::new(ErrorKind::Duplicate, format!("{} has a record of key {key:?} already", table.name()))
 }
 
 /// Error for a key that is not of its table's type.

@@ -79,7 +79,7 @@ impl<'s> HistoryUser<'s> {
         }
         // A key that another transaction has inserted meanwhile, or a commit after which the session is lost.
         let ended = ended.map_err(|error| match error.kind() {
-            ErrorKind::Constraint => error.with_kind(ErrorKind::Conflict),
+            ErrorKind::Duplicate => error.with_kind(ErrorKind::Conflict),
             _ => error,
         });
         if ended.as_ref().is_err_and(|error| error.kind() == ErrorKind::Conflict) {

@@ -1,6 +1,6 @@
 //! TATP by the harness on SQLite: loaded, checked, performed, reconciled, compared.
 
-use bourse_engine::Engine;
+use bourse_engine::{Engine, ErrorKind};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::check::{Depth, before_run, check_all};
 use bourse_oltp::load::{Constraints, ExistingDatabase, Fingerprint, LoadOptions, identify, load};
@@ -90,6 +90,22 @@ fn thousands_of_transactions_do_what_the_reference_does() {
     assert_eq!(failed(&engine, &fingerprint), [""; 0]);
     let used = identify(&engine, &Tatp).unwrap().to_string();
     assert!(used.starts_with("used by earlier runs: ") && used.ends_with(" subscribers' locations changed"), "{used}");
+}
+
+/// A constraint other than the row's key is no designed miss.
+#[test]
+fn a_row_refused_by_another_constraint_than_its_key_is_an_error() {
+    let (engine, _) = loaded();
+    let inserts = || Tatp::emulator(&size(), 1).filter(|input| Tatp::NAMES[Tatp::kind(input)].starts_with("Insert-"));
+    let performed = |input| Tatp::perform(&mut *engine.session().unwrap(), &input);
+    let exists = |input: &_, output: &_| Tatp::judge(input, output).code == 2;
+    assert!(inserts().take(200).any(|input| exists(&input, &performed(input.clone()).expect("a miss at most"))));
+    change(
+        &engine,
+        "CREATE TRIGGER refuse BEFORE INSERT ON call_forwarding BEGIN SELECT RAISE(ABORT, 'not today'); END",
+    );
+    let refused = inserts().take(200).find_map(|input| performed(input).err()).expect("one that finds its service");
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Constraint, "not today"));
 }
 
 /// Shares of hits in percent that follow from the population and the inputs, as docs/tatp.md has them.

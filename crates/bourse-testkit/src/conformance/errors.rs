@@ -27,7 +27,7 @@ pub(super) fn conflicts(engine: &dyn Engine) {
 pub(super) fn constraints(engine: &dyn Engine) {
     let mut session = small(engine);
     let twice = add(&mut *session, "TMB", 1, 5).expect_err("the primary key is taken");
-    assert_eq!(twice.kind(), ErrorKind::Constraint, "{twice}");
+    assert_eq!(twice.kind(), ErrorKind::Duplicate, "{twice}");
     assert!(twice.statement().is_some_and(|sql| sql.starts_with("INSERT INTO charge")), "{twice}");
     let absent = session
         .query_text("UPDATE charge SET ch_chrg = NULL WHERE ch_tt_id = 'TMB'", &[], &mut |_| Ok(()))

@@ -87,7 +87,7 @@ pub(super) fn bad_rows(engine: &dyn Engine) {
     drop(session);
     let mut loader = half_loaded(engine);
     let twice = loader.insert(&small_rows().0).expect_err("the rows are there already");
-    assert_eq!(twice.kind(), ErrorKind::Constraint, "{twice}");
+    assert_eq!(twice.kind(), ErrorKind::Duplicate, "{twice}");
     assert!(twice.statement().is_some_and(|sql| sql.contains("trade_type")), "{twice}");
     drop(loader);
     let mut loader = half_loaded(engine);

@@ -147,7 +147,7 @@ fn failures(engine: &dyn Engine) {
     assert_eq!((none.kind(), none.statement()), (ErrorKind::Other, Some("bourse_kit_set")), "{none}");
     assert!(none.message().contains("expected a change of 1 row"), "{none}");
     let twice = call(&ADD_ONE, 1, Ok(()));
-    assert_eq!(twice.kind(), ErrorKind::Constraint, "{twice}");
+    assert_eq!(twice.kind(), ErrorKind::Duplicate, "{twice}");
     let stopped = call(&SET_ONE, 1, Err(EngineError::new(ErrorKind::Interrupted, "enough")));
     assert_eq!((stopped.kind(), stopped.message()), (ErrorKind::Interrupted, "enough"));
 }

@@ -147,7 +147,7 @@ pub(super) fn runs_for_each_set_of_parameters(engine: &dyn Engine) {
         session.run_each(&super::ADD_CHARGE, rows[..2].as_flattened(), 3, None).unwrap();
         assert_eq!(read(&mut *session, "TMB", 2).unwrap(), 2);
         let refused = session.run_each(&super::ADD_CHARGE, rows[2..].as_flattened(), 3, None).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Constraint);
+        assert_eq!(refused.kind(), ErrorKind::Duplicate);
         if is_transaction {
             session.rollback().unwrap();
         } else {

@@ -38,7 +38,7 @@ pub(super) fn keys_are_unique(engine: &dyn Engine) {
         insert_item(records, 5).unwrap();
         records.update(&ITEMS, Key::Int(5), &[1.into(), Value::Real(0.0), "old".into(), Value::Blob(b"")]).unwrap();
         let refused = insert_item(records, 5).expect_err("a second record of one key");
-        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+        assert_eq!(refused.kind(), ErrorKind::Duplicate, "{refused}");
         assert_eq!(records.count(&ITEMS).unwrap(), 1);
     });
     check_price(&mut session, 5, Some(1));
@@ -142,7 +142,7 @@ pub(super) fn many_at_once(engine: &dyn Engine) {
         assert!(seen.unwrap());
         // Outside a transaction each is one by itself, so what came before the one that is refused stays.
         let refused = records.insert_rows(&ITEMS, [row(200), row(77), row(201)].as_flattened()).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+        assert_eq!(refused.kind(), ErrorKind::Duplicate, "{refused}");
         for (id, expected) in [(200, Some(20_000)), (77, Some(7_700)), (201, None)] {
             assert_eq!(price(records, id).unwrap(), expected, "price of item {id}");
         }
@@ -175,7 +175,7 @@ pub(super) fn loaded(engine: &dyn Engine) {
         }
         records.begin(Access::Write).unwrap();
         let refused = load(records, &[MANY + 1, 77]).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+        assert_eq!(refused.kind(), ErrorKind::Duplicate, "{refused}");
         // Not every engine can undo.
         let _ = records.rollback();
         records.begin(Access::Write).unwrap();

@@ -27,13 +27,13 @@ impl FrameError {
         Self::Rows { wanted, found, statement: sql.text() }
     }
 
-    /// The error of inserting a row that the transaction has read as absent: if the engine refuses it by a constraint,
+    /// The error of inserting a row that the transaction has read as absent: if the engine refuses it as a duplicate,
     /// another transaction has inserted it since. A snapshot does not show that row, and where it is checked only against
     /// the commits of other nodes no lock prevented it. The transaction may be tried again, like after any conflict.
     #[cold]
     pub(super) fn since_read(self) -> Self {
         match self {
-            Self::Engine(error) if error.kind() == ErrorKind::Constraint => {
+            Self::Engine(error) if error.kind() == ErrorKind::Duplicate => {
                 let words =
                     format!("{}: another transaction has inserted it since it was read as absent", error.message());
                 let code = error.code().unwrap_or_default().to_owned();
@@ -168,13 +168,15 @@ mod tests {
     #[test]
     fn a_row_inserted_since_is_a_conflict_and_nothing_else_is() {
         let refused = |kind| FrameError::from(EngineError::new(kind, "refused").with_code("1062"));
-        let conflict = refused(ErrorKind::Constraint).since_read();
+        let conflict = refused(ErrorKind::Duplicate).since_read();
         assert_eq!(conflict.kind(), ErrorKind::Conflict);
         assert_eq!(
             conflict.to_string(),
             "refused: another transaction has inserted it since it was read as absent (1062)"
         );
-        for kind in [ErrorKind::Conflict, ErrorKind::ConnectionLost, ErrorKind::Full, ErrorKind::Other] {
+        for kind in
+            [ErrorKind::Constraint, ErrorKind::Conflict, ErrorKind::ConnectionLost, ErrorKind::Full, ErrorKind::Other]
+        {
             assert_eq!(refused(kind).since_read().kind(), kind);
         }
         let sql = Sql::new("SELECT 1");

@@ -119,5 +119,5 @@ impl ExecuteRounds for ClassicRound {
 
 /// Whether an error is caused by the statement, and not by the engine or the machine.
 fn is_of_statement(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::Constraint | ErrorKind::Unsupported | ErrorKind::Other)
+    matches!(kind, ErrorKind::Duplicate | ErrorKind::Constraint | ErrorKind::Unsupported | ErrorKind::Other)
 }
