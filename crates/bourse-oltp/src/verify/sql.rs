@@ -138,8 +138,27 @@ impl Session for TracingSession {
         self.note(sql, params, seen);
         outcome
     }
+    fn query_first(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        let mut seen = SeenRows::default();
+        let outcome = self.inner.query_first(sql, params, &mut |row| {
+            seen.row(row);
+            each(row)
+        });
+        self.note(sql, params, seen);
+        outcome
+    }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let outcome = self.inner.execute(sql, params);
+        self.note(sql, params, SeenRows { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
+        outcome
+    }
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        let outcome = self.inner.change_one(sql, params);
         self.note(sql, params, SeenRows { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
         outcome
     }
@@ -156,5 +175,69 @@ impl Session for TracingSession {
         });
         self.note(routine.sql(), params, seen);
         outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::{Engine as _, NullEngine};
+    use std::sync::{Arc, Mutex};
+
+    static READ: Sql = Sql::new("SELECT a FROM t WHERE k = ?1");
+    static CHANGE: Sql = Sql::new("UPDATE t SET a = 1 WHERE k = ?1");
+
+    /// A session that lists the methods by which statements come.
+    struct ListingSession {
+        inner: Box<dyn Session>,
+        calls: Arc<Mutex<Vec<&'static str>>>,
+    }
+
+    impl ListingSession {
+        fn list(&self, method: &'static str) {
+            self.calls.lock().unwrap().push(method);
+        }
+    }
+
+    impl Session for ListingSession {
+        forward_session!(inner: dialect, begin, commit, rollback, query_text, execute_text);
+        fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+            self.list("query");
+            self.inner.query(sql, params, each)
+        }
+        fn query_first(&mut self, _: &'static Sql, _: Params<'_>, _: &mut EachRow<'_>) -> Result<bool, EngineError> {
+            self.list("query_first");
+            Ok(false)
+        }
+        fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+            self.list("execute");
+            self.inner.execute(sql, params)
+        }
+        fn change_one(&mut self, _: &'static Sql, _: Params<'_>) -> Result<u64, EngineError> {
+            self.list("change_one");
+            Ok(1)
+        }
+    }
+
+    /// An engine may send a change together with later statements, and stop at a query's first row: only if it is asked to.
+    #[test]
+    fn a_traced_session_makes_the_calls_of_one_that_is_not() {
+        let perform = |session: &mut dyn Session| -> Result<(), EngineError> {
+            let key = [Value::Int(7)];
+            session.query(&READ, Params::of(&key), &mut |_| Ok(()))?;
+            session.query_first(&READ, Params::of(&key), &mut |_| Ok(()))?;
+            session.execute(&CHANGE, Params::of(&key))?;
+            session.change_one(&CHANGE, Params::of(&key)).map(drop)
+        };
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let listing = || ListingSession { inner: NullEngine.session().unwrap(), calls: Arc::clone(&calls) };
+        perform(&mut listing()).unwrap();
+        let plain = std::mem::take(&mut *calls.lock().unwrap());
+        assert_eq!(plain, ["query", "query_first", "execute", "change_one"]);
+        let mut traced = TracingSession { inner: Box::new(listing()), statements: Vec::new() };
+        perform(&mut traced).unwrap();
+        assert_eq!(*calls.lock().unwrap(), plain);
+        let noted: Vec<_> = traced.statements.iter().map(|it| (it.sql, it.count)).collect();
+        assert_eq!(noted[1..], [(READ.text(), 0), (CHANGE.text(), noted[2].1), (CHANGE.text(), 1)]);
     }
 }
