@@ -21,6 +21,8 @@ use bourse_driver::RealClock;
 use bourse_egen::inputs::FILES;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::NullEngine;
+use bourse_isolation::History;
+use bourse_oltp::load::Fingerprint;
 use bourse_oltp::sut::RoundBegin;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
@@ -31,6 +33,7 @@ use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
 use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, ReplyOf};
 use bourse_serve::server::{Offer, rehearse};
 use bourse_serve::{Address, ServerOptions};
+use bourse_tatp::{Tatp, size_of};
 use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::transactions::Request;
@@ -54,9 +57,10 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "acid_document", run: acid_document, mutations: 500 },
     Target { name: "comparison", run: comparison, mutations: 150 },
+    Target { name: "history", run: history, mutations: 1_000 },
     Target { name: "inputs", run: inputs, mutations: 2 },
     Target { name: "options", run: options, mutations: 200 },
     Target { name: "protocol", run: protocol, mutations: 5_000 },
@@ -103,6 +107,15 @@ pub fn comparison(bytes: &[u8]) {
             serde_json::to_string(&compared).expect("a comparison is plain data");
         }
     }
+}
+
+/// Parses histories of transactions, and examines them: one that was read is read again as it was written.
+pub fn history(bytes: &[u8]) {
+    let Ok(history) = History::read(bytes) else { return };
+    let mut written = Vec::new();
+    history.write(&mut written).expect("memory takes all");
+    assert_eq!(History::read(&written[..]).expect("what is written can be read"), history);
+    let _ = (bourse_isolation::check(&history), history.write_edn(&mut written));
 }
 
 /// Parses the generator's input files: the first byte selects the altered file, two more the position, and the rest
@@ -168,17 +181,20 @@ pub fn run_file(bytes: &[u8]) {
 }
 
 /// Plays the messages of drivers to a server, over an engine that does nothing: a script of messages, as [`rehearse`]
-/// reads it.
+/// reads it. The highest bit of the first byte selects the workload: TATP if it is set, else TPC-E.
 pub fn server(bytes: &[u8]) {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
-    let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
-    let fingerprint =
-        fingerprint(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
-    let here = SocketAddr::from(([127, 0, 0, 1], 0));
-    let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
-    for frame in rehearse::<Tpce>(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {
-        assert!(frame.len() >= HEADER, "a server says whole frames");
-    }
+    let (options, clock) = (ServerOptions::new(SocketAddr::from(([127, 0, 0, 1], 0)), "1.2.3"), RealClock::start());
+    let offer = |fingerprint| Offer { engine: &NullEngine, fingerprint, history: "" };
+    let frames = if bytes.first().is_some_and(|first| first & 0x80 != 0) {
+        let fingerprint = Fingerprint::of(&NullEngine, &Tatp, &Tatp, &size_of(1_000), Constraints::Full);
+        rehearse::<Tatp>(offer(&fingerprint.expect("the null engine takes statements")), options, &clock, bytes)
+    } else {
+        let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
+        let fingerprint = fingerprint(&NullEngine, &INPUTS, part, Constraints::Full);
+        rehearse::<Tpce>(offer(&fingerprint.expect("the null engine takes statements")), options, &clock, bytes)
+    };
+    assert!(frames.iter().all(|frame| frame.len() >= HEADER), "a server says whole frames");
 }
 
 /// Parses files of statements, in both their forms.

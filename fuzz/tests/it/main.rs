@@ -62,7 +62,7 @@ macro_rules! each {
 }
 
 each!(
-    acid_document, comparison, inputs, options, protocol, run_file, server, sql_workload, suite_definition,
+    acid_document, comparison, history, inputs, options, protocol, run_file, server, sql_workload, suite_definition,
     suite_document, targets, trace,
 );
 
