@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 114_027;
+const MOST_LINES: usize = 114_477;
 /// Upper bound of the workspace's crates below `crates/`. Of the last two, `bourse-isolation` checks histories and knows
 /// neither what records nor what shows them, and `bourse-trace` is the format between what records a program and what replays it.
 const MOST_CRATES: usize = 35;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 185;
 /// Upper bound of the release binary in bytes.
-const MOST_BYTES: u64 = 28_000_000;
+const MOST_BYTES: u64 = 29_500_000;
 
 /// Compares the sources with their limits.
 pub(crate) fn sources(root: &Path) -> Result<(), String> {

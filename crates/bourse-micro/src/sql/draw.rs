@@ -1,5 +1,6 @@
 //! Values of statements' parameters: declared distributions, and streams of values.
 
+use super::expression::Expression;
 use crate::keys::{KeyDistribution, KeyStream, Zipf};
 use bourse_engine::Value;
 use bourse_record::SplitMix;
@@ -67,6 +68,9 @@ pub(super) enum DeclaredDistribution {
     Choice(Vec<Literal>),
     /// A constant value.
     Constant(Literal),
+    /// Value of an expression of parameters that were declared before.
+    #[serde(skip)]
+    Expression(Expression),
 }
 
 impl DeclaredDistribution {
@@ -91,7 +95,7 @@ impl DeclaredDistribution {
             Self::Choice(values) if values.is_empty() => Some("a choice of nothing".to_owned()),
             Self::Choice(values) => values.iter().any(Literal::is_nan).then(not_a_number),
             Self::Constant(value) => value.is_nan().then(not_a_number),
-            Self::Unique(_) => None,
+            Self::Unique(_) | Self::Expression(_) => None,
         }
     }
 }
@@ -109,6 +113,7 @@ pub(super) enum PreparedDistribution {
     Real([f64; 2]),
     Text(usize),
     Choice(Vec<Literal>),
+    Expression(Expression),
 }
 
 impl PreparedDistribution {
@@ -125,6 +130,7 @@ impl PreparedDistribution {
             DeclaredDistribution::Text(width) => Self::Text(*width),
             DeclaredDistribution::Choice(values) => Self::Choice(values.clone()),
             DeclaredDistribution::Constant(value) => Self::Choice(vec![value.clone()]),
+            DeclaredDistribution::Expression(expression) => Self::Expression(expression.clone()),
         }
     }
 }
@@ -134,6 +140,7 @@ impl PreparedDistribution {
 pub(super) struct ParameterStream {
     ready: Arc<PreparedDistribution>,
     keys: Option<KeyStream>,
+    thread: usize,
     random: SplitMix,
 }
 
@@ -146,22 +153,30 @@ impl ParameterStream {
             _ => None,
         };
         let mut seeds = SplitMix::new(seed.wrapping_add(thread as u64));
-        Self { ready: ready.clone(), keys, random: SplitMix::new(seeds.next()) }
+        Self { ready: ready.clone(), keys, thread, random: SplitMix::new(seeds.next()) }
     }
 
     /// A value of the same type as those drawn.
     pub(super) fn example(&self) -> Literal {
         match &*self.ready {
             PreparedDistribution::Keys { low, .. } => Literal::Int(*low),
-            PreparedDistribution::Unique(_) => Literal::Int(0),
+            PreparedDistribution::Unique(_) | PreparedDistribution::Expression(_) => Literal::Int(0),
             PreparedDistribution::Real([low, _]) => Literal::Real(*low),
             PreparedDistribution::Text(_) => Literal::Text(String::new()),
             PreparedDistribution::Choice(values) => values[0].clone(),
         }
     }
 
-    /// Draws the next value into `into`; an existing text's buffer is reused.
-    pub(super) fn draw(&mut self, into: &mut Literal) {
+    /// Draws the next value of parameter `number` into its place; an existing text's buffer is reused.
+    ///
+    /// # Errors
+    /// The fault of an expression whose value does not exist, as a division by zero.
+    pub(super) fn draw(&mut self, number: usize, values: &mut [Literal]) -> Result<(), String> {
+        if let PreparedDistribution::Expression(expression) = &*self.ready {
+            values[number] = expression.value(values, self.thread, &mut self.random)?.literal();
+            return Ok(());
+        }
+        let into = &mut values[number];
         match (&*self.ready, &mut self.keys) {
             (PreparedDistribution::Keys { low, .. }, Some(keys)) => {
                 *into = Literal::Int(low.wrapping_add_unsigned(keys.next_key()))
@@ -183,6 +198,8 @@ impl ParameterStream {
                 into.clone_from(&values[self.random.below(values.len() as u64) as usize])
             }
             (PreparedDistribution::Keys { .. }, None) => unreachable!("keys are made with the stream"),
+            (PreparedDistribution::Expression(_), _) => unreachable!("expressions are evaluated above"),
         }
+        Ok(())
     }
 }

@@ -2,56 +2,83 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{DeclaredDistribution, Literal};
+use super::expression::Expression;
 use super::pieces::{self, Pieces, TextPiece};
-use super::script::{EqualityCheck, ScriptFault, ScriptOperation, Setup, SqlScript};
+use super::script::{EqualityCheck, ScriptFault, ScriptOperation, ScriptStatement, Setup, SqlScript};
 
 /// Purpose of the statements below a directive.
 enum DirectiveSection {
     Nothing,
-    Setup { repeat: u64 },
-    Operation { name: String, weight: u64, rows: Option<u64>, is_transaction: bool, line: usize },
-    Check { equals: Literal },
+    Setup {
+        repeat: u64,
+    },
+    Operation {
+        name: String,
+        weight: u64,
+        rows: Option<u64>,
+        is_transaction: bool,
+        line: usize,
+    },
+    /// A file without directives: a script of pgbench.
+    Script {
+        name: String,
+    },
+    Check {
+        equals: Literal,
+    },
 }
 
 const KNOWN: &str = "parameter, hole, setup, operation, transaction, check";
 
-/// Reads the SQL form.
-pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
-    if let Some(fault) = pgbench(text) {
-        return Err(fault);
-    }
-    let mut script = SqlScript::default();
+/// Set-up of pgbench's tables, as its `-i` makes them; `filler` has letters, so that rows are as wide where texts are not padded.
+const PGBENCH_TABLES: &str = include_str!("pgbench.sql");
+
+/// Reads the SQL form into a script.
+pub(super) fn read(script: &mut SqlScript, text: &str) -> Result<(), ScriptFault> {
+    let since = script.parameters.len();
     let mut section = DirectiveSection::Nothing;
+    if is_pgbench(text) {
+        let names_table = |piece| matches!(piece, TextPiece::Word(word) if word.starts_with("pgbench_"));
+        if script.setup.is_empty() && Pieces::of(text).any(names_table) {
+            read(script, PGBENCH_TABLES)?;
+        }
+        let stem = std::path::Path::new(&*script.file).file_stem();
+        section = DirectiveSection::Script { name: stem.unwrap_or_default().to_string_lossy().into_owned() };
+    }
+    for (name, known) in [("scale", Expression::int(script.scale)), ("client_id", Expression::User)] {
+        let is_used = |piece| matches!(piece, TextPiece::Parameter(used) if used.trim_start_matches(':') == name);
+        if Pieces::of(text).any(is_used) && script.parameter(name).is_none() {
+            script.parameters.push((name.to_owned(), DeclaredDistribution::Expression(known)));
+            script.is_scaled |= name == "scale";
+        }
+    }
+    let mut variables = script.parameters.len();
     let mut below = String::new();
     let mut begins = 1;
     for (line, words) in (1..).zip(text.lines()) {
-        match words.trim_start().strip_prefix("--!") {
-            None => {
-                below.push_str(words);
-                below.push('\n');
-            }
-            Some(directive) => {
-                close(&mut script, section, &below, begins)?;
-                below.clear();
-                begins = usize::saturating_add(line, 1);
-                section = directed(&mut script, directive.trim(), line)?;
-            }
+        let begin = words.trim_start();
+        if let Some(directive) = begin.strip_prefix("--!") {
+            close(script, section, &below, begins)?;
+            below.clear();
+            begins = usize::saturating_add(line, 1);
+            section = directed(script, directive.trim(), since, line)?;
+            variables = script.parameters.len();
+            continue;
         }
+        match begin.strip_prefix('\\') {
+            Some(command) => set(script, command, variables, line)?,
+            None => below.push_str(words),
+        }
+        below.push('\n');
     }
-    close(&mut script, section, &below, begins)?;
-    script.finished()
+    close(script, section, &below, begins)
 }
 
-/// Error for a script of pgbench, recognised by its commands, tables or variables; `None` for a file with a directive.
-fn pgbench(text: &str) -> Option<ScriptFault> {
-    const COMMANDS: [&str; 14] = [
-        "set", "sleep", "setshell", "shell", "if", "elif", "else", "endif", "gset", "aset", "startpipeline",
-        "syncpipeline", "endpipeline", "setrandom",
-    ];
-    const VARIABLES: [&str; 4] = [":scale", ":client_id", ":random_seed", ":default_seed"];
+/// Whether a file is a script of pgbench, by its commands, tables or variables; a file with a directive is none.
+fn is_pgbench(text: &str) -> bool {
+    const VARIABLES: [&str; 2] = [":scale", ":client_id"];
     let of_pgbench = |line: &str| {
-        let command = line.trim_start().strip_prefix('\\').and_then(|rest| rest.split_whitespace().next());
-        command.is_some_and(|command| COMMANDS.contains(&command))
+        line.trim_start().starts_with('\\')
             || Pieces::of(line).any(|piece| match piece {
                 TextPiece::Word(word) => word.starts_with("pgbench_"),
                 TextPiece::Parameter(name) => VARIABLES.contains(&name),
@@ -59,17 +86,32 @@ fn pgbench(text: &str) -> Option<ScriptFault> {
             })
     };
     let is_own = text.lines().any(|line| line.trim_start().starts_with("--!"));
-    let (line, _) = (1..).zip(text.lines()).find(|(_, line)| !is_own && of_pgbench(line))?;
-    Some(ScriptFault::at(
-        line,
-        "this is a pgbench script: write `--! transaction NAME` before its statements without BEGIN and END, for each \
-         `\\set NAME random(LOW, HIGH)` a line `--! parameter NAME uniform LOW HIGH`, for random_zipfian `zipfian`, and \
-         below `--! setup` the statements that make its tables",
-    ))
+    !is_own && text.lines().any(of_pgbench)
+}
+
+/// Declares the variable of a line `\set NAME EXPRESSION`.
+fn set(script: &mut SqlScript, command: &str, since: usize, line: usize) -> Result<(), ScriptFault> {
+    let fault = |what: String| ScriptFault::at(line, what);
+    let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    if word != "set" {
+        return Err(fault(format!("\\{word} cannot be run: of pgbench's commands \\set alone is known")));
+    }
+    let (name, expression) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+        return Err(fault("expected: \\set NAME EXPRESSION".to_owned()));
+    }
+    let variable = |name: &str| script.parameter(name).map(Expression::Parameter);
+    let expression = Expression::parse(expression, &variable).map_err(|what| fault(format!("\\set {name}: {what}")))?;
+    script.declare(name, DeclaredDistribution::Expression(expression), since, line)
 }
 
 /// Processes one directive.
-fn directed(script: &mut SqlScript, directive: &str, line: usize) -> Result<DirectiveSection, ScriptFault> {
+fn directed(
+    script: &mut SqlScript,
+    directive: &str,
+    since: usize,
+    line: usize,
+) -> Result<DirectiveSection, ScriptFault> {
     let fault = |what: String| Err(ScriptFault::at(line, what));
     let (kind, rest) = directive.split_once(char::is_whitespace).unwrap_or((directive, ""));
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -82,7 +124,7 @@ fn directed(script: &mut SqlScript, directive: &str, line: usize) -> Result<Dire
                     DeclaredDistribution::NAMES
                 ));
             };
-            script.declare(name, declared, line)?;
+            script.declare(name, declared, since, line)?;
             Ok(DirectiveSection::Nothing)
         }
         ("hole", [dialect, name, word @ ..]) => {
@@ -91,6 +133,11 @@ fn directed(script: &mut SqlScript, directive: &str, line: usize) -> Result<Dire
             Ok(DirectiveSection::Nothing)
         }
         ("setup", []) => Ok(DirectiveSection::Setup { repeat: 1 }),
+        ("setup", ["repeat", "scale", "*", times]) if times.parse::<u64>().is_ok() => {
+            script.is_scaled = true;
+            let times: u64 = times.parse().unwrap_or(1);
+            Ok(DirectiveSection::Setup { repeat: times.saturating_mul(script.scale) })
+        }
         ("setup", ["repeat", times]) => match times.replace('_', "").parse() {
             Ok(repeat) => Ok(DirectiveSection::Setup { repeat }),
             Err(_) => fault(format!("repeat {times}: an integer is expected")),
@@ -167,7 +214,25 @@ fn close(script: &mut SqlScript, section: DirectiveSection, below: &str, begins:
                 return Err(ScriptFault::at(line, format!("{name:?} has {count} statements: {wanted} expected")));
             }
             let statements = statements.into_iter().map(|(_, statement)| statement).collect();
-            script.operation(ScriptOperation { name, weight, statements, is_transaction, rows }, line)
+            let drawn = Vec::new();
+            script.operation(ScriptOperation { name, weight, statements, drawn, is_transaction, rows }, line)
+        }
+        DirectiveSection::Script { name } => {
+            let mut statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
+            let is = |statement: Option<&ScriptStatement>, words: [&str; 2]| {
+                statement.is_some_and(|statement| words.contains(&statement.first_word().as_str()))
+            };
+            let is_transaction = is(statements.first(), ["begin", "start"]) && is(statements.last(), ["end", "commit"]);
+            if is_transaction {
+                statements.remove(0);
+                statements.pop();
+            }
+            if statements.is_empty() {
+                return Err(ScriptFault::at(begins, "the script has no statement"));
+            }
+            let drawn = Vec::new();
+            let operation = ScriptOperation { name, weight: 1, statements, drawn, is_transaction, rows: None };
+            script.operation(operation, begins)
         }
         DirectiveSection::Check { equals } => {
             for (line, statement) in statements {

@@ -52,17 +52,17 @@ fn one() -> u64 {
     1
 }
 
-/// Reads the TOML form.
-pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
+/// Reads the TOML form into a script.
+pub(super) fn read(script: &mut SqlScript, text: &str) -> Result<(), ScriptFault> {
     let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count().saturating_add(1);
     let document: TomlScript = toml::from_str(text).map_err(|error| ScriptFault {
         line: error.span().map(|span| line(span.start)),
         what: error.message().to_owned(),
     })?;
-    let mut script = SqlScript { holes: document.holes, ..SqlScript::default() };
+    script.holes = document.holes;
     for (name, declared) in document.parameters {
         let at = line(declared.span().start);
-        script.declare(&name, declared.into_inner(), at)?;
+        script.declare(&name, declared.into_inner(), 0, at)?;
     }
     for SetupTable { sql, repeat } in document.setup {
         let statement = script.statement(sql.get_ref(), line(sql.span().start))?;
@@ -83,7 +83,10 @@ pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
         };
         let statements = texts.iter().map(|sql| script.statement(sql.get_ref(), line(sql.span().start)));
         let statements = statements.collect::<Result<_, _>>()?;
-        script.operation(ScriptOperation { name: name.into_inner(), weight, statements, is_transaction, rows }, at)?;
+        script.operation(
+            ScriptOperation { name: name.into_inner(), weight, statements, is_transaction, rows, drawn: Vec::new() },
+            at,
+        )?;
     }
     for CheckTable { sql, equals } in document.check {
         let at = line(sql.span().start);
@@ -93,5 +96,5 @@ pub(super) fn read(text: &str) -> Result<SqlScript, ScriptFault> {
         }
         script.checks.push(EqualityCheck { sql: statement.sql, equals });
     }
-    script.finished()
+    Ok(())
 }

@@ -5,10 +5,11 @@
 //! | `script` | contents of a file, checked |
 //! | `from_toml`, `from_sql` | the two forms of a file |
 //! | `pieces` | a statement's text in pieces; ends of statements |
-//! | `draw` | values of parameters |
+//! | `draw`, `expression` | values of parameters |
 //! | `user` | the user that performs the operations |
 
 mod draw;
+mod expression;
 mod from_sql;
 mod from_toml;
 mod pieces;
@@ -40,6 +41,13 @@ const EXAMPLE: &str = "example";
 /// Contents of the example.
 pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
 
+const SCALE: WorkloadOption = WorkloadOption {
+    name: "scale",
+    kind: OptionKind::Count { min: 1, max: 10_000 },
+    default: "1",
+    meaning: "value of :scale in a .sql file; pgbench's tables have 100,000 accounts for each",
+};
+
 /// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "sql",
@@ -49,11 +57,14 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     options: &[
         WorkloadOption {
             name: FILE,
-            kind: OptionKind::Text("a file name ending in .toml or .sql, or example"),
+            kind: OptionKind::Text(
+                "a file name ending in .toml or .sql, several as a.sql@2,b.sql@1 with weights, or example",
+            ),
             default: EXAMPLE,
             meaning: "file of statements, as in `bourse micro run sql FILE TARGET…`; example: a small shop, the file \
                       examples/shop.toml",
         },
+        SCALE,
         THREADS,
         STATEMENTS,
         BATCH,
@@ -70,24 +81,24 @@ struct OwnStatements {
     batch: Option<u64>,
 }
 
-/// Parses a file's text in the form that its name implies.
-fn read(name: &str, text: &str) -> Result<SqlScript, OptionError> {
+/// Parses a file's text in the form that its name implies, and adds it to a script.
+fn read(script: &mut SqlScript, name: &str, text: &str) -> Result<(), OptionError> {
     // A byte order mark, as editors of some systems write one.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let script = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
-        Some("toml") => from_toml::read(text),
+    script.file = name.into();
+    let read = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        Some("toml") => from_toml::read(script, text),
         Some("sql") if text.contains('\r') && !text.contains('\n') => Err(ScriptFault::at(
             1,
             "its lines end in a carriage return alone: a line feed, with or without one before it, is expected",
         )),
-        Some("sql") => from_sql::read(text),
+        Some("sql") => from_sql::read(script, text),
         _ => {
             let what = "its name says no form: .toml or .sql is expected".to_owned();
             return Err(OptionError::File { place: name.to_owned(), what });
         }
     };
-    let script = script.map_err(|fault| fault.in_file(name))?;
-    Ok(SqlScript { file: name.to_owned(), ..script })
+    read.map_err(|fault| fault.in_file(name))
 }
 
 /// Number of operations in a file of statements; its name implies the form.
@@ -95,21 +106,43 @@ fn read(name: &str, text: &str) -> Result<SqlScript, OptionError> {
 /// # Errors
 /// [`OptionError::File`] with the defect and its line.
 pub fn operations_of(name: &str, text: &str) -> Result<usize, OptionError> {
-    let script = read(name, text)?;
+    let mut script = SqlScript { scale: 1, ..SqlScript::default() };
+    read(&mut script, name, text)?;
+    let script = script.finished().map_err(|fault| fault.in_file(name))?;
     Ok(script.operations.len())
 }
 
-fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
-    let script = match options.text(FILE) {
-        EXAMPLE => read("examples/shop.toml", EXAMPLE_FILE)?,
-        name => {
-            let text = std::fs::read_to_string(name).map_err(|error| OptionError::File {
-                place: name.to_owned(),
-                what: format!("cannot be read: {error}"),
-            })?;
-            read(name, &text)?
+/// Reads the files of a list, `FILE@WEIGHT,FILE@WEIGHT`; a weight multiplies those of a file's operations.
+fn read_all(script: &mut SqlScript, names: &str) -> Result<(), OptionError> {
+    let is_one = std::path::Path::new(names).exists();
+    let parts: Vec<&str> = if is_one { vec![names] } else { names.split(',').collect() };
+    for &part in &parts {
+        let weighted = part.rsplit_once('@').and_then(|(name, weight)| Some((name, weight.parse().ok()?)));
+        let (name, weight) = weighted.filter(|_| !is_one).unwrap_or((part, 1));
+        let fault = |what: String| OptionError::File { place: name.to_owned(), what };
+        let text = std::fs::read_to_string(name).map_err(|error| fault(format!("cannot be read: {error}")))?;
+        if parts.len() > 1 && !name.ends_with(".sql") {
+            return Err(fault("of several files each is a .sql file, with its weight: a.sql@2,b.sql@1".to_owned()));
         }
-    };
+        let before = script.operations.len();
+        read(script, name, &text)?;
+        script.weigh(before, weight).map_err(|what| what.in_file(name))?;
+    }
+    Ok(())
+}
+
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+    let names = options.text(FILE);
+    let mut script = SqlScript { scale: options.size(SCALE.name) as u64, ..SqlScript::default() };
+    match names {
+        EXAMPLE => read(&mut script, "examples/shop.toml", EXAMPLE_FILE)?,
+        names => read_all(&mut script, names)?,
+    }
+    let script = script.finished().map_err(|fault| fault.in_file(names))?;
+    if script.scale > 1 && !script.is_scaled {
+        let what = format!("scale={} has no effect: the file has neither :scale nor pgbench's tables", script.scale);
+        return Err(OptionError::File { place: names.to_owned(), what });
+    }
     Ok(Box::new(OwnStatements {
         // A handful of names that live as long as the process.
         names: script.operations.iter().map(|operation| &*operation.name.clone().leak()).collect(),
@@ -132,7 +165,7 @@ impl OwnStatements {
 
     /// Converts the error of a statement of the file.
     fn failed_at(&self, statement: &ScriptStatement) -> impl FnOnce(EngineError) -> MicroError + use<> {
-        let place = self.script.place(statement);
+        let place = statement.place();
         let sql = statement.sql.clone();
         move |error| MicroError::Statement { place, error: error.with_statement(&sql) }
     }
@@ -166,9 +199,11 @@ impl OwnStatements {
         for setup in &self.script.setup[from..] {
             let doing = || self.failed_at(&setup.statement);
             let sql = self.sql(&setup.statement.sql, dialect);
+            let drawn = self.script.drawn([&setup.statement]);
             let mut once = |session: &mut dyn Session| {
-                for &parameter in &setup.statement.parameters {
-                    streams[parameter].draw(&mut values[parameter]);
+                for &number in &drawn {
+                    let drawn = streams[number].draw(number, &mut values);
+                    drawn.map_err(|fault| self.script.undefined(number, &fault))?;
                 }
                 run(session, &setup.statement, sql, StatementForm::Prepared, &values).map(|_| ())
             };

@@ -4,9 +4,9 @@
 use super::draw::{DeclaredDistribution, Literal};
 use super::pieces::{Pieces, TextPiece};
 use crate::options::OptionError;
-use bourse_engine::Dialect;
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use bourse_engine::{Dialect, EngineError, ErrorKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 /// Maximum number of parameters of a statement: they are on the stack while it runs.
 pub(super) const MOST_PARAMETERS: usize = 32;
@@ -20,14 +20,17 @@ const STANDARD: &str = Dialect::STANDARD.name;
 /// Contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct SqlScript {
-    /// Name of the file.
-    pub(super) file: String,
+    /// Name of the file that is read.
+    pub(super) file: Arc<str>,
     pub(super) parameters: Vec<(String, DeclaredDistribution)>,
     /// Words by dialect, then by hole; those of [`STANDARD`] apply to every dialect that does not define the hole here.
     pub(super) holes: BTreeMap<String, BTreeMap<String, String>>,
     pub(super) setup: Vec<Setup>,
     pub(super) operations: Vec<ScriptOperation>,
     pub(super) checks: Vec<EqualityCheck>,
+    /// Value of `:scale`, and whether the file has a use for it.
+    pub(super) scale: u64,
+    pub(super) is_scaled: bool,
 }
 
 /// A statement of the set-up.
@@ -43,6 +46,8 @@ pub(super) struct ScriptOperation {
     pub(super) name: String,
     pub(super) weight: u64,
     pub(super) statements: Vec<ScriptStatement>,
+    /// Numbers of the parameters to draw for it, in ascending order.
+    pub(super) drawn: Vec<usize>,
     /// Whether the statements form one transaction; otherwise each commits by itself.
     pub(super) is_transaction: bool,
     /// Required number of rows that its statements return or change, in total.
@@ -60,7 +65,8 @@ pub(super) struct EqualityCheck {
 #[derive(Debug, Clone)]
 pub(super) struct ScriptStatement {
     pub(super) sql: String,
-    /// Line that it begins in.
+    /// File that it stands in, and the line that it begins in.
+    pub(super) file: Arc<str>,
     pub(super) line: usize,
     /// Number in the file of the parameter at each position.
     pub(super) parameters: Vec<usize>,
@@ -71,12 +77,22 @@ pub(super) struct ScriptStatement {
 }
 
 impl ScriptStatement {
+    /// Place of the statement: file and line.
+    pub(super) fn place(&self) -> String {
+        format!("{}, line {}", self.file, self.line)
+    }
+
     /// Possible names of the setting that a pragma changes, with and without a schema; empty for other statements.
     pub(super) fn pragma(&self) -> Vec<String> {
         let makes = Pieces::of(&self.sql).any(|piece| matches!(piece, TextPiece::Other("=" | "(")));
         let mut words = words(&self.sql);
         let is_pragma = words.next().is_some_and(|first| first == "pragma");
         if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
+    }
+
+    /// First word in lower case.
+    pub(super) fn first_word(&self) -> String {
+        words(&self.sql).next().unwrap_or_default()
     }
 
     /// Whether the statement begins or ends a transaction, by its words. Savepoints may be set in the operation's own.
@@ -126,35 +142,75 @@ impl SqlScript {
             return Err(fault(format!("{} parameters in one statement: at most {MOST_PARAMETERS}", names.len())));
         }
         let number = |name: &String| {
-            self.parameters.iter().position(|(known, _)| known == name).ok_or_else(|| {
+            self.parameter(name).ok_or_else(|| {
                 let known: Vec<_> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 ScriptFault::at(line, format!("`:{name}` is no parameter; declared: {known}"))
             })
         };
         let parameters = names.iter().map(number).collect::<Result<_, _>>()?;
-        Ok(ScriptStatement { is_query: gives_rows(&sql), sql, line, parameters, columns: OnceLock::new() })
+        let file = self.file.clone();
+        Ok(ScriptStatement { is_query: gives_rows(&sql), sql, file, line, parameters, columns: OnceLock::new() })
     }
 
-    /// Declares a parameter.
+    /// Multiplies the weights of the operations from number `from` on.
+    pub(super) fn weigh(&mut self, from: usize, weight: u64) -> Result<(), ScriptFault> {
+        for operation in self.operations.iter_mut().skip(from) {
+            operation.weight = operation.weight.saturating_mul(weight);
+            if !(1..=MOST_WEIGHT).contains(&operation.weight) {
+                let what =
+                    format!("operation {:?} has weight {}: 1 to {MOST_WEIGHT}", operation.name, operation.weight);
+                return Err(ScriptFault { line: None, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of the parameter that a name stands for: the last with that name.
+    pub(super) fn parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().rposition(|(known, _)| known == name)
+    }
+
+    /// Error for a parameter whose value cannot be computed.
+    pub(super) fn undefined(&self, number: usize, fault: &str) -> EngineError {
+        let name = self.parameters.get(number).map_or("", |(name, _)| name);
+        EngineError::new(ErrorKind::Other, format!("{}: \\set {name}: {fault}", self.file))
+    }
+
+    /// Numbers of the parameters to draw for these statements, in ascending order: theirs, and those of which these are computed.
+    pub(super) fn drawn<'t>(&self, statements: impl IntoIterator<Item = &'t ScriptStatement>) -> Vec<usize> {
+        let mut drawn: BTreeSet<usize> = statements.into_iter().flat_map(|it| it.parameters.iter().copied()).collect();
+        // An expression reads parameters before it alone.
+        for (number, (_, declared)) in self.parameters.iter().enumerate().rev() {
+            if let DeclaredDistribution::Expression(expression) = declared
+                && drawn.contains(&number)
+            {
+                expression.add_parameters(&mut drawn);
+            }
+        }
+        drawn.into_iter().collect()
+    }
+
+    /// Declares a parameter; from number `since` on none may have that name, and those before are hidden.
     pub(super) fn declare(
         &mut self,
         name: &str,
         declared: DeclaredDistribution,
+        since: usize,
         line: usize,
     ) -> Result<(), ScriptFault> {
         if let Some(fault) = declared.fault() {
             return Err(ScriptFault::at(line, format!("parameter {name}: {fault}")));
         }
-        if self.parameters.iter().any(|(known, _)| known == name) {
+        if self.parameters.iter().skip(since).any(|(known, _)| known == name) {
             return Err(ScriptFault::at(line, format!("parameter {name} is declared twice")));
         }
         self.parameters.push((name.to_owned(), declared));
         Ok(())
     }
 
-    /// Adds an operation.
-    pub(super) fn operation(&mut self, operation: ScriptOperation, line: usize) -> Result<(), ScriptFault> {
+    /// Adds an operation, with the parameters that its statements need.
+    pub(super) fn operation(&mut self, mut operation: ScriptOperation, line: usize) -> Result<(), ScriptFault> {
         let fault = |what: String| Err(ScriptFault::at(line, what));
         if operation.name.trim().is_empty() {
             return fault("an operation needs a name".to_owned());
@@ -180,6 +236,7 @@ impl SqlScript {
             );
             return Err(ScriptFault::at(statement.line, what));
         }
+        operation.drawn = self.drawn(&operation.statements);
         self.operations.push(operation);
         Ok(())
     }
@@ -209,11 +266,6 @@ impl SqlScript {
     fn first_words(&self) -> impl Iterator<Item = (&ScriptStatement, String)> {
         let statements = self.operations.iter().flat_map(|operation| &operation.statements);
         statements.filter_map(|statement| Some((statement, words(&statement.sql).next()?)))
-    }
-
-    /// Place of a statement: file and line.
-    pub(super) fn place(&self, statement: &ScriptStatement) -> String {
-        format!("{}, line {}", self.file, statement.line)
     }
 
     /// Whether an operation changes the schema: tables that other operations use may then be missing when a round

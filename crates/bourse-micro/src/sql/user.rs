@@ -31,6 +31,8 @@ pub(super) struct Performer<'s> {
     operation: usize,
     times: usize,
     drawn: Vec<Vec<Literal>>,
+    /// Error of a value that could not be computed.
+    fault: Option<EngineError>,
     batching: Batching,
     left: RemainingOperations,
     is_real: bool,
@@ -59,6 +61,7 @@ impl<'s> Performer<'s> {
             operation: 0,
             times: 0,
             drawn: Vec::new(),
+            fault: None,
             batching: if mixed { Batching::new(batch) } else { setting.batching(batch) },
             left: RemainingOperations::of(setting.count),
             is_real: setting.is_real,
@@ -83,7 +86,7 @@ impl User for Performer<'_> {
         for (statements, sqls) in statements.zip(self.sqls.iter()) {
             for (statement, sql) in statements.iter().zip(sqls) {
                 with_values(&statement.parameters, &values, |values| session.prepare(sql, Params::of(values)))
-                    .map_err(|error| located(error, &self.script.place(statement)))?;
+                    .map_err(|error| located(error, &statement.place()))?;
             }
         }
         Ok(())
@@ -106,9 +109,9 @@ impl User for Performer<'_> {
         let operation = &self.script.operations[self.operation];
         for values in &mut self.drawn[..self.times] {
             // Each parameter is drawn once, however often the operation uses it.
-            for (number, stream) in self.streams.iter_mut().enumerate() {
-                if operation.statements.iter().any(|statement| statement.parameters.contains(&number)) {
-                    stream.draw(&mut values[number]);
+            for &number in &operation.drawn {
+                if let Err(fault) = self.streams[number].draw(number, values) {
+                    self.fault.get_or_insert_with(|| self.script.undefined(number, &fault));
                 }
             }
         }
@@ -134,6 +137,10 @@ impl User for Performer<'_> {
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
+        if let Some(fault) = self.fault.take() {
+            let failed = OperationResult::error(at, &fault).times(self.times as u32);
+            return OperationResult { fatal: Some(ErrorKind::Other), ..failed };
+        }
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);
         for values in &self.drawn[..self.times] {
             let mut statement = 0;
@@ -148,7 +155,7 @@ impl User for Performer<'_> {
                 use ErrorKind::{Constraint, Other, Refused, Unsupported};
                 // A statement that cannot be run ends the round: without it another work would be measured.
                 let fatal = matches!(error.kind(), Constraint | Other | Refused | Unsupported).then_some(error.kind());
-                let error = located(error, &self.script.place(&operation.statements[statement]));
+                let error = located(error, &operation.statements[statement].place());
                 let failed = OperationResult::error(at, &error).times(self.times as u32);
                 return OperationResult { fatal: failed.fatal.or(fatal), ..failed };
             }

@@ -257,18 +257,63 @@ fn files_that_other_tools_take_are_taken() {
     }
 }
 
+/// Two scripts of pgbench: a transfer between accounts of one branch, and a look, by weight.
 #[test]
-fn a_script_of_pgbench_is_named_as_such() {
-    let script = "-- transfers\n\\set aid random(1, 100000 * :scale)\nBEGIN;\n\
-                  UPDATE pgbench_accounts SET abalance = 0 WHERE aid = :aid;\nEND;\n";
-    let without = "BEGIN;\nUPDATE pgbench_accounts SET abalance = 0 WHERE aid = :aid;\nEND;\n";
-    for (text, line) in [(script, 2), (without, 2), ("SELECT 1 WHERE 1 = :client_id;\n", 1)] {
-        let found = refused("x.sql", text);
-        assert!(found.starts_with(&format!("x.sql, line {line}: this is a pgbench script: write `--! ")), "{found}");
-    }
-    // A file with directives is not taken for a pgbench script.
-    let own =
-        "--! setup\nCREATE TABLE pgbench_accounts (aid INTEGER);\n--! operation a\nSELECT aid FROM pgbench_accounts;\n";
+fn scripts_of_pgbench_run_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let transfer = written(
+        "transfer.sql",
+        "-- between two accounts of a branch\n\\set aid random_zipfian(1, 99999 * :scale, 1.2)\n\\set other :aid + 1\n\
+         \\set delta random(-5000, 5000)\nBEGIN;\n\
+         UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;\n\
+         UPDATE pgbench_accounts SET abalance = abalance - :delta WHERE aid = :other;\n\
+         INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:client_id, 1, :aid, :delta, CURRENT_TIMESTAMP);\n\
+         END;\n",
+    );
+    let look = written(
+        "look.sql",
+        "\\set aid random(1, 100000 * :scale)\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n\
+         SELECT bbalance FROM pgbench_branches WHERE bid = (:aid - 1) / 100000 + 1;\n",
+    );
+    let engine = sqlite();
+    let files = format!("{transfer}@3,{look}");
+    let result = run(&engine, "sql", &[("file", &files), ("threads", "2"), ("scale", "2")], counted(400));
+    let (transfers, looks) = (operation(&result, "transfer").valid(), operation(&result, "look").valid());
+    assert_eq!(transfers + looks, 800);
+    assert!((520..680).contains(&transfers), "three of four: {transfers}");
+    let rows = |sql: &str| number(&engine, sql) as u64;
+    assert_eq!(rows("SELECT count(*) FROM pgbench_accounts WHERE bid = (aid - 1) / 100000 + 1"), 200_000);
+    assert_eq!(rows("SELECT count(*) FROM pgbench_tellers WHERE bid = (tid - 1) / 10 + 1"), 20);
+    assert_eq!(rows("SELECT count(*) FROM pgbench_branches"), 2);
+    assert_eq!(rows("SELECT count(*) FROM pgbench_history WHERE tid IN (0, 1)"), transfers);
+    assert_eq!(rows("SELECT count(*) FROM pgbench_accounts WHERE length(filler) = 84"), 200_000);
+    assert_eq!(rows("SELECT sum(abalance) + 1 FROM pgbench_accounts"), 1, "each transfer is one transaction");
+    assert!(rows("SELECT count(*) FROM pgbench_accounts WHERE abalance <> 0") > 100);
+}
+
+#[test]
+fn faults_of_a_script_of_pgbench_are_named() {
+    let check = |text: &str, expected: &str| assert_eq!(refused("x.sql", text), expected);
+    let known = "cannot be run: of pgbench's commands \\set alone is known";
+    check("\\set a 1\n\\sleep 1 s\nSELECT :a;\n", &format!("x.sql, line 2: \\sleep {known}"));
+    check("\\set a :b + 1\nSELECT :a;\n", "x.sql, line 1: \\set a: `:b` is not set before");
+    check("\\set a 1\n\\set a 2\nSELECT :a;\n", "x.sql, line 2: parameter a is declared twice");
+    check("\\set a\nSELECT :a;\n", "x.sql, line 1: \\set a: a value is expected at its end");
+    check("\\set a 1\n", "x.sql, line 1: the script has no statement");
+    let begun = "operation \"x\" begins or ends a transaction itself: Bourse commits each operation; \
+                 `--! transaction NAME` makes its statements one transaction, without BEGIN and COMMIT of their own";
+    check("\\set a 1\nBEGIN;\nSELECT :a;\n", &format!("x.sql, line 2: {begun}"));
+    // Values are computed where they are drawn: the round ends with the fault.
+    let divided = ran("x.sql", "\\set a 1 / (:client_id - :client_id)\nSELECT :a;\n").unwrap().round.void.unwrap();
+    assert!(divided.contains("x.sql: \\set a: /: the value is out of range"), "{divided}");
+    // A file with directives is not taken for a pgbench script, and may set variables too.
+    let own = "--! setup\nCREATE TABLE pgbench_accounts (aid INTEGER);\n--! operation a\n\\set low 3\n\
+               SELECT aid FROM pgbench_accounts WHERE aid > :low;\n--! operation b\n\\set low 4\nSELECT :low;\n";
     assert_eq!(ran("x.sql", own).unwrap().round.void, None);
 }
 
