@@ -101,8 +101,10 @@ pub enum Fault {
         cause: String,
     },
     /// The driver that coordinates the round was lost.
-    #[error("driver 1, which coordinates the round, was lost: {cause}")]
+    #[error("{who}, which coordinates the round, was lost: {cause}")]
     CoordinatorLost {
+        /// The driver, in words.
+        who: &'static str,
         /// Sign of the loss.
         cause: String,
     },

@@ -57,6 +57,11 @@ impl ChildRequest {
             Self::Keep { target, .. } | Self::Sample { target, .. } | Self::Serve { target, .. } => target,
         }
     }
+
+    /// Limit of calls of a round, in nanoseconds.
+    fn call_limit_ns(&self) -> u64 {
+        if let Self::Round(request) = self { request.call_limit_ns } else { u64::MAX }
+    }
 }
 
 /// `bourse round`: reads a request, performs it, answers. A failure is an answer too.
@@ -73,6 +78,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
         progress::silence();
         interrupt::end_with_parent()
     };
+    live::give_signs_of_life();
     let _held = match hold::join(request.target()) {
         Ok(held) => held,
         Err(failure) => return reply::<()>(&Err(failure)),
@@ -147,6 +153,11 @@ pub(super) struct ChildProcess {
     lines: Receiver<String>,
     /// Thread that reads its stderr.
     words: Option<JoinHandle<String>>,
+    /// Longest time without a line: it gives a sign of life every second.
+    longest_silence: Duration,
+    /// Time since its last line while one was awaited.
+    silent_for: Duration,
+    looked: Instant,
     is_interrupted: bool,
 }
 
@@ -173,6 +184,16 @@ pub(super) enum ChildMessage<T> {
 
 /// Longest time that a child process may take to end after its answer.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time without a sign of life of a process that was interrupted.
+const SILENCE_AT_END: Duration = Duration::from_secs(5);
+/// Most that one look adds to a silence: this process may have been stopped itself meanwhile.
+const LONGEST_LOOK: Duration = Duration::from_millis(500);
+
+/// Longest time without a sign of life of another process, which gives one a second: half a minute, or the limit of calls if
+/// that is less, and never less than three seconds.
+pub(super) fn longest_silence(call_limit_ns: u64) -> Duration {
+    Duration::from_nanos(call_limit_ns).clamp(Duration::from_secs(3), Duration::from_secs(30))
+}
 
 impl ChildProcess {
     /// Starts the process and sends it its request.
@@ -206,7 +227,17 @@ impl ChildProcess {
             text_lines(stderr).map(told).collect()
         };
         let words = Some(std::thread::spawn(read));
-        let mut child = Self { what: what.to_owned(), process, stdin, lines, words, is_interrupted: false };
+        let mut child = Self {
+            what: what.to_owned(),
+            process,
+            stdin,
+            lines,
+            words,
+            longest_silence: longest_silence(request.call_limit_ns()),
+            silent_for: Duration::ZERO,
+            looked: Instant::now(),
+            is_interrupted: false,
+        };
         child.send(request);
         Ok(child)
     }
@@ -218,11 +249,21 @@ impl ChildProcess {
         }
     }
 
-    /// Its next message, waited for at most for that time.
-    pub(super) fn next<T: DeserializeOwned>(&self, at_most: Duration) -> ChildMessage<T> {
-        match self.lines.recv_timeout(at_most) {
+    /// Its next message, waited for at most for that time. A process that gives no sign of life, since it was stopped, is killed.
+    pub(super) fn next<T: DeserializeOwned>(&mut self, at_most: Duration) -> ChildMessage<T> {
+        let received = self.lines.recv_timeout(at_most);
+        let since = std::mem::replace(&mut self.looked, Instant::now()).elapsed().min(LONGEST_LOOK);
+        self.silent_for =
+            if received == Err(RecvTimeoutError::Timeout) { self.silent_for + since } else { Duration::ZERO };
+        let is_ending = self.is_interrupted || server_wait::is_interrupted();
+        let longest = if is_ending { SILENCE_AT_END.min(self.longest_silence) } else { self.longest_silence };
+        match received {
             Ok(line) => serde_json::from_str(&line).map_or(ChildMessage::Line(line), ChildMessage::Answer),
-            Err(RecvTimeoutError::Timeout) => ChildMessage::Nothing,
+            Err(RecvTimeoutError::Timeout) if self.silent_for <= longest => ChildMessage::Nothing,
+            Err(RecvTimeoutError::Timeout) => {
+                self.kill();
+                ChildMessage::End
+            }
             Err(RecvTimeoutError::Disconnected) => ChildMessage::End,
         }
     }
@@ -274,12 +315,20 @@ impl ChildProcess {
         }
     }
 
-    /// Failure of a process that ended without an answer.
+    /// Failure of a process that ended without an answer, or was killed since it was silent.
     pub(super) fn lost(&mut self) -> Failure {
-        let cause = match self.process.wait() {
-            Err(error) => error.to_string(),
-            Ok(status) if status.code().is_none() => format!("its process was ended from outside: {status}"),
-            Ok(status) => format!("its process gave no answer: {status}"),
+        let silent_s = self.silent_for.as_secs_f64();
+        let silence = (silent_s > 0.0).then(|| format!("gave no sign of life for {silent_s:.0} s, and was killed"));
+        let ended = self.process.wait();
+        if server_wait::is_interrupted() {
+            let why = silence.unwrap_or_else(|| "ended before it could tell what it had done".to_owned());
+            return interrupt::interrupted(&format!("{} {why}", self.what));
+        }
+        let cause = match (silence, ended) {
+            (Some(silence), _) => format!("it {silence}"),
+            (None, Err(error)) => error.to_string(),
+            (None, Ok(status)) if status.code().is_none() => format!("its process was ended from outside: {status}"),
+            (None, Ok(status)) => format!("its process gave no answer: {status}"),
         };
         let words = self.words.take().and_then(|words| words.join().ok()).unwrap_or_default();
         let failure = lost(&self.what).detail("cause", cause);

@@ -215,7 +215,8 @@ impl Driver {
         let mut ran = ran?;
         if let Some(cause) = lost {
             ran.interrupted = interrupted.load(Ordering::Relaxed);
-            ran.fault.get_or_insert(Fault::CoordinatorLost { cause });
+            let who = if self.is_process { "the process that shows the figures" } else { "driver 1" };
+            ran.fault.get_or_insert(Fault::CoordinatorLost { who, cause });
             return Ok(ran);
         }
         if let (Ok(after), 2.., false) = (driver.read_clocks(clock), self.share.number(), self.is_process) {

@@ -13,29 +13,21 @@ use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
 use crate::oltp::serve::failure;
 use crate::plan::drivers::{Coordinate, ProcessOfUsers};
-use crate::{interrupt, live, spent};
+use crate::{live, spent};
 use bourse_driver::RoundProgress;
 use bourse_record::{Round, drivers};
 use bourse_serve::{Server, ServerOptions, Token};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Longest time without a sign of life of a process, which gives one a second, whatever the limit of calls.
-const SILENT_FOR: Duration = Duration::from_secs(30);
-/// Longest such time after an interruption, or the failure of another process.
-const SILENT_AT_END: Duration = Duration::from_secs(5);
-/// Most that one look adds to a silence: this process may have been stopped itself meanwhile.
-const LONGEST_LOOK: Duration = Duration::from_millis(500);
+use std::time::Duration;
 
 /// A process of users.
 struct UserProcess {
     process: ChildProcess,
     /// Its last progress.
     progress: Option<RoundProgress>,
-    outcome: Option<RoundOutcome>,
-    /// Time since its last line.
-    silent_for: Duration,
+    /// Its outcome, or the failure by which it was lost.
+    ended: Option<Result<RoundOutcome, Failure>>,
 }
 
 /// Runs a round with its users in several processes.
@@ -79,80 +71,65 @@ pub(super) fn run(
         };
         let what = format!("process {number} of {of} with users on {target}");
         let process = ChildProcess::start(&ChildRequest::Round(Box::new(part)), &what, StderrTarget::Collected)?;
-        parts.push(UserProcess { process, progress: None, outcome: None, silent_for: Duration::ZERO });
+        parts.push(UserProcess { process, progress: None, ended: None });
     }
-    if let Err(failure) = all_ended(&mut parts, context, say) {
-        parts.iter_mut().for_each(|part| part.process.kill());
-        return Err(failure);
-    }
-    together(parts.into_iter().filter_map(|mut part| part.outcome.take()).collect())
+    let lost = all_ended(&mut parts, context, say);
+    together(parts.into_iter().filter_map(|part| part.ended?.ok()).collect(), lost)
 }
 
-/// Waits until each process has told its outcome. One that fails ends the others; one that gives no sign of life, since it
-/// was stopped, is lost.
-fn all_ended(
-    parts: &mut [UserProcess],
-    context: &RunContext,
-    say: &mut dyn FnMut(&RoundProgress),
-) -> Result<(), Failure> {
+/// Waits until each process has told its outcome or is lost. The first failure ends the others; returns it if a process was
+/// lost.
+fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMut(&RoundProgress)) -> Option<Failure> {
     let of = parts.len();
-    let mut looked = Instant::now();
-    let mut longest = SILENT_FOR.min(Duration::from_nanos(context.call_limit_ns)).max(LONGEST_LOOK * 6);
-    while parts.iter().any(|part| part.outcome.is_none()) {
+    let mut lost = None;
+    while parts.iter().any(|part| part.ended.is_none()) {
         let mut is_new = false;
-        let since = std::mem::replace(&mut looked, Instant::now()).elapsed().min(LONGEST_LOOK);
-        for (at, part) in parts.iter_mut().enumerate().filter(|(_, part)| part.outcome.is_none()) {
+        for (at, part) in parts.iter_mut().enumerate().filter(|(_, part)| part.ended.is_none()) {
             let named = |failure: Failure| failure.detail("process", format!("{} of {of}", at + 1));
-            let message = part.process.next(Duration::from_millis(5));
-            part.silent_for = match message {
-                ChildMessage::Nothing => part.silent_for + since,
-                _ => Duration::ZERO,
-            };
-            match message {
-                ChildMessage::Answer(answer) => {
-                    let outcome: RoundOutcome = answer.map_err(named)?;
-                    part.outcome = Some(RoundOutcome { failure: outcome.failure.map(named), ..outcome });
-                }
-                ChildMessage::Line(line) => match live::progress_of(&line) {
-                    Some(progress) => (part.progress, is_new) = (Some(progress), true),
-                    // Steps are told by one of the processes for all.
-                    None => drop(at == 0 && live::passed_on(&line)),
-                },
-                ChildMessage::Nothing if part.silent_for > longest => {
-                    part.process.kill();
-                    let seconds = part.silent_for.as_secs_f64();
-                    let words = format!("process {} of {of} gave no sign of life for {seconds:.0} s", at + 1);
-                    if context.is_interrupted() {
-                        return Err(interrupt::interrupted(&words));
+            let ended: Result<RoundOutcome, Failure> = match part.process.next(Duration::from_millis(5)) {
+                ChildMessage::Answer(answer) => answer.map_err(named),
+                ChildMessage::End => Err(part.process.lost()),
+                ChildMessage::Line(line) => {
+                    match live::progress_of(&line) {
+                        Some(progress) => (part.progress, is_new) = (Some(progress), true),
+                        // Steps are told by one of the processes for all.
+                        None => drop(at == 0 && live::passed_on(&line)),
                     }
-                    return Err(part.process.lost().detail("killed", words));
+                    continue;
                 }
-                ChildMessage::Nothing => {}
-                ChildMessage::End if context.is_interrupted() => {
-                    return Err(interrupt::interrupted(
-                        "a process of users ended before it could tell what it measured",
-                    ));
-                }
-                ChildMessage::End => return Err(part.process.lost()),
+                ChildMessage::Nothing => continue,
+            };
+            if let Err(failure) = &ended {
+                lost.get_or_insert_with(|| failure.clone());
             }
+            let ended = ended.map(|outcome| RoundOutcome { failure: outcome.failure.map(named), ..outcome });
+            part.ended = Some(ended);
         }
         if is_new {
             merged(parts).iter().for_each(&mut *say);
         }
-        let has_failed = |part: &UserProcess| part.outcome.as_ref().is_some_and(|outcome| outcome.failure.is_some());
+        let has_failed =
+            |part: &UserProcess| matches!(&part.ended, Some(Ok(RoundOutcome { failure: Some(_), .. }) | Err(_)));
         if context.is_interrupted() || parts.iter().any(has_failed) {
-            longest = longest.min(SILENT_AT_END);
-            parts.iter_mut().filter(|part| part.outcome.is_none()).for_each(|part| part.process.interrupt());
+            parts.iter_mut().filter(|part| part.ended.is_none()).for_each(|part| part.process.interrupt());
         }
     }
-    Ok(())
+    lost
 }
 
-/// The rounds of all processes as one.
-fn together(mut parts: Vec<RoundOutcome>) -> Result<CheckedRound, Failure> {
+/// The rounds of all processes as one, which is void if a process was lost.
+fn together(mut parts: Vec<RoundOutcome>, lost: Option<Failure>) -> Result<CheckedRound, Failure> {
     let rounds: Vec<&Round> = parts.iter().map(|part| &part.round).collect();
-    let mut round = drivers::of_processes(&rounds)
-        .map_err(|error| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}")))?;
+    if let (true, Some(lost)) = (rounds.is_empty(), &lost) {
+        return Err(lost.clone());
+    }
+    let mut round = drivers::of_processes(&rounds).map_err(|error| {
+        let unmerged = || Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}"));
+        lost.clone().unwrap_or_else(unmerged)
+    })?;
+    if let Some(lost) = &lost {
+        round.make_void(lost.line());
+    }
     if let Some(first) = parts.first() {
         // Their other parts of the time follow from the round.
         let checks = first.spent.iter().filter(|(part, _)| **part == spent::SpentPart::ChecksAfter);
@@ -164,7 +141,7 @@ fn together(mut parts: Vec<RoundOutcome>) -> Result<CheckedRound, Failure> {
         }
     }
     let interrupted = parts.iter().any(|part| part.interrupted);
-    let failure = parts.iter_mut().find_map(|part| part.failure.take());
+    let failure = lost.or_else(|| parts.iter_mut().find_map(|part| part.failure.take()));
     Ok(CheckedRound { round, interrupted, failure })
 }
 

@@ -32,8 +32,8 @@ pub(crate) use http::{MetricsServer, listen};
 pub(crate) use line::{FILE, RunOutcome};
 pub(crate) use terminal::{restore, watched};
 pub(crate) use writer::{
-    abandon, begin, end, passed_on, print_note, progress_of, round, round_done, second, send_to_parent, share, step,
-    step_ended,
+    abandon, begin, end, give_signs_of_life, passed_on, print_note, progress_of, round, round_done, second,
+    send_to_parent, share, step, step_ended,
 };
 
 use crate::args::ExecutionArgs;

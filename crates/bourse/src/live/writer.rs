@@ -101,12 +101,16 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
 /// Sends this process's events to its parent.
 pub(crate) fn send_to_parent() {
     *sink() = Some(Sink::Parent);
-    let give_signs_of_life = || loop {
+}
+
+/// Gives this process's parent a sign of life every second, as long as this process has not been stopped.
+pub(crate) fn give_signs_of_life() {
+    let alive = || loop {
         std::thread::sleep(Duration::from_secs(1));
         let _ = print(&format!("{ALIVE}\n"));
     };
-    // Without the thread the round's progress is a sign of life.
-    let _ = std::thread::Builder::new().name("alive".to_owned()).spawn(give_signs_of_life);
+    // Without the thread a round's progress is a sign of life.
+    let _ = std::thread::Builder::new().name("alive".to_owned()).spawn(alive);
 }
 
 /// Ends the file: its content is in the run's documents. A reader has it open and learns how the run ended.

@@ -144,8 +144,17 @@ fn a_process_that_is_killed_is_a_lost_target() {
     assert!(said.contains("process 2 of 2 with users on sqlite:a.db?sync=off was lost"), "{said}");
     assert!(said.contains("signal: 9"), "{said}");
     gone(&children);
-    assert!(run_files(folder.path()).is_empty(), "nothing is half-written");
+    is_void(folder.path(), "process 2 of 2 with users on sqlite:a.db?sync=off was lost");
     is_whole(folder.path());
+}
+
+/// The figures of the processes that were left are stored, without a headline.
+fn is_void(folder: &Path, why: &str) {
+    let run = RunFile::read(&run_files(folder)[0]).expect("a run file can be read back");
+    let round = &run.cases[0].rounds[0];
+    assert!(round.void.as_ref().is_some_and(|void| void.contains(why)), "{:?}", round.void);
+    assert!(round.operations.iter().map(bourse_record::Operation::ended).sum::<u64>() > 0);
+    assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
 }
 
 /// Process that no signal reached, so that the run waited without end.
@@ -158,8 +167,10 @@ fn a_process_that_is_stopped_is_a_lost_target() {
     let ended = run.wait_with_output().expect("it ends");
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(said.contains("process 2 of 2 gave no sign of life for 10 s"), "{said}");
+    let lost = "process 2 of 2 with users on sqlite:a.db?sync=off was lost";
+    assert!(said.contains(lost) && said.contains("it gave no sign of life for 10 s, and was killed"), "{said}");
     gone(&children);
+    is_void(folder.path(), lost);
     is_whole(folder.path());
 }
 
@@ -173,7 +184,8 @@ fn an_interruption_ends_a_process_that_is_stopped() {
     let ended = run.wait_with_output().expect("it ends");
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.contains("interrupted: process 2 of 2 gave no sign of life"), "{said}");
+    let words = "interrupted: process 2 of 2 with users on sqlite:a.db?sync=off gave no sign of life for 5 s";
+    assert!(said.contains(words), "{said}");
     gone(&children);
     is_whole(folder.path());
 }
