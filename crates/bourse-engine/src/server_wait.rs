@@ -76,7 +76,8 @@ fn is_silent(server: &str) -> bool {
     [&SILENT, &GIVEN_UP].iter().any(|silent| locked(silent).iter().any(|it| it == server))
 }
 
-fn interrupted() -> EngineError {
+/// Error of a wait that an interruption ended.
+pub fn interrupted() -> EngineError {
     EngineError::new(ErrorKind::Interrupted, "the wait for the server's answer was ended")
 }
 

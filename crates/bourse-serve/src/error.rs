@@ -1,4 +1,5 @@
 use crate::protocol::{CodecError, PROTOCOL, TokenFault};
+use bourse_engine::EngineError;
 use std::io;
 use thiserror::Error;
 
@@ -91,5 +92,16 @@ pub enum ServeError {
     },
     /// Error of the server's engine.
     #[error(transparent)]
-    Engine(#[from] bourse_engine::EngineError),
+    Engine(#[from] EngineError),
+}
+
+impl ServeError {
+    /// The error of a connection that has failed, for its further uses.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Engine(error) => error.clone().into(),
+            Self::Lost(error) => io::Error::new(error.kind(), error.to_string()).into(),
+            other => io::Error::other(other.to_string()).into(),
+        }
+    }
 }

@@ -4,6 +4,7 @@
 use crate::ServeError;
 use crate::protocol::codec::{self, HEADER};
 use crate::stream::Stream;
+use bourse_engine::server_wait;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, ErrorKind};
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 pub(crate) const TICK: Duration = Duration::from_millis(250);
 /// Time within which a message that has begun to arrive must be complete, however slowly its bytes come.
 const WHOLE_WITHIN: Duration = Duration::from_secs(5);
+/// Longest silence of a peer after an interruption: a live one gives a sign of life every second.
+const AFTER_INTERRUPTION: Duration = Duration::from_secs(3);
 /// Time within which a peer must have received a message, however slowly it reads.
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 
@@ -25,19 +28,21 @@ pub(crate) struct Wire {
     arrived: Vec<u8>,
     taken: usize,
     outgoing: Vec<u8>,
+    /// Error of a receipt, after which a reply can no longer be matched with its request.
+    broken: Option<ServeError>,
 }
 
 impl Wire {
     pub(crate) fn new(stream: Arc<Stream>) -> io::Result<Self> {
         stream.prepare(TICK)?;
-        Ok(Self { stream, arrived: Vec::new(), taken: 0, outgoing: Vec::new() })
+        Ok(Self { stream, arrived: Vec::new(), taken: 0, outgoing: Vec::new(), broken: None })
     }
 
     /// Receives the next message. Until one begins to arrive `wait` is called every [`TICK`] and may end the wait; once it has
     /// begun, it must be complete in five seconds.
     ///
     /// # Errors
-    /// [`ServeError::Lost`] or [`ServeError::Codec`], after which the connection is unusable; `wait`'s.
+    /// [`ServeError::Lost`] or [`ServeError::Codec`]; `wait`'s. Each later receipt fails with the same error at once.
     pub(crate) fn receive<M: DeserializeOwned>(
         &mut self,
         limit: usize,
@@ -53,6 +58,20 @@ impl Wire {
         limit: usize,
         wait: &mut dyn FnMut() -> Result<(), ServeError>,
     ) -> Result<&[u8], ServeError> {
+        if let Some(error) = &self.broken {
+            return Err(error.again());
+        }
+        match self.arrive(limit, wait) {
+            Ok(due) => Ok(self.arrived.get(HEADER..due).expect("so many bytes are there")),
+            Err(error) => {
+                self.broken = Some(error.again());
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits for the next frame, and returns its length with the header.
+    fn arrive(&mut self, limit: usize, wait: &mut dyn FnMut() -> Result<(), ServeError>) -> Result<usize, ServeError> {
         self.arrived.drain(..self.taken);
         self.taken = 0;
         let mut begun = (!self.arrived.is_empty()).then(Instant::now);
@@ -63,7 +82,7 @@ impl Wire {
             };
             if self.arrived.len() >= due {
                 self.taken = due;
-                return Ok(self.arrived.get(HEADER..due).expect("so many bytes are there"));
+                return Ok(due);
             }
             if begun.is_some_and(|begun| begun.elapsed() > WHOLE_WITHIN) {
                 let seconds = WHOLE_WITHIN.as_secs();
@@ -139,10 +158,16 @@ impl Wire {
     }
 }
 
-/// Callback for [`Wire::receive`] that waits at most `time` for a message to begin.
+/// Callback for [`Wire::receive`] that waits at most `time` for a message to begin, and after an interruption of the program at
+/// most [`AFTER_INTERRUPTION`].
 pub(crate) fn at_most(time: Duration) -> impl FnMut() -> Result<(), ServeError> {
     let begun = Instant::now();
+    let mut interrupted = None;
     move || {
+        if server_wait::is_interrupted() && interrupted.get_or_insert_with(Instant::now).elapsed() >= AFTER_INTERRUPTION
+        {
+            return Err(server_wait::interrupted().into());
+        }
         if begun.elapsed() < time {
             return Ok(());
         }

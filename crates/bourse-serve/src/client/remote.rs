@@ -21,17 +21,21 @@ use bourse_schema::Dialect;
 use serde::Serialize;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Longest wait for sizes and counts, which a live server sends immediately.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest silence of a server that is to answer: it sends sizes and counts immediately, and a sign of life every second.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Server to which the driver is connected.
 pub struct Remote {
     caller: Caller,
     welcome: Welcome,
     line: KeepAlive,
+    /// Longest silence while the server is to answer.
+    silence: Duration,
+    /// Whether it was silent for longer, so that no user waits for it any more.
+    is_silent: Arc<AtomicBool>,
     round: Mutex<RoundOpening>,
     io_source: OnceLock<&'static str>,
     waiting: Box<dyn Fn(WaitProgress) + Send + Sync>,
@@ -108,10 +112,17 @@ impl Remote {
             caller,
             welcome: *welcome,
             line,
+            silence: SILENCE,
+            is_silent: Arc::default(),
             round: Mutex::default(),
             io_source: OnceLock::new(),
             waiting: Box::new(waiting),
         })
+    }
+
+    /// Sets the longest silence of the server while it is to answer; half a minute if it is not set.
+    pub fn limit_silence(&mut self, silence: Duration) {
+        self.silence = silence;
     }
 
     /// Fingerprint of the server's database.
@@ -172,16 +183,17 @@ impl Remote {
         let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
     }
 
-    /// Sends a request whose reply may take as long as other drivers do.
+    /// Sends a request whose reply may take as long as other drivers do; the server gives a sign of life every second.
     pub(super) fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<ControlReply, ServeError> {
         let mut wire = self.wire();
         wire.send(asked, REQUEST_BYTES)?;
         loop {
+            let mut is_alive = at_most(self.silence);
             let news = wire.receive(REPLY_BYTES, &mut || {
                 if interrupt.load(Ordering::Relaxed) {
                     return Err(EngineError::new(ErrorKind::Interrupted, "interrupted").into());
                 }
-                Ok(())
+                is_alive()
             })?;
             match news {
                 ControlReply::Waiting { ready, of, what } => (self.waiting)(WaitProgress { ready, of, what }),
@@ -199,12 +211,15 @@ impl Remote {
         let mut wire = self.wire();
         let mut answer = || {
             wire.send(asked, REQUEST_BYTES)?;
-            wire.receive(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))
+            wire.receive(REPLY_BYTES, &mut at_most(self.silence))
         };
         match answer() {
             Ok(ControlReply::Refused(why)) => Err(EngineError::new(ErrorKind::Other, why)),
             Ok(news) => Ok(news),
-            Err(error) => Err(self.engine_error(&error)),
+            Err(error) => {
+                self.is_silent.store(true, Ordering::Relaxed);
+                Err(self.engine_error(&error))
+            }
         }
     }
 
@@ -306,7 +321,8 @@ impl<W: SharedWorkload> Sut<W> for RemoteSut<'_, W> {
         let Remote { caller, welcome, .. } = self.remote;
         let called = caller.call(Purpose::User { driver: welcome.driver });
         let (wire, _) = called.map_err(|error| self.remote.engine_error(&error))?;
-        Ok(Connector::Elsewhere(Box::new(RemoteConnector::new(wire))))
+        let is_silent = Arc::clone(&self.remote.is_silent);
+        Ok(Connector::Elsewhere(Box::new(RemoteConnector { wire, is_silent })))
     }
 
     fn pending(&self) -> Result<Option<u64>, EngineError> {

@@ -8,7 +8,7 @@ use bourse_driver::{Nanos, RetryPolicy};
 use bourse_oltp::sut::{RoundBegin, SharedWorkload};
 use bourse_record::{Check, CheckStatus};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// Current round: there is one at a time.
@@ -125,6 +125,7 @@ impl<W: SharedWorkload> Drop for TransactionPermit<W> {
 }
 
 /// Progress reported to a waiting driver, at every tick; an error ends its wait.
+#[derive(Clone, Copy)]
 pub(super) struct WaitReport {
     pub(super) ready: u32,
     pub(super) of: u32,
@@ -256,11 +257,14 @@ impl<W: SharedWorkload> Rounds<W> {
                     table.stage = Stage::Checking;
                     let members = table.members.clone();
                     drop(table);
-                    let result = match shared.options.coordinates {
-                        true => coordinate::check(shared, &begun, &members),
-                        false => check(shared, &begun, &members),
-                    };
-                    self.end(shared, round, &members, result);
+                    let of = round.terms.of;
+                    while_told(tell, WaitReport { ready: of, of, what: Wait::Checking }, || {
+                        let result = match shared.options.coordinates {
+                            true => coordinate::check(shared, &begun, &members),
+                            false => check(shared, &begun, &members),
+                        };
+                        self.end(shared, round, &members, result);
+                    });
                     continue;
                 }
                 Stage::Open(_) if shared.stopping() => {
@@ -393,7 +397,8 @@ impl<W: SharedWorkload> Round<W> {
                 Stage::Gathering if ready == self.terms.of => {
                     table.stage = Stage::Opening;
                     drop(table);
-                    self.open(shared);
+                    let report = WaitReport { ready, of: ready, what: Wait::Beginning };
+                    while_told(tell, report, || self.open(shared));
                     continue;
                 }
                 Stage::Open(opened) => return Ok(opened.0.clone()),
@@ -461,6 +466,22 @@ impl<W: SharedWorkload> Table<W> {
     fn sessions(&self) -> u32 {
         self.members.iter().map(|(member, _)| member.sessions).fold(0, u32::saturating_add)
     }
+}
+
+/// Does long work of a server in a thread of its own, while the driver that waits for it gets signs of life.
+fn while_told(tell: ReportWait<'_>, report: WaitReport, work: impl FnOnce() + Send) {
+    let (done, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            work();
+            drop(done);
+        });
+        let mut is_here = true;
+        while ended.recv_timeout(TICK) == Err(mpsc::RecvTimeoutError::Timeout) {
+            // Others wait for the work too.
+            is_here = is_here && tell(report).is_ok();
+        }
+    });
 }
 
 /// Time limit of a wait.

@@ -68,7 +68,7 @@ impl ExecuteRounds for Brokerage {
     }
 
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
-        let system = match SystemUnderTest::open(target, self)? {
+        let system = match SystemUnderTest::open(target, self, context)? {
             SystemUnderTest::InProcess(engine) if matches!(engine.location(), Location::Nowhere) => {
                 SystemUnderTest::Model(engine)
             }

@@ -60,7 +60,7 @@ impl ExecuteRounds for MixRound {
     }
 
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
-        let system = SystemUnderTest::open(target, self)?;
+        let system = SystemUnderTest::open(target, self, context)?;
         let ready = system.ready(target, self, context)?;
         Ok((system, ready))
     }

@@ -1,6 +1,7 @@
 //! The system under test: an engine in this process, or a server that is called.
 
 use super::RunContext;
+use super::child::longest_silence;
 use super::coordinated::Driver;
 use super::shared::SharedJob;
 use crate::engines;
@@ -32,13 +33,15 @@ pub(crate) enum SystemUnderTest {
 
 impl SystemUnderTest {
     /// Opens a target, or calls its server; refuses a target that cannot run this job.
-    pub(super) fn open(target: &str, job: &dyn SharedJob) -> Result<Self, Failure> {
+    pub(super) fn open(target: &str, job: &dyn SharedJob, context: &RunContext) -> Result<Self, Failure> {
         let (of, served) = (job.requirements()?, job.served()?);
         if Address::has_scheme(target) {
             let (address, token) = targets::caller(target, &of)?;
             let version = env!("CARGO_PKG_VERSION");
             let remote = Remote::call(served.workload(), address, token, version, waiting());
-            return remote.map(|remote| Self::Server(Box::new(remote))).map_err(|error| failure(target, &error));
+            let mut remote = remote.map_err(|error| failure(target, &error))?;
+            remote.limit_silence(longest_silence(context.call_limit_ns));
+            return Ok(Self::Server(Box::new(remote)));
         }
         targets::check(target, &of)?;
         let engine = engines::open(target)?;

@@ -1,5 +1,6 @@
 //! Driver and server apart: two drivers against one server, one killed in the middle; refusals; the end.
 
+use crate::waiting::measuring;
 use crate::{bourse, load, output, text};
 use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
@@ -7,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A server in a process of its own, killed at the latest with the test.
 pub(crate) struct Server {
@@ -172,6 +173,42 @@ fn a_driver_takes_the_database_from_the_server_and_refuses_another() {
     assert!(said.contains("checks not run: the server was stopped") && !said.contains("lost driver"), "{said}");
     let (_, cut) = run_file(folder, "cut");
     assert!(cut.cases[0].rounds[0].measured_s > 0.5, "what was measured is kept");
+}
+
+/// A stopped server closes no connection. Its client noticed it after five minutes, whatever `--call-limit` and Ctrl-C said.
+#[test]
+fn a_server_that_is_stopped_is_noticed() {
+    let signal = |name: &str, id: u32| {
+        let sent = Command::new("kill").args([name, &id.to_string()]).status().expect("kill can be run");
+        assert!(sent.success());
+    };
+    let stopped = |times: &[&str], interrupts: bool| {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let folder = folder.path();
+        load(folder, "sqlite:a.db?sync=off");
+        let server = Server::start(folder, &[]);
+        let run = ["tpce", "run", &server.url, "-u", "2", "--warmup", "1s"];
+        let mut command = bourse(folder, &[&run[..], times].concat());
+        let driver = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+        measuring(folder);
+        signal("-STOP", server.child.id());
+        let begun = Instant::now();
+        if interrupts {
+            signal("-INT", driver.id());
+        }
+        let ended = driver.wait_with_output().expect("it ends");
+        let said = text(&ended.stderr);
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}: {said}", begun.elapsed());
+        let run = run_file(folder, "bourse-runs").1;
+        assert_eq!(run.interrupted, interrupts);
+        (ended.status.code(), said, run.cases[0].rounds[0].void.clone().expect("it has no figure"))
+    };
+    let (code, said, void) = stopped(&["--for", "60s", "--call-limit", "3s"], false);
+    assert!(code == Some(2) && said.contains("the server no longer answers"), "{code:?}: {said}");
+    assert!(void.contains("the round was ended"), "{void}");
+    let (code, said, void) = stopped(&["--for", "60s"], true);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(void.contains("could not be checked"), "{void}");
 }
 
 #[cfg(target_os = "linux")]
