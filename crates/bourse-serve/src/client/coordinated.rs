@@ -6,7 +6,7 @@ use crate::protocol::{Control, ControlReply, Purpose};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::{Clock, Nanos};
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, EngineError, ErrorKind};
 use bourse_oltp::Workload;
 use bourse_oltp::sut::{Connector, InProcess, RoundBegin, RunError, SharedWorkload, Sut, Terms};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -178,7 +178,13 @@ impl<W: SharedWorkload> Sut<W> for CoordinatedSut<'_, W> {
 
     fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<RoundBegin<W>, RunError> {
         let CoordinatedDriver { remote, engine, sessions_elsewhere, offset, .. } = self.driver;
-        let (begun, sessions) = remote.open_round::<W>(terms, interrupt)?;
+        let (begun, sessions) = remote.open_round::<W>(terms, interrupt).map_err(|error| match error {
+            // The engine has no part in it.
+            RunError::Engine(lost) if lost.kind() == ErrorKind::ConnectionLost => {
+                RunError::Refused(format!("the coordinator of the drivers was lost: {lost}"))
+            }
+            other => other,
+        })?;
         let sessions =
             sessions.ok_or_else(|| RunError::Refused("driver 1 does not coordinate this round".to_owned()))?;
         self.driver.is_the_same::<W>(&begun.before)?;

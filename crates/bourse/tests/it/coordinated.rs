@@ -4,6 +4,7 @@ use crate::{bourse, load, output, text};
 use bourse_engine::Engine as _;
 use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -140,6 +141,25 @@ fn a_lost_driver_of_tatp_voids_the_round() {
     assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
     let again = text(&output(folder, &["report", &path.display().to_string()]).stdout);
     assert!(again.contains("vanished before the end: driver 2/2") && again.contains(why), "{again}");
+}
+
+#[test]
+fn a_coordinator_that_is_lost_before_the_round_is_named() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, TARGET);
+    let short = ["--for", "1s", "--warmup", "0s"];
+    let (mut first, mut second) = (drive(folder, TARGET, "1/3", &short), drive(folder, TARGET, "2/3", &short));
+    let mut said = BufReader::new(second.stderr.take().expect("it is a pipe"));
+    let mut words = String::new();
+    while !words.contains("2 of 3 drivers are there") {
+        assert!(said.read_line(&mut words).expect("it says UTF-8") > 0, "{words}");
+    }
+    first.kill().expect("it can be killed");
+    first.wait().expect("it has ended");
+    said.read_to_string(&mut words).expect("it says UTF-8");
+    assert_eq!(second.wait().expect("it ends").code(), Some(2), "{words}");
+    assert!(words.contains("did not begin\n  cause: the coordinator of the drivers was lost: "), "{words}");
 }
 
 #[test]
