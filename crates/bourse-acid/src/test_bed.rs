@@ -94,7 +94,10 @@ impl TxnEnvironment {
     ) -> Result<TransactionResult, TxnError> {
         let now = || Timestamp::from_millis(self.now_ms.fetch_add(1, Ordering::Relaxed));
         let send = |order: &TradeRequest| self.sent.lock().unwrap_or_else(PoisonError::into_inner).push(*order);
-        let back_off = |attempt: u32| std::thread::sleep(Duration::from_millis(u64::from(attempt)));
+        let back_off = |attempt: u32| {
+            std::thread::sleep(Duration::from_millis(u64::from(attempt)));
+            true
+        };
         let retry = Retry { attempts, back_off: &back_off };
         let context = Context { now: &now, trade_ids: &self.trade_ids, market: &send, retry };
         perform(db, &context, request)

@@ -1,9 +1,9 @@
 //! Context of one operation: its connection, and retries after lock conflicts.
 
-use crate::{Clock, MS, Nanos};
-use bourse_engine::{Connection, EngineError, ErrorKind, Wait, blocked_on};
+use crate::{Clock, MS, Nanos, SECOND};
+use bourse_engine::{Connection, EngineError, ErrorKind, Wait, blocked_on, server_wait};
 use bourse_record::SplitMix;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 
 /// An error whose kind determines whether the driver retries.
@@ -85,12 +85,21 @@ pub struct Backoff<'a> {
     random: &'a Cell<SplitMix>,
     retries: Cell<u32>,
     back_off_ns: Cell<Nanos>,
+    /// Time of the first conflict.
+    conflict_since: OnceCell<Nanos>,
 }
 
 impl<'a> Backoff<'a> {
     /// Backoff for one operation; the lengths of its pauses are drawn from `random`.
     pub fn new(clock: &'a dyn Clock, policy: RetryPolicy, random: &'a Cell<SplitMix>) -> Self {
-        Self { clock, policy, random, retries: Cell::new(0), back_off_ns: Cell::new(0) }
+        Self {
+            clock,
+            policy,
+            random,
+            retries: Cell::new(0),
+            back_off_ns: Cell::new(0),
+            conflict_since: OnceCell::new(),
+        }
     }
 
     /// The clock.
@@ -111,27 +120,37 @@ impl<'a> Backoff<'a> {
         let mut attempts = 1;
         loop {
             match attempt() {
-                Err(error) if error.kind() == ErrorKind::Conflict && attempts < self.attempts() => {
+                Err(error)
+                    if error.kind() == ErrorKind::Conflict
+                        && attempts < self.attempts()
+                        && self.back_off(attempts + 1) =>
+                {
                     attempts += 1;
-                    self.back_off(attempts);
                 }
                 ended => return ended,
             }
         }
     }
 
-    /// Pauses before attempt number `attempt` (2, 3, …), and counts it as a retry.
-    pub fn back_off(&self, attempt: u32) {
+    /// Pauses before attempt number `attempt` (2, 3, …), counts it as a retry, and returns whether it may be made: after an
+    /// interruption of the program conflicts that go on for longer than three seconds end the operation, since each attempt may
+    /// wait long for a lock.
+    pub fn back_off(&self, attempt: u32) -> bool {
+        let from = self.clock.now();
+        let since = *self.conflict_since.get_or_init(|| from);
+        if from - since > 3 * SECOND && server_wait::is_interrupted() {
+            return false;
+        }
         let doubled = attempt.saturating_sub(2).min(20);
         let mean = self.policy.first_ns.saturating_mul(1 << doubled).min(self.policy.longest_ns);
         let mut random = self.random.take();
         // Between half and one and a half times the mean: two that collided once must not do so in step.
         let pause = (mean as f64 * (0.5 + random.unit())) as Nanos;
         self.random.set(random);
-        let from = self.clock.now();
         blocked_on(Wait::BackOff, || self.clock.sleep_until(from + pause));
         self.back_off_ns.set(self.back_off_ns.get() + (self.clock.now() - from));
         self.retries.set(self.retries.get() + 1);
+        true
     }
 
     /// Adds retries that another process made, with its pauses between them.

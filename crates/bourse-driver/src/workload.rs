@@ -1,7 +1,7 @@
 //! Workloads, and the users who perform them.
 
 use crate::{Clock, Fault, Nanos, OperationCx, OperationError, Outcome, RoundControl, Schedule};
-use bourse_engine::{Capabilities, Connection, EngineError, ErrorKind};
+use bourse_engine::{Capabilities, Connection, EngineError, ErrorKind, server_wait};
 use bourse_record::{OperationSpec, ServerTime};
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
@@ -206,6 +206,11 @@ impl OperationResult {
         let kind = error.kind();
         let fatal = matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted);
         let in_doubt = fatal || kind == ErrorKind::InDoubt;
-        Self { fatal: fatal.then_some(kind), in_doubt, ..Self::failed(operation, 0, error.to_string()) }
+        let fatal = match kind {
+            // It was given up, or would have been tried again.
+            ErrorKind::Conflict if server_wait::is_interrupted() => Some(ErrorKind::Interrupted),
+            _ => fatal.then_some(kind),
+        };
+        Self { fatal, in_doubt, ..Self::failed(operation, 0, error.to_string()) }
     }
 }

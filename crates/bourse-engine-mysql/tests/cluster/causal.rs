@@ -31,7 +31,7 @@ fn order(session: &mut dyn Session, inputs: &Inputs, ids: &TradeIds, now: Timest
         now: &|| now,
         trade_ids: ids,
         market: &|order: &TradeRequest| sent.borrow_mut().push(*order),
-        retry: Retry { attempts: 1, back_off: &|_| {} },
+        retry: Retry { attempts: 1, back_off: &|_| true },
     };
     loop {
         let request: Request = customers.next().into();
@@ -50,7 +50,7 @@ fn result(session: &mut dyn Session, ids: &TradeIds, now: Timestamp, order: &Tra
         now: &|| now,
         trade_ids: ids,
         market: &|_: &TradeRequest| {},
-        retry: Retry { attempts: 1, back_off: &|_| {} },
+        retry: Retry { attempts: 1, back_off: &|_| true },
     };
     let input = TradeResult { trade_id: order.trade_id, trade_price: order.price_quote };
     trade_result(session, &context, &input).unwrap()

@@ -35,7 +35,7 @@ impl BrokerageHouse {
         let mut session = engine.session()?;
         let trade_ids = TradeIds::following(&mut *session, first_free)?;
         let now = || clock.timestamp();
-        let retry = Retry { attempts: 1, back_off: &|_| {} };
+        let retry = Retry { attempts: 1, back_off: &|_| true };
         let context = Context { now: &now, trade_ids: &trade_ids, market: &|_: &_| {}, retry };
         let begin = clock.now();
         let cleaned = trade_cleanup(&mut *session, &context, &TradeCleanup { start_trade_id: first_free })?;

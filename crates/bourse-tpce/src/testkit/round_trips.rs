@@ -55,7 +55,7 @@ fn perform_one(
         now: &|| now,
         trade_ids,
         market: &|order: &TradeRequest| sent.borrow_mut().push(*order),
-        retry: Retry { attempts: 1, back_off: &|_| {} },
+        retry: Retry { attempts: 1, back_off: &|_| true },
     };
     let before = session.round_trips().unwrap();
     perform(session, &context, request).unwrap_or_else(|error| panic!("{error}"));

@@ -55,7 +55,7 @@ pub fn run_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnce(&mut 
             now: &|| Timestamp::from_millis(now.get()),
             trade_ids: &trade_ids,
             market: &|order: &TradeRequest| sent.borrow_mut().push(*order),
-            retry: Retry { attempts: 1, back_off: &|_| {} },
+            retry: Retry { attempts: 1, back_off: &|_| true },
         };
         turn += 1;
         let session = &mut *sessions[turn % run.sessions];

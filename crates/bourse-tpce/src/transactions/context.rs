@@ -23,8 +23,9 @@ pub struct Context<'a> {
 pub struct Retry<'a> {
     /// Tries of a transaction before its conflict becomes an error; at least one.
     pub attempts: u32,
-    /// Pauses before attempt number `n` (2, 3, …): the caller sleeps, since the clock is its own.
-    pub back_off: &'a dyn Fn(u32),
+    /// Pauses before attempt number `n` (2, 3, …), and returns whether it may be made: the caller sleeps, since the clock is its
+    /// own.
+    pub back_off: &'a dyn Fn(u32) -> bool,
 }
 
 /// The way from the brokerage house to the market exchange (the reference's `SendToMarket`).

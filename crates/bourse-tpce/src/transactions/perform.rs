@@ -169,9 +169,12 @@ pub fn retrying<T>(
     loop {
         match attempt() {
             Ok(output) => return Ok(TransactionResult { output, retries: attempts - 1 }),
-            Err(error) if error.kind() == ErrorKind::Conflict && attempts < retry.attempts => {
+            Err(error)
+                if error.kind() == ErrorKind::Conflict
+                    && attempts < retry.attempts
+                    && (retry.back_off)(attempts + 1) =>
+            {
                 attempts += 1;
-                (retry.back_off)(attempts);
             }
             Err(error) => return Err(TxnError { attempts, ..error }),
         }

@@ -108,7 +108,10 @@ impl SharedWork<'_> {
         let participant = session.participant();
         participant.begin();
         let now = || Timestamp::from_millis(self.now_ms.fetch_add(1, Ordering::Relaxed));
-        let back_off = |attempt| participant.back_off(attempt);
+        let back_off = |attempt| {
+            participant.back_off(attempt);
+            true
+        };
         let retry = Retry { attempts: ATTEMPTS, back_off: &back_off };
         let context = Context { now: &now, trade_ids: self.trade_ids, market: &|_: &_| {}, retry };
         let performed = perform(session, &context, request);

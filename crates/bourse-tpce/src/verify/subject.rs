@@ -30,7 +30,7 @@ impl Perform<Request> for NumberedTransactions {
             now: &|| now,
             trade_ids: &self.0,
             market: &send,
-            retry: Retry { attempts: ATTEMPTS, back_off: &|_| () },
+            retry: Retry { attempts: ATTEMPTS, back_off: &|_| true },
         };
         let outcome = perform(session, &context, request);
         let answer = |output: crate::transactions::Output| OutputValue::of(output.status().code(), &output);

@@ -33,6 +33,7 @@ fn run_against_writer(name: &str, request: impl Into<bourse_tpce::transactions::
         if attempt == released_at {
             other.borrow_mut().rollback().expect("gives way");
         }
+        true
     };
     let send = |_: &TradeRequest| sent.set(sent.get() + 1);
     let context = Context {

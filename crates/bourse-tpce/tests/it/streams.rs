@@ -40,7 +40,7 @@ impl Run<'_> {
             now: &|| Timestamp::from_millis(self.now.get()),
             trade_ids: &self.trade_ids,
             market: &|order: &TradeRequest| self.sent.borrow_mut().push(*order),
-            retry: Retry { attempts: 1, back_off: &|_| {} },
+            retry: Retry { attempts: 1, back_off: &|_| true },
         };
         let done = perform(&mut *self.session, &context, request).unwrap_or_else(|error| panic!("{error}"));
         let status = done.output.status();

@@ -72,7 +72,7 @@ impl World {
             now: &now,
             trade_ids: &self.trade_ids,
             market: &send,
-            retry: Retry { attempts: 3, back_off: &|_| {} },
+            retry: Retry { attempts: 3, back_off: &|_| true },
         };
         perform(&mut *self.session, &context, &request.into())
     }

@@ -4,6 +4,7 @@ use crate::waiting::{measuring, wait_for};
 use crate::{bourse, load, output, start, text};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn size(path: &Path) -> u64 {
     path.metadata().map_or(0, |found| found.len())
@@ -48,6 +49,30 @@ fn a_run_that_is_killed_leaves_a_database_the_next_run_can_trust() {
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
     assert!(text(&again.stderr).contains("used by earlier runs: "), "{}", text(&again.stderr));
     assert!(text(&again.stdout).contains("before the warm-up: "), "{}", text(&again.stdout));
+}
+
+/// A transaction that another program holds the lock of was tried again for minutes.
+#[test]
+fn an_interruption_ends_the_wait_for_a_lock_of_another_program() {
+    use bourse_engine::{Access, Engine as _, Isolation};
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    load(folder.path(), "sqlite:a.db?sync=off");
+    let target = "sqlite:a.db?sync=off&busy_timeout=2s";
+    let mut run = bourse(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    let child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
+    measuring(folder.path());
+    let other = format!("sqlite:{}?sync=off", folder.path().join("a.db").display());
+    let other = bourse_engine_sqlite::open(&other).expect("a target");
+    let mut session = other.session().expect("the database can be opened twice");
+    session.begin(Isolation::Serializable, Access::Write).expect("the lock is free now and then");
+    let begun = Instant::now();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    let ended = child.wait_with_output().expect("it ends");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}: {said}", begun.elapsed());
+    session.rollback().expect("nothing was written");
 }
 
 #[test]
