@@ -14,6 +14,7 @@
 //! | [`reconcile`](mod@reconcile) | the recorder's figures compared with that count |
 //! | [`calibrate`](mod@calibrate) | calibration: harness overhead, machine noise |
 //! | `description` | an engine's description in the form of documents |
+//! | [`history`](mod@history) | recorded histories: examined against the engine's promise, stored |
 //! | `memory` | memory of users: the harness's and the engine's |
 //! | `open_files` | number of sessions that fit the limit of open files |
 //! | [`storage`](mod@storage) | storage of a database's files, raw syncs timed |
@@ -27,6 +28,7 @@ pub mod clock;
 pub mod control;
 mod description;
 pub mod drive;
+pub mod history;
 pub mod ledger;
 mod memory;
 mod open_files;

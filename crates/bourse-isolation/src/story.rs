@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 const ELEMENTS_SHOWN: usize = 8;
 
 impl Anomaly {
-    /// Story of the example, as lines of plain text. `statement` returns the text of an operation's statement, as SQL, if it is known;
+    /// Story of the example, as lines of plain text. `statement` returns the text of a transaction's operation, as SQL, if it is known;
     /// it is shown after the operation.
     ///
     /// Transactions are called T1, T2 … in the order of their beginning. Times are relative to the first one's.
-    pub fn story(&self, statement: impl Fn(&Action) -> Option<String>) -> String {
+    pub fn story(&self, statement: impl Fn(&Transaction, &Action) -> Option<String>) -> String {
         let facts = self.kind.facts();
         let mut text = format!("{} ({}): {}\n\n", facts.title, facts.name, facts.meaning);
         for line in self.timeline(&statement) {
@@ -38,7 +38,7 @@ impl Anomaly {
     }
 
     /// Beginnings, operations and ends of the example's transactions in the order of time.
-    fn timeline(&self, statement: &impl Fn(&Action) -> Option<String>) -> Vec<String> {
+    fn timeline(&self, statement: &impl Fn(&Transaction, &Action) -> Option<String>) -> Vec<String> {
         let mut events = Vec::new();
         for number in &self.transactions {
             let transaction = &self.excerpt.transactions[*number];
@@ -50,7 +50,7 @@ impl Anomaly {
                 format!("{name} began, in session {}", transaction.session),
             ));
             for Operation { begin_ns, end_ns, action } in &transaction.operations {
-                let text = statement(action).map_or(String::new(), |text| format!("   {text}"));
+                let text = statement(transaction, action).map_or(String::new(), |text| format!("   {text}"));
                 let at = if is_write(action) { *begin_ns } else { *end_ns };
                 events.push((at, 1, *number, format!("{name} {}{text}", phrase(action))));
             }

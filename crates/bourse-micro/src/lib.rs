@@ -36,7 +36,7 @@ mod watch;
 pub mod workload;
 
 pub use database::{foreign_tables, refuse_others};
-pub use histories::examine;
+pub use histories::statement as history_statement;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use round::{NOTICE, RoundResult, TimedOperations, Timing, run_round};
 pub use sql::operations_of;

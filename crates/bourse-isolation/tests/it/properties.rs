@@ -149,7 +149,7 @@ proptest! {
     fn any_history_is_checked_and_told(seed: u64) {
         let history = nonsense(seed);
         for anomaly in check(&history).anomalies {
-            prop_assert!(!anomaly.story(|_| None).is_empty());
+            prop_assert!(!anomaly.story(|_, _| None).is_empty());
             check(&anomaly.excerpt);
         }
         let mut bytes = Vec::new();

@@ -1,12 +1,12 @@
 //! Stories: an example is told so that it is understood at first reading.
 
 use crate::notation::history;
-use bourse_isolation::{Action, check};
+use bourse_isolation::{Action, Transaction, check};
 
 fn story(text: &str) -> String {
     let report = check(&history(text));
     let [anomaly] = &report.anomalies[..] else { panic!("one anomaly, found {:#?}", report.anomalies) };
-    anomaly.story(|_| None)
+    anomaly.story(|_, _| None)
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn a_stale_read_is_told() {
 #[test]
 fn an_aborted_read_is_told_with_its_statements() {
     let report = check(&history("a 0-2000000: w1=7 !\nb 500000-1500000: r1=7 r2=0"));
-    let statement = |action: &Action| match action {
+    let statement = |_: &Transaction, action: &Action| match action {
         Action::Read { key, .. } => Some(format!("SELECT version FROM t WHERE id = {key}")),
         _ => None,
     };

@@ -22,7 +22,7 @@ use bourse_engine::{
 };
 use bourse_isolation::Transaction;
 use bourse_record::{Check, HistoryFigures, NameValue, Round};
-pub use judged::examine;
+pub use judged::statement;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use steps::Kind;
