@@ -8,6 +8,7 @@
 //! | [`workload`] | a workload as data |
 //! | [`load`] | a database loaded from the generator, and recognised later |
 //! | [`check`] | checks of a database, and the reconciliation of a run |
+//! | [`history`] | recorded values, from which the isolation that transactions had is inferred |
 //! | [`isolation`] | isolation demanded and provided |
 //! | [`mix`] | users who draw transactions by their shares |
 //! | [`mod@planted`] | bugs on purpose, to see which checks catch them |
@@ -15,6 +16,7 @@
 //! | [`verify`] | systems compared in lockstep, the samples at the end of a run |
 
 pub mod check;
+pub mod history;
 pub mod isolation;
 pub mod load;
 pub mod mix;

@@ -37,6 +37,8 @@ enum HitEffect {
     Drop,
     /// A rollback of changes commits them.
     Keep,
+    /// A commit of changes undoes them, and is acknowledged.
+    Lose,
     /// A transaction gets the weakest isolation instead of the requested one.
     Weaken,
     /// A transaction of that access begins with its first change: what it reads before is not protected.
@@ -132,6 +134,11 @@ wrapper! {
 }
 
 wrapper! {
+    /// Engine some of whose acknowledged commits undo the changes.
+    Losing
+}
+
+wrapper! {
     /// Engine some of whose transactions get weaker isolation than requested.
     Weakening
 }
@@ -189,6 +196,13 @@ impl<E> Keeping<E> {
     /// Wraps `inner`; rollbacks that `fault` hits commit. Only rollbacks of transactions with changes are counted.
     pub fn new(inner: E, fault: HitStatements) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Keep) }
+    }
+}
+
+impl<E> Losing<E> {
+    /// Wraps `inner`; commits that `fault` hits undo the changes. Only commits of changes are counted.
+    pub fn new(inner: E, fault: HitStatements) -> Self {
+        Self { inner, trigger: Trigger::new(fault, HitEffect::Lose) }
     }
 }
 
@@ -305,7 +319,7 @@ impl Session for Spoilt {
                     return Ok(1);
                 }
             }
-            HitEffect::Keep | HitEffect::Weaken | HitEffect::BeginLate(_) | HitEffect::ReadStale => {}
+            HitEffect::Keep | HitEffect::Lose | HitEffect::Weaken | HitEffect::BeginLate(_) | HitEffect::ReadStale => {}
             HitEffect::Sleep(_) | HitEffect::Fail(_) => {
                 self.trigger.before().map_err(|e| e.with_statement(sql.text()))?
             }
@@ -313,9 +327,12 @@ impl Session for Spoilt {
         self.inner.execute(sql, params)
     }
     fn commit(&mut self) -> Result<(), EngineError> {
-        self.has_changed = false;
+        let changed = std::mem::take(&mut self.has_changed);
         if self.withheld.take().is_some() {
             return Ok(());
+        }
+        if changed && matches!(self.trigger.effect, HitEffect::Lose) && self.trigger.next().is_some() {
+            return self.inner.rollback();
         }
         self.inner.commit()
     }

@@ -8,6 +8,7 @@
 //! | `people` | customers, the market's users, maintenance |
 //! | `exchange` | the market exchange on its thread, its input and output queues |
 //! | `due` | the Trade-Results that the market owes, by due time |
+//! | `history` | values that the transactions found and left, by their outputs |
 //! | `outcome` | the outcome of a status, and the failures that a short database explains |
 //! | `achieved` | input parameters that were achieved |
 //! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
@@ -16,6 +17,7 @@
 mod achieved;
 mod due;
 mod exchange;
+mod history;
 pub mod options;
 mod outcome;
 mod people;
@@ -26,6 +28,7 @@ pub mod simulated;
 mod specs;
 pub mod verify;
 
+pub use bourse_oltp::history::HistoryOptions;
 pub use bourse_oltp::sut::RunError;
 pub use options::{ABILITIES, OptionsError, RunOptions};
 pub use run::{NOTICE, OUTCOMES, PENDING, RunResult, conditions, isolation, needs, run, run_on, workload};

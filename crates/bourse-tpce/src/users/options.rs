@@ -5,6 +5,7 @@ use crate::workload::size_of;
 use bourse_driver::{Abilities, Ability, OpenLoop, RoundPlan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
+use bourse_oltp::history::HistoryOptions;
 use bourse_oltp::sut::{Share, Terms};
 use std::ops::RangeInclusive;
 
@@ -18,7 +19,7 @@ pub const ABILITIES: Abilities = Abilities {
 };
 
 /// Options of a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunOptions {
     /// Size of the database.
     pub part: Part,
@@ -47,6 +48,8 @@ pub struct RunOptions {
     /// Most customers' transactions that may be due and wait, all together; `None` is five seconds of the rate. More are
     /// dropped. Not used in a closed loop.
     pub backlog: Option<usize>,
+    /// Options of a recorded history, in which isolation is examined after the round; `None` records nothing.
+    pub history: Option<HistoryOptions>,
 }
 
 impl RunOptions {
@@ -79,6 +82,7 @@ impl RunOptions {
             tunables: Tunables::default(),
             market_room: MARKET_ROOM,
             backlog: None,
+            history: None,
         }
     }
 
@@ -116,7 +120,7 @@ impl RunOptions {
             processes: 1,
             open_loop: self.open_loop.map(scaled),
             share,
-            ..*self
+            ..self.clone()
         })
     }
 
@@ -167,6 +171,9 @@ impl RunOptions {
             if count < self.processes as usize {
                 return Err(OptionsError::ProcessWithout { what, count, processes: self.processes });
             }
+        }
+        if self.history.is_some() && (self.processes > 1 || !self.share.is_whole()) {
+            return Err(OptionsError::HistoryInParts);
         }
         if let Some(rate) = self.aged_at.filter(|rate| !(*Self::RATES.start()..=Self::MOST_AGED_AT).contains(rate)) {
             return Err(OptionsError::AgedAt { rate });
@@ -261,6 +268,9 @@ pub enum OptionsError {
         /// Processes.
         processes: u32,
     },
+    /// A history of one of several drivers.
+    #[error("a history cannot be recorded in several processes: none knows the values that users of the others left")]
+    HistoryInParts,
     /// A rate at which no market can be aged.
     #[error(
         "invalid rate of {rate} TR/s for an aged market: expected {} to {}",

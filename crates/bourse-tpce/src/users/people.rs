@@ -2,14 +2,18 @@
 
 use super::achieved::AchievedMix;
 use super::exchange::MarketQueues;
+use super::history::{self, Item};
 use super::outcome::judge;
 use crate::check::reconciliation::AcknowledgedCommits;
-use crate::transactions::{Request, Transaction};
+use crate::transactions::{Output, Request, Transaction};
 use crate::workload::Tpce;
 use bourse_driver::{Clock, Draw, MS, Nanos, OperationCx, OperationResult, Outcome, RoundControl, SECOND, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
+use bourse_oltp::history::{RoundHistory, UserHistory};
 use bourse_oltp::sut::{Answered, Connector};
+use bourse_schema::TradeId;
+use std::cell::RefCell;
 use std::sync::Mutex;
 
 /// State of the driver that all users of a round share.
@@ -17,6 +21,9 @@ pub(super) struct DriverState {
     pub(super) queues: MarketQueues,
     /// Acknowledged commits and drawn parameters, added when each user ends.
     pub(super) acknowledged: Mutex<(AcknowledgedCommits, AchievedMix)>,
+    /// Recorded transactions, if the round has a history, and the first trade of the round: earlier ones do not change.
+    pub(super) history: Option<RoundHistory<Item>>,
+    pub(super) first_trade: TradeId,
 }
 
 impl DriverState {
@@ -27,8 +34,39 @@ impl DriverState {
         connector: &mut Connector<Tpce>,
         request: &Request,
         acknowledged: &mut AcknowledgedCommits,
+        history: &mut Option<UserHistory<'_, Item>>,
         send: &dyn Fn(&TradeRequest),
     ) -> OperationResult {
+        let Some(history) = history else {
+            return self.perform(cx, connector, request, acknowledged, send).0;
+        };
+        let (clock, begin_ns) = (cx.clock(), cx.clock().now());
+        let orders = RefCell::new(Vec::new());
+        let send = |order: &TradeRequest| {
+            orders.borrow_mut().push((*order, clock.now()));
+            send(order);
+        };
+        let (result, output) = self.perform(cx, connector, request, acknowledged, &send);
+        let performed = history::Performed {
+            request,
+            output: output.as_ref(),
+            in_doubt: result.in_doubt,
+            times: [begin_ns, clock.now()],
+            orders: &orders.into_inner(),
+        };
+        performed.record(history, self.first_trade);
+        result
+    }
+
+    /// Performs a request, and returns the output if there is one.
+    fn perform(
+        &self,
+        cx: &mut OperationCx<'_>,
+        connector: &mut Connector<Tpce>,
+        request: &Request,
+        acknowledged: &mut AcknowledgedCommits,
+        send: &dyn Fn(&TradeRequest),
+    ) -> (OperationResult, Option<Output>) {
         let operation = request.transaction();
         match connector.perform(cx, request, send) {
             Ok(Answered { answer, server }) => {
@@ -38,7 +76,7 @@ impl DriverState {
                 } else {
                     acknowledged.failed(request);
                 }
-                judged
+                (judged, Some(answer.output))
             }
             Err(error) => {
                 let performed = OperationResult::error(operation as usize, &error);
@@ -48,9 +86,13 @@ impl DriverState {
                 } else {
                     acknowledged.failed(request);
                 }
-                performed
+                (performed, None)
             }
         }
+    }
+
+    fn history(&self, session: usize) -> Option<UserHistory<'_, Item>> {
+        self.history.as_ref().map(|history| history.user(session))
     }
 
     pub(super) fn add(&self, acknowledged: &AcknowledgedCommits, achieved: &AchievedMix) {
@@ -68,12 +110,20 @@ pub(super) struct Customer<'w> {
     request: Option<Request>,
     acknowledged: AcknowledgedCommits,
     achieved: AchievedMix,
+    history: Option<UserHistory<'w, Item>>,
 }
 
 impl<'w> Customer<'w> {
-    pub(super) fn new(state: &'w DriverState, connector: Connector<Tpce>, emulator: CustomerEmulator<'w>) -> Self {
+    /// Customer on a session with a number of its own among all users.
+    pub(super) fn new(
+        state: &'w DriverState,
+        session: usize,
+        connector: Connector<Tpce>,
+        emulator: CustomerEmulator<'w>,
+    ) -> Self {
         Self {
             state,
+            history: state.history(session),
             connector,
             emulator,
             request: None,
@@ -112,7 +162,7 @@ impl User for Customer<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.order(order);
-        self.state.serve(cx, &mut self.connector, request, &mut self.acknowledged, &send)
+        self.state.serve(cx, &mut self.connector, request, &mut self.acknowledged, &mut self.history, &send)
     }
 }
 
@@ -129,11 +179,14 @@ pub(super) struct MarketUser<'w> {
     connector: Connector<Tpce>,
     request: Option<Request>,
     acknowledged: AcknowledgedCommits,
+    history: Option<UserHistory<'w, Item>>,
 }
 
 impl<'w> MarketUser<'w> {
-    pub(super) fn new(state: &'w DriverState, connector: Connector<Tpce>) -> Self {
-        Self { state, connector, request: None, acknowledged: AcknowledgedCommits::default() }
+    /// Market user on a session with a number of its own among all users.
+    pub(super) fn new(state: &'w DriverState, session: usize, connector: Connector<Tpce>) -> Self {
+        let (acknowledged, history) = (AcknowledgedCommits::default(), state.history(session));
+        Self { state, connector, request: None, acknowledged, history }
     }
 }
 
@@ -160,7 +213,8 @@ impl User for MarketUser<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.trigger(order);
-        let performed = self.state.serve(cx, &mut self.connector, &request, &mut self.acknowledged, &send);
+        let (acknowledged, history) = (&mut self.acknowledged, &mut self.history);
+        let performed = self.state.serve(cx, &mut self.connector, &request, acknowledged, history, &send);
         self.state.queues.done();
         performed
     }
@@ -218,6 +272,6 @@ impl User for Maintenance<'_> {
         // Drawing costs nothing here, and a maintenance that is never due must not use up a table's place in the sequence.
         self.last = Some(self.due);
         let request = Request::from(self.emulator.next());
-        self.state.serve(cx, &mut self.connector, &request, &mut AcknowledgedCommits::default(), &|_| {})
+        self.state.serve(cx, &mut self.connector, &request, &mut AcknowledgedCommits::default(), &mut None, &|_| {})
     }
 }

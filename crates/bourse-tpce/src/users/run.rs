@@ -2,6 +2,7 @@
 
 use super::due::DueResults;
 use super::exchange::{Exchange, MarketQueues};
+use super::history::Item;
 use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
@@ -18,11 +19,12 @@ use bourse_driver::{
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine};
+use bourse_oltp::history::{HistoryOptions, RoundHistory};
 use bourse_oltp::planted;
 use bourse_oltp::sut::{BegunRound, InProcess, RunError, RunOf, Sut};
 use bourse_record::{
-    CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind, Recorder, Round, Scale,
-    StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
+    CUSTOMERS, Check, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind, Recorder, Round,
+    Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,11 +72,12 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     });
     let arrivals = arrivals.map(|it| (bourse_record::Workload::ARRIVALS, it.to_owned()));
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
+    let history = options.history.as_ref().map(|_| ("history", "recorded and examined".to_owned()));
     let named = |(name, value): (&str, String)| NameValue { name: name.to_owned(), value };
     bourse_record::Workload {
         name: "tpce".to_owned(),
         kind: WorkloadKind::Brokerage,
-        parameters: own.into_iter().chain(arrivals).chain(of_several).map(named).collect(),
+        parameters: own.into_iter().chain(arrivals).chain(of_several).chain(history).map(named).collect(),
         headline_operation: Some(Transaction::TradeResult.name().to_owned()),
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),
@@ -207,8 +210,12 @@ pub fn run_on(
         before.placed = place(sut, &pending, clock, interrupt)?;
     }
     let placed_ns = clock.now() - begun;
-    let state =
-        DriverState { queues: MarketQueues::new(options.users, options.market_room), acknowledged: Mutex::default() };
+    let state = DriverState {
+        queues: MarketQueues::new(options.users, options.market_room),
+        acknowledged: Mutex::default(),
+        history: options.history.is_some().then(|| RoundHistory::of_users(options.users + options.market_users)),
+        first_trade: opening.first_trade,
+    };
     let mut brokerage = Brokerage { specs: specs::specs(), sut, state: &state, user_specs: Vec::new(), exchange: None };
     brokerage.exchange = Some(Exchange {
         inputs,
@@ -232,11 +239,13 @@ pub fn run_on(
         };
         let emulator = CustomerEmulator::new(inputs, &config, next_seed(), next_seed()).map_err(OptionsError::from)?;
         let schedule = options.schedule(next_seed());
-        let user = UserSpec::new(format!("customer {number}"), Customer::new(&state, sut.connector()?, emulator));
+        let customer = Customer::new(&state, number, sut.connector()?, emulator);
+        let user = UserSpec::new(format!("customer {number}"), customer);
         brokerage.user_specs.push(UserSpec { role: CUSTOMERS, schedule, ..user });
     }
     for number in 1..=options.market_users {
-        let user = UserSpec::new(format!("market user {number}"), MarketUser::new(&state, sut.connector()?));
+        let market_user = MarketUser::new(&state, options.users + number, sut.connector()?);
+        let user = UserSpec::new(format!("market user {number}"), market_user);
         let (schedule, stop_rule) = (Schedule::Arrivals, StopRule::WhenFinished);
         brokerage.user_specs.push(UserSpec { role: MARKET_USERS, schedule, stop_rule, ..user });
     }
@@ -262,6 +271,9 @@ pub fn run_on(
     let (acknowledged, achieved) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
+    if let (Some(history), Some(wanted)) = (&state.history, &options.history) {
+        examine(&mut round, history, wanted, options.seed, sut.engine(), clock)?;
+    }
     round.facts.extend(facts(&state, &opening.cleaned, &acknowledged, options));
     round.facts.extend(options.aged_at.map(|rate| NameValue {
         name: "market".to_owned(),
@@ -290,6 +302,29 @@ pub fn run_on(
         interrupted: measured.interrupted,
         fault: measured.fault,
     })
+}
+
+/// Examines a round's history, and notes in the round what was found.
+fn examine(
+    round: &mut Round,
+    history: &RoundHistory<Item>,
+    wanted: &HistoryOptions,
+    seed: u64,
+    engine: &dyn Engine,
+    clock: &dyn Clock,
+) -> Result<(), RunError> {
+    let (capabilities, begin) = (engine.capabilities(), clock.now());
+    let operation = |at: usize| {
+        let transaction = Transaction::ALL[at];
+        (transaction.name(), capabilities.guarantee(transaction.isolation()))
+    };
+    let name = format!("tpce-{}-{seed}", engine.description()?.engine);
+    let refused = |error| RunError::Refused(format!("cannot write the history: {error}"));
+    let judged = history.judge(wanted, &name, operation).map_err(refused)?;
+    round.history = Some(judged.figures);
+    round.checks.push(Check { took_s: (clock.now() - begin) as f64 / 1e9, ..judged.check });
+    round.facts.push(NameValue { name: "history".to_owned(), value: judged.extent });
+    Ok(())
 }
 
 /// Places orders from before the round that was opened last. Returns the placed orders' sums.

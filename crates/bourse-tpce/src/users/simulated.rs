@@ -55,12 +55,17 @@ pub fn simulate(
         drain_limit_ns: 3_600 * SECOND,
         ..options.plan
     };
-    let BegunRound { before, opening } = sut.open(&RunOptions { plan, ..*options }.terms(), &clock, &never)?;
+    let BegunRound { before, opening } = sut.open(&RunOptions { plan, ..options.clone() }.terms(), &clock, &never)?;
     let mut stream = Stream::new(inputs, options.database(), options.seed, requests_per_second)
         .map_err(super::OptionsError::from)?;
     // The house has done the Trade-Cleanup that it begins with.
     stream.next_step();
-    let state = DriverState { queues: MarketQueues::new(1, usize::MAX), acknowledged: Mutex::default() };
+    let state = DriverState {
+        queues: MarketQueues::new(1, usize::MAX),
+        acknowledged: Mutex::default(),
+        history: None,
+        first_trade: opening.first_trade,
+    };
     let user = AllUsers {
         state: &state,
         connector: sut.connector()?,
@@ -124,7 +129,7 @@ impl User for AllUsers<'_> {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
-        let performed = self.state.serve(cx, &mut self.connector, &request, &mut self.acknowledged, &send);
+        let performed = self.state.serve(cx, &mut self.connector, &request, &mut self.acknowledged, &mut None, &send);
         let sent = sent.into_inner();
         let mut due = self.state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for order in &sent {

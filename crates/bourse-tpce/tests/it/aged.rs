@@ -109,7 +109,7 @@ fn an_aged_market_owes_the_mix_from_the_beginning_and_keeps_the_books() {
     let engine = &copy.engine;
     let rate = 40.0;
     let new = RunOptions { open_loop: Some(RunOptions::at_rate(rate, true)), ..options(3 * SECOND, 6 * SECOND) };
-    let aged = RunOptions { aged_at: Some(rate), ..new };
+    let aged = RunOptions { aged_at: Some(rate), ..new.clone() };
     let measure = |options: &RunOptions| {
         let never = AtomicBool::new(false);
         run(engine, inputs(), options, &RealClock::start(), &never, &mut |_| {}).unwrap()

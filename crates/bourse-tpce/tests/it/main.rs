@@ -7,6 +7,7 @@ mod cleanup;
 mod conflicts;
 mod contention;
 mod feeds;
+mod history;
 mod loaded;
 mod lookups;
 mod maintenance;

@@ -8,6 +8,7 @@ use crate::args::{CheckDepth, DatabaseArgs, ExplicitlySet, MarketAge, RunSetting
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::{OpenLoop, SECOND};
+use bourse_oltp::history::HistoryOptions;
 use bourse_record::{NameValue, StoppingRule};
 use bourse_serve::Address;
 use bourse_tpce::users::{OptionsError, RunOptions};
@@ -76,6 +77,9 @@ pub(crate) struct Brokerage {
     pub(crate) check: CheckDepth,
     /// Whether an application server started by Bourse runs between the users and the database.
     pub(crate) served: bool,
+    /// Options of recorded histories, in which isolation is examined; `None` records nothing.
+    #[serde(default)]
+    pub(crate) history: Option<HistoryOptions>,
 }
 
 impl Brokerage {
@@ -97,7 +101,7 @@ impl Brokerage {
         RunOptions {
             open_loop,
             // The market of this rate, which is known now.
-            aged_at: round.aged_at.and(RunOptions { open_loop, ..*round }.requested_rate()),
+            aged_at: round.aged_at.and(RunOptions { open_loop, ..round.clone() }.requested_rate()),
             backlog: None,
             plan: bourse_driver::RoundPlan {
                 warm_up_ns: plan.warm_up_ns,
@@ -107,7 +111,9 @@ impl Brokerage {
             },
             // Other requests than those of the round.
             seed: round.seed.wrapping_add(1_000_003),
-            ..*round
+            // The round has one.
+            history: None,
+            ..round.clone()
         }
     }
 
@@ -135,11 +141,15 @@ impl Brokerage {
             },
             seed,
             share: self.drivers.driver().unwrap_or(default.share),
+            history: self.history.clone(),
             ..default
         };
         let refused = |error: OptionsError| Failure::usage(error.to_string());
         options.check().map_err(refused)?;
-        self.drivers.process().map_or(Ok(options), |process| options.of_process(process.number).map_err(refused))
+        match self.drivers.process() {
+            None => Ok(options),
+            Some(process) => options.of_process(process.number).map_err(refused),
+        }
     }
 
     /// The workload on that database with default options otherwise.
@@ -164,6 +174,7 @@ impl Brokerage {
             drivers: Drivers::ALONE,
             check: CheckDepth::Full,
             served: false,
+            history: None,
         })
     }
 
@@ -188,6 +199,7 @@ impl Brokerage {
             latency: settings.latency.then_some(LATENCY),
             drivers: Drivers::of(settings.run.processes, &arguments.drivers),
             check: settings.run.check,
+            history: settings.history.clone().map(|folder| HistoryOptions { folder }),
             ..default
         })
     }
@@ -335,6 +347,11 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
     if job.market != MarketAge::New && is_server {
         return Err(Failure::usage(
             "--market aged cannot be used with a server: its orders are placed in bulk, on an engine in this process",
+        ));
+    }
+    if job.history.is_some() && is_server {
+        return Err(Failure::usage(
+            "--history cannot be used with a server: it does not say which isolation its engine promises",
         ));
     }
     if job.market == MarketAge::Aged && job.rate.is_none() && !job.find_max {

@@ -154,7 +154,7 @@ fn known(folder: &Path, words: &[&str]) -> Result<(), String> {
     }
     return words.iter().filter(|word| word.starts_with("--") && word.len() > 2).try_for_each(|word| {
         let name = word.split('=').next().unwrap_or(word);
-        let is_known = text.split_whitespace().any(|it| it.trim_end_matches([',', '.']) == name);
+        let is_known = text.split_whitespace().any(|it| it.split(['[', ',', '.']).next() == Some(name));
         if is_known { Ok(()) } else { Err(format!("unknown option {name}")) }
     });
 

@@ -60,6 +60,10 @@ fn targets_that_are_none() {
     let two = ["tpce", "run", "sqlite:x.db", "--processes", "2"];
     refused(&[&two[..], &["--users", "1"]].concat(), &["too few users for 2 processes: 1"]);
     refused(&[&two[..], &["--market", "aged=5"]].concat(), &["--market aged cannot be used with --processes"]);
+    refused(&[&two[..], &["--history"]].concat(), &["a history cannot be recorded in several processes"]);
+    let coordinated = ["tpce", "run", "sqlite:x.db", "--history", "--coordinate", "127.0.0.1:1", "--part", "1/2"];
+    refused(&coordinated, &["a history cannot be recorded in several processes"]);
+    refused(&["tpce", "run", "bourse://127.0.0.1:1", "--history"], &["--history cannot be used with a server"]);
     refused(&[&two[..], &["--latency"]].concat(), &["--latency cannot be used with --processes"]);
     refused(&[&two[..], &["--until-steady", "1m"]].concat(), &["--until-steady cannot be used with --processes"]);
     refused(&["tpce", "run", "sqlite:x.db", "--processes", "0"], &["--processes", "1 to 64"]);
