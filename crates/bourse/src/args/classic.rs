@@ -76,9 +76,6 @@ pub(crate) struct MicroRun {
     /// rate that --find-max finds]
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
-    /// Seed of all random numbers [default: drawn, and shown]
-    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]
@@ -134,9 +131,6 @@ pub(crate) struct SuiteRun {
     /// Run only these tables of the experiment
     #[arg(long, value_name = "TABLE")]
     pub(crate) only: Vec<String>,
-    /// Seed of all random numbers [default: drawn, and shown]
-    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: Option<u64>,
     /// Folder for the databases, which are removed after the run
     #[arg(long, value_name = "DIR", default_value = "bourse-data", env = "BOURSE_DATA")]
     pub(crate) data: PathBuf,

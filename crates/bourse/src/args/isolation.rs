@@ -49,9 +49,6 @@ pub(crate) struct IsolationArgs {
     /// Examine a stored history again, or show the anomalies of a run again: a file of --history, or a run's folder or run.json
     #[arg(long, value_name = "FILE", conflicts_with_all = ["targets", "all", "level", "history"])]
     pub(crate) replay: Option<PathBuf>,
-    /// Seed of all random numbers [default: drawn, and shown]
-    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

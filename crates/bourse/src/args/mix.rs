@@ -82,9 +82,6 @@ pub(crate) struct OltpRun {
     /// Depth of the checks before and after the run
     #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
-    /// Seed of all random numbers [default: drawn, and shown]
-    #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

@@ -274,6 +274,9 @@ pub(crate) struct TokenFile {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
 pub(crate) struct ExecutionArgs {
+    /// Seed of all random numbers [default: drawn, and shown]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
     /// Exit with code 5 unless every round reaches steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
@@ -385,9 +388,6 @@ pub(crate) struct QuickArgs {
     /// Days of initial trades in the brokerage databases
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]
     pub(crate) days: u32,
-    /// Seed of all random numbers [default: drawn, and shown]
-    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

@@ -263,7 +263,7 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
     }
     let cases = jobs.into_iter().map(PlannedCase::from).collect();
     let block = CaseBlock { cases, rounds };
-    let plan = Plan::of(WORKLOAD, block, settings.run.seed, &settings.run.execution, &settings.run.output);
+    let plan = Plan::of(WORKLOAD, block, &settings.run.execution, &settings.run.output);
     // One driver alone cannot repeat a round that all have run.
     let repeats_disturbed = plan.repeats_disturbed && drivers.coordinate.is_none();
     Plan { repeats_disturbed, ..plan }.checked()

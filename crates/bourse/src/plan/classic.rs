@@ -172,7 +172,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
     let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
     let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
-    Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
+    Plan::of(name, block, &arguments.execution, &arguments.output).checked()
 }
 
 impl ClassicArgs<'_> {

@@ -78,7 +78,7 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
             .hint("give --rounds 12 or more, or no --until-decided"));
     }
     let block = CaseBlock { cases, rounds };
-    let plan = Plan::of("compare", block, settings.run.seed, &settings.run.execution, &settings.run.output);
+    let plan = Plan::of("compare", block, &settings.run.execution, &settings.run.output);
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
     let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(QUIET_LIMIT));
     let tolerance = arguments.tolerance();

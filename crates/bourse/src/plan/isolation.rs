@@ -37,7 +37,7 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
         }
     }
     let block = CaseBlock { cases, rounds: arguments.rounds };
-    let mut plan = Plan::of("isolation", block, arguments.seed, &arguments.execution, &arguments.output);
+    let mut plan = Plan::of("isolation", block, &arguments.execution, &arguments.output);
     plan.left_out = left_out;
     if arguments.all {
         plan.on_failure = OnFailure::LeaveOutCase;

@@ -117,7 +117,7 @@ pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, 
     let default = if cases.len() == 1 { 1 } else { rounds_of(cases.len()) };
     let block = CaseBlock { cases, rounds: arguments.run.rounds.unwrap_or(default) };
     let name = mixed.workload().name();
-    let plan = Plan::of(name, block, arguments.run.seed, &arguments.run.execution, &arguments.run.output);
+    let plan = Plan::of(name, block, &arguments.run.execution, &arguments.run.output);
     // One driver alone cannot repeat a round that all have run.
     let repeats_disturbed = plan.repeats_disturbed && drivers.coordinate.is_none();
     Plan { repeats_disturbed, ..plan }.checked()

@@ -195,17 +195,11 @@ pub(crate) enum OnFailure {
 
 impl Plan {
     /// A plan of one block whose first failure ends it, with the requested execution.
-    pub(crate) fn of(
-        name: impl Into<String>,
-        block: CaseBlock,
-        seed: Option<u64>,
-        how: &ExecutionArgs,
-        output: &OutputArgs,
-    ) -> Self {
+    pub(crate) fn of(name: impl Into<String>, block: CaseBlock, how: &ExecutionArgs, output: &OutputArgs) -> Self {
         Self {
             name: name.into(),
             blocks: vec![block],
-            seed: seed.unwrap_or_else(drawn_seed),
+            seed: how.seed.unwrap_or_else(drawn_seed),
             wait_quiet_ns: how.wait_quiet_ns(None),
             calibrate: true,
             require_steady: how.require_steady,

@@ -68,7 +68,7 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
         .into_iter()
         .partition(|case| engines::starts_s(&case.target) > 0);
     let brokerage = CaseBlock { cases: here, rounds: 1 };
-    let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
+    let mut plan = Plan::of("quick", brokerage, &arguments.execution, &arguments.output);
     plan.blocks.extend(of_servers.into_iter().map(|case| CaseBlock { cases: vec![case], rounds: 1 }));
     for workload in classic {
         let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != RoundExtent::Work);

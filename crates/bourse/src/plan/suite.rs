@@ -51,7 +51,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
         files: files::OF_SUITE.map(str::to_owned).into(),
         scratch: Some(scratch),
         left_out: Vec::new(),
-        ..Plan::of(format!("suite-{}", suite.name), block, arguments.seed, how, &arguments.output)
+        ..Plan::of(format!("suite-{}", suite.name), block, how, &arguments.output)
     };
     Ok(SuitePlan { plan: plan.checked()?, cells, urls })
 }
