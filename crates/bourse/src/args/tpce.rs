@@ -110,7 +110,7 @@ pub(crate) struct RunSettings {
     #[arg(long, help_heading = "Workload", value_name = "AGE", default_value = "new", value_parser = numbers::market, env = "BOURSE_MARKET")]
     pub(crate) market: MarketAge,
     /// Record the values that transactions found and left, and examine them after each round: a broken promise of isolation
-    /// voids the figure. Recording costs less than 5 % of a transaction's processor time, and memory for at most a million
+    /// voids the figure. Recording costs up to a tenth of a transaction's processor time, and memory for at most a million
     /// transactions. With =DIR a folder gets each round's history, for `bourse isolation --replay` and Elle
     #[arg(long, help_heading = "Workload", value_name = "DIR", num_args = 0..=1, require_equals = true, env = "BOURSE_HISTORY")]
     pub(crate) history: Option<Option<PathBuf>>,
