@@ -1,6 +1,6 @@
 //! The clock: an argument everywhere, so that tests of hours take no time.
 
-use crate::Nanos;
+use crate::{Nanos, SECOND};
 use bourse_engine::thread_time::spun;
 use bourse_engine::{Wait, blocked_on};
 use bourse_schema::Timestamp;
@@ -40,6 +40,12 @@ impl RealClock {
     pub fn start() -> Self {
         let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         Self { origin: Instant::now(), wall_ms }
+    }
+
+    /// Reading of the machine's monotonic clock, which all its processes share, in nanoseconds.
+    pub fn machine_ns() -> Nanos {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        now.tv_sec.cast_unsigned() * SECOND + now.tv_nsec.cast_unsigned()
     }
 }
 

@@ -27,7 +27,7 @@ pub fn judge(
     promised: &[Guarantee],
     statement: impl Fn(&Transaction, &Action) -> Option<String>,
 ) -> (HistoryFigures, Check) {
-    let (anomalies, not_refuted) = examine(history, promised, statement);
+    let (anomalies, not_refuted, unknown_seen) = examine(history, promised, statement);
     let outcomes = |outcome| history.transactions.iter().filter(|it| it.outcome == outcome).count() as u64;
     let mut names: Vec<_> = promised.iter().map(|it| (self::level(*it), it.name())).collect();
     names.sort_unstable();
@@ -40,6 +40,7 @@ pub fn judge(
         committed: outcomes(TransactionOutcome::Committed),
         rolled_back: outcomes(TransactionOutcome::RolledBack),
         unknown: outcomes(TransactionOutcome::Unknown),
+        unknown_seen,
         conflicts: 0,
         overlapping: overlapping(history),
         anomalies,
@@ -77,7 +78,8 @@ fn promise(figures: &HistoryFigures) -> Check {
     }
 }
 
-/// Anomalies of a history by class, and the strongest isolation that none of them refutes.
+/// Anomalies of a history by class, the strongest isolation that none of them refutes, and the number of transactions of unknown
+/// outcome that were committed.
 ///
 /// `promised` is the promise for each transaction. What a promise excludes counts among the transactions that have this one or
 /// a stronger one: no engine orders the weaker ones with them. `statement` returns the text of an operation, as SQL.
@@ -85,7 +87,7 @@ pub fn examine(
     history: &History,
     promised: &[Guarantee],
     statement: impl Fn(&Transaction, &Action) -> Option<String>,
-) -> (Vec<FoundAnomaly>, String) {
+) -> (Vec<FoundAnomaly>, String, u64) {
     let mut levels: Vec<Level> = promised.iter().map(|it| level(*it)).collect();
     levels.sort_unstable();
     levels.dedup();
@@ -95,7 +97,9 @@ pub fn examine(
         let of_level = (at > 0).then(|| check(&of_level(history, promised, level)));
         for anomaly in &of_level.as_ref().unwrap_or(&of_all).anomalies {
             let facts = anomaly.kind.facts();
-            let (name, is_excluded) = (format!("{} ({})", facts.title, facts.name), facts.refutes.contains(&level));
+            let name = format!("{} ({})", facts.title, facts.name);
+            // No level allows what durability excludes.
+            let is_excluded = facts.refutes.is_empty() || facts.refutes.contains(&level);
             let known = found.iter().position(|it| it.name == name);
             if known.is_some_and(|known| found[known].is_excluded) || (at > 0 && !is_excluded) {
                 continue;
@@ -111,7 +115,7 @@ pub fn examine(
         }
     }
     let strongest = Level::ALL.into_iter().rev().find(|level| !of_all.refuted.contains(level));
-    (found, strongest.map_or("none", Level::name).to_owned())
+    (found, strongest.map_or("none", Level::name).to_owned(), of_all.unknown_seen)
 }
 
 /// The transactions that were promised a level or a stronger one, without their reads of what others wrote.

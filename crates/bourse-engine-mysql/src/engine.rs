@@ -198,6 +198,11 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     footprint,
     counters: |watcher, _| counters(&mut watcher.connection),
     io_counts: |watcher| Ok(Some(ServerStatus::read(&mut watcher.connection)?.io)),
+    sessions: (
+        "SELECT CAST(id AS SIGNED) FROM information_schema.processlist
+          WHERE id <> CONNECTION_ID() AND user = SUBSTRING_INDEX(USER(), '@', 1)",
+        "KILL {}",
+    ),
     loader: |engine| Ok(Box::new(engine.reach(|connector| MysqlLoader::new(connector, engine.database()))?)),
 };
 

@@ -109,6 +109,10 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     footprint,
     counters: status::counters,
     io_counts: status::io_counts,
+    sessions: (
+        "SELECT CAST(pid AS bigint) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+        "SELECT pg_terminate_backend({})",
+    ),
     loader: |engine| {
         let load = |it: &PostgresConnector| PostgresLoader::new(it, engine.database(), accessible_database(engine));
         Ok(Box::new(engine.reach(load)?))

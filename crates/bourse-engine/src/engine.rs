@@ -424,7 +424,7 @@ impl<'e> Hosting<'e> {
 }
 
 /// A server that belongs to the engine alone.
-pub trait OwnedServer {
+pub trait OwnedServer: Sync {
     /// Kills the server as a crash would, whatever it is doing. Its data stays.
     ///
     /// # Errors
@@ -436,6 +436,39 @@ pub trait OwnedServer {
     /// # Errors
     /// The engine's, with the server's last output if it does not answer.
     fn restart(&self) -> Result<(), EngineError>;
+
+    /// Number of nodes that can be killed each alone.
+    fn nodes(&self) -> usize {
+        1
+    }
+
+    /// Kills a node, counted from 0, as a crash would. Its data stays.
+    ///
+    /// # Errors
+    /// Those of [`kill`](Self::kill).
+    fn kill_node(&self, node: usize) -> Result<(), EngineError> {
+        let _ = node;
+        self.kill()
+    }
+
+    /// Starts a killed node again, and waits until it has what it missed.
+    ///
+    /// # Errors
+    /// Those of [`restart`](Self::restart).
+    fn restart_node(&self, node: usize) -> Result<(), EngineError> {
+        let _ = node;
+        self.restart()
+    }
+
+    /// Has the server end the connection of a session, as its administrator would; `choice` selects one of the sessions that there
+    /// are. Returns whether there was one.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn cut(&self, choice: u64) -> Result<bool, EngineError> {
+        let _ = choice;
+        Ok(false)
+    }
 }
 
 /// A database opened for reading alone.

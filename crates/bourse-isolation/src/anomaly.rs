@@ -71,7 +71,7 @@ pub struct AnomalyFacts {
     pub title: &'static str,
     /// Meaning, as a sentence without full stop.
     pub meaning: &'static str,
-    /// Levels that exclude it: a history that holds it refutes them.
+    /// Levels that exclude it: a history that holds it refutes them. None of what durability excludes.
     pub refutes: &'static [Level],
     /// Unit of its count.
     pub counted: &'static str,
@@ -87,6 +87,7 @@ const REPEATABLE: &[Level] = &[RepeatableRead, Serializable, StrongSessionSerial
 const SERIAL: &[Level] = ANY.split_at(5).1;
 const SESSION: &[Level] = ANY.split_at(6).1;
 const STRICT: &[Level] = ANY.split_at(7).1;
+const DURABLE: &[Level] = &[];
 
 const GROUPS: &str = "groups of transactions that depend on one another in circles";
 
@@ -137,6 +138,7 @@ facts! {
     SessionCycle "G-session" "order of a session broken" "no order of the transactions keeps the order of each session" SESSION GROUPS;
     StaleRead "stale-read" "stale read" "a transaction missed a write that was acknowledged before it began" STRICT GROUPS;
     RealTimeCycle "G-realtime" "real time broken" "no order of the transactions keeps the order in which they were acknowledged" STRICT GROUPS;
+    LostWrite "lost-write" "acknowledged write lost" "the final state lacks a write that was acknowledged and that nothing overwrote" DURABLE "rows and elements";
 }
 
 impl AnomalyKind {

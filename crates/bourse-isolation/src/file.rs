@@ -77,6 +77,31 @@ impl HistoryError {
     }
 }
 
+impl Transaction {
+    /// The transaction as a line of JSON, with its end.
+    pub fn line(&self) -> String {
+        // Nothing in it can fail to be written.
+        serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+
+    /// Transactions of a file to which each was appended as a line: before its commit with an unknown outcome, and after it with
+    /// the outcome, which counts. A line that was cut off is left out.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn read_lines(from: impl BufRead) -> io::Result<Vec<Self>> {
+        let mut transactions = Vec::<Self>::new();
+        for line in from.split(b'\n') {
+            let Ok(next) = serde_json::from_slice::<Self>(&line?) else { continue };
+            if transactions.last().is_some_and(|last| last.begin_ns == next.begin_ns) {
+                transactions.pop();
+            }
+            transactions.push(next);
+        }
+        Ok(transactions)
+    }
+}
+
 impl History {
     /// Writes the history as lines of JSON: the head, then a line for each transaction.
     ///

@@ -13,6 +13,9 @@ pub struct History {
     pub transactions: Vec<Transaction>,
 }
 
+/// Number of the session that reads the final state, in one transaction, when all other sessions have ended.
+pub const FINAL_SESSION: u32 = 1 << 30;
+
 /// One transaction. Times are nanoseconds on one clock that all sessions share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transaction {

@@ -23,4 +23,4 @@ pub use anomaly::{ANOMALIES, AnomalyFacts, AnomalyKind, Level};
 pub use check::{Anomaly, Arrow, Place, Reason, Report, check};
 pub use elle::{ElleError, ElleModel};
 pub use file::HistoryError;
-pub use history::{Action, History, Operation, Transaction, TransactionOutcome};
+pub use history::{Action, FINAL_SESSION, History, Operation, Transaction, TransactionOutcome};

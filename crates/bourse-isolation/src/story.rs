@@ -2,9 +2,9 @@
 
 use crate::AnomalyKind::{
     DirtyUpdate, DuplicateElement, G1a, G1b, GMonotonic, GarbageRead, IncompatibleOrder, Internal, LostUpdate,
-    NonRepeatableRead, PhantomRead,
+    LostWrite, NonRepeatableRead, PhantomRead,
 };
-use crate::{Action, Anomaly, Arrow, Operation, Place, Reason, Transaction, TransactionOutcome};
+use crate::{Action, Anomaly, Arrow, FINAL_SESSION, Operation, Place, Reason, Transaction, TransactionOutcome};
 use std::fmt::Write as _;
 
 /// Elements of a list that are shown; of a longer one the last.
@@ -47,7 +47,10 @@ impl Anomaly {
                 transaction.begin_ns,
                 0,
                 *number,
-                format!("{name} began, in session {}", transaction.session),
+                match transaction.session {
+                    FINAL_SESSION => format!("{name} began, which reads the final state"),
+                    session => format!("{name} began, in session {session}"),
+                },
             ));
             for Operation { begin_ns, end_ns, action } in &transaction.operations {
                 let text = statement(transaction, action).map_or(String::new(), |text| format!("   {text}"));
@@ -120,6 +123,9 @@ impl Anomaly {
             GMonotonic => {
                 format!("{second} {other} and so saw {first}. Afterwards it {last}, and so missed that {first} {one}.")
             }
+            LostWrite => format!(
+                "{first} {one} and was told that it had committed. In the end {second} {other}: nothing overwrote the write of {first}, which is lost."
+            ),
             LostUpdate if self.places.len() == 2 => {
                 format!("{first} {one}, and so did {second}: one of the two is lost.")
             }

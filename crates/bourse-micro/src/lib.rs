@@ -38,9 +38,9 @@ pub mod workload;
 pub use database::{foreign_tables, refuse_others};
 pub use histories::statement as history_statement;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
-pub use round::{NOTICE, RoundResult, TimedOperations, Timing, run_round};
+pub use round::{NOTICE, RoundResult, TimedOperations, Timing, begin_processes, end_processes, run_part, run_round};
 pub use sql::operations_of;
-pub use workload::{MicroError, RoundExtent, WorkloadCase, WorkloadSpec};
+pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec};
 
 /// All classic workloads.
 pub static WORKLOADS: &[&WorkloadSpec] = {

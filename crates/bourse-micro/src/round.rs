@@ -1,14 +1,15 @@
 //! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure for comparison.
 
 use crate::workload::{
-    MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadCase, Writes, named,
+    MicroError, PlannedWorkload, ProcessPart, RoundExtent, RoundSettings, RoundTally, WorkloadCase, Writes, named,
 };
 use bourse_driver::{
     Background, Clock, Draw, Fault, MS, Nanos, OpenLoop, OperationCx, OperationLedger, OperationResult, OperationSpec,
-    RoundControl, RoundPlan, RoundProgress, SECOND, SplitMix, User, UserSpec, Workload,
+    RealClock, RoundControl, RoundPlan, RoundProgress, SECOND, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
-use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, Warning};
+use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, SharedRound, Warning};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -42,6 +43,18 @@ pub enum TimedOperations {
 impl Timing {
     /// Length of the measurement interval if nothing else ends a round.
     pub const USUAL_NS: Nanos = 3 * SECOND;
+
+    fn settings<'e>(&self, engine: &'e dyn Engine, seed: u64) -> RoundSettings<'e> {
+        RoundSettings {
+            engine,
+            seed,
+            count: self.count,
+            batch: (self.open_loop.is_some() || self.timed == TimedOperations::Single).then_some(1),
+            sampled: self.timed == TimedOperations::Sampled && self.open_loop.is_none(),
+            is_real: engine.location() != Location::Nowhere,
+            tally: Arc::new(RoundTally::default()),
+        }
+    }
 
     fn plan(&self, extent: RoundExtent) -> RoundPlan {
         let ends_by_itself = extent == RoundExtent::Work || self.count.is_some();
@@ -157,45 +170,107 @@ pub fn run_round(
 ) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
     crate::database::refuse_foreign(engine)?;
+    let setting = timing.settings(engine, seed);
     // Preparation would fail on an engine that stores nothing.
-    let is_real = engine.location() != Location::Nowhere;
-    let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };
-    let setting = RoundSettings {
-        engine,
-        seed,
-        count: timing.count,
-        batch: (timing.open_loop.is_some() || timing.timed == TimedOperations::Single).then_some(1),
-        sampled: timing.timed == TimedOperations::Sampled && timing.open_loop.is_none(),
-        is_real,
-        tally: Arc::new(RoundTally::default()),
-    };
-    let mut plan = timing.plan(case.spec.extent);
+    let facts = if setting.is_real { planned.prepare(engine, clock)? } else { Vec::new() };
+    let mut result = driven(case, &setting, timing, false, clock, interrupt, progress)?;
+    let round = &mut result.round;
+    round.facts.splice(0..0, facts);
+    if setting.is_real && result.fault.is_none() {
+        round.checks.extend(planned.check(&setting)?);
+        add_harness_overhead(planned, round, seed, clock)?;
+    }
+    planned.finish(&setting, round);
+    if let Some(why) = void(case, &setting, round, result.fault.as_ref()).or(round.void.take()) {
+        round.headline = f64::NAN;
+        round.void = Some(why);
+    }
+    Ok(result)
+}
+
+/// Runs a process's part of a round, of a case with several [processes](WorkloadCase::processes), on the tables that another process
+/// has [made](begin_processes).
+///
+/// # Errors
+/// Those of [`run_round`].
+#[expect(clippy::too_many_arguments, reason = "those of a round, and the part")]
+pub fn run_part(
+    case: &WorkloadCase,
+    part: &ProcessPart,
+    engine: &dyn Engine,
+    timing: &Timing,
+    seed: u64,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&RoundProgress),
+) -> Result<RoundResult, MicroError> {
+    let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
+    planned.join(part, RealClock::machine_ns() - clock.now());
+    let mut result = driven(case, &setting, timing, true, clock, interrupt, progress)?;
+    result.round.checks.extend(planned.check(&setting)?);
+    planned.finish(&setting, &mut result.round);
+    let (number, of) = (part.number + 1, planned.processes());
+    result.round.shared = Some(SharedRound { round: "processes".to_owned(), number, of, vanished: Vec::new() });
+    Ok(result)
+}
+
+/// Makes the tables of a case whose threads are in several processes.
+///
+/// # Errors
+/// Those of [`run_round`].
+pub fn begin_processes(case: &WorkloadCase, engine: &dyn Engine, clock: &dyn Clock) -> Result<(), MicroError> {
+    crate::database::refuse_foreign(engine)?;
+    case.planned.prepare(engine, clock).map(drop)
+}
+
+/// Checks what several processes have recorded in a folder and left in the tables, and adds it to the merged `round` of `parts`.
+///
+/// # Errors
+/// Those of [`run_round`].
+pub fn end_processes(
+    case: &WorkloadCase,
+    engine: &dyn Engine,
+    timing: &Timing,
+    seed: u64,
+    folder: &Path,
+    parts: &[&Round],
+    round: &mut Round,
+) -> Result<(), MicroError> {
+    let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
+    let unread = |error| MicroError::System { doing: "reading what the processes have recorded".to_owned(), error };
+    planned.collect(folder, parts).map_err(unread)?;
+    round.checks.extend(planned.check(&setting)?);
+    planned.finish(&setting, round);
+    Ok(())
+}
+
+/// Drives the users of a round, or of a part of it.
+fn driven(
+    case: &WorkloadCase,
+    setting: &RoundSettings<'_>,
+    timing: &Timing,
+    is_part: bool,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&RoundProgress),
+) -> Result<RoundResult, MicroError> {
+    let (planned, engine, seed) = (case.planned.as_ref(), setting.engine, setting.seed);
+    let mut plan = RoundPlan { is_part, ..timing.plan(case.spec.extent) };
     let mut driven = DrivenCase::new(planned, setting.clone());
     if let Some(open_loop) = timing.open_loop {
         driven.open_loop = Some(open_loop);
-        let threads = planned.users(&setting).iter().filter(|it| it.user.performs(0)).count();
+        let threads = planned.users(setting).iter().filter(|it| it.user.performs(0)).count();
         plan.backlog = open_loop.backlog(threads);
     }
     let measured =
         bourse_driver::run(engine, &mut driven, &plan, planned.headline(), seed, clock, interrupt, progress)?;
     let mut round = measured.round;
-    round.facts.splice(0..0, facts);
     if case.spec.extent == RoundExtent::Work && round.measured_s >= plan.measure_ns as f64 / SECOND as f64 * 0.999 {
         round.warnings.push(Warning::EndedEarly { after_s: plan.measure_ns as f64 / SECOND as f64 });
     }
-    round.warnings.extend(count_not_reached(planned, &setting, &round, &plan));
-    if is_real && measured.fault.is_none() {
-        round
-            .checks
-            .extend(planned.writes().map(|writes| acknowledged(writes, &setting.tally, &measured.counted.ledger)));
-        round.checks.extend(planned.check(&setting)?);
-        add_harness_overhead(planned, &mut round, seed, clock)?;
-    }
-    planned.finish(&setting, &mut round);
-    if let Some(why) = void(case, &setting, &round, measured.fault.as_ref()).or(round.void.take()) {
-        round.headline = f64::NAN;
-        round.void = Some(why);
-    }
+    round.warnings.extend(count_not_reached(planned, setting, &round, &plan));
+    let writes = planned.writes().filter(|_| setting.is_real && measured.fault.is_none());
+    round.checks.extend(writes.map(|writes| acknowledged(writes, &setting.tally, &measured.counted.ledger)));
     Ok(RoundResult { round, interrupted: measured.interrupted, fault: measured.fault })
 }
 

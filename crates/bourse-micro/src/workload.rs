@@ -2,9 +2,11 @@
 
 use crate::batching::{BATCH, Batching};
 use crate::options::{OptionError, WorkloadOption, WorkloadOptions};
-use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, UserSpec};
+use bourse_driver::{Abilities, Ability, Background, Clock, Nanos, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
@@ -135,6 +137,16 @@ impl WorkloadCase {
     pub fn threads(&self) -> usize {
         self.planned.threads()
     }
+
+    /// Processes of this machine that have the threads; the program starts them if there are several.
+    pub fn processes(&self) -> u32 {
+        self.planned.processes()
+    }
+
+    /// Whether faults are made meanwhile.
+    pub fn has_faults(&self) -> bool {
+        self.planned.has_faults()
+    }
 }
 
 /// Error of a round.
@@ -177,6 +189,15 @@ impl MicroError {
         let doing = doing.into();
         move |error| Self::Engine { doing, error }
     }
+}
+
+/// A process's part of a round that several processes of this machine run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessPart {
+    /// Number of the process, from 0.
+    pub number: u32,
+    /// Folder in which its users record what they perform.
+    pub folder: PathBuf,
 }
 
 /// Settings of a round.
@@ -263,6 +284,27 @@ pub(crate) trait PlannedWorkload: Send + Sync {
 
     /// Number of concurrently busy threads.
     fn threads(&self) -> usize;
+
+    /// Processes of this machine that have the threads.
+    fn processes(&self) -> u32 {
+        1
+    }
+
+    /// Whether faults are made meanwhile.
+    fn has_faults(&self) -> bool {
+        false
+    }
+
+    /// Makes this process one of several: its users are those of the part. The machine's clock is `ahead_ns` ahead of the round's.
+    fn join(&self, part: &ProcessPart, ahead_ns: Nanos) {
+        let _ = (part, ahead_ns);
+    }
+
+    /// Takes what the processes of a round have recorded, as if this process had.
+    fn collect(&self, folder: &Path, rounds: &[&Round]) -> std::io::Result<()> {
+        let _ = (folder, rounds);
+        Ok(())
+    }
 
     /// Creates tables and rows; returns facts about them.
     fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError>;

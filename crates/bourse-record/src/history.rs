@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Figures of a history, over the whole round with its warm-up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryFigures {
     /// Level that the transactions requested, as `repeatable-read`.
     pub level: String,
@@ -23,6 +23,9 @@ pub struct HistoryFigures {
     pub conflicts: u64,
     /// Number of transactions whose outcome nobody knows.
     pub unknown: u64,
+    /// Number of those that were committed: others saw their changes.
+    #[serde(default)]
+    pub unknown_seen: u64,
     /// Pairs of transactions that overlapped in time on a row that one of them changed: without any, nothing was tested.
     pub overlapping: u64,
     /// Anomalies by class.

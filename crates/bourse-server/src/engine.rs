@@ -6,7 +6,8 @@ use crate::system::{DATABASE, ServerSystem, ServerTarget};
 use bourse_engine::target::{ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Loader, Location, NodeLosses, OwnedServer, Session, SideDatabase, Snapshot, SqlEngine, locked,
+    Interface, IoCounts, Loader, Location, NodeLosses, OwnedServer, RowExt as _, Session, SideDatabase, Snapshot,
+    SqlEngine, locked,
 };
 use std::fmt;
 use std::path::PathBuf;
@@ -395,5 +396,14 @@ impl<S: ServerSystem> OwnedServer for ServerEngine<S> {
         *locked(&self.watcher) = None;
         let launch = self.launch();
         self.private.with(|server, connector| restart(&self.target, server, connector, &launch))
+    }
+
+    fn cut(&self, choice: u64) -> Result<bool, EngineError> {
+        let ((query, end), mut sessions) = (S::FACTS.sessions, Vec::new());
+        let mut own = self.new_session()?;
+        own.query_text(query, &[], &mut |row| row.get(0).map(|number: i64| sessions.push(number)))?;
+        let Some(at) = choice.checked_rem(sessions.len() as u64) else { return Ok(false) };
+        let end = end.replace("{}", &sessions[at as usize].to_string());
+        own.query_text(&end, &[], &mut |_| Ok(())).map(|()| true)
     }
 }

@@ -178,6 +178,8 @@ pub struct SystemFacts<S: ServerSystem> {
     pub counters: fn(&mut S::Watcher, &str) -> Result<Vec<Counter>, EngineError>,
     /// File operations that the server has counted; `None` if it counts none.
     pub io_counts: fn(&mut S::Watcher) -> Result<Option<IoCounts>, EngineError>,
+    /// Query of the numbers of all clients' sessions but its own, and the statement that ends session `{}`.
+    pub sessions: (&'static str, &'static str),
     /// Loader of the database.
     pub loader: fn(&ServerEngine<S>) -> Result<Box<dyn Loader>, EngineError>,
 }

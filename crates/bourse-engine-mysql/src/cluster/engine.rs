@@ -432,6 +432,18 @@ impl OwnedServer for ClusterEngine {
         self.private()?.kill_all()
     }
 
+    fn nodes(&self) -> usize {
+        self.looked_at().map_or(1, |it| it.nodes.len())
+    }
+
+    fn kill_node(&self, node: usize) -> Result<(), EngineError> {
+        self.kill_node(node)
+    }
+
+    fn restart_node(&self, node: usize) -> Result<(), EngineError> {
+        self.restart_node(node)
+    }
+
     fn restart(&self) -> Result<(), EngineError> {
         locked(&self.watchers).clear();
         self.private()?.restart_all()?;

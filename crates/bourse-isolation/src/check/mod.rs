@@ -6,6 +6,7 @@ mod evidence;
 mod excerpt;
 mod graph;
 mod index;
+mod lost;
 mod order;
 
 use crate::{ANOMALIES, AnomalyKind, History, Level, TransactionOutcome};
@@ -22,6 +23,8 @@ pub struct Report {
     pub committed: u64,
     /// Number of transactions of unknown outcome.
     pub unknown: u64,
+    /// Number of those that were committed: a committed transaction saw their writes.
+    pub unknown_seen: u64,
     /// Number of operations.
     pub operations: u64,
     /// Number of dependencies between transactions that were inferred, with those of sessions and of real time.
@@ -129,6 +132,7 @@ pub enum Reason {
 pub fn check(history: &History) -> Report {
     let mut cases = cases::Cases::new(&history.transactions);
     let mut evidence = evidence::Evidence::new(index::Index::new(history), &mut cases);
+    evidence.index.find_lost(&mut cases);
     let nodes = evidence.link(&mut cases);
     let links = std::mem::take(&mut evidence.links);
     let edges = links.len() as u64;
@@ -147,6 +151,11 @@ pub fn check(history: &History) -> Report {
         transactions: history.transactions.len() as u64,
         committed: outcomes(TransactionOutcome::Committed),
         unknown: outcomes(TransactionOutcome::Unknown),
+        unknown_seen: evidence
+            .index
+            .counting()
+            .filter(|tx| evidence.index.outcome(*tx) == TransactionOutcome::Unknown)
+            .count() as u64,
         operations: history.transactions.iter().map(|transaction| transaction.operations.len() as u64).sum(),
         edges,
         refuted: Level::ALL.into_iter().filter(is_refuted).collect(),

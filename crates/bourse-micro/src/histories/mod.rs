@@ -6,8 +6,10 @@
 //! | here | the workload, planned with options |
 //! | `steps` | the operations of a transaction, drawn |
 //! | `user` | the user who performs and records them |
+//! | `faults` | servers killed and started again, connections cut |
 //! | `judged` | the figures of a recorded history, and the check of the engine's promise |
 
+mod faults;
 mod judged;
 mod steps;
 mod user;
@@ -15,16 +17,20 @@ mod user;
 use crate::database::{create, fill};
 use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::usual::{THREADS, lacking_records};
-use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
-use bourse_driver::{Clock, OperationSpec, SplitMix, UserSpec};
+use crate::workload::{MicroError, PlannedWorkload, ProcessPart, RoundExtent, RoundSettings, WorkloadSpec};
+use bourse_driver::{Background, Clock, Nanos, OperationSpec, SplitMix, UserSpec};
 use bourse_engine::{
     Capabilities, Engine, Isolation, Key, RecordField, RecordTable, RecordType, StatementForm, Value, locked,
 };
 use bourse_isolation::Transaction;
 use bourse_record::{Check, HistoryFigures, NameValue, Round};
+use faults::Faults;
 pub use judged::statement;
-use std::sync::Mutex;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use steps::Kind;
 use user::HistoryUser;
 
@@ -74,6 +80,19 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             meaning: "most transactions of all threads together, after which the round ends: all are kept in memory",
         },
         WorkloadOption {
+            name: PROCESSES,
+            kind: OptionKind::Count { min: 1, max: 64 },
+            default: "1",
+            meaning: "processes of this machine that share the threads, each with the same database open",
+        },
+        WorkloadOption {
+            name: FAULTS,
+            kind: OptionKind::Word(&["off", "on"]),
+            default: "off",
+            meaning: "faults at random moments: a server that Bourse started is killed and started again, each node of a cluster \
+                      alone, and connections are cut; with another target one of several processes is killed",
+        },
+        WorkloadOption {
             name: HISTORY,
             kind: OptionKind::Text("a folder, or none"),
             default: NO_FILE,
@@ -93,6 +112,10 @@ const LEVELS: &[&str] = &{
 
 /// Option of the folder for histories, and its value without one.
 const HISTORY: &str = "history";
+/// Name of the option that makes faults.
+const FAULTS: &str = "faults";
+/// Name of the option that sets how many processes share the threads.
+const PROCESSES: &str = "processes";
 const NO_FILE: &str = "none";
 
 /// The table of all rows.
@@ -137,12 +160,23 @@ struct Histories {
     /// Transactions of the users that have ended.
     recorded: Mutex<Vec<Transaction>>,
     figures: Mutex<Option<HistoryFigures>>,
+    has_faults: bool,
+    faults: Faults,
+    processes: u32,
+    /// This process's part, and the nanoseconds that the machine's clock is ahead of the round's.
+    part: OnceLock<(ProcessPart, Nanos)>,
 }
 
 fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let (keys, group, threads) = (options.count("keys"), options.count("hot"), options.size(THREADS.name));
     if keys < group {
         return Err(options.refuse(format!("keys={keys} must not be below hot={group}: those are some of them")));
+    }
+    let processes = options.count(PROCESSES);
+    if processes > threads as u64 {
+        return Err(
+            options.refuse(format!("processes={processes} must not be above threads={threads}, which they share"))
+        );
     }
     let groups = keys / group;
     let level = Isolation::ALL.into_iter().find(|level| options.is("level", level.name()));
@@ -160,6 +194,10 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
         conflicts: AtomicU64::new(0),
         recorded: Mutex::default(),
         figures: Mutex::default(),
+        has_faults: options.is(FAULTS, "on"),
+        faults: Faults::default(),
+        processes: processes as u32,
+        part: OnceLock::new(),
     }))
 }
 
@@ -195,12 +233,35 @@ impl PlannedWorkload for Histories {
     fn threads(&self) -> usize {
         self.threads
     }
+    fn processes(&self) -> u32 {
+        self.processes
+    }
+    fn has_faults(&self) -> bool {
+        self.has_faults
+    }
+    fn join(&self, part: &ProcessPart, ahead_ns: Nanos) {
+        // Set once: a process has one part.
+        let _ = self.part.set((part.clone(), ahead_ns));
+    }
+    fn collect(&self, folder: &Path, rounds: &[&Round]) -> io::Result<()> {
+        for file in fs::read_dir(folder)? {
+            let recorded = Transaction::read_lines(BufReader::new(File::open(file?.path())?))?;
+            locked(&self.recorded).extend(recorded);
+        }
+        let conflicts = rounds.iter().filter_map(|round| round.history.as_ref()).map(|it| it.conflicts).sum();
+        self.conflicts.store(conflicts, Ordering::Relaxed);
+        Ok(())
+    }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.appended
             .iter()
             .chain([&self.wrong_sums, &self.conflicts])
             .for_each(|counter| counter.store(0, Ordering::Relaxed));
         locked(&self.recorded).clear();
+        self.faults.forget();
+        if self.has_faults {
+            faults::survives_kills(engine).map_err(MicroError::engine("faults"))?;
+        }
         create(engine, &[&CELLS])?;
         // Of the rows of ranges every second one is there; lists come with their first element.
         let rows = |kind| (0..self.groups * self.group).filter(move |key| kind != Kind::Range || key % 2 == 0);
@@ -218,14 +279,35 @@ impl PlannedWorkload for Histories {
             let user = HistoryUser::new(self, number, SplitMix::new(seeds.next()), setting);
             UserSpec::new(format!("user {}", number + 1), user)
         };
-        (0..self.threads).map(user).collect()
+        let is_here =
+            |at: &usize| self.part.get().is_none_or(|(part, _)| at % self.processes as usize == part.number as usize);
+        let users: Vec<_> = (0..self.threads).map(user).collect();
+        users.into_iter().enumerate().filter(|(at, _)| is_here(at)).map(|(_, user)| user).collect()
+    }
+    fn background<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<Background<'s>> {
+        let server = setting.engine.hosting().owned_server().ok().filter(|_| self.has_faults && setting.is_real);
+        let background = server.map(|server| {
+            let seed = setting.seed;
+            Background {
+                name: "faults".to_owned(),
+                run: Box::new(move |clock, control| self.faults.make(server, seed, clock, control)),
+            }
+        });
+        background.into_iter().collect()
     }
     fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
+        if self.part.get().is_some() {
+            return Ok(judged::balances(self, setting).into_iter().collect());
+        }
         let (figures, checks) = judged::judge(self, setting)?;
         *locked(&self.figures) = Some(figures);
         Ok(checks)
     }
     fn finish(&self, _: &RoundSettings<'_>, round: &mut Round) {
-        round.history = locked(&self.figures).take();
+        round.facts.extend(self.faults.fact());
+        // What a process alone knows.
+        let conflicts = self.conflicts.load(Ordering::Relaxed);
+        let of_part = self.part.get().map(|_| HistoryFigures { conflicts, ..HistoryFigures::default() });
+        round.history = locked(&self.figures).take().or(of_part);
     }
 }

@@ -2,15 +2,17 @@
 
 use super::steps::{Does, Step, draw};
 use super::{AMOUNT, BALANCE, CELLS, CHANGE, ELEMENTS, Histories, READ, VERSION};
-use crate::workload::{RemainingOperations, RoundSettings};
+use crate::workload::{ProcessPart, RemainingOperations, RoundSettings};
 use arrayvec::ArrayString;
-use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, SplitMix, User};
+use bourse_driver::{Clock, Draw, MS, Nanos, OperationCx, OperationResult, RoundControl, SplitMix, User};
 use bourse_engine::{
-    Access, Connection, EngineError, ErrorKind, FieldChange, Key, Records, Row, RowExt as _, StatementForm, Value,
-    locked,
+    Access, Connection, Engine, EngineError, ErrorKind, FieldChange, Key, Records, Row, RowExt as _, StatementForm,
+    Value, locked,
 };
 use bourse_isolation::{Action, Operation, Transaction, TransactionOutcome};
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
 use std::sync::atomic::Ordering;
 
 /// Performs transactions and records each attempt.
@@ -30,6 +32,11 @@ pub(super) struct HistoryUser<'s> {
     recorded: Vec<Transaction>,
     left: RemainingOperations,
     is_real: bool,
+    engine: &'s dyn Engine,
+    /// File to which each transaction is appended, in one of several processes: it outlives this one.
+    recording: Option<File>,
+    /// Nanoseconds that the times of the history are ahead of the round's.
+    ahead_ns: Nanos,
 }
 
 /// Transactions that change rows, of which one is undone on purpose.
@@ -39,12 +46,15 @@ const ONE_UNDONE_IN: u64 = 20;
 /// refuse one for as long as others commit, which breaks no promise.
 const PATIENCE: u32 = 20;
 
+/// Time between two attempts to connect to a server that was killed.
+const BETWEEN_ATTEMPTS: Nanos = 5 * MS;
+
 /// Transactions of which one lets other threads in after each operation: in an engine in this process it would otherwise be
 /// over before another begins.
 const ONE_YIELDS_IN: u64 = 4;
 
 impl<'s> HistoryUser<'s> {
-    pub(super) fn new(of: &'s Histories, number: usize, random: SplitMix, setting: &RoundSettings<'_>) -> Self {
+    pub(super) fn new(of: &'s Histories, number: usize, random: SplitMix, setting: &RoundSettings<'s>) -> Self {
         let steps = 2 * of.operations.max(2) as usize;
         Self {
             of,
@@ -58,25 +68,31 @@ impl<'s> HistoryUser<'s> {
             recorded: Vec::new(),
             left: RemainingOperations::of(setting.count),
             is_real: setting.is_real,
+            engine: setting.engine,
+            recording: None,
+            ahead_ns: of.part.get().map_or(0, |(_, ahead_ns)| *ahead_ns),
         }
     }
 
     /// One attempt, which is rolled back after an error.
     fn attempt(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), EngineError> {
         let is_read = self.is_read();
-        let begin_ns = clock.now();
+        let begin_ns = self.now(clock);
         self.operations.clear();
         let access = if is_read { Access::Read } else { Access::Write };
         let begun = connection.begin(self.of.level, access);
         let performed = begun.and_then(|()| self.perform_steps(connection, clock));
+        let performed = performed.and_then(|()| self.append(begin_ns, clock, TransactionOutcome::Unknown));
+        let is_commit = performed.is_ok() && !self.rolls_back;
         let ended = performed.and_then(|()| match self.rolls_back {
             true => connection.rollback(),
             false => connection.with_records(StatementForm::Prepared, |records| records.commit()),
         });
-        if ended.is_err() {
-            // The first error is the one to report.
-            let _ = connection.rollback();
-        }
+        // The first error is the one to report, unless the session is lost too.
+        let ended = ended.map_err(|error| match connection.rollback() {
+            Err(lost) if lost.kind() == ErrorKind::ConnectionLost => lost,
+            _ => error,
+        });
         // A key that another transaction has inserted meanwhile, or a commit after which the session is lost.
         let ended = ended.map_err(|error| match error.kind() {
             ErrorKind::Duplicate => error.with_kind(ErrorKind::Conflict),
@@ -88,14 +104,46 @@ impl<'s> HistoryUser<'s> {
         let outcome = match &ended {
             Ok(()) if self.rolls_back => TransactionOutcome::RolledBack,
             Ok(()) => TransactionOutcome::Committed,
-            Err(error) if is_unknown(error) => TransactionOutcome::Unknown,
+            // Without a request to commit there is no commit.
+            Err(error) if is_commit && error.kind() != ErrorKind::Conflict => TransactionOutcome::Unknown,
             Err(_) => TransactionOutcome::RolledBack,
         };
-        if self.is_real && !self.operations.is_empty() {
-            let (session, operations) = (self.number as u32, self.operations.clone());
-            self.recorded.push(Transaction { session, begin_ns, end_ns: clock.now(), outcome, operations });
+        if self.recording.is_some() {
+            self.append(begin_ns, clock, outcome)?;
+        } else if self.is_real && !self.operations.is_empty() {
+            self.recorded.push(self.transaction(begin_ns, clock, outcome));
         }
         ended
+    }
+
+    /// Time in the history.
+    fn now(&self, clock: &dyn Clock) -> Nanos {
+        clock.now() + self.ahead_ns
+    }
+
+    fn transaction(&self, begin_ns: Nanos, clock: &dyn Clock, outcome: TransactionOutcome) -> Transaction {
+        let (session, operations) = (self.number as u32, self.operations.clone());
+        Transaction { session, begin_ns, end_ns: self.now(clock), outcome, operations }
+    }
+
+    /// Appends the attempt to the recording, if there is one, by a single write.
+    fn append(&mut self, begin_ns: Nanos, clock: &dyn Clock, outcome: TransactionOutcome) -> Result<(), EngineError> {
+        let is_there = self.recording.is_some() && !self.operations.is_empty();
+        let line = is_there.then(|| self.transaction(begin_ns, clock, outcome).line());
+        let written = self.recording.as_mut().zip(line).map_or(Ok(()), |(file, line)| file.write_all(line.as_bytes()));
+        written.map_err(unwritten)
+    }
+
+    /// Connects again, when the server is up again; returns whether it is.
+    fn connect(&self, cx: &mut OperationCx<'_>) -> bool {
+        while self.of.faults.failure().is_none() {
+            if let Ok(connection) = self.engine.connect() {
+                *cx.connection = connection;
+                return true;
+            }
+            cx.clock().nap_until(cx.clock().now() + BETWEEN_ATTEMPTS);
+        }
+        false
     }
 
     fn is_read(&self) -> bool {
@@ -119,26 +167,20 @@ impl<'s> HistoryUser<'s> {
         self.version
     }
 
-    /// Performs an operation and records it. One without an answer is recorded only if it may have had an effect.
+    /// Performs an operation and records it if it is answered.
     fn recording<T>(
         &mut self,
         clock: &dyn Clock,
         perform: impl FnOnce() -> Result<T, EngineError>,
         action: impl FnOnce(&T) -> Action,
-        unanswered: Option<Action>,
     ) -> Result<T, EngineError> {
-        let begin_ns = clock.now();
-        let done = perform();
-        if !self.is_real {
-            return done;
+        let begin_ns = self.now(clock);
+        let done = perform()?;
+        if self.is_real {
+            let (action, end_ns) = (action(&done), self.now(clock));
+            self.operations.push(Operation { begin_ns, end_ns, action });
         }
-        let action = match &done {
-            Ok(found) => Some(action(found)),
-            Err(error) => unanswered.filter(|_| is_unknown(error)),
-        };
-        let end_ns = clock.now();
-        self.operations.extend(action.map(|action| Operation { begin_ns, end_ns, action }));
-        done
+        Ok(done)
     }
 
     fn step(
@@ -162,7 +204,7 @@ impl<'s> HistoryUser<'s> {
                     Ok(elements)
                 };
                 let action = |elements: &Vec<u64>| Action::ReadList { key, elements: elements.clone() };
-                self.recording(clock, read, action, None).map(drop)
+                self.recording(clock, read, action).map(drop)
             }
             Does::Append => {
                 let element = self.next_version();
@@ -172,8 +214,7 @@ impl<'s> HistoryUser<'s> {
                     true => Ok(()),
                     false => records.insert(&CELLS, id(key), &[Value::Int(0), Value::Int(0), Value::Text(&text)]),
                 };
-                let action = Action::Append { key, element };
-                self.recording(clock, append, |()| action.clone(), Some(action.clone()))
+                self.recording(clock, append, |()| Action::Append { key, element })
             }
             Does::Scan => self.scan(records, clock, key).map(drop),
             Does::Audit => {
@@ -189,8 +230,7 @@ impl<'s> HistoryUser<'s> {
                 }
                 let version = self.next_version();
                 let insert = || records.insert(&CELLS, id(key), &[int(version), Value::Int(BALANCE), Value::Text("")]);
-                let action = Action::Write { key, version };
-                self.recording(clock, insert, |()| action.clone(), Some(action.clone()))
+                self.recording(clock, insert, |()| Action::Write { key, version })
             }
             Does::Delete => {
                 let delete = || records.delete(&CELLS, id(key));
@@ -198,7 +238,7 @@ impl<'s> HistoryUser<'s> {
                     true => Action::Delete { key },
                     false => Action::Read { key, version: None },
                 };
-                self.recording(clock, delete, action, Some(Action::Delete { key })).map(drop)
+                self.recording(clock, delete, action).map(drop)
             }
             Does::Pay(by) => {
                 let balance = self.read(records, clock, key)?;
@@ -212,7 +252,7 @@ impl<'s> HistoryUser<'s> {
                     Ok(value)
                 };
                 let action = |value: &i64| Action::Count { key, value: value.cast_unsigned() };
-                self.recording(clock, count, action, None).map(drop)
+                self.recording(clock, count, action).map(drop)
             }
         }
     }
@@ -228,7 +268,7 @@ impl<'s> HistoryUser<'s> {
             Ok(found)
         };
         let action = |found: &Option<(u64, i64)>| Action::Read { key, version: found.map(|(version, _)| version) };
-        self.recording(clock, read, action, None).map(|found| found.map_or(0, |(_, amount)| amount))
+        self.recording(clock, read, action).map(|found| found.map_or(0, |(_, amount)| amount))
     }
 
     /// Overwrites a register with a new version, and with an amount if there is one; returns whether it is there.
@@ -248,7 +288,7 @@ impl<'s> HistoryUser<'s> {
             true => Action::Write { key, version },
             false => Action::Read { key, version: None },
         };
-        self.recording(clock, write, action, Some(Action::Write { key, version }))
+        self.recording(clock, write, action)
     }
 
     fn is_there(&self, found: bool, key: u64) -> Result<(), EngineError> {
@@ -275,11 +315,22 @@ impl<'s> HistoryUser<'s> {
             Ok((rows, sum))
         };
         let action = |(rows, _): &(Vec<(u64, u64)>, i64)| Action::ReadRange { from, to, rows: rows.clone() };
-        self.recording(clock, scan, action, None).map(|(_, sum)| sum)
+        self.recording(clock, scan, action).map(|(_, sum)| sum)
     }
 }
 
+/// Error of a recording that cannot be written.
+fn unwritten(error: std::io::Error) -> EngineError {
+    EngineError::new(ErrorKind::Full, format!("the recording of transactions cannot be written: {error}"))
+}
+
 impl User for HistoryUser<'_> {
+    fn prepare(&mut self, _: &mut Connection) -> Result<(), EngineError> {
+        let open = |(part, _): &(ProcessPart, Nanos)| File::create_new(part.folder.join(self.number.to_string()));
+        self.recording = self.of.part.get().map(open).transpose().map_err(unwritten)?;
+        Ok(())
+    }
+
     fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
         if self.left.now() == 0 || self.recorded.len() as u64 >= self.of.most {
             return Draw::Finished;
@@ -299,6 +350,9 @@ impl User for HistoryUser<'_> {
             match cx.backoff.retrying(|| self.attempt(cx.connection, clock)) {
                 Ok(()) => return OperationResult::completed(operation),
                 Err(error) if error.kind() == ErrorKind::Conflict && patience > 0 => patience -= 1,
+                // Whatever became of that attempt, the next one is another transaction.
+                Err(error) if error.kind() == ErrorKind::InDoubt && self.of.has_faults => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionLost && self.of.has_faults && self.connect(cx) => {}
                 Err(error) => return OperationResult::error(operation, &error),
             }
         }
@@ -313,11 +367,6 @@ impl Drop for HistoryUser<'_> {
     fn drop(&mut self) {
         locked(&self.of.recorded).append(&mut self.recorded);
     }
-}
-
-/// Whether nobody knows if a transaction with this error was committed.
-fn is_unknown(error: &EngineError) -> bool {
-    matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::InDoubt | ErrorKind::Interrupted)
 }
 
 const fn id(key: u64) -> Key<'static> {

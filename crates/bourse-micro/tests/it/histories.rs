@@ -4,8 +4,12 @@ use crate::support::counted;
 use bourse_driver::RealClock;
 use bourse_engine::Engine;
 use bourse_engine_sqlite::SqliteEngine;
+use bourse_isolation::{Action, FINAL_SESSION, History, Transaction};
 use bourse_micro::{find, run_round};
 use bourse_record::{Check, CheckStatus, HistoryFigures};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::sync::atomic::AtomicBool;
 
 /// Engine in a folder that is removed with it.
@@ -45,4 +49,40 @@ fn a_history_of_each_kind_is_kept_and_stored() {
         let files = std::fs::read_dir(stored).unwrap().count();
         assert_eq!(files, if matches!(kind, "append" | "register") { 2 } else { 1 }, "{kind}");
     }
+}
+
+/// Keys of the operations that use one row.
+fn keys(transaction: &Transaction) -> impl Iterator<Item = u64> {
+    transaction.operations.iter().filter_map(|operation| match operation.action {
+        Action::Read { key, .. } | Action::Write { key, .. } => Some(key),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_history_has_few_hot_rows_and_many_others_at_the_same_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = folder.path().join("stored");
+    examined(&sqlite(&folder), &[("kind", "register"), ("history", stored.to_str().unwrap())]);
+    let file = std::fs::read_dir(&stored).unwrap().map(|file| file.unwrap().path());
+    let file = file.into_iter().find(|path| path.extension().is_some_and(|it| it == "json")).unwrap();
+    let mut history = History::read(BufReader::new(File::open(file).unwrap())).unwrap();
+    history.transactions.retain(|it| it.session != FINAL_SESSION);
+    history.transactions.sort_by_key(|it| it.begin_ns);
+    let (mut hot, mut others) = (0, BTreeMap::<u64, u32>::new());
+    for transaction in &history.transactions {
+        match keys(transaction).next().map(|key| (key - 1) / 6) {
+            Some(0) => hot += 1,
+            Some(group) => *others.entry(group).or_default() += 1,
+            None => {}
+        }
+    }
+    let cold: u32 = others.values().sum();
+    assert!(hot > 2 * cold && others.len() == 99 && others.values().all(|count| *count > 10), "{hot}, {others:?}");
+    let mut met = 0;
+    for (at, one) in history.transactions.iter().enumerate() {
+        let open = history.transactions[at + 1..].iter().take_while(|other| other.begin_ns < one.end_ns);
+        met += open.filter(|other| keys(one).any(|key| key > 6 && keys(other).any(|it| it == key))).count();
+    }
+    assert!(met > 20, "{met} pairs of transactions overlapped on one of the many rows");
 }

@@ -77,7 +77,12 @@ fn of_case(label: &str, histories: &[&HistoryFigures]) -> Vec<SheetPart> {
     let allowed = classes.iter().filter(|(_, (_, found))| !found.is_excluded);
     let allowed: Vec<String> = allowed.map(|(name, (many, _))| count(name, *many)).collect();
     let said = format!("{label}: found and allowed: {}", allowed.join(", "));
-    let mut parts: Vec<SheetPart> = (!allowed.is_empty()).then(|| SheetPart::faint(said)).into_iter().collect();
+    let sum = |of: fn(&HistoryFigures) -> u64| histories.iter().map(|it| of(it)).fold(0, u64::saturating_add);
+    let (unknown, seen) = (sum(|it| it.unknown), sum(|it| it.unknown_seen));
+    let commits = units::counted(unknown, "commit", "commits");
+    let in_doubt = format!("{label}: {commits} without an answer: others saw the changes of {}", units::count(seen));
+    let mut parts: Vec<SheetPart> = (unknown > 0).then(|| SheetPart::faint(in_doubt)).into_iter().collect();
+    parts.extend((!allowed.is_empty()).then(|| SheetPart::faint(said)));
     for (name, (many, found)) in classes {
         let story = SheetPart::Pre(found.story.iter().map(|line| units::printable(line)).collect());
         let words = format!("{label}: {}", count(name, many));

@@ -340,6 +340,7 @@ fn a_broken_promise_is_told_with_its_story_in_every_form() {
         rolled_back: 70,
         conflicts: 9,
         unknown: 0,
+        unknown_seen: 0,
         overlapping: 800,
         anomalies: vec![skew],
     };

@@ -12,6 +12,7 @@ use std::time::Duration;
 #[command(after_help = run_help!(
     no_search: "bourse isolation 'sqlite:x.db?journal=wal' lmdb:x.lmdb redb:x.redb",
     "bourse isolation postgres+private: --level repeatable-read,serializable --users 8",
+    "bourse isolation postgres+private: 'sqlite:x.db?journal=wal' --faults",
     "bourse isolation --replay bourse-runs/NAME/run.json",
 ))]
 pub(crate) struct IsolationArgs {
@@ -30,7 +31,7 @@ pub(crate) struct IsolationArgs {
     /// Concurrent users, one session each
     #[arg(long, short_aliases = ['u', 'c'], aliases = ["threads", "clients", "connections"], allow_negative_numbers = true, value_name = "N", default_value = "4", value_parser = numbers::counted, env = "BOURSE_USERS")]
     pub(crate) users: u64,
-    /// Length of a round's measurement interval [default: 3s]
+    /// Length of a round's measurement interval [default: 3s, or 10s with --faults on a private server]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
     /// Transactions of each user, instead of a length of time; the warm-up before them performs more, which are examined too
@@ -42,6 +43,13 @@ pub(crate) struct IsolationArgs {
     /// Rounds of each target at each level; the throughput of six or more has an interval
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: u32,
+    /// Processes that the users are shared out over, each with the same database open [default: 1, or 3 with --faults on an engine in process]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::processes, env = "BOURSE_PROCESSES")]
+    pub(crate) processes: Option<u32>,
+    /// Make faults at random moments: a private server is killed and started again, a cluster's nodes each alone, and connections are
+    /// cut; of several processes one is killed
+    #[arg(long)]
+    pub(crate) faults: bool,
     /// Folder that gets each round's history: NAME.json, which --replay examines again, and with -s kind=append or register
     /// NAME.edn, which Elle reads
     #[arg(long, value_name = "DIR", env = "BOURSE_HISTORY")]

@@ -31,7 +31,7 @@ fn replay(path: &Path) -> Result<(), Failure> {
     match file.map(|file| History::read(BufReader::new(file))) {
         Some(Ok(history)) => {
             let of_each = vec![Guarantee::Serializable; history.transactions.len()];
-            let (found, strongest) = examine(&history, &of_each, |transaction, action| {
+            let (found, strongest, _) = examine(&history, &of_each, |transaction, action| {
                 // Rows of the brokerage are of several tables, which the file does not name.
                 let of_cells = !history.name.starts_with("tpce");
                 of_cells.then(|| bourse_micro::history_statement(transaction, action)).flatten()

@@ -2,7 +2,7 @@
 //! JSON on stdin and writes the answer as one on stdout, after lines about the round's progress.
 
 use super::databases::Databases;
-use super::{RoundOutcome, RoundRequest, RunContext, keeper, round};
+use super::{RoundOutcome, RoundRequest, RunContext, keeper, parts, round};
 use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
 use crate::oltp::serve::serve_here;
@@ -11,6 +11,7 @@ use crate::progress::{self, note};
 use crate::tpce::database::served;
 use crate::{engines, hold, interrupt, live, output, spent};
 use bourse_engine::server_wait;
+use bourse_micro::ProcessPart;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -26,6 +27,8 @@ use std::time::{Duration, Instant};
 pub(super) enum ChildRequest {
     /// Run a round and answer with its outcome.
     Round(Box<RoundRequest>),
+    /// Run a process's part of a round of a classic workload, and answer with its figures.
+    Part(Box<RoundRequest>, ProcessPart),
     /// Make a database ready for the rounds of other processes.
     Keep {
         /// The database, as a URL.
@@ -53,7 +56,7 @@ impl ChildRequest {
     /// The target, as a URL.
     fn target(&self) -> &str {
         match self {
-            Self::Round(request) => &request.target,
+            Self::Round(request) | Self::Part(request, _) => &request.target,
             Self::Keep { target, .. } | Self::Sample { target, .. } | Self::Serve { target, .. } => target,
         }
     }
@@ -93,6 +96,13 @@ pub(crate) fn answer() -> Result<(), Failure> {
                 let context = RunContext::of_round(request.call_limit_ns)?;
                 let ran = round::round(&request, &mut Databases::default(), &context, "");
                 ran.map(|outcome| RoundOutcome { spent: spent::parts(), ..outcome })
+            }))
+        }
+        ChildRequest::Part(request, part) => {
+            silent()?;
+            reply(&crate::panics::catch_panic(|| {
+                live::send_to_parent();
+                parts::run_part(&request, &part, &RunContext::of_round(request.call_limit_ns)?)
             }))
         }
         ChildRequest::Sample { target, job } => {

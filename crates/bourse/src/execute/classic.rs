@@ -3,7 +3,7 @@
 use super::databases::Databases;
 use super::round::ExecuteRounds;
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext};
+use super::{RoundOutcome, RoundRequest, RunContext, parts};
 use crate::args::{ArrivalsArg, TimingMode};
 use crate::engines;
 use crate::failure::{Exit, Failure};
@@ -13,7 +13,7 @@ use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign, refus
 use crate::plan::ClassicRound;
 use bourse_driver::{Fault, OpenLoop};
 use bourse_engine::{Durability, EngineError, ErrorKind};
-use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
+use bourse_micro::{MicroError, NOTICE, RoundResult, refuse_others, run_round};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 impl ExecuteRounds for ClassicRound {
@@ -65,11 +65,17 @@ impl ExecuteRounds for ClassicRound {
         let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
         let not_quiet = request.wait(context);
         let (timing, seed) = (self.timing(), request.own_seed());
-        let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
-            live::second(progress, false);
-            context.end_if_lost(target, progress);
-        });
-        let result = result.map_err(cannot_run)?;
+        let result = match case.processes() {
+            1 => run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
+                live::second(progress, false);
+                context.end_if_lost(target, progress);
+            })
+            .map_err(cannot_run)?,
+            _ => {
+                let round = parts::run(self, request, (&case, engine), context, &cannot_run)?;
+                RoundResult { round, interrupted: context.is_interrupted(), fault: None }
+            }
+        };
         // An engine that was lost during the round has no description any more; the results are retained.
         let mut described = engine.description().unwrap_or(before);
         let fault = result.fault.map(|fault| fault.to_string());

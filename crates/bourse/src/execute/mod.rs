@@ -14,6 +14,7 @@
 //! | `keeper` | databases of engines whose library stays loaded: prepared, copied and put back by a process of their own |
 //! | `lost` | calls that never return |
 //! | `processes` | users in several processes on the same database: started together, their figures merged |
+//! | `parts` | threads of a classic workload in several processes, which record what they perform; one of them killed |
 //! | `case_run` | a case with the rounds it has had |
 //! | `strategy` | ways to run a block's rounds: `in_turn` with repeats, or `find_max`, the search for the highest rate |
 //! | `bracket` | the rates that a search tries |
@@ -42,6 +43,7 @@ mod lost;
 mod mix;
 mod model;
 mod on_database;
+mod parts;
 mod processes;
 mod quiet;
 mod repeats;

@@ -5,8 +5,9 @@ use super::{CaseBlock, OnFailure, Plan, quick, targets};
 use crate::args::{IsolationArgs, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
-use bourse_engine::{Interface, Isolation};
+use bourse_engine::{Hosting, Interface, Isolation};
 use std::slice;
+use std::time::Duration;
 
 /// The plan of `bourse isolation`.
 pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
@@ -18,13 +19,20 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
     let here = quick::targets_here(true, "isolation").filter(|_| arguments.all);
     for target in arguments.targets.iter().cloned().chain(here) {
         let levels: Vec<&str> = levels(arguments, &target)?.into_iter().map(Isolation::name).collect();
+        let is_owned = matches!(engines::open(&target)?.hosting(), Hosting::OwnedServer(_));
+        let mut set = set.clone();
+        set.extend(arguments.faults.then(|| "faults=on".to_owned()));
+        let processes = arguments.processes.or((arguments.faults && !is_owned).then_some(PROCESSES));
+        set.extend(processes.map(|processes| format!("processes={processes}")));
+        // A server takes seconds to be there again.
+        let longer = (arguments.faults && is_owned && arguments.count.is_none()).then_some(WITH_RESTARTS);
         let asked = ClassicArgs {
             workload: "history",
             set: &set,
             sweep: &[format!("level={}", levels.join(","))],
             threads: Some(arguments.users),
             count: arguments.count,
-            duration: arguments.duration,
+            duration: arguments.duration.or(longer),
             warmup: arguments.warmup,
             timed: TimingMode::Batched,
             open_loop: None,
@@ -44,6 +52,11 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
     }
     plan.checked()
 }
+
+/// Processes that share a database of files, of which one is killed.
+const PROCESSES: u32 = 3;
+/// Measurement interval in which a server is killed and started again.
+const WITH_RESTARTS: Duration = Duration::from_secs(10);
 
 /// Levels that were asked for, or those that the target tells apart: of several with one promise the strictest.
 fn levels(arguments: &IsolationArgs, target: &str) -> Result<Vec<Isolation>, Failure> {

@@ -5,7 +5,7 @@ use crate::args::DatabaseArgs;
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::serve::failure;
-use bourse_engine::{Capabilities, Hosting, Location};
+use bourse_engine::{Capabilities, Engine, Hosting, Location};
 use bourse_serve::address::socket_path;
 use bourse_serve::{Address, ServeError, Token};
 
@@ -14,11 +14,28 @@ pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>, F
     let case = job.case()?;
     let engine = engines::open(target)?;
     let mut lacking = case.lacking(&engine.capabilities());
+    let is_owned = matches!(engine.hosting(), Hosting::OwnedServer(_));
+    if case.processes() > 1 && !engine.capabilities().processes {
+        lacking.push(format!("several processes cannot use it: {}", not_shared(&*engine)));
+    } else if case.has_faults() && case.processes() == 1 && !is_owned {
+        lacking.push(
+            "a process that shares it with others could be killed, and there is one: processes=2 or more".to_owned(),
+        );
+    }
     // A server is asked for its dialect.
     if let (true, Ok(sql)) = (case.has_holes(), engine.sql()) {
         lacking.extend(case.missing_holes(sql.dialect()));
     }
     Ok(lacking)
+}
+
+/// Reason that several processes cannot use the database of an engine at a time.
+fn not_shared(engine: &dyn Engine) -> &'static str {
+    match (engine.hosting(), engine.location()) {
+        (Hosting::OwnedServer(_), _) => "its server belongs to one process, and ends with it",
+        (_, Location::Memory | Location::Nowhere) => "its database is in the memory of one process",
+        _ => "one process at a time can have its database open",
+    }
 }
 
 /// Requirements of a transactional workload's rounds.
@@ -72,14 +89,7 @@ pub(crate) fn check(target: &str, of: &Requirements<'_>) -> Result<(), Failure> 
             None => Ok(()),
         };
     }
-    let why = match engine.location() {
-        Location::Memory | Location::Nowhere => "its database is in the memory of one process",
-        _ => "one process at a time can have its database open",
-    };
-    let why = match engine.hosting() {
-        Hosting::OwnedServer(_) => "its server belongs to one process, and ends with it",
-        _ => why,
-    };
+    let why = not_shared(&*engine);
     let option = if coordinate.is_some() { "--coordinate" } else { "--processes" };
     Err(Failure::usage(format!("{option} cannot be used with {target}: {why}"))
         .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"))

@@ -47,6 +47,35 @@ fn a_private_mariadb_keeps_its_three_levels() {
     kept("mariadb+private:?ram=on", &["read committed", "snapshot", "serializable"]);
 }
 
+/// Runs with faults: the promise is kept, and nothing that was acknowledged is lost; returns the report.
+fn kept_with_faults(target: &str, arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run = ["isolation", target, "--faults", "--rounds", "1", "--seed", "7", "--no-repeat", "-v"];
+    let ended = output(folder.path(), &[&run[..], arguments].concat());
+    let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
+    assert!(ended.status.success(), "{target}: {said}{shown}");
+    assert!(shown.lines().any(|line| line.contains("serializable") && line.contains("  kept  ")), "{shown}");
+    shown
+}
+
+#[test]
+fn a_killed_process_takes_nothing_with_it_that_was_acknowledged() {
+    for target in ["sqlite:x.db?journal=wal&sync=off", "sqlite:y.db?journal=delete&sync=off", "lmdb:x.lmdb?sync=off"] {
+        let shown = kept_with_faults(target, &["--for", "1s", "--warmup", "0s"]);
+        assert!(shown.contains(" of 3 was killed "), "{target}: {shown}");
+    }
+}
+
+#[test]
+fn a_private_postgres_that_is_killed_has_all_that_was_acknowledged() {
+    let test = "isolation::a_private_postgres_that_is_killed_has_all_that_was_acknowledged";
+    if let Err(why) = bourse_engine_postgres::installed(None) {
+        return bourse_testkit::skipped(test, why);
+    }
+    let shown = kept_with_faults("postgres+private:", &["--for", "6s", "--warmup", "0s", "--level", "serializable"]);
+    assert!(shown.contains("server killed and started again: "), "{shown}");
+}
+
 #[test]
 fn a_stored_history_is_examined_again() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -77,6 +106,10 @@ fn what_cannot_be_examined_is_refused() {
         (&["isolation", "sqlite:x.db", "--level", "snapshot"], "repeatable-read"),
         (&["isolation", "sqlite::memory:", "-s", "keys=2"], "keys=2 must not be below hot=6"),
         (&["isolation", "sqlite:x.db", "-s", "kind=lists"], "register"),
+        (&["isolation", "redb:x.redb", "--faults"], "one process at a time can have its database open"),
+        (&["isolation", "postgres+private:", "--processes", "2"], "its server belongs to one process"),
+        (&["isolation", "sqlite:x.db", "--processes", "5"], "processes=5 must not be above threads=4"),
+        (&["micro", "run", "history", "sqlite:x.db", "-s", "faults=on"], "processes=2 or more"),
         (&["isolation", "sqlite:x.db", "--replay", "x"], "--replay"),
         (&["isolation", "fastdb:x?index=hash"], "records in the order of their keys"),
     ] {
