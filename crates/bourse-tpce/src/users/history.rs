@@ -47,6 +47,9 @@ impl HistoryItem for Item {
     }
 }
 
+/// Trades of a Trade-Status that are recorded: the others hardly change any more, and would take most of the memory.
+const NEWEST_TRADES: usize = 10;
+
 const fn found(item: Item, value: i64) -> ValueChange<Item> {
     ValueChange { item, found: Some(value), left: None }
 }
@@ -131,7 +134,8 @@ fn changes(
             changes.extend(newest.map(|(trade, state)| found(Item::Trade(*trade), *state)));
         }
         Some(Output::TradeStatus(output)) => {
-            let states = output.trades.iter().filter_map(|it| state(it.trade_id, it.status_name.as_str()));
+            let states =
+                output.trades.iter().take(NEWEST_TRADES).filter_map(|it| state(it.trade_id, it.status_name.as_str()));
             changes.extend(states.map(|(trade, state)| found(Item::Trade(trade), state)));
         }
         _ => {}
