@@ -128,7 +128,7 @@ pub(crate) fn run_and_check<W: Planted>(
     }
     let began = Instant::now();
     let engine = copy.right_engine();
-    let checked = match check_all(&engine, copy.sampled.workload(), &copy.fingerprint(), &mut |_| {}) {
+    let checked = match check_all(&engine, copy.sampled.workload(), &copy.fingerprint(), Depth::Full, &mut |_| {}) {
         Err(error) => Found::Caught(short("cannot be checked", &error)),
         Ok(checked) => match checked.iter().find(|checked| !checked.passed()) {
             None => Found::Silent,

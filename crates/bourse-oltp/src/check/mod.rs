@@ -92,7 +92,7 @@ impl CheckResult {
 /// Number of offending rows shown as evidence.
 const MAX_SHOWN_ROWS: usize = 10;
 
-/// Runs every check of a database: its schema, its state, and the engine's own check. `progress` is called after each.
+/// Runs every check of a database: its schema, its state, its lasting rows, and the engine's own check. `progress` is called after each.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
@@ -100,13 +100,14 @@ pub fn check_all(
     engine: &dyn Engine,
     workload: &dyn Workload,
     fingerprint: &Fingerprint,
+    depth: Depth,
     progress: &mut dyn FnMut(&CheckResult),
 ) -> Result<Vec<CheckResult>, EngineError> {
     collected(progress, &mut |note| {
         let mut session = engine.session()?;
         after_schema(schema::check(&mut *session, workload, fingerprint.constraints)?, note, &mut |note| {
             in_snapshot(&mut *session, &mut |db| check_state(db, workload, &fingerprint.size, note))?;
-            contents::check(&mut *session, workload, &fingerprint.size, Depth::Full, note)
+            contents::check(&mut *session, workload, &fingerprint.size, depth, note)
         })?;
         drop(session);
         note(integrity(engine)?);

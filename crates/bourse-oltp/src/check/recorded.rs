@@ -1,10 +1,10 @@
 //! Checks as the run file has them, with the time that each took.
 
-use super::{CheckResult, Depth, check, integrity, ledger};
-use crate::load::Fingerprint;
+use super::{CheckResult, Depth, check_all, ledger};
+use crate::load::{Fingerprint, read_fingerprints};
 use crate::workload::{Size, Workload};
 use bourse_driver::Clock;
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, EngineError, ErrorKind, Session};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that are being made, each timed from the end of the one before.
@@ -42,8 +42,8 @@ impl<'r> RecordedChecks<'r> {
 /// Makes the checks of a run on a session.
 pub type Reconcile<'r> = dyn FnMut(&mut dyn Session) -> Result<Vec<CheckResult>, EngineError> + 'r;
 
-/// Checks a database after a run: first those of the run that `reconcile` makes, then conditions, rows and foreign keys, and in
-/// the end the engine's own check.
+/// Checks a database after a run: first those of the run that `reconcile` makes, then [all others](check_all). The rows that a run
+/// adds to are compared with the generated ones [before it](before_run) alone.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
@@ -57,10 +57,17 @@ pub fn after_run(
 ) -> Result<Vec<Check>, EngineError> {
     let mut session = engine.session()?;
     let mut recorded = RecordedChecks::begin(clock, progress);
-    reconcile(&mut *session)?.iter().for_each(|checked| recorded.note(checked));
-    check(&mut *session, workload, size, &mut |checked| recorded.note(checked))?;
+    let reconciled = reconcile(&mut *session);
+    reconciled.iter().flatten().for_each(|checked| recorded.note(checked));
+    let mut found = read_fingerprints(&mut *session, workload)?.into_iter().flatten();
+    let Some(fingerprint) = found.find(|found| found.size == *size) else {
+        let why = format!("the database no longer says that it has {}", workload.size_text(size));
+        return Err(EngineError::new(ErrorKind::Other, why));
+    };
     drop(session);
-    recorded.note(&integrity(engine)?);
+    let checked = check_all(engine, workload, &fingerprint, Depth::Quick, &mut |checked| recorded.note(checked))?;
+    // A table that is missing fails the check of the schema.
+    reconciled.map(drop).or_else(|error| if checked.iter().all(CheckResult::passed) { Err(error) } else { Ok(()) })?;
     Ok(recorded.done())
 }
 

@@ -147,7 +147,7 @@ pub(super) fn insert_fingerprint(fingerprint: &Fingerprint) -> String {
 }
 
 /// The rows of the table: each a fingerprint, or the reason why it is invalid.
-pub(super) fn read_fingerprints(
+pub(crate) fn read_fingerprints(
     session: &mut dyn Session,
     workload: &dyn Workload,
 ) -> Result<Vec<Result<Fingerprint, String>>, EngineError> {

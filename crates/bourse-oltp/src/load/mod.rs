@@ -16,6 +16,8 @@ mod existing;
 mod fingerprint;
 mod rows;
 
+pub(crate) use fingerprint::read_fingerprints;
+
 pub use existing::{ExistingDatabase, FoundDatabase, examine, identify};
 pub use fingerprint::{Constraints, Fingerprint};
 pub use rows::{LoadError, LoadOptions, LoadPhase, LoadProgress, LoadReport, load};

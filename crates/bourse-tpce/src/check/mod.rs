@@ -26,7 +26,7 @@ pub fn check_all(
     fingerprint: &Fingerprint,
     progress: &mut dyn FnMut(&CheckResult),
 ) -> Result<Vec<CheckResult>, EngineError> {
-    bourse_oltp::check::check_all(engine, &Tpce, fingerprint, progress)
+    bourse_oltp::check::check_all(engine, &Tpce, fingerprint, Depth::Full, progress)
 }
 
 /// Runs every check of a database's state: conditions, row counts, foreign keys. Calls `progress` after each.

@@ -8,7 +8,7 @@ use crate::plan::show::Steps;
 use crate::progress::{ProgressStep, note};
 use crate::{engines, hold};
 use bourse_oltp::Workload;
-use bourse_oltp::check::{CheckResult, check_all};
+use bourse_oltp::check::{CheckResult, Depth, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -32,7 +32,8 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<()
     let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
     let database = find_database(target, engine, workload)?;
     let step = ProgressStep::waiting(format!("checking {target}"));
-    let checked = check_all(engine, workload, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
+    let mut progress = |checked: &CheckResult| step.say(checked.name.clone());
+    let checked = check_all(engine, workload, &database.fingerprint, Depth::Full, &mut progress);
     step.done();
     let checked = checked.map_err(failed)?;
     reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
