@@ -239,7 +239,6 @@ impl SampleDatabase {
         if Address::has_scheme(target) {
             return Ok(Err("the transactions are performed where the server runs".to_owned()));
         }
-        let place = target.split_once('?').map_or(target, |(place, _)| place);
         let location = engines::location(target)?;
         if matches!(location, Location::Nowhere) {
             return Ok(Err("the target has no database".to_owned()));
@@ -253,15 +252,10 @@ impl SampleDatabase {
             return Ok(Ok(Self { engine, removal: Removal::Folder(made) }));
         }
         let engine = engines::open(target)?;
-        let is_own_server = matches!(engine.hosting(), Hosting::OwnedServer(_));
-        let names_a_place = place.split_once(':').is_some_and(|(_, place)| !place.is_empty());
         match location {
             Location::Memory => Ok(Ok(Self { engine, removal: Removal::None })),
-            _ if is_own_server && names_a_place => {
-                Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
-            }
-            // Another private server.
-            _ if is_own_server => Ok(Ok(Self { engine, removal: Removal::None })),
+            // Another private server, in a folder of its own.
+            _ if matches!(engine.hosting(), Hosting::OwnedServer(_)) => Ok(Ok(Self { engine, removal: Removal::None })),
             _ => Self::on_server(target, &*engine),
         }
     }
@@ -294,4 +288,19 @@ impl SampleDatabase {
 /// Whether an error means that there can be no database for a sample: it is not run then.
 fn rules_out_sample(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Full | ErrorKind::Unsupported | ErrorKind::Denied | ErrorKind::Refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_has_no_database_or_is_elsewhere_has_no_sample() {
+        let of = |target: &str| SampleDatabase::of(target).expect("a target").map(drop);
+        for target in ["sqlite::memory:", "postgres+private:", "postgres+private:data?synchronous_commit=off"] {
+            assert_eq!(of(target), Ok(()), "{target}");
+        }
+        assert_eq!(of("null:"), Err("the target has no database".to_owned()));
+        assert!(of("bourse://127.0.0.1:4780").is_err());
+    }
 }
