@@ -77,6 +77,7 @@ pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPar
         parts.push(SheetPart::at(LinePlace::Sentence, tone(it.verdict), sentence(it, compared.tolerance)));
         parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, format!("A: {}", it.base)));
         parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, format!("B: {}", it.head)));
+        parts.push(SheetPart::list(Tone::Doubtful, it.unlike.iter().map(|why| format!("not alike: {why}"))));
         if with_charts {
             parts.push(SheetPart::Charts(chart(it, at, compared.tolerance).into_iter().collect()));
         }

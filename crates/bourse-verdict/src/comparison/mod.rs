@@ -8,7 +8,7 @@ pub mod words;
 
 pub use disturbance::Disturbance;
 pub use noise::RunNoise;
-pub use pairs::{CasePair, Incomparable, StoredPairs, stored_pairs, unlike};
+pub use pairs::{CasePair, Incomparable, StoredPairs, stored_pairs};
 
 use bourse_record::{Better, Case, Comparison, Evidence, Gate, RunFile, Verdict};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
@@ -41,6 +41,8 @@ pub struct CaseComparison {
     pub base: String,
     /// Label of the candidate case.
     pub head: String,
+    /// Differences between the two that may cause one of their figures, a sentence each.
+    pub unlike: Vec<String>,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<MetricDifference>,
     /// Disturbance of each side by other processes.
@@ -144,7 +146,7 @@ impl ComparedCases {
         };
         let pair = CasePair { base: base.clone(), head: head.clone(), in_turn: true };
         pair.check().ok()?;
-        let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
+        let notes = file.warnings.iter().map(ToString::to_string).collect();
         let mut compared = match file.comparison.as_ref().is_some_and(|it| it.until_decided) {
             true => Self::at_look(pair, notes, tolerance),
             false => Self::of(&[pair], notes, tolerance, &RunNoise::Unknown),
@@ -242,6 +244,7 @@ impl CaseComparison {
         Self {
             base: pair.base.label.clone(),
             head: pair.head.label.clone(),
+            unlike: pairs::unlike(pair),
             metrics: headline.into_iter().chain(shown).chain(others).collect(),
             disturbance,
             could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),

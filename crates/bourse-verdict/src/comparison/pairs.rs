@@ -102,7 +102,6 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<StoredPairs, Incompa
     }
     for pair in &pairs {
         pair.check()?;
-        notes.extend(unlike(pair));
     }
     for pair in &mut pairs {
         (pair.base.label, pair.head.label) = labels(pair, &of_base, &of_head);
@@ -169,7 +168,7 @@ fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
 }
 
 /// Differences between two cases that may cause a difference of their figures, a sentence each.
-pub fn unlike(pair: &CasePair) -> Vec<String> {
+pub(super) fn unlike(pair: &CasePair) -> Vec<String> {
     let mut notes = Vec::new();
     let (base, head) = (&pair.base, &pair.head);
     if base.engine.durability != head.engine.durability {

@@ -424,7 +424,7 @@ pub(crate) struct CompareArgs {
     /// Candidate: a stored run or a target
     #[arg(value_name = "B", required_unless_present = "baseline")]
     pub(crate) head: Option<String>,
-    /// Workload to run on two targets: tpce, or one of `bourse micro list`
+    /// Workload to run on two targets: tpce, tatp, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
     /// Set an option of the workload, for example rows=1M

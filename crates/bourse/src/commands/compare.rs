@@ -11,7 +11,7 @@ use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, data_csv};
-use bourse_verdict::comparison::{CasePair, ComparedCases, Incomparable, RunNoise, TOLERANCE, stored_pairs, unlike};
+use bourse_verdict::comparison::{CasePair, ComparedCases, Incomparable, RunNoise, TOLERANCE, stored_pairs};
 use bourse_verdict::likeness::Likeness;
 use std::path::Path;
 
@@ -246,7 +246,7 @@ fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults, Fai
     let compared = match (&ended, file.cases.as_slice()) {
         (Ok(()), [base, head]) => {
             let pair = CasePair { base: base.clone(), head: head.clone(), in_turn: true };
-            let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
+            let notes = file.warnings.iter().map(ToString::to_string).collect();
             // The rounds took turns, so their own scatter is the noise.
             Some(match arguments.until_decided {
                 true => ComparedCases::at_look(pair, notes, arguments.tolerance()),
