@@ -241,7 +241,7 @@ fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn 
 }
 
 /// A database's path, the same for each way to write it and through any links.
-fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let below_folder = || {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some(folder.canonicalize().ok()?.join(path.file_name()?))

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::oltp::database::{engine_failure, find_database, ready, refuse_used};
 use crate::oltp::mixed::{MixWorkload, SetOptions, wanted};
 use crate::oltp::serve::ServedDatabase;
-use crate::oltp::verify::{Verification, steps};
+use crate::oltp::verify::{Verification, refuse_twice, steps};
 use crate::output::print;
 use crate::plan::mix;
 use crate::progress::note;
@@ -68,6 +68,7 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
             .hint(format!("add another target, as {MODEL}, the reference")));
     }
     let in_engines = targets.iter().map(String::as_str).filter(|target| *target != MODEL);
+    refuse_twice(in_engines.clone())?;
     for target in in_engines.clone() {
         engines::needs(target, engines::open(target)?.as_ref(), needs)?;
     }

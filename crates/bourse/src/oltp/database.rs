@@ -41,6 +41,8 @@ pub(crate) struct WantedDatabase<'w> {
     /// Size and constraints in place of the requested ones if a database with that fingerprint exists: its own where options
     /// were not set explicitly.
     pub(crate) adopt: &'w dyn Fn(&Fingerprint) -> (Size, Constraints),
+    /// Options that make a smaller database, as a hint where there is no room.
+    pub(crate) smaller: &'static str,
     /// Whether an existing database is replaced.
     pub(crate) reload: bool,
     /// Threads that generate rows.
@@ -157,6 +159,9 @@ fn fill(
             step.abandon();
             Err(match error {
                 LoadError::Stopped => interrupt::interrupted("nothing is left of the load"),
+                LoadError::Engine(error) if error.kind() == ErrorKind::Full => {
+                    engine_failure(target, &error).hint(wanted.smaller)
+                }
                 LoadError::Engine(error) => engine_failure(target, &error),
                 LoadError::Rows { .. } | LoadError::Contents { .. } => {
                     Failure::new(Exit::Check, format!("{target}: {error}"))
@@ -189,11 +194,12 @@ pub(crate) fn find_database(
     }
 }
 
-/// Refuses to verify a database that earlier runs have changed.
+/// Refuses to verify a database that earlier runs, or verifications, have changed.
 pub(crate) fn refuse_used(target: &str, found: &FoundDatabase) -> Result<(), Failure> {
     let Some(changes) = found.used() else { return Ok(()) };
-    Err(Failure::usage(format!("{target}: used by earlier runs: {changes}"))
-        .hint("verification needs a fresh database: --reload loads it anew"))
+    Err(Failure::usage(format!("{target}: used by earlier runs: {changes}")).hint(
+        "a verification changes what it compares, and needs fresh databases: add --reload, which loads each anew",
+    ))
 }
 
 /// Refuses a target whose place is taken by something foreign: before anything is loaded, and before it is opened.
@@ -227,7 +233,7 @@ pub(crate) fn engine_failure(target: &str, error: &EngineError) -> Failure {
     }
     failure = failure.detail("cause", cause);
     match error.kind() {
-        ErrorKind::Full => failure.hint("free some space, name another target, or use fewer --customers or --days"),
+        ErrorKind::Full => failure.hint("free some space, or name another target"),
         ErrorKind::Conflict => failure.hint("is another program using the database?"),
         _ => failure,
     }

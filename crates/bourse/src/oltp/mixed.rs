@@ -63,6 +63,7 @@ pub(crate) fn wanted<R>(
             let size = if set.size { size.clone() } else { found.size.clone() };
             (size, if set.constraints { constraints } else { found.constraints })
         },
+        smaller: "a smaller --size needs less room",
         reload: database.reload,
         threads: 1,
     })

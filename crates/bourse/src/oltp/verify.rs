@@ -4,13 +4,18 @@ use super::database::engine_failure;
 use crate::args::VerifySettings;
 use crate::engines;
 use crate::failure::{Exit, Failure};
+use crate::hold;
 use crate::interrupt;
 use crate::output::print;
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::ProgressStep;
-use bourse_oltp::verify::{Extent, Progress, ReplayedTransaction, Script, Subject, Verdict, VerifyError, lockstep};
+use bourse_engine::Location;
+use bourse_oltp::verify::{
+    Extent, MODEL, Progress, ReplayedTransaction, Script, Subject, Verdict, VerifyError, lockstep,
+};
 use bourse_schema::Table;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +41,27 @@ pub(crate) struct Verification<'v> {
     pub(crate) own_options: String,
     /// Whether the databases have no constraints but keys.
     pub(crate) has_keys_only: bool,
+}
+
+/// Refuses a database that is given twice: each side would find the other's changes. One in memory, or of a private server, is
+/// another each time.
+pub(crate) fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result<(), Failure> {
+    let mut places = BTreeMap::new();
+    for target in targets {
+        let (place, location) = (target.split('?').next().unwrap_or_default(), engines::location(target)?);
+        let place = match location.file() {
+            Some(file) => hold::resolved(file),
+            None if matches!(location, Location::Memory | Location::ServerFolder(_)) => continue,
+            None => place.into(),
+        };
+        if let Some(first) = places.insert(place, target) {
+            return Err(Failure::usage(format!(
+                "'{first}' and '{target}' are one database: each would find the other's changes"
+            ))
+            .hint(format!("name two databases, or {MODEL}, the reference")));
+        }
+    }
+    Ok(())
 }
 
 /// Plan of a verification on databases that `words` describe, of about so many `rows` each.

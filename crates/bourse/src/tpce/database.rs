@@ -41,6 +41,7 @@ pub(crate) fn wanted<T>(
         size: size_of(whole(wanted)?),
         constraints: wanted.constraints.into(),
         adopt: &|found| size_as_loaded(found, wanted, set),
+        smaller: "fewer --customers or --days need less room",
         reload: wanted.reload,
         threads: threads(wanted.threads),
     })

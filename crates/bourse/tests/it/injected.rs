@@ -291,6 +291,14 @@ fn the_brokerage_workload_does_not_succeed_on_a_disk_that_fails() {
     let target = "sqlite:files/x.db";
     never_succeeds(folder, Call::Grow, 2_000, CallEffect::Full, &["tpce", "load", target, "--days", "1"]);
     assert!(!folder.join("files/x.db").exists(), "what could not be loaded is not there");
+    for (load, hint) in [
+        (["tpce", "load", target, "--days", "1"], "hint: fewer --customers or --days need less room"),
+        (["tatp", "load", target, "--size", "10k"], "hint: a smaller --size needs less room"),
+    ] {
+        let (full, _) = with_fault(folder, Spec { call: Call::Grow, nth: 20, effect: CallEffect::Full }, &load);
+        let said = text(&full.stderr);
+        assert!(said.contains("hint: free some space, or name another target") && said.contains(hint), "{said}");
+    }
     load(folder, target);
     never_succeeds(folder, Call::Read, 3_000, CallEffect::FailOn, &["tpce", "check", target]);
     let run = ["tpce", "run", target, "--days", "1", "--users", "2", "--warmup", "0s", "--for", "3s"];

@@ -109,6 +109,20 @@ fn two_targets_are_verified_in_lockstep() {
     let verified = output(folder.path(), &by_model);
     assert!(verified.status.success(), "{}{}", text(&verified.stdout), text(&verified.stderr));
     assert!(text(&verified.stdout).contains(" changed rows compared after each transaction"));
+    // A verification changes its databases, and a database is no second one under another name.
+    let again = output(folder.path(), &verify);
+    assert_eq!(again.status.code(), Some(1));
+    let words =
+        "locations changed\nhint: a verification changes what it compares, and needs fresh databases: add --reload";
+    assert!(text(&again.stderr).contains(words), "{}", text(&again.stderr));
+    for other in ["sqlite:x.db?sync=off", "sqlite:./x.db"] {
+        let twice = output(folder.path(), &["tatp", "verify", "sqlite:x.db?sync=off", other, "--reload"]);
+        assert_eq!(twice.status.code(), Some(1));
+        let words = format!("'sqlite:x.db?sync=off' and '{other}' are one database");
+        assert!(text(&twice.stderr).contains(&words), "{}", text(&twice.stderr));
+    }
+    let in_memory = ["tatp", "verify", "sqlite::memory:", "sqlite::memory:", "-n", "100", "--size", "1k"];
+    assert!(output(folder.path(), &in_memory).status.success());
     let replayed = output(folder.path(), &[&verify[..], &["--reload", "--replay", "2"]].concat());
     assert!(text(&replayed.stdout).contains("on sqlite::memory:"), "{}", text(&replayed.stdout));
 }
@@ -131,6 +145,12 @@ fn two_targets_are_compared() {
     let sampled =
         cases.iter().map(|case| case.rounds[0].checks.iter().filter(|it| it.name.ends_with(" sample")).count());
     assert_eq!(sampled.collect::<Vec<_>>(), [2, 2]);
+    // What the two sides do not share is said with the verdict.
+    assert!(output(folder, &["tatp", "load", "sqlite:c.db?sync=off", "--size", "3k"]).status.success());
+    let unlike = ["compare", "sqlite:a.db?sync=off", "sqlite:c.db?sync=off", "--workload", "tatp", "--rounds", "1"];
+    let said = text(&output(folder, &[&unlike[..], &["--check", "quick"], &SHORT].concat()).stdout);
+    let words = "  B: sqlite:c.db?sync=off\n  not alike: subscribers differs: 1000 and 3000\n";
+    assert!(said.contains(words) && !said.contains("note: subscribers"), "{said}");
     let refused = output(folder, &[&compare[..], &["--customers", "1000"]].concat());
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("--customers can only be used with the brokerage workload"));
@@ -235,7 +255,7 @@ fn two_drivers_share_a_server() {
     let verify = ["tatp", "verify", "model:", "sqlite:x.db?sync=off", "--size", "2k"];
     let used = output(folder, &verify);
     assert_eq!(used.status.code(), Some(1), "{}", text(&used.stderr));
-    assert!(text(&used.stderr).contains("subscribers' locations changed\nhint: verif"), "{}", text(&used.stderr));
+    assert!(text(&used.stderr).contains("subscribers' locations changed\nhint: a verif"), "{}", text(&used.stderr));
     let found = "sqlite:x.db?sync=off: used by earlier runs: ";
     let again = output(folder, &[&["tatp", "run", "sqlite:x.db?sync=off"], &SHORT[..]].concat());
     assert!(text(&again.stderr).contains(found), "{}", text(&again.stderr));

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::oltp::database::refuse_used;
-use crate::oltp::verify::{Verification, steps};
+use crate::oltp::verify::{Verification, refuse_twice, steps};
 use crate::output::print;
 use crate::plan::work;
 use crate::progress::{ProgressStep, note};
@@ -34,6 +34,7 @@ pub(crate) fn run(arguments: &TpceVerify) -> Result<(), Failure> {
     }
     // Refused before the first database is loaded. A server performs at its own pace and by its own clock.
     let in_engines = arguments.targets.iter().map(String::as_str).filter(|target| *target != Model::NAME);
+    refuse_twice(in_engines.clone())?;
     for target in in_engines.clone() {
         engines::needs_sql(target, engines::open(target)?.as_ref(), "tpce")?;
     }
