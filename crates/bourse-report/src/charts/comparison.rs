@@ -80,6 +80,6 @@ fn result(view: &CaseView<'_>) -> String {
             Some(_) => "VOID: a round failed".to_owned(),
             None => "VOID: a check failed".to_owned(),
         },
-        (None, _) => "nothing measured".to_owned(),
+        (None, validity) => validity.name().to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::latency::{Bucket, longest, mean, quantile};
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
-use crate::view::{CaseView, FigureValidity, OperationView, RoleSplit, RuleStatus, ServerTimeSplit, TimePart, warning};
+use crate::view::{CaseView, OperationView, RoleSplit, RuleStatus, ServerTimeSplit, TimePart, warning};
 use bourse_record::{
     Check, CheckStatus, Comparison, Estimate, FileActivity, LatencyPhase, MayLose, OutcomeCount, PartOfTime, Probe,
     Round, RunFile, SteadyTest, Warning, WorkloadKind,
@@ -69,7 +69,7 @@ data_table! {
             => view.conditions().requested_rate;
         round_count: Count, "Rounds that count" => view.case.rounds.len();
         measured_s: Real, "Seconds measured, over all rounds" => view.measured_s();
-        standing: Text, "`counts`, `void` (a check failed, or a round has no figure) or `nothing measured`"
+        standing: Text, "`counts`, `not confirmed` (a search found no rate), `void` (a check failed, or a round has no figure) or `nothing measured`"
             => view.validity().name();
         result: Real, "Headline figure, in `result_unit`; empty unless it counts" => view.valid_figure();
         result_unit: Text, "Unit of the headline figure" => view.unit();
@@ -201,8 +201,8 @@ data_table! {
         is_repeated: Flag, "Whether it was disturbed and repeated: no part of any figure" => is_repeated;
         offset_s: Real, "Seconds from the run's beginning to the round's" => round.offset_s;
         measured_s: Real, "Length of the measurement interval" => round.measured_s;
-        result: Real, "Headline figure of the round, in the case's `result_unit`; empty unless the case counts"
-            => (view.validity() == FigureValidity::Counts && round.measured_s > 0.0).then(|| view.figure_of(round));
+        result: Real, "Headline figure of the round, in the case's `result_unit`; empty if the case is void"
+            => (view.validity().has_rounds() && round.measured_s > 0.0).then(|| view.figure_of(round));
         void: Text, "Why the round has no figure" => round.void.as_deref();
         cpu_user_s: Real, "CPU time of Bourse's process in user mode, in the measurement interval" => round.cpu_user_s;
         cpu_system_s: Real, "CPU time of Bourse's process in the kernel" => round.cpu_system_s;

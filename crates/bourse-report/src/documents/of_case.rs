@@ -98,10 +98,10 @@ fn details(view: &CaseView<'_>, facts: SheetTable, settings_id: String) -> Vec<S
 pub(crate) fn figure(view: &CaseView<'_>) -> SheetAnswer {
     let unit = units::printable(view.unit());
     let sure = view.uncertainty().map(|it| format!(" {it}")).unwrap_or_default();
-    let (figure, unit) = match (view.valid_figure(), view.validity()) {
-        (Some(figure), _) => (units::number(figure), format!("{unit}{sure}")),
-        (None, FigureValidity::Void) => (format!("VOID: no {unit}"), String::new()),
-        (None, _) => (format!("no {unit}: nothing measured"), String::new()),
+    let (figure, unit) = match (view.figure(), view.validity()) {
+        (Some(figure), validity) if validity.has_rounds() => (units::number(figure), format!("{unit}{sure}")),
+        (_, FigureValidity::Void) => (format!("VOID: no {unit}"), String::new()),
+        _ => (format!("no {unit}: nothing measured"), String::new()),
     };
     let class = view.case.engine.durability.to_string();
     let mut beside: Vec<String> = view.results().into_iter().collect();

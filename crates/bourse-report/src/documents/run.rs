@@ -89,7 +89,7 @@ fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
             let answer = match (only.valid_figure(), only.validity()) {
                 (Some(figure), _) => format!("{} {}", units::number(figure), only.unit()),
                 (None, FigureValidity::Void) => "VOID".to_owned(),
-                (None, _) => "nothing measured".to_owned(),
+                (None, validity) => validity.name().to_owned(),
             };
             let window = format!("{answer}, {} {} · Bourse", file.name, file.provenance.started_at);
             (only.case.label.clone(), Some(window))

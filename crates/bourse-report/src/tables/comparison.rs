@@ -146,15 +146,15 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> SheetTable {
         ColumnHead::right("to").rank(3).folds(),
         ColumnHead::right("interval from").rank(3).folds(),
         ColumnHead::right("to").rank(3).folds(),
-        ColumnHead::right("relative"),
+        ColumnHead::right("pair ratio"),
         ColumnHead::right("ratio from").rank(2).folds(),
         ColumnHead::right("ratio to").rank(2).folds(),
         ColumnHead::time(of_batches("p90 of batches", "p90")).rank(1),
-        ColumnHead::right("p90 relative").rank(4).folds(),
+        ColumnHead::right("p90 pair ratio").rank(4).folds(),
         ColumnHead::right("from").rank(7).folds(),
         ColumnHead::right("to").rank(7).folds(),
         ColumnHead::time(of_batches("p99 of batches", "p99")).rank(2),
-        ColumnHead::right("p99 relative").rank(4).folds(),
+        ColumnHead::right("p99 pair ratio").rank(4).folds(),
         ColumnHead::right("from").rank(7).folds(),
         ColumnHead::right("to").rank(7).folds(),
         // Shown whenever a quantile has room.
@@ -300,6 +300,7 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
     let result = match (figure, view.validity()) {
         (Some(figure), _) => TableCell::figure(figure, units::number),
         (None, FigureValidity::Void) => TableCell::text("VOID").tone(Tone::Bad),
+        (None, validity @ FigureValidity::Unconfirmed) => TableCell::text(validity.name()).tone(Tone::Bad),
         (None, _) => TableCell::missing(),
     };
     // The extremes of a void case are as void as its result.

@@ -1,6 +1,6 @@
 use super::{ColumnHead, SheetTable, TableCell};
 use crate::units;
-use crate::view::{CaseView, FigureValidity};
+use crate::view::CaseView;
 use bourse_record::{Interference, PhaseKind, Round};
 
 /// The rounds one by one.
@@ -26,7 +26,7 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> SheetTable {
     let repeated = case.set_aside.iter().map(|round| (units::NOTHING.to_owned(), "repeated", round));
     for (number, name, round) in counted.chain(repeated) {
         // One failed check or round voids the case, and no round of it is quoted alone.
-        let counts = validity == FigureValidity::Counts && round.measured_s > 0.0;
+        let counts = validity.has_rounds() && round.measured_s > 0.0;
         let taken = round.interference.and_then(Interference::known).map(|cpus| TableCell::figure(cpus, units::number));
         table.push(vec![
             TableCell::text(&number),

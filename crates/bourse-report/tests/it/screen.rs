@@ -201,7 +201,13 @@ fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
         assert_eq!(shown.matches(words.trim_start()).count(), 1, "{shown}");
         let mut several = file.clone();
         several.cases.push(file.cases[0].clone());
-        assert_eq!(screen(&several, 200, false, PAGE).matches(words.trim_start()).count(), 2);
+        let shown = screen(&several, 200, false, PAGE);
+        assert_eq!(shown.matches(words.trim_start()).count(), 2);
+        // A rate that is not confirmed is no result that others are compared with.
+        let listed = terminal(&several, 250, true);
+        assert_eq!(shown.matches("  not confirmed  ").count(), if confirmed { 0 } else { 2 }, "{shown}");
+        assert_eq!(listed.contains("highest: ") || listed.contains("fastest: "), confirmed, "{listed}");
+        assert_eq!(listed.contains(": no figure that counts"), !confirmed, "{listed}");
     }
 }
 

@@ -167,7 +167,7 @@ impl<'a> CaseView<'a> {
     /// that does not count.
     pub fn spread(&self) -> Option<String> {
         let figures = self.figures();
-        let interval = self.estimate().filter(|_| self.validity() == FigureValidity::Counts)?.interval;
+        let interval = self.estimate().filter(|_| self.validity().has_rounds())?.interval;
         let sure = interval.map(|it| units::interval(&it, units::number));
         // The ± next to the figure of a single round has it already.
         let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else { return None };
@@ -202,7 +202,7 @@ impl<'a> CaseView<'a> {
         validity::remarks(self)
     }
 
-    /// Answer to a search for the highest rate, if the case was one whose figure counts.
+    /// Answer to a search for the highest rate, if the case was one whose rounds are valid.
     pub fn search_answer(&self) -> Option<validity::SearchAnswer> {
         validity::search_answer(self)
     }

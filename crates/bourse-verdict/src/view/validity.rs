@@ -10,6 +10,8 @@ use bourse_record::{CheckStatus, NoInterval, Round, Steady, StoppingRule, Worklo
 pub enum FigureValidity {
     /// The figure is valid.
     Counts,
+    /// A search found no rate at which rounds of full length meet every limit: its last rounds are valid, and no answer.
+    Unconfirmed,
     /// A check of the database failed, or a round did not do the requested work: there is no figure.
     Void,
     /// There was nothing to measure.
@@ -21,9 +23,15 @@ impl FigureValidity {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Counts => "counts",
+            Self::Unconfirmed => "not confirmed",
             Self::Void => "void",
             Self::NothingMeasured => "nothing measured",
         }
+    }
+
+    /// Whether the rounds are valid.
+    pub const fn has_rounds(self) -> bool {
+        matches!(self, Self::Counts | Self::Unconfirmed)
     }
 }
 
@@ -54,6 +62,8 @@ pub(super) fn of(view: &CaseView<'_>) -> FigureValidity {
         FigureValidity::Void
     } else if view.figure().is_none() {
         FigureValidity::NothingMeasured
+    } else if view.case.search.as_ref().is_some_and(|search| !search.confirmed) {
+        FigureValidity::Unconfirmed
     } else {
         FigureValidity::Counts
     }
@@ -82,7 +92,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
             }
         }
         FigureValidity::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
-        FigureValidity::Counts => {}
+        FigureValidity::Counts | FigureValidity::Unconfirmed => {}
     }
     if view.file.interrupted {
         let measured = units::seconds(view.measured_s());
@@ -221,9 +231,9 @@ pub struct SearchAnswer {
     pub is_confirmed: bool,
 }
 
-/// Answer to a search, if the figure counts.
+/// Answer to a search, if its rounds are valid.
 pub(super) fn search_answer(view: &CaseView<'_>) -> Option<SearchAnswer> {
-    let search = view.case.search.as_ref().filter(|_| view.validity() == FigureValidity::Counts)?;
+    let search = view.case.search.as_ref().filter(|_| view.validity().has_rounds())?;
     let (is_confirmed, unit) = (search.confirmed, units::printable(&search.unit));
     let (rate, unit) = match (search.highest_passing, search.lowest_failing) {
         (Some(found), _) if is_confirmed => (units::plain(found), format!("{unit} within every limit")),
