@@ -94,6 +94,7 @@ impl<'h> Evidence<'h> {
             links: Vec::new(),
         };
         evidence.collect(cases);
+        evidence.forget_own_rows();
         for item in 0..items as u32 {
             let writes = evidence.index.made(item).map(|(_, write)| write);
             if writes.clone().all(|write| write.is_deletion) {
@@ -154,6 +155,21 @@ impl<'h> Evidence<'h> {
                 }
             }
             self.offsets.push(self.accesses.len() as u32);
+        }
+    }
+
+    /// Takes it for no version that a transaction deletes a row which it had found absent and inserted itself: the state after it is
+    /// the one before it, which others may change meanwhile.
+    fn forget_own_rows(&mut self) {
+        for tx in 0..self.index.transactions.len() as u32 {
+            let accesses = &self.accesses[self.places_of(tx)];
+            for access in accesses.iter().filter(|access| access.kind == AccessKind::Write) {
+                let write = &mut self.index.writes[access.version as usize];
+                let first = accesses.iter().find(|first| first.item == access.item);
+                if write.is_last && write.is_deletion && first.is_some_and(|first| first.kind == AccessKind::Absence) {
+                    (write.is_last, write.leaves_nothing) = (false, true);
+                }
+            }
         }
     }
 
@@ -248,7 +264,7 @@ impl<'h> Evidence<'h> {
     fn deletions_of(&self, item: u32) -> Vec<Deletion> {
         let deletion = |(version, write): (u32, &Write)| {
             let may_count = self.index.outcome(write.tx) != TransactionOutcome::RolledBack;
-            (write.is_deletion && may_count).then(|| Deletion {
+            (write.is_deletion && !write.leaves_nothing && may_count).then(|| Deletion {
                 begin_ns: self.index.transactions[write.tx as usize].operations[write.op as usize].begin_ns,
                 version,
                 all_acknowledged_ns: self.index.acknowledged(write.tx).unwrap_or(u64::MAX),

@@ -22,6 +22,8 @@ pub(crate) struct Write {
     /// Whether it is its transaction's last one of the item: the version that the transaction installs.
     pub(crate) is_last: bool,
     pub(crate) is_deletion: bool,
+    /// Whether it deletes a row that its own transaction had found absent, and inserted: nothing that another can see.
+    pub(crate) leaves_nothing: bool,
     /// Version, element or value.
     pub(crate) payload: u64,
 }
@@ -117,7 +119,15 @@ impl<'h> Index<'h> {
                         }
                     }
                     let (tx, op) = (number as u32, op as u32);
-                    self.writes.push(Write { tx, op, item, is_last: false, is_deletion, payload });
+                    self.writes.push(Write {
+                        tx,
+                        op,
+                        item,
+                        is_last: false,
+                        is_deletion,
+                        leaves_nothing: false,
+                        payload,
+                    });
                 }
             }
             last_of.resize(self.items.len(), NONE);

@@ -143,6 +143,7 @@ const ROWS: &[Row] = &[
     // Absence.
     ("deleted and read so", "a 0-9: r1=0 d1\nb 10-19: r1=-\nc 20-29: r1=- w1=1\nd 30-39: r1=1", "", NOTHING),
     ("a deletion missed", "a 0-9: r1=0 d1 w2=1\nb: r2=1 q1-1=1@0", "G-monotonic G-single-item", MAV),
+    ("inserted and deleted again", "a 0-100: r1=- w1=1 d1\nb 10-120: r1=- w1=2\nc 130-140: r1=2", "", NOTHING),
     ("one absence of several", "a: r1=0 d1\nb: w1=1 w2=1\nc: d1\nd: r1=- r2=0", "", NOTHING),
     (
         "an insert missed while a deletion is known",
