@@ -11,6 +11,7 @@ use std::path::Path;
 /// Level of the checker that a promise is at least.
 const fn level(promised: Guarantee) -> Level {
     match promised {
+        Guarantee::ReadUncommitted => Level::ReadUncommitted,
         // A change of the newest row may show an effect of a transaction that the snapshot misses.
         Guarantee::ReadCommitted | Guarantee::ConsistentReads => Level::ReadCommitted,
         Guarantee::RepeatableRead => Level::RepeatableRead,

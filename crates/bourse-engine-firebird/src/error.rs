@@ -37,6 +37,11 @@ const ERRORS: &[(isize, &str, ErrorKind)] = &[
     (335_544_580, "dsql_relation_err", ErrorKind::Other),
 ];
 
+/// Number of errors that have no other than their words, and what they say of a row that another transaction has deleted since
+/// the statement found it, at read committed.
+const NO_NUMBER: isize = 335_544_382;
+const ERASED: &str = "cannot update erased record";
+
 /// Error numbers of Linux for a full disk: `ENOSPC`, `EDQUOT` and `EFBIG`.
 const NO_ROOM: [isize; 3] = [28, 122, 27];
 
@@ -49,6 +54,7 @@ pub(crate) fn error(numbers: &[isize], system: &[isize], words: &str) -> EngineE
             ErrorKind::Full
         }
         Some((_, _, kind)) => *kind,
+        None if numbers.contains(&NO_NUMBER) && words.contains(ERASED) => ErrorKind::Conflict,
         None => ErrorKind::Other,
     };
     let error = EngineError::new(kind, one_line(words));
@@ -83,6 +89,8 @@ mod tests {
             let told = error(numbers, system, "words");
             assert_eq!((told.kind(), told.code()), (kind, Some(code)), "{numbers:?}");
         }
+        let erased = error(&[NO_NUMBER], &[], ERASED);
+        assert_eq!(erased.kind(), ErrorKind::Conflict);
         let told = error(&conflict, &[], "deadlock\n-update conflicts with concurrent update\n-transaction is 14\n");
         assert_eq!(told.message(), "deadlock; update conflicts with concurrent update; transaction is 14");
     }

@@ -432,7 +432,10 @@ impl Engine for SqliteEngine {
             one_session,
             processes: self.path().is_some() && self.parts.is_none() && !one_session,
             records: Some(RecordCapabilities::OVER_SQL),
-            guarantees: Guarantee::ALWAYS_SERIALIZABLE,
+            guarantees: match self.target.options.read_uncommitted {
+                true => [Guarantee::ReadUncommitted; 3],
+                false => Guarantee::ALWAYS_SERIALIZABLE,
+            },
         }
     }
 

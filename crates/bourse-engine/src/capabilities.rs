@@ -34,6 +34,8 @@ pub struct Capabilities {
 /// Isolation that an engine promises, by the weakest model that its documentation commits it to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Guarantee {
+    /// No dirty writes, and no more.
+    ReadUncommitted,
     /// No dirty writes, and no reads of what is rolled back or changed again later.
     ReadCommitted,
     /// Reads of a snapshot, with changes of the newest rows: committed data alone, but two moments of it.
@@ -50,6 +52,7 @@ impl Guarantee {
     /// The word for options and documents.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::ReadUncommitted => "read uncommitted",
             Self::ReadCommitted => "read committed",
             Self::ConsistentReads => "consistent reads",
             Self::RepeatableRead => "repeatable read",

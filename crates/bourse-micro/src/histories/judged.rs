@@ -64,7 +64,7 @@ pub(super) fn balances(of: &Histories, setting: &RoundSettings<'_>) -> Option<Ch
     // At read committed two transfers may each read what the other overwrites.
     let is_free = matches!(
         setting.engine.capabilities().guarantee(of.level),
-        Guarantee::ReadCommitted | Guarantee::ConsistentReads
+        Guarantee::ReadUncommitted | Guarantee::ReadCommitted | Guarantee::ConsistentReads
     );
     (!is_free).then(|| Check { source: Check::RECONCILIATION.to_owned(), ..check })
 }

@@ -45,6 +45,14 @@ fn no_engine_is_left_out() {
     assert_eq!(listed.iter().find(left_out), None);
 }
 
+#[test]
+fn an_optimistic_engine_keeps_what_it_promises() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run = ["isolation", "fjall:x.fjall?persist=buffer", "--count", "2500", "--rounds", "1", "--warmup", "0s"];
+    let shown = printed(folder.path(), &[&run[..], &["--seed", "7"]].concat());
+    assert!(shown.lines().any(|line| line.contains("serializable  kept")), "{shown}");
+}
+
 /// Each missing engine is reported with the way to get it: the program runs without anything that the environment names.
 #[test]
 fn an_engine_that_is_unavailable_is_told_with_what_has_it() {
