@@ -131,6 +131,16 @@ impl RocksDbDatabase {
         families.map(|family| family.rsplit_once(':').map_or(family.as_str(), |(name, _)| name).to_owned()).collect()
     }
 
+    /// Writes the deletion of a key that is not there, outside of any transaction.
+    ///
+    /// RocksDB (7.8.3) that wrote a table while it recovered takes all later changes for newer than any snapshot: no transaction could
+    /// ever be checked for conflicts, and so none would write.
+    pub(crate) fn renew_snapshots(&self) -> Result<(), EngineError> {
+        let (api, base, options) = (self.handles.api, self.handles.base, self.handles.write_options);
+        // SAFETY: the database is open; a key of no bytes is not read.
+        api.checked(|status| unsafe { (api.delete)(base, options, [].as_ptr(), 0, status) })
+    }
+
     /// Generation of the tables: it changes when a table is made anew.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {

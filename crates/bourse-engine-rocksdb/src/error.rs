@@ -5,12 +5,13 @@
 
 use bourse_engine::{EngineError, ErrorKind};
 
+/// Code of a transaction that cannot be checked for conflicts: the memory of recent changes was released.
+pub(crate) const UNCHECKED: &str = "Operation failed. Try again.";
 /// Codes, with the kinds that a program acts on.
 const CODES: &[(&str, ErrorKind)] = &[
     // Another transaction has changed what this one has changed or read for a change.
     ("Resource busy", ErrorKind::Conflict),
-    // A conflict can no longer be excluded: the memory of recent changes was released.
-    ("Operation failed. Try again.", ErrorKind::Conflict),
+    (UNCHECKED, ErrorKind::Conflict),
     ("Operation timed out", ErrorKind::Conflict),
     ("IO error", ErrorKind::ConnectionLost),
     ("Corruption", ErrorKind::ConnectionLost),

@@ -128,6 +128,7 @@ c_interface! {
     snapshot_create = b"rocksdb_create_snapshot\0": (*mut Db) -> *const Snapshot;
     snapshot_release = b"rocksdb_release_snapshot\0": (*mut Db, *const Snapshot);
     get = b"rocksdb_get_pinned_cf\0": (*mut Db, *const ReadOptions, *mut Family, *const c_char, usize, StatusText) -> *mut Pinned;
+    delete = b"rocksdb_delete\0": (*mut Db, *const WriteOptions, *const c_char, usize, StatusText);
     pinned_value = b"rocksdb_pinnableslice_value\0": (*const Pinned, *mut usize) -> *const c_char;
     pinned_destroy = b"rocksdb_pinnableslice_destroy\0": (*mut Pinned);
     iterate = b"rocksdb_create_iterator_cf\0": (*mut Db, *const ReadOptions, *mut Family) -> *mut Iter;

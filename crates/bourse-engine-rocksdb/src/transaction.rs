@@ -1,6 +1,7 @@
 //! A session's view of the data: the database as it is, a snapshot of it, or a transaction.
 
 use crate::database::{ColumnFamily, RocksDbDatabase};
+use crate::error::UNCHECKED;
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
 use bourse_engine::{EngineError, Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::c_char;
@@ -142,11 +143,15 @@ impl TransactionView {
         } else {
             sometimes_blocked_on(Wait::Storage, commit)
         };
-        match done {
-            Ok(()) => self.close(),
-            Err(_) => self.rollback(),
+        let Err(error) = done else {
+            self.close();
+            return Ok(());
+        };
+        self.rollback();
+        if error.code() == Some(UNCHECKED) {
+            self.database.renew_snapshots()?;
         }
-        done
+        Err(error)
     }
 
     /// Undoes the changes, and ends the transaction.

@@ -1,7 +1,9 @@
 //! RocksDB through the seam. Tests that need the library are skipped by name if it is unavailable.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine::{Durability, Engine, ErrorKind, KeyEngine as _};
+use bourse_engine::{
+    Access, Durability, Engine, ErrorKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Records, Value,
+};
 use bourse_engine_rocksdb::{GRAMMAR, RocksDbEngine, RocksDbOptions, info, open};
 use bourse_testkit::folders::{self, in_memory};
 #[cfg(target_os = "linux")]
@@ -47,6 +49,37 @@ fn folders_that_are_not_its_own_are_left_alone() {
     folders_conformance(&folder.path().canonicalize().unwrap(), &|path| {
         Box::new(open(&format!("rocksdb:{}", path.display())).unwrap())
     });
+}
+
+/// Regression test: where the recovery wrote a table, no transaction could be checked for conflicts, ever.
+#[test]
+fn a_recovery_larger_than_the_buffers_leaves_a_database_to_write_to() {
+    if !has_library("a_recovery_larger_than_the_buffers_leaves_a_database_to_write_to") {
+        return;
+    }
+    static TABLE: RecordTable = RecordTable::new(
+        "large",
+        RecordField::new("id", RecordType::Int),
+        &[RecordField::new("filler", RecordType::Text(2_000))],
+    );
+    let folder = in_memory();
+    let write = |records: &mut dyn Records, ids: std::ops::Range<i64>| {
+        records.begin(Access::Write).unwrap();
+        let filler = "x".repeat(2_000);
+        ids.for_each(|id| records.insert(&TABLE, Key::Int(id), &[Value::Text(&filler)]).unwrap());
+        records.commit()
+    };
+    let open = || engine(folder.path(), "sync=off&write_buffer=64KiB");
+    let mut records = open().new_records().unwrap();
+    records.create(&[&TABLE]).unwrap();
+    write(&mut *records, 0..400).unwrap();
+    drop(records);
+    let mut records = open().new_records().unwrap();
+    if let Err(error) = write(&mut *records, 400..401) {
+        assert_eq!(error.kind(), ErrorKind::Conflict);
+        write(&mut *records, 400..401).unwrap();
+    }
+    assert_eq!(records.count(&TABLE).unwrap(), 401);
 }
 
 #[test]
