@@ -6,8 +6,8 @@
 //! contents. Any state that transactions can leave is therefore identified by its progress, and compared row by row.
 
 use bourse_engine::{
-    Access, Connection, Dialect, EachRow, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
-    Records, RowExt as _, StatementForm, Value,
+    Access, Connection, Dialect, EachRow, Engine, EngineError, ErrorKind, IndexKind, Key, RecordField, RecordTable,
+    RecordType, Records, RowExt as _, StatementForm, Value,
 };
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
@@ -26,11 +26,12 @@ const ROLLED_BACK_EVERY: u64 = 20;
 /// Length of the longest filler, in bytes.
 const FILLER: usize = 6_000;
 
-static TABLE: RecordTable = RecordTable::new(
-    "fault_rows",
-    RecordField::new("id", RecordType::Int),
-    &[RecordField::new("version", RecordType::Int), RecordField::new("filler", RecordType::Text(FILLER))],
-);
+static TABLE: RecordTable = RecordTable::new("fault_rows", ID, &[VERSION.indexed(IndexKind::Tree), TEXT]);
+/// The table of engines without indexes on fields.
+static PLAIN_TABLE: RecordTable = RecordTable::new("fault_rows", ID, &[VERSION, TEXT]);
+const ID: RecordField = RecordField::new("id", RecordType::Int);
+const VERSION: RecordField = RecordField::new("version", RecordType::Int);
+const TEXT: RecordField = RecordField::new("filler", RecordType::Text(FILLER));
 
 /// Event that a process at work, or checking, reports as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -146,14 +147,15 @@ fn words(error: &EngineError) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Makes the table with its first rows.
+/// Makes the table with its first rows, and an index on their versions where the engine has such.
 ///
 /// # Errors
 /// The engine's.
 pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
     let model = TableContents::new(seed);
+    let has_indexes = engine.capabilities().records.is_some_and(|records| records.indexed_fields);
     engine.connect()?.with_records(StatementForm::Prepared, |records| {
-        records.create(&[&TABLE])?;
+        records.create(&[if has_indexes { &TABLE } else { &PLAIN_TABLE }])?;
         records.begin(Access::Write)?;
         for (&id, &version) in &model.versions {
             model.with_values(id, version, |values| records.insert(&TABLE, Key::Int(id), values))?;
@@ -192,6 +194,20 @@ impl From<EngineError> for FailureReason {
 /// Runs the transactions in order and reports the result of each as an event. A transaction that fails is tried again, as an
 /// application would do; when it fails for good the work ends. Returns the session, still open, if there is one.
 pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn FnMut(WorkEvent)) -> Option<Connection> {
+    work_with(engine, seed, transactions, &|_| {}, tell)
+}
+
+/// Function that is called with true before each change and commit of a transaction, and with false after it.
+pub type CallWindow<'c> = &'c dyn Fn(bool);
+
+/// Runs the transactions as [`work`] does, with a window around the engine's calls.
+pub fn work_with(
+    engine: &dyn Engine,
+    seed: u64,
+    transactions: u64,
+    window: CallWindow<'_>,
+    tell: &mut dyn FnMut(WorkEvent),
+) -> Option<Connection> {
     let mut model = TableContents::new(seed);
     let mut session = None;
     for number in 1..=transactions {
@@ -201,7 +217,7 @@ pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn Fn
             if failures + 1 == MAX_ATTEMPTS {
                 session = None;
             }
-            match attempt(engine, &mut session, &model, number) {
+            match attempt(engine, &mut session, &model, number, window) {
                 Ok(event) => break tell(event),
                 Err(FailureReason::Wrong(text)) => {
                     tell(WorkEvent::Wrong { transaction: number, text });
@@ -226,13 +242,14 @@ fn attempt(
     session: &mut Option<Connection>,
     model: &TableContents,
     number: u64,
+    window: CallWindow<'_>,
 ) -> Result<WorkEvent, FailureReason> {
     let session = match session {
         Some(session) => session,
         None => session.insert(engine.connect()?),
     };
     session.with_records(StatementForm::Prepared, |records| {
-        let done = transaction(records, model, number);
+        let done = transaction(records, model, number, window);
         if done.is_err() {
             // The error that matters is the one before.
             let _ = records.rollback();
@@ -261,11 +278,22 @@ fn rolled_back(records: &mut dyn Records, model: &TableContents, number: i64) ->
     records.rollback()
 }
 
-fn transaction(records: &mut dyn Records, model: &TableContents, number: u64) -> Result<WorkEvent, FailureReason> {
+fn transaction(
+    records: &mut dyn Records,
+    model: &TableContents,
+    number: u64,
+    window: CallWindow<'_>,
+) -> Result<WorkEvent, FailureReason> {
     if number % ROLLED_BACK_EVERY == 7 {
         rolled_back(records, model, number as i64)?;
     }
     records.begin(Access::Write)?;
+    let within = |call: &mut dyn FnMut() -> Result<bool, EngineError>| {
+        window(true);
+        let done = call();
+        window(false);
+        done
+    };
     let progress = read(records, 0)?.map(|(version, _)| version);
     if progress == Some(number as i64) {
         records.rollback()?;
@@ -284,19 +312,22 @@ fn transaction(records: &mut dyn Records, model: &TableContents, number: u64) ->
         if let Some(text) = differs {
             return Err(FailureReason::Wrong(text));
         }
-        let is_there = next.with_values(id, number as i64, |values| records.update(&TABLE, Key::Int(id), values))?;
+        let update = |values: &[Value<'_>]| within(&mut || records.update(&TABLE, Key::Int(id), values));
+        let is_there = next.with_values(id, number as i64, update)?;
         if !is_there {
             return Err(FailureReason::Wrong(format!("row {id} cannot be found for its update")));
         }
     }
     let fresh = ROWS + number as i64;
-    next.with_values(fresh, number as i64, |values| records.insert(&TABLE, Key::Int(fresh), values))?;
+    next.with_values(fresh, number as i64, |values| {
+        within(&mut || records.insert(&TABLE, Key::Int(fresh), values).map(|()| true))
+    })?;
     if let Some(id) = deleted_by(number)
-        && !records.delete(&TABLE, Key::Int(id))?
+        && !within(&mut || records.delete(&TABLE, Key::Int(id)))?
     {
         return Err(FailureReason::Wrong(format!("row {id} cannot be found for its deletion")));
     }
-    records.commit()?;
+    within(&mut || records.commit().map(|()| true))?;
     Ok(WorkEvent::Acknowledged(number))
 }
 

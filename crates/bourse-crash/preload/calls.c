@@ -1,6 +1,7 @@
 /*
  * Replaces a program's calls on files: counts reads, writes and syncs of the files below one folder, makes one of them fail,
- * updates an image of what is on the disk for certain, and records the operations.
+ * updates an image of what is on the disk for certain, and records the operations. Allocations are counted, and fail, while
+ * the control file says that the engine changes or commits.
  *
  * Preloaded (LD_PRELOAD) into the process of an engine. A control file, which both sides map or read, has the fault to make
  * and the counts; control.rs describes its layout. Settings are absolute paths in the environment:
@@ -123,15 +124,50 @@ static enum effect met(enum call call, const char *name, const char *path, off_t
     uint64_t number = ++control->count[call], nth = control->nth;
     enum effect effect = (enum effect)control->effect;
     bool lasts = effect == FAIL_ON || effect == FULL || effect == LIE;
+    /* The second fault of two: of the next write or sync, whichever it is. */
+    if (effect == FAIL_TWICE && control->fired == 1 && (call == WRITE || call == SYNC)) {
+        control->fired++;
+        return FAIL_ONCE;
+    }
     if (control->call != call || number < nth || (number > nth && !lasts)) return NONE;
     if (control->fired++ == 0) {
         const char *file = path + files_length + (path[files_length] == '/');
         int end = snprintf(control->what, sizeof control->what, "%s of %s", name, *file ? file : "the folder");
-        if (length && end > 0 && (size_t)end < sizeof control->what)
+        if (call == ALLOCATE) snprintf(control->what, sizeof control->what, "%s of %zu bytes", name, length);
+        else if (length && end > 0 && (size_t)end < sizeof control->what)
             snprintf(control->what + end, sizeof control->what - (size_t)end, ", %zu bytes at %lld", length, (long long)at);
     }
     if (effect == END) end_all();
-    return effect;
+    return effect == FAIL_TWICE ? FAIL_ONCE : effect;
+}
+
+/* ---- memory ---- */
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+static void *(*next_malloc)(size_t), *(*next_calloc)(size_t, size_t), *(*next_realloc)(void *, size_t);
+
+/* The allocator of the program, which need not be the C library's; while it is looked for that one serves. */
+static void find_allocator(void) {
+    next_malloc = __libc_malloc, next_calloc = __libc_calloc, next_realloc = __libc_realloc;
+    void *found[] = {dlsym(RTLD_NEXT, "malloc"), dlsym(RTLD_NEXT, "calloc"), dlsym(RTLD_NEXT, "realloc")};
+    if (!found[0] || !found[1] || !found[2]) return;
+    *(void **)&next_malloc = found[0], *(void **)&next_calloc = found[1], *(void **)&next_realloc = found[2];
+}
+
+/* Whether an allocation is to fail. */
+static bool lacks_memory(const char *name, size_t length) {
+    if (!next_malloc) find_allocator();
+    if (!control || !control->changing || met(ALLOCATE, name, files, 0, length) == NONE) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+PUBLIC void *malloc(size_t length) { return lacks_memory("malloc", length) ? NULL : next_malloc(length); }
+PUBLIC void *calloc(size_t count, size_t length) {
+    return lacks_memory("calloc", count * length) ? NULL : next_calloc(count, length);
+}
+PUBLIC void *realloc(void *old, size_t length) {
+    return lacks_memory("realloc", length) ? NULL : next_realloc(old, length);
 }
 
 /* ---- reads ---- */

@@ -11,8 +11,8 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-enum call { READ, WRITE, GROW, SYNC, CALLS };
-enum effect { NONE, FAIL_ONCE, FAIL_ON, HALF, FULL, LIE, BLIND, END };
+enum call { READ, WRITE, GROW, SYNC, ALLOCATE, CALLS };
+enum effect { NONE, FAIL_ONCE, FAIL_ON, HALF, FULL, LIE, BLIND, END, FAIL_TWICE };
 
 /* The control file; control.rs has the same layout. */
 struct control {
@@ -22,7 +22,8 @@ struct control {
     _Atomic uint64_t loaded, fired, maps;
     _Atomic uint64_t count[CALLS];
     _Atomic uint64_t first, ended; /* the first process; whether all are to end */
-    char unused[768 - 14 * 8];
+    _Atomic uint64_t changing; /* whether allocations are counted */
+    char unused[768 - 16 * 8];
     char trouble[256]; /* why the image or the recording is incomplete */
     char what[512];
 };

@@ -30,7 +30,7 @@ const fn fault(name: &'static str, title: &'static str, call: Call, effect: Call
 }
 
 /// All faults, in the order of the table.
-pub const FAULTS: [CallFault; 13] = [
+pub const FAULTS: [CallFault; 16] = [
     fault("read-error", "read fails once (EIO)", Call::Read, CallEffect::FailOnce),
     fault("short-read", "read returns half", Call::Read, CallEffect::Half),
     fault("write-error", "write fails once (EIO)", Call::Write, CallEffect::FailOnce),
@@ -46,6 +46,12 @@ pub const FAULTS: [CallFault; 13] = [
         loses_power: true,
         ..fault("sync-errors-power", "syncs fail from one on, power lost", Call::Sync, CallEffect::FailOn)
     },
+    fault("two-errors", "write fails, and the next write or sync", Call::Write, CallEffect::FailTwice),
+    CallFault {
+        loses_power: true,
+        ..fault("two-errors-power", "sync and the next call fail, power lost", Call::Sync, CallEffect::FailTwice)
+    },
+    fault("no-memory", "allocation of a transaction fails", Call::Allocate, CallEffect::FailOnce),
     fault("map-error", "mapped pages unreadable", Call::Write, CallEffect::Blind),
     fault("killed", "process killed before a write", Call::Write, CallEffect::End),
     CallFault { loses_power: true, ..fault("power", "power lost before a write", Call::Write, CallEffect::End) },
@@ -54,6 +60,9 @@ pub const FAULTS: [CallFault; 13] = [
         ..fault("lying-disk", "syncs do nothing, power lost later", Call::Sync, CallEffect::Lie)
     },
 ];
+
+/// Largest number of allocations that are hit, from the first on.
+pub(super) const MOST_ALLOCATIONS: u64 = 1_000;
 
 /// Numbers of the calls to hit, out of `calls`: `times` of them, one in each part of the work, drawn from the seed.
 pub fn moments(calls: u64, times: u32, seed: u64) -> Vec<u64> {

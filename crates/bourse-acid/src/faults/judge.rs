@@ -3,7 +3,7 @@
 use super::catalogue::CallFault;
 use crate::demand::{CrashKind, promised};
 use crate::known_work::WorkEvent;
-use bourse_crash::preload::CallEffect;
+use bourse_crash::preload::{Call, CallEffect};
 use bourse_engine::{Description, Durability, MayLose};
 use bourse_record::crash::Guarantee;
 use bourse_record::faults::{DataState, FaultCase, FaultVerdict, Reaction};
@@ -85,7 +85,7 @@ pub fn judge(fault: &CallFault, class: &TargetDurability, observed: &TrialObserv
         ProcessEnd::Signal(signal) => Some(signal),
         ProcessEnd::Code(_) | ProcessEnd::Hung => None,
     };
-    let verdict = verdict(class.promise(fault), fault, reaction, left);
+    let verdict = verdict(class.promise(fault), fault, reaction, signal, left);
     let errors = errors.into_iter().take(3).collect();
     let (nth, fired, first_hit) = (observed.nth, observed.fired, observed.first_hit.clone());
     FaultCase {
@@ -181,7 +181,16 @@ fn left(observed: &TrialObservation) -> (DataState, u64, String) {
     }
 }
 
-fn verdict(promise: Guarantee, fault: &CallFault, reaction: Reaction, left: DataState) -> FaultVerdict {
+/// Signal by which a process ends itself.
+const SIGABRT: i32 = 6;
+
+fn verdict(
+    promise: Guarantee,
+    fault: &CallFault,
+    reaction: Reaction,
+    signal: Option<i32>,
+    left: DataState,
+) -> FaultVerdict {
     let is_as_promised = match (promise, left) {
         (_, DataState::Whole) => true,
         (Guarantee::Nothing, _) | (Guarantee::Whole, DataState::Lost) => true,
@@ -189,6 +198,8 @@ fn verdict(promise: Guarantee, fault: &CallFault, reaction: Reaction, left: Data
     };
     match left {
         _ if reaction == Reaction::NotMet => FaultVerdict::NotMet,
+        // An engine that ends itself keeps its guarantee; one that uses memory it was not given shows a missing check.
+        _ if fault.call == Call::Allocate && signal.is_some_and(|signal| signal != SIGABRT) => FaultVerdict::Broken,
         DataState::Whole => FaultVerdict::Ok,
         _ if is_as_promised || fault.effect == CallEffect::Lie => FaultVerdict::Expected,
         // It says itself that the data is gone; what it may not do is to go on as if nothing had happened.
@@ -302,6 +313,10 @@ mod tests {
     fn how_the_process_ends_is_told() {
         use Durability::Durable;
         let ended = |ended| observed(acknowledged(9), ended, found(9));
+        for (signal, verdict) in [(SIGABRT, FaultVerdict::Ok), (11, FaultVerdict::Broken)] {
+            let died = ended(ProcessEnd::Signal(signal));
+            check("no-memory", Durable, &died, (Reaction::Died, DataState::Whole, verdict));
+        }
         check(
             "map-error",
             Durable,

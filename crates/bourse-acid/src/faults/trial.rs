@@ -1,9 +1,9 @@
 //! The trials: each fault on a database of its own, several times, and its row of the table.
 
-use super::catalogue::{CallFault, moments};
+use super::catalogue::{CallFault, MOST_ALLOCATIONS, moments};
 use super::judge::{ProcessReport, TargetDurability, TrialObservation, judge};
 use crate::test_bed::AcidError;
-use bourse_crash::preload::{CallCounts, CallEffect, ControlFile, Spec, Survival};
+use bourse_crash::preload::{Call, CallCounts, CallEffect, ControlFile, Spec, Survival};
 use bourse_engine::Durability;
 use bourse_record::SplitMix;
 use bourse_record::faults::{DataState, FaultRow};
@@ -106,9 +106,11 @@ pub fn rows(
         if row.not_tried.is_empty() {
             progress(fault.title);
             let mut random = SplitMix::new(seed);
-            for (at, nth) in
-                moments(clean.counts.of(fault.call), times, seed ^ fault.name.len() as u64).into_iter().enumerate()
-            {
+            let calls = match fault.call {
+                Call::Allocate => clean.counts.of(fault.call).min(MOST_ALLOCATIONS),
+                call => clean.counts.of(call),
+            };
+            for (at, nth) in moments(calls, times, seed ^ fault.name.len() as u64).into_iter().enumerate() {
                 // Once nothing survives that was not synced; then some of it.
                 let drawn = random.next();
                 let survival = if at == 0 { Survival::None } else { Survival::Some(drawn) };

@@ -19,6 +19,7 @@ mod at {
     pub(super) const FIRED: u64 = 48;
     pub(super) const MAPS: u64 = 56;
     pub(super) const COUNTS: u64 = 64;
+    pub(super) const CHANGING: u64 = 120;
     pub(super) const TROUBLE: u64 = 768;
     pub(super) const TROUBLE_BYTES: usize = 256;
     pub(super) const WHAT: u64 = 1_024;
@@ -36,11 +37,13 @@ pub enum Call {
     Grow,
     /// `fsync`, `fdatasync`, `msync`, and writes to files opened with `O_DSYNC`.
     Sync,
+    /// `malloc`, `calloc`, `realloc` while the engine changes or commits.
+    Allocate,
 }
 
 impl Call {
     /// All kinds, in the order of the control file.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Grow, Self::Sync];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Grow, Self::Sync, Self::Allocate];
 
     const fn number(self) -> u64 {
         self as u64
@@ -53,6 +56,7 @@ impl Call {
             Self::Write => "writes",
             Self::Grow => "growing writes",
             Self::Sync => "syncs",
+            Self::Allocate => "allocations",
         }
     }
 }
@@ -74,6 +78,8 @@ pub enum CallEffect {
     Blind,
     /// The process is killed instead, with all others that share the control file: a server may have several.
     End,
+    /// This call fails, and the next write or sync too, whichever comes first.
+    FailTwice,
 }
 
 impl CallEffect {
@@ -86,6 +92,7 @@ impl CallEffect {
             Self::Lie => 5,
             Self::Blind => 6,
             Self::End => 7,
+            Self::FailTwice => 8,
         }
     }
 }
@@ -170,6 +177,14 @@ impl ControlFile {
     /// The system's.
     pub fn disarm(&self) -> io::Result<()> {
         self.set(at::ARMED, 0)
+    }
+
+    /// Sets whether the engine changes or commits, during which allocations are counted.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn set_changing(&self, is_changing: bool) -> io::Result<()> {
+        self.set(at::CHANGING, u64::from(is_changing))
     }
 
     /// Numbers of calls counted.

@@ -48,6 +48,22 @@ const BODIES: &[(&str, Body)] = &[
         assert_eq!(&found, b"bbb");
         file.sync_data()
     }),
+    ("twice", |folder| {
+        let file = open(folder)?;
+        assert_eq!(file.write_at(b"bbb", 0).unwrap_err().raw_os_error(), Some(5));
+        assert_eq!(file.sync_data().unwrap_err().raw_os_error(), Some(5));
+        file.write_all_at(b"ccc", 0)
+    }),
+    ("allocates", |_| {
+        let control = ControlFile::open(&ProcessFiles::of_this_process().expect("the parent gives places").control)?;
+        let has_room = || Vec::<u8>::new().try_reserve_exact(12_345).is_ok();
+        assert!(has_room());
+        control.set_changing(true)?;
+        let found = (has_room(), has_room());
+        control.set_changing(false)?;
+        assert_eq!(found, (false, true));
+        Ok(())
+    }),
     ("short", |folder| {
         let file = open(folder)?;
         assert_eq!(file.write_at(b"bbbbbb", 0)?, 3);
@@ -287,6 +303,19 @@ fn processes_share_what_is_not_synced() {
 fn all_processes_end_together() {
     let Some(left) = check("other-ends", spec(Call::Write, 2, CallEffect::End), b"bbba", b"aaaa") else { return };
     assert_eq!((left.signal, left.first_hit.as_str()), (Some(9), "pwrite of x, 3 bytes at 0"));
+}
+
+#[test]
+fn two_calls_fail_and_no_third() {
+    let Some(left) = check("twice", spec(Call::Write, 1, CallEffect::FailTwice), b"ccca", b"aaaa") else { return };
+    assert_eq!((left.first_hit.as_str(), left.fired), ("pwrite of x, 3 bytes at 0", 2));
+}
+
+#[test]
+fn memory_is_refused_in_changes_alone() {
+    let Some(left) = run("allocates", spec(Call::Allocate, 1, CallEffect::FailOnce)) else { return };
+    assert_eq!((left.first_hit.as_str(), left.fired), ("malloc of 12345 bytes", 1));
+    assert_eq!(left.counts.of(Call::Allocate), 2);
 }
 
 /// A recording is the operations in order, those of files that are left out excepted.

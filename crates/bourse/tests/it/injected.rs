@@ -65,9 +65,9 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
     let (code, file) = tried(folder.path(), &arguments);
     assert_eq!(code, 0, "{file:#}");
     let beds = [wal, journal, lmdb, redb];
-    assert_eq!(file["rows"].as_array().map(Vec::len), Some(beds.len() * 13));
+    assert_eq!(file["rows"].as_array().map(Vec::len), Some(beds.len() * 16));
     for bed in beds {
-        for fault in ["read-error", "write-error", "write-errors", "sync-error", "killed"] {
+        for fault in ["read-error", "write-error", "write-errors", "two-errors", "sync-error", "killed"] {
             all(&file, bed, fault, "left", &["whole"]);
         }
         all(&file, bed, "write-errors", "reaction", &["reported"]);
@@ -76,7 +76,7 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
         let row = |row: &&Value| row["target"] == bed;
         let class = &file["rows"].as_array().and_then(|rows| rows.iter().find(row)).expect("a row")["class"];
         if class == "durable" {
-            for fault in ["sync-error-power", "sync-errors-power", "power"] {
+            for fault in ["sync-error-power", "sync-errors-power", "two-errors-power", "power"] {
                 all(&file, bed, fault, "left", &["whole"]);
             }
         }

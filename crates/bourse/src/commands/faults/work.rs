@@ -5,6 +5,7 @@ use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use bourse_acid::known_work::{self as work, WorkEvent};
+use bourse_crash::preload::{ControlFile, ProcessFiles};
 use std::io::Write as _;
 
 /// Runs transactions or looks at the database, and reports each event on stdout.
@@ -25,7 +26,13 @@ pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
         tell(work::look(engine.as_ref(), arguments.seed));
         return Ok(());
     }
-    let session = work::work(engine.as_ref(), arguments.seed, arguments.transactions, &mut tell);
+    let control = ProcessFiles::of_this_process().map(|places| ControlFile::open(&places.control)).transpose();
+    let control = control.map_err(|error| Failure::usage(format!("the control file cannot be read: {error}")))?;
+    let window = |is_open| {
+        // A control file that cannot be written counts no allocation.
+        let _ = control.as_ref().map(|control| control.set_changing(is_open));
+    };
+    let session = work::work_with(engine.as_ref(), arguments.seed, arguments.transactions, &window, &mut tell);
     if arguments.leave_open {
         // The power is lost next: writes of a clean close must not happen.
         std::process::exit(0);
