@@ -152,9 +152,10 @@ impl User for Performer<'_> {
                 RoundTally::add(&self.tally.changes, 1);
             }
             if let Err(error) = changed {
-                use ErrorKind::{Constraint, Other, Refused, Unsupported};
+                use ErrorKind::{Constraint, Duplicate, Other, Refused, Unsupported};
                 // A statement that cannot be run ends the round: without it another work would be measured.
-                let fatal = matches!(error.kind(), Constraint | Other | Refused | Unsupported).then_some(error.kind());
+                let fatal = matches!(error.kind(), Duplicate | Constraint | Other | Refused | Unsupported)
+                    .then_some(error.kind());
                 let error = located(error, &operation.statements[statement].place());
                 let failed = OperationResult::error(at, &error).times(self.times as u32);
                 return OperationResult { fatal: failed.fatal.or(fatal), ..failed };
