@@ -221,7 +221,7 @@ impl StateCase {
         }
     }
 
-    /// Number of commits of the workload: enough for 10,000 states, and of SQLite for more than 1,000 syncs, so that one lost
+    /// Number of commits of the workload: enough for 10,000 states of most engines, and of SQLite for more than 1,000 syncs, so that one lost
     /// sync in 300 is several, of which some change what a power loss leaves. A log is synced once per commit, a journal four
     /// times.
     pub(super) fn commits(&self) -> u64 {
