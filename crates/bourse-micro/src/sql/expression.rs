@@ -10,8 +10,9 @@ use bourse_record::SplitMix;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// Maximum depth of an expression: it is read and evaluated by recursion.
+/// Maximum depth of an expression's parentheses, and of its words, numbers and signs: it is read and evaluated by recursion.
 const MOST_DEPTH: usize = 50;
+const MOST_TOKENS: usize = 500;
 
 /// An expression; its value is a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -198,7 +199,10 @@ impl Expression {
 
     /// Parses an expression; `variable` finds a variable by its name.
     pub(super) fn parse(text: &str, variable: &dyn Fn(&str) -> Option<Self>) -> Result<Self, String> {
-        let tokens = Pieces::of(text).filter(|piece| piece.is_executed()).collect();
+        let tokens: Vec<_> = Pieces::of(text).filter(|piece| piece.is_executed()).take(MOST_TOKENS + 1).collect();
+        if tokens.len() > MOST_TOKENS {
+            return Err(format!("the expression has more than {MOST_TOKENS} words, numbers and signs"));
+        }
         let mut parser = Parser { tokens, at: 0, depth: 0, variable };
         let expression = parser.sum()?;
         parser.next().map_or(Ok(expression), |left| Err(format!("{:?} is not understood here", left.text())))
@@ -389,7 +393,10 @@ mod tests {
         check("random(2, 1)", "from 2 to 1 there is no number");
         check("random_gaussian(1, 9, 1)", "the third argument is 1: at least 2 is expected");
         check("1 2", "\"2\" is not understood here");
-        check(&"(".repeat(100_000), "deeper than 50");
+        check(&"(".repeat(100), "deeper than 50");
+        // A sum is as deep as it is long.
+        check(&"1 + ".repeat(100_000), "more than 500 words, numbers and signs");
+        check(&"(".repeat(100_000), "more than 500 words, numbers and signs");
         check("- - 1", "\"-\" where a value is expected");
         check("5 % 2.0", "2 where an integer is expected");
     }

@@ -133,15 +133,14 @@ fn directed(
             Ok(DirectiveSection::Nothing)
         }
         ("setup", []) => Ok(DirectiveSection::Setup { repeat: 1 }),
-        ("setup", ["repeat", "scale", "*", times]) if times.parse::<u64>().is_ok() => {
-            script.is_scaled = true;
-            let times: u64 = times.parse().unwrap_or(1);
-            Ok(DirectiveSection::Setup { repeat: times.saturating_mul(script.scale) })
+        ("setup", ["repeat", factor @ .., times]) if matches!(factor, [] | ["scale", "*"]) => {
+            let Ok(times) = times.replace('_', "").parse::<u64>() else {
+                return fault(format!("repeat {times}: an integer is expected"));
+            };
+            let is_scaled = !factor.is_empty();
+            script.is_scaled |= is_scaled;
+            Ok(DirectiveSection::Setup { repeat: if is_scaled { times.saturating_mul(script.scale) } else { times } })
         }
-        ("setup", ["repeat", times]) => match times.replace('_', "").parse() {
-            Ok(repeat) => Ok(DirectiveSection::Setup { repeat }),
-            Err(_) => fault(format!("repeat {times}: an integer is expected")),
-        },
         ("operation" | "transaction", [_, ..]) => {
             let (mut name, mut weight, mut rows) = (words.clone(), 1, None);
             // From the end: a name may be of several words.
