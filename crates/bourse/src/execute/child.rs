@@ -63,7 +63,10 @@ impl ChildRequest {
 
     /// Limit of calls of a round, in nanoseconds.
     fn call_limit_ns(&self) -> u64 {
-        if let Self::Round(request) = self { request.call_limit_ns } else { u64::MAX }
+        match self {
+            Self::Round(request) | Self::Part(request, _) => request.call_limit_ns,
+            Self::Keep { .. } | Self::Sample { .. } | Self::Serve { .. } => u64::MAX,
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! Threads of a classic workload in several processes of this machine, which record their transactions. With faults one is killed.
 
 use super::child::{ChildMessage, ChildProcess, ChildRequest, StderrTarget};
+use super::processes::one_round;
 use super::{RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
 use crate::plan::{ClassicRound, Job};
 use crate::work_folder::WorkFolder;
-use crate::{engines, interrupt, live};
+use crate::{engines, live};
 use bourse_driver::SplitMix;
 use bourse_engine::Engine;
 use bourse_micro::{MicroError, ProcessPart, Timing, WorkloadCase, begin_processes, end_processes};
-use bourse_record::{NameValue, Round, drivers};
+use bourse_record::{NameValue, Round};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -92,43 +93,31 @@ pub(super) fn run(
     let mut rounds = Vec::<Round>::new();
     let mut open: Vec<usize> = (0..processes.len()).collect();
     while !open.is_empty() {
-        let mut ended = None;
-        for at in open.iter().copied() {
-            match processes[at].next(Duration::from_millis(2)) {
+        for at in std::mem::take(&mut open) {
+            let process = &mut processes[at];
+            let mut victim = victim.as_mut().filter(|it| it.at == at);
+            match process.next(Duration::from_millis(2)) {
                 ChildMessage::Answer(round) => {
                     rounds.push(round?);
-                    ended = Some(at);
+                    continue;
                 }
-                ChildMessage::End if victim.as_ref().is_some_and(|it| it.at == at && it.is_killed) => ended = Some(at),
-                ChildMessage::End if context.is_interrupted() => {
-                    return Err(interrupt::interrupted("a process of users ended before it told what it measured"));
-                }
-                ChildMessage::End => return Err(processes[at].lost()),
+                ChildMessage::End if victim.as_ref().is_some_and(|it| it.is_killed) => continue,
+                ChildMessage::End => return Err(process.lost()),
                 ChildMessage::Line(_) | ChildMessage::Nothing => {}
             }
-            match &mut victim {
-                Some(victim) if victim.at == at && !victim.is_killed => {
-                    victim.kill_when_due(&records, &mut processes[at]);
-                }
-                _ => {}
+            if let Some(victim) = victim.as_mut().filter(|it| !it.is_killed) {
+                victim.kill_when_due(&records, process);
             }
             if context.is_interrupted() {
-                processes[at].interrupt();
+                process.interrupt();
             }
-            if ended.is_some() {
-                break;
-            }
+            open.push(at);
         }
-        open.retain(|at| Some(*at) != ended);
     }
     let gone = victim.as_ref().filter(|it| it.is_killed).map(|it| it.at as u32 + 1);
     rounds.iter_mut().filter_map(|it| it.shared.as_mut()).for_each(|shared| shared.vanished.extend(gone));
     let parts: Vec<&Round> = rounds.iter().collect();
-    let unmerged = |why: String| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {why}"));
-    if parts.is_empty() {
-        return Err(unmerged("none was left".to_owned()));
-    }
-    let mut round = drivers::of_processes(&parts).map_err(|error| unmerged(error.to_string()))?;
+    let mut round = one_round(&parts)?;
     let words = |Victim { at, lives, is_killed, .. }: Victim| match is_killed {
         true => {
             format!("process {} of {of} was killed {:.2} s after its first transaction", at + 1, lives.as_secs_f64())

@@ -117,16 +117,19 @@ fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMu
     lost
 }
 
+/// The rounds of several processes as one.
+pub(super) fn one_round(parts: &[&Round]) -> Result<Round, Failure> {
+    let unmerged = |why: String| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {why}"));
+    if parts.is_empty() {
+        return Err(unmerged("none was left".to_owned()));
+    }
+    drivers::of_processes(parts).map_err(|error| unmerged(error.to_string()))
+}
+
 /// The rounds of all processes as one, which is void if a process was lost.
 fn together(mut parts: Vec<RoundOutcome>, lost: Option<Failure>) -> Result<CheckedRound, Failure> {
     let rounds: Vec<&Round> = parts.iter().map(|part| &part.round).collect();
-    if let (true, Some(lost)) = (rounds.is_empty(), &lost) {
-        return Err(lost.clone());
-    }
-    let mut round = drivers::of_processes(&rounds).map_err(|error| {
-        let unmerged = || Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}"));
-        lost.clone().unwrap_or_else(unmerged)
-    })?;
+    let mut round = one_round(&rounds).map_err(|unmerged| lost.clone().unwrap_or(unmerged))?;
     if let Some(lost) = &lost {
         round.make_void(lost.line());
     }
