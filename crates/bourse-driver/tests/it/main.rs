@@ -4,5 +4,4 @@
 mod latency;
 mod reconcile;
 mod rounds;
-mod time_split;
 mod users;

@@ -1,17 +1,25 @@
 //! Split of users' time: users that sleep, spin, sync and wait for a lock on purpose, and neighbours that take the
 //! CPUs.
 //!
-//! Shares are compared with the system's own figures, so that a loaded machine changes no verdict.
+//! Shares are compared with the system's own figures, so that a loaded machine changes no verdict. A program of their own, since
+//! other tests would be neighbours too.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::users::{Given, user_spec};
+#[path = "it/users.rs"]
+mod users;
+
 use bourse_driver::{MS, OperationCx, OperationResult, RealClock, RoundPlan, Schedule, StopRule, UserSpec, run};
-use bourse_engine::{NullEngine, Wait, blocked_on};
+use bourse_engine::{NullEngine, Wait, blocked_on, locked};
 use bourse_record::{BlockedOn, RoleTime, TimeSplit};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use users::{Given, user_spec};
+
+/// Held by the test that has the CPUs for itself.
+static ALONE: Mutex<()> = Mutex::new(());
 
 const PLAN: RoundPlan = RoundPlan {
     warm_up_ns: 20 * MS,
@@ -60,6 +68,7 @@ fn spin(long: Duration) {
 
 #[test]
 fn each_planted_user_has_its_time_where_it_was_planted() {
+    let _alone = locked(&ALONE);
     let file = tempfile::tempfile().unwrap();
     let lock = Mutex::new(());
     let locked = || {
@@ -104,6 +113,7 @@ fn each_planted_user_has_its_time_where_it_was_planted() {
 
 #[test]
 fn neighbours_who_take_the_cpus_show_as_waiting_for_a_cpu() {
+    let _alone = locked(&ALONE);
     let stop = AtomicBool::new(false);
     let cores = thread::available_parallelism().unwrap().get();
     let roles = thread::scope(|scope| {
