@@ -5,8 +5,9 @@
 use crate::{output, text};
 
 /// Prefixes of lines that depend on the machine: its load, the build, whether there was time to look.
-const FLEETING: [&str; 15] = [
+const FLEETING: [&str; 16] = [
     "read by the engine",
+    "written by the engine",
     "durable if the disk obeys",
     "not steady",
     "Under way at the end",
