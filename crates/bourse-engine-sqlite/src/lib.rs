@@ -43,6 +43,8 @@ pub mod power;
 mod prepared;
 mod queue;
 mod reading;
+#[cfg(not(any(lean, loaded)))]
+mod replaced;
 mod session;
 mod shared_connection;
 mod snapshot;
@@ -63,4 +65,6 @@ pub use options::{
     GRAMMAR, Locking, MemoryKind, Sets, SqliteJournal, SqliteOptions, SqliteSync, SqliteTempStore, SqliteWriters,
     Threading,
 };
+#[cfg(not(any(lean, loaded)))]
+pub use replaced::{StoredValue, replace_values, stored_values};
 pub use target::{SqlitePlace, SqliteTarget};

@@ -30,13 +30,16 @@ impl MaskPlan {
         }
     }
 
+    /// Keeps a value as it is.
+    pub fn keep(&mut self, value: &TraceValue) {
+        if let Some((group, key)) = key(value) {
+            self.values.entry(group).or_default().insert(key, true);
+        }
+    }
+
     /// Keeps the literals of a statement as they are, wherever they stand.
     pub fn keep_literals(&mut self, sql: &str) {
-        for value in Tokens(sql).filter_map(|token| token.literal()) {
-            if let Some((group, key)) = key(&value) {
-                self.values.entry(group).or_default().insert(key, true);
-            }
-        }
+        Tokens(sql).filter_map(|token| token.literal()).for_each(|value| self.keep(&value));
     }
 
     /// Draws the mask.

@@ -144,11 +144,13 @@ pub enum Note {
     Unseen,
     /// Failure of the recording; records may be missing.
     Trouble,
+    /// Database that could not be opened; the number is the result code.
+    NotOpened,
 }
 
 impl Note {
     /// All, by their numbers in the format, from 1.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Function,
         Self::Collation,
         Self::Module,
@@ -161,6 +163,7 @@ impl Note {
         Self::Attached,
         Self::Unseen,
         Self::Trouble,
+        Self::NotOpened,
     ];
 
     /// Words for a person.
@@ -179,13 +182,14 @@ impl Note {
             Self::Attached => "attached database",
             Self::Unseen => "call whose statements were not seen",
             Self::Trouble => "failure of the recording",
+            Self::NotOpened => "database that could not be opened",
         }
     }
 
     /// Whether a replay lacks something because of it.
     #[must_use]
     pub fn hinders_replay(self) -> bool {
-        !matches!(self, Self::BusyTimeout | Self::BusyHandler | Self::Attached)
+        !matches!(self, Self::BusyTimeout | Self::BusyHandler | Self::Attached | Self::NotOpened)
     }
 }
 

@@ -66,7 +66,7 @@ fn command() -> Result<ExitCode, Failure> {
     hold::wait_for_others(arguments.wait);
     server_wait::set_connect_limit(arguments.connect_limit);
     server_wait::report_waits_with(live::print_note);
-    run(arguments.command).map(|()| ExitCode::SUCCESS)
+    run(arguments.command)
 }
 
 /// Plants the bug named in the environment.
@@ -85,8 +85,8 @@ fn plant() -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(command: Command) -> Result<(), Failure> {
-    match command {
+fn run(command: Command) -> Result<ExitCode, Failure> {
+    let done = match command {
         Command::Tpce(TpceCommand::Run(arguments)) => commands::tpce::run::run(&arguments),
         Command::Tpce(TpceCommand::Load(arguments)) => commands::tpce::load::load(&arguments),
         Command::Tpce(TpceCommand::Gen(arguments)) => commands::tpce::generate::generate(&arguments),
@@ -120,8 +120,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Quick(arguments) => commands::quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
             Command::Run(_) => Err(Failure::usage("invalid command 'run' in the file: a file cannot run another file")),
-            command => run(command),
+            command => return run(command),
         },
+        Command::Record(arguments) => return commands::record::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Watch(arguments) => commands::watch::watch(&arguments),
@@ -152,7 +153,8 @@ fn run(command: Command) -> Result<(), Failure> {
             };
             output::print(&format!("{schema:#}\n"))
         }
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// The manual page of a command and those of its subcommands, by the names of their files.

@@ -9,7 +9,7 @@ use std::path::Path;
 const INITIAL_BYTES: u64 = 4_096;
 /// Magic number at the start of the file.
 const MAGIC: u64 = 0x3153_544c_5541_4642;
-/// Offset of each number: the layout of `struct control` in `preload/shared.h`.
+/// Offset of each number: the layout of `struct control` in `files/shared.h` of `bourse-preload`.
 mod at {
     pub(super) const ARMED: u64 = 8;
     pub(super) const CALL: u64 = 16;

@@ -1,7 +1,7 @@
 //! Bourse's library below an engine's calls on files: it counts them, makes one of them fail, simulates a disk that loses its
 //! power, and records them as a [`Trace`](crate::Trace).
 //!
-//! The library (`preload/` of this crate, in C) is preloaded into the process of an engine, or into all processes of a server,
+//! The library (`files/` of `bourse-preload`, in C) is preloaded into the process of an engine, or into all processes of a server,
 //! which share one control file. It watches the files below one folder.
 //!
 //! | module | what |
@@ -23,9 +23,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of the library; empty if the target has none.
-static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
-
 /// Names of the library's environment variables.
 const CONTROL: &str = "BOURSE_PRELOAD_CONTROL";
 const FILES: &str = "BOURSE_PRELOAD_FILES";
@@ -37,7 +34,7 @@ const RECORDING: &str = "BOURSE_PRELOAD_RECORDING";
 /// # Errors
 /// The reason that this program has none.
 pub fn library() -> Result<&'static [u8], &'static str> {
-    if LIBRARY.is_empty() { Err(env!("BOURSE_PRELOAD_NONE")) } else { Ok(LIBRARY) }
+    bourse_preload::FILE_CALLS.bytes()
 }
 
 /// Writes the library to a file that processes can load.

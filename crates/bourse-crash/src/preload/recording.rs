@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Kinds of records: `enum operation` of `preload/shared.h`.
+/// Kinds of records: `enum operation` of `files/shared.h` of `bourse-preload`.
 mod kind {
     // 1 is the creation of a file, which needs no operation of its own here.
     pub(super) const WRITTEN: u32 = 2;
@@ -22,7 +22,7 @@ mod kind {
     pub(super) const WRITTEN_THROUGH: u32 = 9;
 }
 
-/// Bytes of a record's head: `struct head` of `preload/record.c`.
+/// Bytes of a record's head: `struct head` of `files/record.c` of `bourse-preload`.
 const HEAD_BYTES: usize = 24;
 
 /// Recording of this process, from within it: the preloaded library appends the operations, this appends acknowledgements.

@@ -9,6 +9,7 @@ mod history;
 mod isolation;
 mod mix;
 pub(crate) mod numbers;
+mod record;
 mod serve;
 mod tpce;
 
@@ -19,6 +20,7 @@ pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use isolation::IsolationArgs;
 pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
+pub(crate) use record::{RecordArgs, RecordCommand};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
     AcidLoad, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings, TpceAcid,
@@ -127,6 +129,8 @@ pub(crate) enum Command {
     },
     /// Record histories of transactions, and find what isolation engines really give, and at what cost
     Isolation(Box<IsolationArgs>),
+    /// Record what any program does with SQLite, as a trace that can be replayed
+    Record(RecordArgs),
     /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]
     Suite(SuiteCommand),

@@ -10,6 +10,7 @@ pub(crate) mod micro;
 pub(crate) mod mix;
 pub(crate) mod oltp;
 pub(crate) mod quick;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod suite;

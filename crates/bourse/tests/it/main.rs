@@ -29,6 +29,7 @@ mod planned;
 #[cfg(not(feature = "planted-bug"))]
 mod planted;
 mod processes;
+mod record;
 mod refused;
 mod run;
 mod serve;

@@ -148,7 +148,8 @@ fn known(folder: &Path, words: &[&str]) -> Result<(), String> {
             break;
         }
     }
-    let is_whole = commands(&text).is_empty() || words.first() == Some(&"help");
+    // `record` is a command of its own, and has others below.
+    let is_whole = commands(&text).is_empty() || text.contains("\nArguments:") || words.first() == Some(&"help");
     if command.is_empty() && words.first() != Some(&"help") || !is_whole {
         return Err("unknown command".to_owned());
     }

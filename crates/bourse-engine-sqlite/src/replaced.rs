@@ -1,0 +1,213 @@
+//! Values of any database in a file, read and replaced by others: for copies that are passed on without what they hold.
+
+use crate::connection::SqliteConnection;
+use crate::ffi::SqliteLibrary;
+use crate::options::SqliteOptions;
+use crate::source::SqliteSource;
+use crate::statement::SqliteStatement;
+use bourse_engine::{EngineError, Row as _, Value};
+use std::path::Path;
+
+/// A value of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoredValue {
+    /// SQL NULL.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A double.
+    Real(f64),
+    /// A text.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+impl StoredValue {
+    fn of(value: &Value<'_>) -> Self {
+        match value {
+            Value::Int(number) => Self::Int(*number),
+            Value::Real(number) => Self::Real(*number),
+            Value::Text(text) => Self::Text((*text).to_owned()),
+            Value::Blob(bytes) => Self::Blob(bytes.to_vec()),
+            // SQLite stores no other types.
+            _ => Self::Null,
+        }
+    }
+
+    fn borrowed(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Int(number) => Value::Int(*number),
+            Self::Real(number) => Value::Real(*number),
+            Self::Text(text) => Value::Text(text),
+            Self::Blob(bytes) => Value::Blob(bytes),
+        }
+    }
+}
+
+/// An ordinary table.
+struct StoredTable {
+    /// Name, quoted.
+    name: String,
+    /// Names of its stored columns, quoted, with a comma between.
+    columns: String,
+    /// Number of these columns.
+    count: usize,
+    /// Whether rows have a number that is none of the columns.
+    has_row_numbers: bool,
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn open(path: &Path) -> Result<SqliteConnection, EngineError> {
+    let source = SqliteSource::file(SqliteLibrary, path, false)?;
+    SqliteConnection::open(&source, &SqliteOptions::FILE, &Default::default())
+}
+
+/// The ordinary tables.
+///
+/// # Errors
+/// Refused if there are virtual tables: their own tables hold values in forms that only they know.
+fn tables(connection: &SqliteConnection) -> Result<Vec<StoredTable>, EngineError> {
+    let mut names = Vec::new();
+    let listed = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') \
+                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    connection.query(listed, |row| {
+        if row.value(1) == Value::Text("virtual") {
+            return Err(EngineError::refused(format!("it has the virtual table {}", row.value(0))));
+        }
+        names.push((row.value(0).to_string(), row.value(2) == Value::Int(1)));
+        Ok(())
+    })?;
+    let described = |(name, without_rowid): (String, bool)| {
+        let (mut columns, mut keys, mut key_is_integer) = (Vec::new(), 0, false);
+        let literal = name.replace('\'', "''");
+        let sql = format!("SELECT name, pk, upper(type) FROM pragma_table_xinfo('{literal}') WHERE hidden = 0");
+        connection.query(&sql, |row| {
+            columns.push(quoted(&row.value(0).to_string()));
+            if row.value(1) != Value::Int(0) {
+                keys += 1;
+                key_is_integer = row.value(2) == Value::Text("INTEGER");
+            }
+            Ok(())
+        })?;
+        let is_row_number = keys == 1 && key_is_integer;
+        let has_row_numbers = !without_rowid && !is_row_number;
+        Ok(StoredTable { name: quoted(&name), count: columns.len(), columns: columns.join(", "), has_row_numbers })
+    };
+    names.into_iter().map(described).collect()
+}
+
+/// Passes the text of each object of the schema, and each value of its tables.
+///
+/// # Errors
+/// SQLite's; refused if there are virtual tables.
+pub fn stored_values(
+    path: &Path,
+    text: &mut dyn FnMut(&str),
+    each: &mut dyn FnMut(StoredValue),
+) -> Result<(), EngineError> {
+    let connection = open(path)?;
+    connection.lines_of("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?.iter().for_each(|sql| text(sql));
+    for table in tables(&connection)? {
+        connection.query(&format!("SELECT {} FROM {}", table.columns, table.name), |row| {
+            (0..table.count).for_each(|column| each(StoredValue::of(&row.value(column))));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Replaces each value of a database's tables, and removes what is left of the old ones from the file. Constraints other than
+/// those of keys are not checked, and triggers do not fire.
+///
+/// # Errors
+/// SQLite's; refused if there are virtual tables. The file is then as it was, or unfinished.
+pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue) -> Result<(), EngineError> {
+    let connection = open(path)?;
+    let tables = tables(&connection)?;
+    connection.run("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN IMMEDIATE")?;
+    let mut triggers = Vec::new();
+    connection.query("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'", |row| {
+        triggers.push((quoted(&row.value(0).to_string()), row.value(1).to_string()));
+        Ok(())
+    })?;
+    triggers.iter().try_for_each(|(name, _)| connection.run(&format!("DROP TRIGGER {name}")))?;
+    for StoredTable { name, columns, count, has_row_numbers } in &tables {
+        let (row_number, places) = if *has_row_numbers { ("rowid, ", count + 1) } else { ("", *count) };
+        let held: Vec<_> = (0..places).map(|place| format!("c{place}")).collect();
+        connection.run(&format!("CREATE TEMP TABLE bourse_replaced({})", held.join(", ")))?;
+        let insert = format!("INSERT INTO temp.bourse_replaced VALUES ({})", vec!["?"; places].join(", "));
+        let (statement, _) = SqliteStatement::prepare(&connection, &insert, false)?;
+        let statement = statement.expect("an INSERT is not blank");
+        connection.query(&format!("SELECT {row_number}{columns} FROM {name}"), |row| {
+            let of = |place: usize| match StoredValue::of(&row.value(place)) {
+                number if *has_row_numbers && place == 0 => number,
+                value => replace(value),
+            };
+            let values: Vec<_> = (0..places).map(of).collect();
+            let values: Vec<_> = values.iter().map(StoredValue::borrowed).collect();
+            statement.run_with_each(&connection, &values, places)
+        })?;
+        drop(statement);
+        connection.run(&format!(
+            "DELETE FROM {name}; INSERT INTO {name}({row_number}{columns}) SELECT {} FROM temp.bourse_replaced ORDER BY 1; \
+             DROP TABLE temp.bourse_replaced",
+            held.join(", ")
+        ))?;
+    }
+    triggers.iter().try_for_each(|(_, sql)| connection.run(sql))?;
+    // Samples of values for the planner.
+    let samples =
+        connection.lines_of("SELECT name FROM sqlite_schema WHERE name IN ('sqlite_stat3', 'sqlite_stat4')")?;
+    samples.iter().try_for_each(|table| connection.run(&format!("DELETE FROM {table}")))?;
+    connection.run("COMMIT; VACUUM")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_replaced_with_their_keys_and_indexes_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let source = SqliteSource::file(SqliteLibrary, &path, true).unwrap();
+        let connection = SqliteConnection::open(&source, &SqliteOptions::FILE, &Default::default()).unwrap();
+        let schema = "PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;
+            CREATE TABLE a(id INTEGER PRIMARY KEY, n TEXT UNIQUE, twice AS (n || n));
+            CREATE TABLE \"b'\"\"c\"(k TEXT, v, PRIMARY KEY (k, v)) WITHOUT ROWID;
+            CREATE TABLE r(a INTEGER REFERENCES a ON DELETE CASCADE, s CHECK (s < 100));
+            CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO r VALUES (new.id, 50); END;
+            INSERT INTO a(id, n) VALUES (1, 'secret'), (2, 'secrets');
+            INSERT INTO \"b'\"\"c\" VALUES ('x', x'00ff'), ('y', 1.5)";
+        connection.run(schema).unwrap();
+        drop(connection);
+        let (mut texts, mut values) = (Vec::new(), Vec::new());
+        stored_values(&path, &mut |sql| texts.push(sql.to_owned()), &mut |value| values.push(value)).unwrap();
+        assert_eq!((texts.len(), values.len()), (4, 12), "{values:?}");
+        let replaced = |value| match value {
+            StoredValue::Int(number) => StoredValue::Int(3 - number % 3),
+            StoredValue::Text(text) => StoredValue::Text(text.replace("secret", "hidden")),
+            other => other,
+        };
+        replace_values(&path, &replaced).unwrap();
+        let connection = open(&path).unwrap();
+        assert_eq!(
+            connection.lines_of("SELECT id || twice FROM a ORDER BY n").unwrap(),
+            ["2hiddenhidden", "1hiddenshiddens"]
+        );
+        assert_eq!(connection.lines_of("SELECT a || ',' || s FROM r").unwrap(), ["2,1", "1,1"]);
+        assert_eq!(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'").unwrap(), "1");
+        assert_eq!(connection.text_of("PRAGMA integrity_check").unwrap(), "ok");
+        assert_eq!(connection.lines_of("PRAGMA foreign_key_check").unwrap(), Vec::<String>::new());
+        connection.run("CREATE VIRTUAL TABLE f USING fts5(x)").unwrap();
+        drop(connection);
+        assert!(!std::fs::read(&path).unwrap().windows(6).any(|bytes| bytes == b"secret"));
+        let refused = replace_values(&path, &replaced).unwrap_err();
+        assert!(refused.message().contains("the virtual table f"), "{refused}");
+    }
+}

@@ -1,0 +1,50 @@
+/* Copies of databases, as they are before the program's first statement. */
+#include "trace.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+unsigned copied(struct library *library, const char *path, int flags, const char *vfs, char *copy, size_t size) {
+    if (!path || !*path) return IN_MEMORY;
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    char to[PATH_MAX], part[PATH_MAX + 8], guard[PATH_MAX + 8];
+    snprintf(copy, size, "databases/%.200s-%08x", base, (uint32_t)digest(0, path, strlen(path)));
+    snprintf(to, sizeof to, "%s/%s", recorded_to, copy);
+    struct stat found_file;
+    if (stat(to, &found_file) == 0) return found_file.st_size ? COPIED : NEW;
+    /* Other processes wait until the first one has a copy, which is of the time before all of them. */
+    snprintf(guard, sizeof guard, "%s.lock", to);
+    snprintf(part, sizeof part, "%s.part", to);
+    int held = open(guard, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (held >= 0) flock(held, LOCK_EX);
+    unsigned state = MISSING;
+    sqlite3 *source = NULL, *target = NULL;
+    struct library *before = enter(library);
+    if (stat(to, &found_file) == 0) state = found_file.st_size ? COPIED : NEW;
+    else if (stat(path, &found_file) != 0 || found_file.st_size == 0) {
+        int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        if (fd >= 0) close(fd), state = NEW;
+    } else if (library->open_v2(path, &source, flags & OPEN_READONLY ? OPEN_READONLY : OPEN_READWRITE, vfs) == OK &&
+               library->open_v2(part, &target, OPEN_READWRITE | OPEN_CREATE, NULL) == OK) {
+        library->db_config(source, 1006, 1, NULL); /* no checkpoint when it is closed: the original stays as it is */
+        sqlite3_backup *backup = library->backup_init(target, "main", source, "main");
+        int code = 0;
+        for (int try = 0; backup && try < 1000 && (code = library->backup_step(backup, -1)) != DONE; try++) {
+            if ((code & 0xFF) != 5 && (code & 0xFF) != 6) break;
+            nanosleep(&(struct timespec){0, 10000000}, NULL);
+        }
+        if (backup && library->backup_finish(backup) == OK && code == DONE) state = COPIED;
+    }
+    if (source) library->close(source);
+    if (target) library->close(target);
+    leave(before);
+    if (state == COPIED && stat(to, &found_file) != 0 && rename(part, to) != 0) state = MISSING;
+    if (state == MISSING) unlink(part), *copy = 0;
+    if (held >= 0) unlink(guard), close(held);
+    return state;
+}

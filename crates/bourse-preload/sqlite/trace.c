@@ -1,0 +1,580 @@
+/*
+ * The trace of a process: its file, and the connections and statements that it is about. Its format is
+ * described, and read, by the crate bourse-trace.
+ *
+ * The file is written through memory that is mapped from it, so that a killed process loses nothing that was recorded, and
+ * recording needs no call of the system. A record's first byte, which is not 0, is written last. Space is allocated before
+ * it is written to: a full disk ends the recording, not the program.
+ */
+#include "trace.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+__thread int depth __attribute__((tls_model("initial-exec")));
+__thread struct library *within __attribute__((tls_model("initial-exec")));
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+char recorded_to[PATH_MAX - 600];
+static bool by_extension;
+static enum { OFF, READY, WRITING, STOPPED } state;
+static unsigned process = 1; /* forks before this process, which all that was recorded before is not of */
+
+/* ---- the file ---- */
+
+#define CHUNK ((size_t)1 << 20)
+#define SPARE 512 /* bytes that stay for a last note */
+static int file = -1;
+static uint8_t *window;
+static size_t window_at, window_size, at; /* positions in the file */
+static uint8_t *body;                     /* the record that is being made */
+static size_t used, room;
+static bool incomplete; /* whether there was no memory for it */
+static uint64_t began_at, last;
+static uint64_t connections;
+
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xC2B2AE3D27D4EB4Fu);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t digest(uint64_t digest, const void *bytes, size_t length) {
+    const uint8_t *from = bytes;
+    digest = mix(digest, length);
+    for (; length >= 8; from += 8, length -= 8) {
+        uint64_t word;
+        memcpy(&word, from, 8);
+        digest = mix(digest, word);
+    }
+    if (length) {
+        uint64_t word = 0;
+        memcpy(&word, from, length);
+        digest = mix(digest, word);
+    }
+    return digest;
+}
+
+static bool has_room(size_t more) {
+    if (room - used >= more) return true;
+    size_t wanted = (used + more) * 2 + 256;
+    uint8_t *larger = realloc(body, wanted);
+    if (!larger) return !(incomplete = true);
+    body = larger;
+    room = wanted;
+    return true;
+}
+
+/* A record begins with room for its numbers, and has as much behind whatever else is put. */
+#define NUMBERS 192
+static inline void put_number(uint64_t number) {
+    for (; number >= 0x80; number >>= 7) body[used++] = (uint8_t)number | 0x80;
+    body[used++] = (uint8_t)number;
+}
+static inline void put_signed(int64_t number) { put_number((uint64_t)number << 1 ^ (uint64_t)(number >> 63)); }
+static inline void put_bytes(const void *bytes, size_t length) {
+    if (!has_room(length + NUMBERS) || !length) return;
+    memcpy(body + used, bytes, length);
+    used += length;
+}
+static void put_string(const char *text) {
+    size_t length = text ? strlen(text) : 0;
+    put_number(length);
+    put_bytes(text, length);
+}
+
+/* Maps the file from the next record on, with that much space behind. */
+static bool extend(size_t wanted) {
+    size_t from = at & ~(size_t)4095, size = (at - from + wanted + SPARE + CHUNK) & ~(size_t)4095;
+    if ((errno = posix_fallocate(file, (off_t)from, (off_t)size))) return false;
+    void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, (off_t)from);
+    if (mapped == MAP_FAILED) return false;
+    if (window) munmap(window, window_size);
+    window = mapped;
+    window_at = from;
+    window_size = size;
+    return true;
+}
+
+static void append(void) {
+    uint8_t length[10];
+    size_t count = 0;
+    for (uint64_t left = used; count == 0 || left; left >>= 7) length[count++] = (uint8_t)(left & 0x7F) | (left >> 7 ? 0x80 : 0);
+    uint32_t check = (uint32_t)digest(0, body, used);
+    uint8_t *to = window + (at - window_at);
+    memcpy(to + count, body, used);
+    memcpy(to + count + used, &check, sizeof check);
+    memcpy(to + 1, length + 1, count - 1);
+    __atomic_store_n(to, length[0], __ATOMIC_RELEASE);
+    at += count + used + sizeof check;
+}
+
+static unsigned thread_number(void) {
+    static atomic_uint threads;
+    static __thread unsigned number __attribute__((tls_model("initial-exec")));
+    static __thread unsigned of __attribute__((tls_model("initial-exec")));
+    if (of != process) {
+        of = process;
+        number = ++threads;
+    }
+    return number;
+}
+
+static void begin_record(uint8_t kind) {
+    used = 0;
+    incomplete = false;
+    body[used++] = kind;
+}
+static void begin_event(uint8_t kind, uint64_t time, uint64_t connection) {
+    begin_record(kind);
+    put_signed((int64_t)(time - last));
+    last = time;
+    put_number(connection);
+    put_number(thread_number());
+}
+
+/* Ends the recording for a reason. */
+static void stop(const char *why) {
+    char text[200];
+    snprintf(text, sizeof text, "%s: %s; nothing is recorded from here on", why, strerror(errno));
+    if (state == WRITING) {
+        begin_event(6, now(), 0);
+        put_number(TROUBLE);
+        put_signed(errno);
+        put_string(text);
+        if (at + used + 16 <= window_at + window_size) append();
+    }
+    state = STOPPED;
+}
+
+static void end_record(void) {
+    if (state != WRITING) return;
+    if (incomplete) return stop("a record cannot be made");
+    if (at + used + 14 + SPARE > window_at + window_size && !extend(used + 14)) return stop("the trace cannot be extended");
+    append();
+}
+
+/* Begins the file, unless it is there; false if nothing is recorded. */
+static bool is_writing(void) {
+    if (state != READY) return state == WRITING;
+    char name[PATH_MAX];
+    for (int number = 1; file < 0 && number < 1000; number++) {
+        snprintf(name, sizeof name, "%s/%d-%d.trace", recorded_to, (int)getpid(), number);
+        file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file < 0 && errno != EEXIST) break;
+    }
+    at = 0;
+    if (file < 0 || !has_room(2 * NUMBERS) || !extend(64)) {
+        stop("no trace can be written");
+        return false;
+    }
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    began_at = last = now();
+    uint32_t words[4] = {1, (uint32_t)getpid(), (uint32_t)getppid(), by_extension};
+    uint64_t longs[2] = {(uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec, began_at};
+    memcpy(window, "BOURSETR", 8);
+    memcpy(window + 8, words, sizeof words);
+    memcpy(window + 24, longs, sizeof longs);
+    at = 40;
+    state = WRITING;
+    return true;
+}
+
+/* ---- texts, by their digests ---- */
+
+static struct text {
+    uint64_t digest, number;
+} *texts;
+static size_t text_count, text_room;
+
+static struct text *place_of(uint64_t digest) {
+    size_t at = digest & (text_room - 1);
+    while (texts[at].digest && texts[at].digest != digest) at = (at + 1) & (text_room - 1);
+    return texts + at;
+}
+
+/* The number of a text, which is recorded if it is new. */
+static uint64_t text_number(const char *sql, size_t length, bool read_only) {
+    if (text_count * 2 >= text_room) {
+        struct text *old = texts;
+        size_t count = text_room;
+        struct text *larger = calloc(count ? count * 2 : 1024, sizeof *larger);
+        if (!larger) return stop("no memory for the texts of statements"), 0;
+        texts = larger;
+        text_room = count ? count * 2 : 1024;
+        for (size_t i = 0; i < count; i++)
+            if (old[i].digest) *place_of(old[i].digest) = old[i];
+        free(old);
+    }
+    uint64_t number = digest(read_only, sql, length) | 1;
+    struct text *found = place_of(number);
+    if (!found->digest) {
+        *found = (struct text){number, text_count++};
+        begin_record(1);
+        put_number(read_only);
+        put_number(length);
+        put_bytes(sql, length);
+        end_record();
+    }
+    return found->number;
+}
+
+/* ---- connections and statements, by their addresses ---- */
+
+#define BUCKETS 8192
+static struct entry *connection_at[BUCKETS], *statement_at[BUCKETS];
+static atomic_uint removed = 1; /* counts removals: what a thread remembers is valid while nothing was removed */
+
+static struct entry **bucket_of(struct entry **buckets, const void *key) {
+    return buckets + (mix((uintptr_t)key, 0) & (BUCKETS - 1));
+}
+static void *found(struct entry **buckets, const void *key) {
+    struct entry *entry = *bucket_of(buckets, key);
+    while (entry && entry->key != key) entry = entry->next;
+    return entry;
+}
+static void insert(struct entry **buckets, struct entry *entry) {
+    struct entry **bucket = bucket_of(buckets, entry->key);
+    entry->next = *bucket;
+    *bucket = entry;
+}
+static void take_out(struct entry **buckets, struct entry *entry) {
+    struct entry **at = bucket_of(buckets, entry->key);
+    while (*at && *at != entry) at = &(*at)->next;
+    if (*at) *at = entry->next;
+    removed++;
+}
+
+struct connection *connection_of(const void *db) {
+    if (state == OFF) return NULL;
+    pthread_mutex_lock(&lock);
+    struct connection *connection = found(connection_at, db);
+    pthread_mutex_unlock(&lock);
+    return connection;
+}
+
+struct statement *statement_of(const void *stmt) {
+    static __thread const void *key __attribute__((tls_model("initial-exec")));
+    static __thread struct statement *last_found __attribute__((tls_model("initial-exec")));
+    static __thread unsigned when __attribute__((tls_model("initial-exec")));
+    if (state == OFF || !stmt) return NULL;
+    if (key == stmt && when == removed) return last_found;
+    pthread_mutex_lock(&lock);
+    struct statement *statement = found(statement_at, stmt);
+    if (statement) key = stmt, last_found = statement, when = removed;
+    pthread_mutex_unlock(&lock);
+    return statement;
+}
+
+bool is_recording(void) { return state == READY || state == WRITING; }
+
+/* ---- what is recorded ---- */
+
+static void record_opened(struct connection *connection, const char *name, unsigned base) {
+    sqlite3 *db = (sqlite3 *)connection->entry.key;
+    connection->number = ++connections;
+    connection->process = process;
+    const char *path = connection->library->db_filename(db, "main");
+    begin_event(2, now(), connection->number);
+    put_number(connection->flags);
+    put_number(base);
+    put_string(name ? name : path);
+    put_string(path);
+    put_string(connection->vfs);
+    put_string(connection->library->libversion());
+    put_string(connection->copy);
+    end_record();
+}
+
+/* Whether the connection can be recorded in this process's trace. */
+static bool is_known(struct connection *connection) {
+    if (!is_writing()) return false;
+    if (connection && connection->process != process) record_opened(connection, NULL, INHERITED);
+    return state == WRITING;
+}
+
+struct connection *opened(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs) {
+    if (!is_recording()) return NULL;
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (!connection) return NULL;
+    *connection = (struct connection){.entry = {db, NULL}, .library = library, .flags = (uint64_t)flags, .users = 1};
+    connection->vfs = vfs ? strdup(vfs) : NULL;
+    const char *path = library->db_filename(db, "main");
+    connection->base = copied(library, path, flags, vfs, connection->copy, sizeof connection->copy);
+    pthread_mutex_lock(&lock);
+    insert(connection_at, &connection->entry);
+    if (is_writing()) record_opened(connection, name, connection->base);
+    pthread_mutex_unlock(&lock);
+    if (connection->base == MISSING) noted(connection, TROUBLE, 0, "the database could not be copied");
+    return connection;
+}
+
+static void released(struct connection *connection) {
+    if (--connection->users) return;
+    free((void *)connection->vfs);
+    free(connection);
+}
+
+void closed(struct connection *connection) {
+    pthread_mutex_lock(&lock);
+    take_out(connection_at, &connection->entry);
+    if (is_known(connection)) {
+        begin_event(3, now(), connection->number);
+        end_record();
+    }
+    released(connection);
+    pthread_mutex_unlock(&lock);
+}
+
+void noted(struct connection *connection, enum note note, int64_t number, const char *name) {
+    if (!is_recording()) return;
+    pthread_mutex_lock(&lock);
+    if (is_known(connection)) {
+        begin_event(6, now(), connection ? connection->number : 0);
+        put_number(note);
+        put_signed(number);
+        put_string(name);
+        end_record();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void name_text(struct statement *statement, sqlite3_stmt *stmt) {
+    struct library *library = statement->connection->library;
+    const char *sql = library->sql(stmt);
+    statement->process = process;
+    statement->text = text_number(sql ? sql : "", sql ? strlen(sql) : 0, library->stmt_readonly(stmt));
+}
+
+/* Whether a statement begins with that word, in small letters, behind spaces and comments. */
+static bool begins_with(const char *sql, const char *word) {
+    while (sql && *sql) {
+        if (strchr(" \t\n\r\f;", *sql)) sql++;
+        else if (sql[0] == '-' && sql[1] == '-') sql = strchr(sql, '\n');
+        else if (sql[0] == '/' && sql[1] == '*') sql = strstr(sql + 2, "*/") ? strstr(sql + 2, "*/") + 2 : NULL;
+        else return strncasecmp(sql, word, strlen(word)) == 0;
+    }
+    return false;
+}
+
+struct statement *prepared(struct connection *connection, sqlite3_stmt *stmt) {
+    if (!is_recording()) return NULL;
+    struct library *library = connection->library;
+    struct statement *statement = calloc(1, sizeof *statement);
+    if (!statement) return NULL;
+    statement->entry.key = stmt;
+    statement->connection = connection;
+    statement->db = (sqlite3 *)connection->entry.key;
+    statement->attaches = begins_with(library->sql(stmt), "attach");
+    int values = library->bind_parameter_count(stmt);
+    statement->value = values > 0 ? calloc((size_t)values, sizeof *statement->value) : NULL;
+    statement->values = statement->value ? (unsigned)values : 0;
+    pthread_mutex_lock(&lock);
+    if (is_writing()) name_text(statement, stmt);
+    connection->users++;
+    insert(statement_at, &statement->entry);
+    pthread_mutex_unlock(&lock);
+    return statement;
+}
+
+void refused(struct connection *connection, const char *sql, size_t length) {
+    if (!is_recording()) return;
+    sqlite3 *db = (sqlite3 *)connection->entry.key;
+    pthread_mutex_lock(&lock);
+    if (is_known(connection)) {
+        uint64_t text = text_number(sql, length, false);
+        begin_event(5, now(), connection->number);
+        put_number(text);
+        put_number((unsigned)connection->library->extended_errcode(db));
+        put_string(connection->library->errmsg(db));
+        end_record();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void finalized(struct statement *statement) {
+    pthread_mutex_lock(&lock);
+    take_out(statement_at, &statement->entry);
+    released(statement->connection);
+    pthread_mutex_unlock(&lock);
+    for (unsigned i = 0; i < statement->values; i++) free(statement->value[i].bytes);
+    free(statement->value);
+    free(statement);
+}
+
+void began(struct statement *statement) {
+    struct library *library = statement->connection->library;
+    statement->running = true;
+    statement->rows = 0;
+    statement->autocommit = library->get_autocommit(statement->db);
+    statement->changes = library->total_changes(statement->db);
+    statement->begun = now();
+}
+
+void gave_row(struct statement *statement) {
+    struct library *library = statement->connection->library;
+    sqlite3_stmt *stmt = (sqlite3_stmt *)statement->entry.key;
+    /* Values are read unprotected: no other thread may use the connection meanwhile. */
+    sqlite3_mutex *mutex = library->db_mutex(statement->db);
+    library->mutex_enter(mutex);
+    int columns = library->data_count(stmt);
+    uint64_t row = (uint64_t)columns;
+    for (int i = 0; i < columns; i++) {
+        sqlite3_value *value = library->column_value(stmt, i);
+        switch (library->value_type(value)) {
+        case INTEGER: row = mix(row + INT_VALUE, (uint64_t)library->value_int64(value)); break;
+        case FLOAT: {
+            double real = library->value_double(value);
+            uint64_t word;
+            memcpy(&word, &real, 8);
+            row = mix(row + REAL_VALUE, word);
+            break;
+        }
+        case TEXT: {
+            const void *text = library->value_text(value);
+            row = digest(row + TEXT_VALUE, text, text ? (size_t)library->value_bytes(value) : 0);
+            break;
+        }
+        case BLOB: {
+            const void *blob = library->value_blob(value);
+            row = digest(row + BLOB_VALUE, blob, blob ? (size_t)library->value_bytes(value) : 0);
+            break;
+        }
+        default: row = mix(row, 0);
+        }
+    }
+    library->mutex_leave(mutex);
+    statement->ordered = statement->rows ? mix(statement->ordered, row) : row;
+    statement->unordered = statement->rows ? statement->unordered + row : row;
+    statement->rows++;
+}
+
+/* Copies the databases that are attached by now. */
+static void attached(struct connection *connection) {
+    struct library *library = connection->library;
+    sqlite3 *db = (sqlite3 *)connection->entry.key;
+    if (!library->db_name) return noted(connection, TROUBLE, 0, "SQLite is older than 3.39: an attached database is not copied");
+    const char *name;
+    for (int i = 2; (name = library->db_name(db, i)); i++) {
+        const char *path = library->db_filename(db, name);
+        if (!path || !*path) continue;
+        char copy[320] = "", both[PATH_MAX + 400];
+        if (copied(library, path, (int)connection->flags, NULL, copy, sizeof copy) == MISSING)
+            noted(connection, TROUBLE, 0, "an attached database could not be copied");
+        snprintf(both, sizeof both, "%s\t%s", path, copy);
+        noted(connection, ATTACHED, 0, both);
+    }
+}
+
+void ended(struct statement *statement, int code, bool complete) {
+    struct connection *connection = statement->connection;
+    struct library *library = connection->library;
+    statement->running = false;
+    if (!is_recording()) return;
+    uint64_t time = now();
+    uint64_t bits = (statement->autocommit ? BEFORE : 0) | (library->get_autocommit(statement->db) ? AFTER : 0) |
+                    (statement->used ? 0 : FIRST) | (complete ? COMPLETE : 0) | (statement->from_text ? FROM_TEXT : 0);
+    int changes = (int)((unsigned)library->total_changes(statement->db) - (unsigned)statement->changes);
+    statement->used = true;
+    pthread_mutex_lock(&lock);
+    if (is_known(connection)) {
+        if (statement->process != process) name_text(statement, (sqlite3_stmt *)statement->entry.key);
+        begin_event(4, time, connection->number);
+        put_number(statement->text);
+        put_number(bits);
+        put_number(time - statement->begun);
+        put_number((unsigned)code);
+        put_number(statement->rows);
+        if (statement->rows > 0) put_bytes(&statement->ordered, 8);
+        if (statement->rows > 1) put_bytes(&statement->unordered, 8);
+        put_number(changes > 0 ? (unsigned)changes : 0);
+        put_number(statement->values);
+        for (unsigned i = 0; i < statement->values; i++) {
+            struct value *value = statement->value + i;
+            if (!has_room(NUMBERS)) break;
+            put_number(value->type);
+            switch (value->type) {
+            case INT_VALUE: put_signed(value->number); break;
+            case REAL_VALUE: put_bytes(&value->real, 8); break;
+            case TEXT_VALUE:
+            case BLOB_VALUE: put_number(value->length), put_bytes(value->bytes, value->length); break;
+            case ZEROS_VALUE: put_number(value->length); break;
+            }
+        }
+        end_record();
+    }
+    pthread_mutex_unlock(&lock);
+    if (statement->attaches && code == OK) attached(connection);
+}
+
+void store(struct statement *statement, int index, uint8_t type, const void *bytes, uint64_t length) {
+    if (index < 1 || (unsigned)index > statement->values || statement->running) return;
+    struct value *value = statement->value + index - 1;
+    value->type = type;
+    value->length = length;
+    if (type != TEXT_VALUE && type != BLOB_VALUE) return;
+    if (value->room < length) {
+        char *larger = realloc(value->bytes, length);
+        if (!larger) {
+            value->type = POINTER_VALUE;
+            return noted(statement->connection, TROUBLE, 0, "no memory for a bound value");
+        }
+        value->bytes = larger;
+        value->room = length;
+    }
+    if (length) memcpy(value->bytes, bytes, length);
+}
+
+/* ---- begin and end ---- */
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+
+/* A forked process has a trace of its own, which begins with the first thing recorded. */
+static void in_child(void) {
+    pthread_mutex_init(&lock, NULL);
+    if (window) munmap(window, window_size);
+    if (file >= 0) close(file);
+    window = NULL;
+    window_size = window_at = at = 0;
+    file = -1;
+    free(texts);
+    texts = NULL;
+    text_count = text_room = connections = 0;
+    process++;
+    if (state == WRITING) state = READY;
+}
+
+void record_to(const char *to, bool extension) {
+    if (state != OFF || strlen(to) >= sizeof recorded_to) return;
+    strcpy(recorded_to, to);
+    by_extension = extension;
+    state = READY;
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+__attribute__((destructor)) static void end(void) {
+    pthread_mutex_lock(&lock);
+    if (state == WRITING) {
+        begin_event(7, now(), 0);
+        end_record();
+        if (ftruncate(file, (off_t)at) != 0) errno = 0; /* zeros behind the end are read as the end */
+    }
+    if (state != OFF) state = STOPPED;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,122 @@
+//! `bourse record show`: what is in a trace, and what of it cannot be replayed.
+
+use super::folder::traces;
+use crate::failure::Failure;
+use crate::output::{has_color, terminal_width};
+use bourse_report::{Sheet, TableCell};
+use bourse_trace::{Note, StatementSummary, TraceBase, TraceError};
+use bourse_verdict::units::{count, counted, duration_ns, printable};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Draws the summary of a trace with so many statements.
+pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
+    let unreadable = |error: TraceError| {
+        let newer = matches!(error, TraceError::Newer { .. });
+        let refused = Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())));
+        if newer { refused.hint("a newer bourse reads it") } else { refused }
+    };
+    let traces = traces(path).map_err(|error| unreadable(error.into()))?;
+    if traces.is_empty() {
+        return Err(Failure::usage(format!("there is no trace in {}", printable(&path.display().to_string())))
+            .hint("`bourse record -- PROGRAM` records one"));
+    }
+    let mut processes = Vec::new();
+    let mut connections = Vec::new();
+    let mut statements: BTreeMap<String, StatementSummary> = BTreeMap::new();
+    let mut missing: BTreeMap<String, u64> = BTreeMap::new();
+    for trace in &traces {
+        let read = trace.read(|_| ()).map_err(&unreadable)?;
+        let process = read.head.process.to_string();
+        let found = &read.summary;
+        let how = if read.head.by_extension { "extension" } else { "preloaded" };
+        processes.push(
+            [
+                process.clone(),
+                how.to_owned(),
+                duration_ns(found.end_ns as f64),
+                count(found.threads.len() as u64),
+                count(found.executions),
+                count(found.transactions),
+                count(found.rows),
+                count(found.changes),
+                count(found.errors),
+                read.incompleteness().unwrap_or_default(),
+            ]
+            .map(|it| TableCell::text(&it))
+            .to_vec(),
+        );
+        for (number, opened) in &found.opened {
+            let base = match opened.base {
+                TraceBase::Memory => "began empty: in memory or temporary",
+                TraceBase::Copied => "copied",
+                TraceBase::New => "began empty: new file",
+                TraceBase::Missing => "not copied: cannot be replayed",
+                TraceBase::Inherited => "open connection of the parent: cannot be replayed",
+            };
+            let name = if opened.path.is_empty() { &opened.name } else { &opened.path };
+            let number = number.to_string();
+            let cells: [&str; 5] = [&process, &number, name, base, &opened.library];
+            connections.push(cells.map(|it| TableCell::text(&printable(it))).to_vec());
+        }
+        for ((note, name), times) in found.notes.iter().filter(|((note, _), _)| note.hinders_replay()) {
+            if !matches!(note, Note::Function | Note::Collation | Note::Module) {
+                *missing.entry(format!("{}: {name}", note.words())).or_default() += times;
+            }
+        }
+        for statement in &found.statements {
+            for (note, name) in found.foreign_names(&statement.text.sql) {
+                *missing.entry(format!("{}: {name}: executions", note.words())).or_default() += statement.executions;
+            }
+            if statement.has_pointers {
+                *missing.entry("bound pointers: executions".to_owned()).or_default() += statement.executions;
+            }
+            let all = statements.entry(statement.text.sql.clone()).or_insert_with(|| StatementSummary {
+                text: statement.text.clone(),
+                executions: 0,
+                errors: 0,
+                rows: 0,
+                duration_ns: 0,
+                has_pointers: false,
+            });
+            all.executions += statement.executions;
+            all.errors += statement.errors;
+            all.rows += statement.rows;
+            all.duration_ns += statement.duration_ns;
+        }
+    }
+    let with_literals = statements.values().filter(|it| it.text.has_literals()).count() as u64;
+    let texts = statements.len();
+    let mut statements: Vec<_> = statements.into_values().collect();
+    statements.sort_by_key(|it| std::cmp::Reverse(it.duration_ns));
+    let rows = statements.iter().take(most).map(|it| {
+        let [executions, rows, errors] = [it.executions, it.rows, it.errors].map(count);
+        let sql: String = it.text.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
+        let mut cells =
+            [executions, duration_ns(it.duration_ns as f64), rows, errors].map(|it| TableCell::text(&it)).to_vec();
+        cells.push(TableCell::code(&sql));
+        cells
+    });
+    let mut sheet = Sheet::new("Trace", "")
+        .table(
+            &["process", "recorded", "for", "threads", "executions", "transactions", "rows", "changes", "errors", "end"],
+            processes,
+        )
+        .table(&["process", "connection", "database", "at the beginning", "SQLite"], connections)
+        .paragraph(format!(
+            "{}, {} with values in the text; a transaction here has several statements; time is from the first step to the \
+             end, with the program's own between rows.",
+            counted(texts as u64, "statement", "statements"),
+            count(with_literals),
+        ))
+        .table(&["executions", "time", "rows", "errors", "statement"], rows.collect());
+    if !missing.is_empty() {
+        let rows = missing
+            .iter()
+            .map(|(what, times)| vec![TableCell::text(&printable(what)), TableCell::text(&count(*times))]);
+        sheet = sheet
+            .paragraph("A replay lacks these; a statement that needs one is left out, counted, and named:")
+            .table(&["what", "times"], rows.collect());
+    }
+    Ok(sheet.terminal(terminal_width(), has_color(), true))
+}

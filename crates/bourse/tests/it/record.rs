@@ -1,0 +1,351 @@
+//! `bourse record`: traces of programs that use the system's SQLite.
+
+use super::{bourse, output, text};
+use bourse_trace::digest::{self, RowsDigest};
+use bourse_trace::{EventKind, Execution, Note, Opened, Record, TraceBase, TraceReader, TraceValue};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Reason that a program cannot be recorded here; `None` if it can.
+fn missing(program: &str, probe: &[&str]) -> Option<String> {
+    if let Err(why) = bourse_preload::SQLITE_CALLS.bytes() {
+        return Some(why.to_owned());
+    }
+    let works = Command::new(program).args(probe).output().is_ok_and(|it| it.status.success());
+    (!works).then(|| format!("there is no {program} that loads SQLite"))
+}
+
+fn no_python() -> Option<String> {
+    missing("python3", &["-c", "import sqlite3"])
+}
+
+fn no_shell() -> Option<String> {
+    missing("sqlite3", &[":memory:", "SELECT 1"])
+}
+
+/// Traces of a folder, each with its records before the first error.
+fn traces(folder: &Path) -> Vec<Vec<Record>> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).expect("a folder").map(|it| it.expect("a file").path()).collect();
+    files.retain(|it| it.extension().is_some_and(|ending| ending == "trace"));
+    files.sort();
+    let read = |path: &PathBuf| {
+        let bytes = fs::read(path).expect("a trace");
+        TraceReader::new(&bytes[..]).expect("a trace").map_while(Result::ok).collect()
+    };
+    files.iter().map(read).collect()
+}
+
+fn texts(trace: &[Record]) -> Vec<&str> {
+    trace.iter().filter_map(|it| if let Record::Text(text) = it { Some(text.sql.as_str()) } else { None }).collect()
+}
+
+fn executions<'t>(trace: &'t [Record], sql: &str) -> Vec<&'t Execution> {
+    let texts = texts(trace);
+    let of = |it: &'t Record| match it {
+        Record::Event(event) => match &event.kind {
+            EventKind::Executed(it) if texts[it.text as usize].contains(sql) => Some(it),
+            _ => None,
+        },
+        Record::Text(_) => None,
+    };
+    trace.iter().filter_map(of).collect()
+}
+
+fn opened(trace: &[Record]) -> Vec<&Opened> {
+    let of = |it| match it {
+        &Record::Event(bourse_trace::Event { kind: EventKind::Opened(ref opened), .. }) => Some(opened),
+        _ => None,
+    };
+    trace.iter().filter_map(of).collect()
+}
+
+fn has_ended(trace: &[Record]) -> bool {
+    matches!(trace.last(), Some(Record::Event(event)) if event.kind == EventKind::Ended)
+}
+
+fn python(folder: &Path, options: &[&str], program: &str) -> std::process::Output {
+    output(folder, &[&["record", "-o", "t"], options, &["--", "python3", "-c", program]].concat())
+}
+
+#[test]
+fn a_program_in_python_is_recorded_with_values_rows_errors_and_transactions() {
+    if let Some(why) = no_python() {
+        let name = "record::a_program_in_python_is_recorded_with_values_rows_errors_and_transactions";
+        return bourse_testkit::skipped(name, &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let made = "import sqlite3\nc = sqlite3.connect('x.db')\n\
+                c.execute('CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)')\nc.execute(\"INSERT INTO t VALUES (1, 'old', NULL)\")\nc.commit()";
+    assert!(Command::new("python3").args(["-c", made]).current_dir(folder).status().expect("it runs").success());
+    let before = fs::read(folder.join("x.db")).expect("a database");
+    let program = "
+import sqlite3, sys
+c = sqlite3.connect('x.db')
+with c:
+    for i in range(3):
+        c.execute('INSERT INTO t(a, b) VALUES (?, :b)', ('näme %d' % i, i * 1.5))
+rows = c.execute('SELECT a, b, id FROM t WHERE id > ? ORDER BY id', (1,)).fetchall()
+c.execute('SELECT id FROM t').fetchone()
+c.execute('SELECT ?, ?', (b'\\0\\xff', None)).fetchall()
+for wrong in ['SELECT nope FROM t', 'INSERT INTO t(id) VALUES (1)']:
+    try: c.execute(wrong)
+    except sqlite3.Error as error: print(error)
+c.rollback()
+c.create_function('twice', 1, lambda x: 2 * x)
+c.execute('SELECT twice(4)').fetchall()
+c.execute('ATTACH ? AS other', ('y.db',))
+c.close()
+sys.exit(7)
+";
+    let ended = python(folder, &[], program);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(7), "{said}");
+    assert_eq!(text(&ended.stdout), "no such column: nope\nUNIQUE constraint failed: t.id\n");
+    assert!(said.contains("1 process, 1 connection,") && said.contains("2 errors"), "{said}");
+    let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace: {said}") };
+    assert!(has_ended(trace));
+    let inserts = executions(trace, "VALUES (?, :b)");
+    assert_eq!(inserts.len(), 3);
+    assert_eq!(inserts[2].values, [TraceValue::Text("näme 2".into()), TraceValue::Real(3.0)]);
+    assert!(inserts.iter().all(|it| it.changes == 1 && it.code == 0 && it.is_complete && !it.autocommit_after));
+    assert!(executions(trace, "COMMIT").iter().all(|it| !it.autocommit_before && it.autocommit_after));
+    let mut digest = RowsDigest::default();
+    for id in 0..3 {
+        let row = [
+            TraceValue::Text(format!("näme {id}").into_bytes()),
+            TraceValue::Real(id as f64 * 1.5),
+            TraceValue::Int(id + 2),
+        ];
+        digest.add(digest::row(3, &row));
+    }
+    assert_eq!(executions(trace, "WHERE id > ?")[0].rows, digest);
+    let first_only = executions(trace, "SELECT id FROM t");
+    assert_eq!((first_only.len(), first_only[0].is_complete), (1, false));
+    assert_eq!(executions(trace, "SELECT ?, ?")[0].values, [TraceValue::Blob(vec![0, 255]), TraceValue::Null]);
+    assert_eq!(executions(trace, "INTO t(id)")[0].code, 1555, "the extended code of a primary key");
+    let noted = |note: Note, name: &str| {
+        trace.iter().any(|it| {
+            matches!(it, Record::Event(event) if matches!(&event.kind,
+                EventKind::Noted { note: found, name: of, .. } if *found == note && of.contains(name)))
+        })
+    };
+    assert!(noted(Note::Function, "twice") && noted(Note::Attached, "/y.db\tdatabases/y.db-"), "{trace:#?}");
+    let [connection] = &opened(trace)[..] else { panic!("one connection") };
+    assert_eq!((connection.base, connection.name.as_str()), (TraceBase::Copied, "x.db"));
+    assert_eq!(fs::read(folder.join("t").join(&connection.copy)).expect("a copy").len(), before.len());
+    let shown = output(folder, &["record", "show", "t"]);
+    let shown = text(&shown.stdout);
+    for words in
+        ["SELECT twice(4)", "SQL function of the program: twice", "copied", "INSERT INTO t(a, b) VALUES (?, :b)"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let again = python(folder, &[], "pass");
+    assert_eq!(again.status.code(), Some(1));
+    assert!(text(&again.stderr).contains("-o chooses another folder"), "{}", text(&again.stderr));
+}
+
+#[test]
+fn a_killed_program_leaves_all_that_it_finished() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::a_killed_program_leaves_all_that_it_finished", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let program = "
+import sqlite3, os, signal
+c = sqlite3.connect('x.db', isolation_level=None)
+c.execute('PRAGMA journal_mode=WAL')
+c.execute('CREATE TABLE t(a)')
+for i in range(1000):
+    c.execute('INSERT INTO t VALUES (?)', (i,))
+os.kill(os.getpid(), signal.SIGKILL)
+";
+    let ended = python(folder.path(), &[], program);
+    assert_eq!(ended.status.code(), Some(137));
+    assert!(text(&ended.stderr).contains("the process was killed"), "{}", text(&ended.stderr));
+    let [trace] = &traces(&folder.path().join("t"))[..] else { panic!("one process, one trace") };
+    let inserts = executions(trace, "INSERT");
+    assert_eq!(inserts.len(), 1000);
+    assert_eq!(inserts[999].values, [TraceValue::Int(999)]);
+    assert!(!has_ended(trace));
+    let [connection] = &opened(trace)[..] else { panic!("one connection") };
+    assert_eq!(connection.base, TraceBase::New);
+    let files = fs::read_dir(folder.path().join("t")).expect("a folder");
+    let longest = files.map(|it| it.expect("a file").metadata().expect("its size").len()).max();
+    assert!(longest.expect("files") < 100_000, "the space that was allocated ahead is given back");
+}
+
+#[test]
+fn forks_threads_and_several_connections_are_told_apart() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::forks_threads_and_several_connections_are_told_apart", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let program = "
+import sqlite3, os, threading
+def work(name):
+    c = sqlite3.connect('x.db', timeout=60, isolation_level=None)
+    for i in range(200):
+        c.execute('INSERT INTO t VALUES (?, ?)', (name, i))
+    c.close()
+main = sqlite3.connect('x.db', isolation_level=None)
+main.execute('PRAGMA journal_mode=DELETE')
+main.execute('CREATE TABLE t(a, b)')
+threads = [threading.Thread(target=work, args=('thread %d' % i,)) for i in range(2)]
+for it in threads: it.start()
+for it in threads: it.join()
+child = os.fork()
+if child == 0:
+    work('child')
+    os._exit(0)
+os.waitpid(child, 0)
+print(main.execute('SELECT count(*) FROM t').fetchone()[0])
+";
+    let ended = python(folder.path(), &[], program);
+    assert_eq!(text(&ended.stdout), "600\n", "{}", text(&ended.stderr));
+    let traces = traces(&folder.path().join("t"));
+    let [parent, child] = {
+        let mut traces: Vec<_> = traces.iter().collect();
+        traces.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        <[_; 2]>::try_from(traces).expect("two processes")
+    };
+    assert_eq!(opened(parent).len(), 3);
+    let inserts = |trace: &[Record], who: &str| {
+        let mut of_who = executions(trace, "INSERT");
+        of_who.retain(|it| it.values[0] == TraceValue::Text(who.into()));
+        of_who.iter().filter(|it| it.code == 0).map(|it| it.values[1].clone()).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = (0..200).map(TraceValue::Int).collect();
+    for who in ["thread 0", "thread 1"] {
+        assert_eq!(inserts(parent, who), all);
+    }
+    assert_eq!(inserts(child, "child"), all);
+    let threads: std::collections::BTreeSet<_> =
+        parent.iter().filter_map(|it| if let Record::Event(event) = it { Some(event.thread) } else { None }).collect();
+    assert_eq!(threads.len(), 3);
+}
+
+#[test]
+fn statements_of_virtual_tables_and_triggers_are_not_taken_for_the_programs() {
+    if let Some(why) = no_shell() {
+        let name = "record::statements_of_virtual_tables_and_triggers_are_not_taken_for_the_programs";
+        return bourse_testkit::skipped(name, &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let script = "
+PRAGMA journal_mode=WAL;
+CREATE TABLE t(a); CREATE TABLE log(a); CREATE TEMP TABLE tmp(a);
+CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END;
+CREATE VIRTUAL TABLE f USING fts5(x);
+BEGIN; INSERT INTO t VALUES (1), (2); INSERT INTO f VALUES ('one two'); COMMIT;
+SELECT * FROM f WHERE f MATCH 'two';
+";
+    fs::write(folder.path().join("script.sql"), script).expect("written");
+    let ended = output(folder.path(), &["record", "-o", "t", "--", "sqlite3", "x.db", ".read script.sql"]);
+    assert_eq!(text(&ended.stdout), "wal\none two\n", "{}", text(&ended.stderr));
+    let [trace] = &traces(&folder.path().join("t"))[..] else { panic!("one process, one trace") };
+    let own = texts(trace);
+    assert!(!own.iter().any(|sql| sql.contains("f_data") || sql.contains("f_content")), "{own:#?}");
+    assert_eq!(executions(trace, "INSERT INTO t")[0].changes, 4, "rows of the trigger count");
+    assert_eq!(executions(trace, "MATCH").iter().map(|it| it.rows.rows).sum::<u64>(), 1);
+}
+
+#[test]
+fn an_extension_records_where_nothing_is_preloaded() {
+    if let Some(why) = missing("sqlite3", &[":memory:", "SELECT load_extension('no')"]).filter(|_| no_shell().is_some())
+    {
+        return bourse_testkit::skipped("record::an_extension_records_where_nothing_is_preloaded", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let shell =
+        |arguments: &[&str]| Command::new("sqlite3").args(arguments).current_dir(folder).output().expect("it runs");
+    assert!(shell(&["x.db", "CREATE TABLE t(a, b); INSERT INTO t VALUES (0, 0)"]).status.success());
+    let lines = output(folder, &["record", "--attach", "x.db", "-o", "t"]);
+    assert!(text(&lines.stdout).contains("SELECT load_extension("), "{}", text(&lines.stderr));
+    let script = ".load ./t/bourse_record\n.parameter init\n.parameter set ?1 \"'it''s ?'\"\n.parameter set :b 4.25\n\
+                  INSERT INTO t VALUES (?1, :b);\nSELECT *, '?1' FROM t WHERE b >= :b OR a = -7 -- ?\n;\n";
+    fs::write(folder.join("script.sql"), script).expect("written");
+    let ended = shell(&["x.db", ".read script.sql"]);
+    assert_eq!(text(&ended.stdout), "it's ?|4.25|?1\n", "{}", text(&ended.stderr));
+    let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace") };
+    let insert = executions(trace, "INSERT INTO t")[0];
+    assert_eq!(insert.values, [TraceValue::Text(b"it's ?".to_vec()), TraceValue::Real(4.25)]);
+    assert!(insert.from_text && insert.changes == 1);
+    assert_eq!(executions(trace, "SELECT *")[0].rows.rows, 1);
+    assert_eq!(opened(trace)[0].base, TraceBase::Copied);
+    let shown = text(&output(folder, &["record", "show", "t"]).stdout);
+    assert!(shown.contains("extension"), "{shown}");
+    let refused = output(folder, &["record", "--attach", "script.sql", "-o", "u"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("no database of SQLite"), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn masks_leave_no_value_and_the_same_answers() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::masks_leave_no_value_and_the_same_answers", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let made = "import sqlite3\nc = sqlite3.connect('x.db')\nc.execute('CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT UNIQUE)')\n\
+                c.executemany('INSERT INTO t VALUES (?, ?)', [(471100 + 7 * i, 'customer ' + chr(65 + i)) for i in range(9)])\nc.commit()";
+    assert!(Command::new("python3").args(["-c", made]).current_dir(folder).status().expect("it runs").success());
+    let program = "import sqlite3\nc = sqlite3.connect('x.db')\n\
+                   for i in range(9): c.execute('SELECT id FROM t WHERE name = ?', ('customer ' + chr(65 + i),)).fetchall()\n\
+                   c.execute('SELECT 1 FROM t WHERE id BETWEEN ? AND ?', (471107, 471121)).fetchall()";
+    let ended = python(folder, &["--mask"], program);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    for file in fs::read_dir(folder.join("t/databases"))
+        .expect("a folder")
+        .chain(fs::read_dir(folder.join("t")).expect("a folder"))
+    {
+        let path = file.expect("a file").path();
+        if path.is_file() {
+            assert!(!fs::read(&path).expect("a file").windows(8).any(|it| it == b"customer"), "{}", path.display());
+        }
+    }
+    let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace") };
+    let copy = folder.join("t").join(&opened(trace)[0].copy);
+    let target = format!("sqlite:{}", copy.display());
+    let (mut names, mut ids) = (Vec::new(), Vec::new());
+    bourse_engine_sqlite::stored_values(&copy, &mut |_| (), &mut |it| match it {
+        bourse_engine_sqlite::StoredValue::Text(name) => names.push(TraceValue::Text(name.into_bytes())),
+        bourse_engine_sqlite::StoredValue::Int(id) => ids.push(id),
+        _ => {}
+    })
+    .unwrap_or_else(|error| panic!("{target}: {error}"));
+    let asked: Vec<_> = executions(trace, "name = ?").iter().map(|it| it.values[0].clone()).collect();
+    assert_eq!(asked, names, "each name that was asked for is in the copy, in the same order");
+    let between = executions(trace, "BETWEEN")[0];
+    let [TraceValue::Int(from), TraceValue::Int(to)] = between.values[..] else { panic!("{between:?}") };
+    assert_eq!(ids.iter().filter(|id| (from..=to).contains(*id)).count(), 3);
+    assert!(ids.iter().all(|id| id.to_string().len() == 6) && ids.iter().is_sorted());
+}
+
+#[test]
+fn what_is_no_trace_and_what_records_nothing_is_said() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let said = |arguments: &[&str], code: i32, words: &str| {
+        let ended = bourse(folder, arguments).output().expect("it runs");
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "{said}");
+        assert!(said.contains(words), "{said}");
+    };
+    said(&["record", "show", "."], 1, "there is no trace in .");
+    fs::write(folder.join("a.trace"), b"SQLite format 3\0").expect("written");
+    said(&["record", "show", "a.trace"], 1, "this is no trace of a program");
+    let newer = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
+    fs::write(folder.join("a.trace"), newer).expect("written");
+    said(&["record", "show", "a.trace"], 1, "the trace has format 9");
+    said(&["record"], 1, "<PROGRAM>");
+    if bourse_preload::SQLITE_CALLS.bytes().is_ok() {
+        said(&["record", "-o", "t", "--", "false"], 1, "no call of SQLite passed the library");
+        said(&["record", "-o", "t", "--", "./not-there"], 2, "the program cannot be started");
+        assert!(!folder.join("t").exists());
+    }
+}
