@@ -168,7 +168,7 @@ fn describe(text: &mut String, rng: &mut Rng, place: CompanyPlace) {
     let start = text.len();
     let (activity, goods) = (pick(rng, &ACTIVITIES), place.industry().goods);
     write!(text, "{activity} {goods}").expect("a string takes any text");
-    let buyers = format!(", mainly for {}", pick(rng, place.sector().buyers));
+    let buyers = format!(", mainly for {}", pick(rng, &place.sector().buyers));
     let reach = format!(" {}", pick(rng, &REACHES));
     let remark = format!(" {}", pick(rng, &REMARKS));
     for (part, spare) in [(buyers, 1), (reach, 1)] {

@@ -1,8 +1,7 @@
 //! The 12 sectors and 102 industries of the built-in companies, as two of the input files.
 
 use std::fmt::Write;
-
-pub(super) use super::sectors::SECTORS;
+use std::sync::LazyLock;
 
 /// A sector: a group of industries that Broker-Volume sums up.
 pub(super) struct BuiltinSector {
@@ -10,18 +9,38 @@ pub(super) struct BuiltinSector {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
     /// Customers of its companies, for descriptions.
-    pub(super) buyers: &'static [&'static str],
-    pub(super) industries: &'static [BuiltinIndustry],
+    pub(super) buyers: Vec<&'static str>,
+    pub(super) industries: Vec<BuiltinIndustry>,
 }
 
 /// An industry of a sector.
 pub(super) struct BuiltinIndustry {
     pub(super) name: &'static str,
     /// Words for the names of companies of this industry.
-    pub(super) nouns: [&'static str; 3],
+    pub(super) nouns: Vec<&'static str>,
     /// Products or services, for descriptions: "The company supplies ...".
     pub(super) goods: &'static str,
 }
+
+/// All sectors, in alphabetical order of their ids. The file has a line for each, with id, name and buyers, and below it one
+/// for each of its industries, with name, nouns and goods after a tab.
+pub(super) static SECTORS: LazyLock<Vec<BuiltinSector>> = LazyLock::new(|| {
+    let mut sectors: Vec<BuiltinSector> = Vec::new();
+    for line in include_str!("words/sectors.tsv").lines() {
+        let columns: Vec<&'static str> = line.split('\t').collect();
+        match (columns.as_slice(), sectors.last_mut()) {
+            (&["", name, nouns, goods], Some(sector)) => {
+                sector.industries.push(BuiltinIndustry { name, nouns: nouns.split(", ").collect(), goods });
+            }
+            (&[id, name, buyers], _) => {
+                let buyers = buyers.split(", ").collect();
+                sectors.push(BuiltinSector { id, name, buyers, industries: Vec::new() });
+            }
+            _ => panic!("neither a sector nor an industry: {line}"),
+        }
+    }
+    sectors
+});
 
 /// The two-letter id of a sector's `nth` industry (from 0).
 pub(super) fn industry_id(sector: &BuiltinSector, nth: usize) -> String {
@@ -36,7 +55,7 @@ pub(super) fn sectors() -> String {
 /// Industries: id, name, sector id.
 pub(super) fn industries() -> String {
     let mut text = String::with_capacity(3_500);
-    for sector in &SECTORS {
+    for sector in SECTORS.iter() {
         for (nth, industry) in sector.industries.iter().enumerate() {
             writeln!(text, "{}\t{}\t{}", industry_id(sector, nth), industry.name, sector.id)
                 .expect("a string takes any text");

@@ -10,10 +10,12 @@
 //! | `people` | `FemaleFirstName`, `MaleFirstName`, `LastName` |
 //! | `places`, `divisions` | `AreaCode`, `StreetName`, `StreetSuffix`, `ZipCode` |
 //! | `taxes` | `TaxRatesCountry`, `TaxRatesDivision`, `TaxableAccountName`, `NonTaxableAccountName` |
-//! | `industries`, `sectors` | `Sector`, `Industry` |
+//! | `industries` | `Sector`, `Industry` |
 //! | `companies` | `Company`, `CompanyCompetitor`, `CompanySPRate` |
 //! | `securities` | `Security` |
 //! | `market` | `Exchange`, `Charge`, `CommissionRate`, `TradeType`, `StatusType` |
+//!
+//! The words and tables that these are made of are text files in `words/`.
 //!
 //! The data is the same on every machine and in every version: a change of one byte changes every database made of it,
 //! and the tests contain each file's SHA-256.
@@ -24,12 +26,12 @@ mod divisions;
 mod industries;
 mod market;
 mod people;
-mod people_words;
 mod places;
-mod sectors;
 mod securities;
 mod taxes;
 mod weights;
+
+use std::sync::LazyLock;
 
 /// Function that makes the text of one file.
 type WriteText = fn() -> String;
@@ -82,6 +84,14 @@ pub fn file(name: &str) -> Option<String> {
 /// Text with one line for each value, which is its only column.
 fn lines(values: &[&str]) -> String {
     values.iter().flat_map(|value| [*value, "\n"]).collect()
+}
+
+/// Words of a file in `words/`, which has one a line.
+type Words = LazyLock<Vec<&'static str>>;
+
+/// Words of the text of such a file.
+fn words(file: &'static str) -> Vec<&'static str> {
+    file.lines().collect()
 }
 
 /// Draws one of `choices`, all equally likely.

@@ -5,32 +5,62 @@
 
 use std::collections::HashSet;
 
-use super::people_words::{
-    FEMALE, FEMALE_ENDINGS, FEMALE_ROOTS, LAST, LAST_ENDINGS, LAST_LINKS, LAST_ROOTS, MALE, MALE_ENDINGS, MALE_ROOTS,
-};
 use super::weights::weighted_lines;
+use super::words;
+
+/// Well-known names of a kind, and the syllables for the long tail of invented ones. Syllables that would form an offensive
+/// word with another are omitted, and so is the rare "u" between two of them.
+struct NameWords {
+    known: &'static str,
+    roots: &'static str,
+    links: &'static [&'static str],
+    endings: &'static str,
+}
+
+const FEMALE: NameWords = NameWords {
+    known: include_str!("words/female_names.txt"),
+    roots: include_str!("words/female_roots.txt"),
+    links: &[""],
+    endings: include_str!("words/female_endings.txt"),
+};
+
+const MALE: NameWords = NameWords {
+    known: include_str!("words/male_names.txt"),
+    roots: include_str!("words/male_roots.txt"),
+    links: &[""],
+    endings: include_str!("words/male_endings.txt"),
+};
+
+const LAST: NameWords = NameWords {
+    known: include_str!("words/last_names.txt"),
+    roots: include_str!("words/last_roots.txt"),
+    // No link is repeated so that names of two parts, which are the shorter, are as many as those of three.
+    links: &["", "", "", "", "", "", "a", "e", "i", "o"],
+    endings: include_str!("words/last_endings.txt"),
+};
 
 /// `FemaleFirstName`: weight, name.
 pub(super) fn female_first_names() -> String {
-    let names = distinct_names(4_275, FEMALE, FEMALE_ROOTS, &[""], FEMALE_ENDINGS);
+    let names = distinct_names(4_275, &FEMALE);
     weighted_lines(&names, 11_890, 9)
 }
 
 /// `MaleFirstName`: weight, name.
 pub(super) fn male_first_names() -> String {
-    let names = distinct_names(1_220, MALE, MALE_ROOTS, &[""], MALE_ENDINGS);
+    let names = distinct_names(1_220, &MALE);
     weighted_lines(&names, 9_554, 7)
 }
 
 /// `LastName`: weight, name. They are the words of news texts as well; their average length (about 6.7 letters) is
 /// fixed, since it determines how many draws a text takes.
 pub(super) fn last_names() -> String {
-    let names = distinct_names(65_000, LAST, LAST_ROOTS, LAST_LINKS, LAST_ENDINGS);
+    let names = distinct_names(65_000, &LAST);
     weighted_lines(&names, 69_195, 10)
 }
 
-/// `known`, then combinations of root, link and ending that are not among them, until there are `count`.
-fn distinct_names(count: usize, known: &[&str], roots: &[&str], links: &[&str], endings: &[&str]) -> Vec<String> {
+/// The known names, then combinations of root, link and ending that are not among them, until there are `count`.
+fn distinct_names(count: usize, kind: &NameWords) -> Vec<String> {
+    let (known, roots, links, endings) = (words(kind.known), words(kind.roots), kind.links, words(kind.endings));
     let mut names: Vec<String> = known.iter().map(|name| name.to_string()).collect();
     names.reserve_exact(count - known.len());
     let mut seen: HashSet<u128> = known.iter().map(|name| packed(name)).collect();

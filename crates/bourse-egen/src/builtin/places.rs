@@ -6,7 +6,7 @@ use crate::Rng;
 
 use super::divisions::{DIVISIONS, Division};
 use super::weights::{descending, weighted_lines};
-use super::{pick, shuffle};
+use super::{pick, shuffle, words};
 
 /// `AreaCode`: weight, area code of three digits.
 pub(super) fn area_codes() -> String {
@@ -18,18 +18,19 @@ pub(super) fn area_codes() -> String {
 
 /// `StreetSuffix`: weight 1, suffix.
 pub(super) fn street_suffixes() -> String {
-    weighted_lines(&STREET_SUFFIXES, STREET_SUFFIXES.len(), 1)
+    let suffixes = words(include_str!("words/street_suffixes.txt"));
+    weighted_lines(&suffixes, suffixes.len(), 1)
 }
 
 /// `StreetName`: weight 1, name: each feature alone, then features with what people call a place after them.
 pub(super) fn street_names() -> String {
-    let mut names: Vec<String> = STREET_FEATURES.iter().map(|feature| feature.to_string()).collect();
-    let mut pairs: Vec<String> = STREET_FEATURES
-        .iter()
-        .flat_map(|feature| STREET_PLACES.iter().map(move |place| [*feature, place].concat()))
-        .collect();
+    let features = words(include_str!("words/street_features.txt"));
+    let places = words(include_str!("words/street_places.txt"));
+    let mut names: Vec<String> = features.iter().map(|feature| feature.to_string()).collect();
+    let of_feature = |feature| places.iter().map(move |place| format!("{feature} {place}"));
+    let mut pairs: Vec<String> = features.iter().flat_map(of_feature).collect();
     shuffle(&mut Rng::new(1_811), &mut pairs);
-    names.extend(pairs.into_iter().take(1_000 - STREET_FEATURES.len()));
+    names.extend(pairs.into_iter().take(1_000 - features.len()));
     weighted_lines(&names, 1_000, 1)
 }
 
@@ -39,7 +40,7 @@ pub(super) fn zip_codes() -> String {
     let mut towns = town_names(&mut rng).into_iter();
     let (mut in_usa, mut in_canada) = (0, 0);
     let mut text = String::with_capacity(400_000);
-    for (number, division) in (1..).zip(&DIVISIONS) {
+    for (number, division) in (1..).zip(DIVISIONS.iter()) {
         let weights = descending(division.zips, division.weight, division.zips / 3 + 1);
         let (mut town, mut left_in_town, mut left) = (String::new(), 0, division.zips);
         for (nth, weight) in weights.into_iter().enumerate() {
@@ -90,56 +91,19 @@ fn canadian_code(division: &Division, nth_in_division: usize, nth_in_country: u6
 
 /// Names of towns, all different, in an order that does not show how they are made.
 fn town_names(rng: &mut Rng) -> Vec<String> {
-    let mut names: Vec<String> =
-        TOWN_ROOTS.iter().flat_map(|root| TOWN_ENDINGS.iter().map(move |ending| [*root, ending].concat())).collect();
+    let (roots, endings) = (words(include_str!("words/town_roots.txt")), words(include_str!("words/town_endings.txt")));
+    let (prefixes, suffixes) =
+        (words(include_str!("words/town_prefixes.txt")), words(include_str!("words/town_suffixes.txt")));
+    let of_root = |root| endings.iter().map(move |ending| format!("{root}{ending}"));
+    let mut names: Vec<String> = roots.iter().flat_map(of_root).collect();
     shuffle(rng, &mut names);
     for name in &mut names {
         // One in four lies north of itself, at a fall, or by a lake; no two become alike, as they differed before.
         match rng.below(8) {
-            0 => *name = format!("{} {name}", pick(rng, TOWN_PREFIXES)),
-            1 => *name = format!("{name} {}", pick(rng, TOWN_SUFFIXES)),
+            0 => *name = format!("{} {name}", pick(rng, &prefixes)),
+            1 => *name = format!("{name} {}", pick(rng, &suffixes)),
             _ => {}
         }
     }
     names
 }
-
-const STREET_SUFFIXES: [&str; 17] = [
-    "Lane", "Road", "Street", "Avenue", "Drive", "Way", "Court", "Place", "Terrace", "Circle", "Boulevard", "Square",
-    "Parkway", "Crescent", "Trail", "Alley", "Row",
-];
-
-const STREET_FEATURES: [&str; 60] = [
-    "Alder", "Apple", "Ash", "Aspen", "Badger", "Barley", "Beech", "Birch", "Bluebell", "Bramble", "Briar", "Canal",
-    "Cedar", "Chapel", "Cherry", "Clover", "Copper", "Cotton", "Crane", "Cypress", "Dove", "Eagle", "Elder", "Elm",
-    "Falcon", "Fern", "Finch", "Foundry", "Fox", "Garnet", "Granite", "Harbor", "Hawthorn", "Hazel", "Heather",
-    "Heron", "Hickory", "Holly", "Ivy", "Juniper", "Laurel", "Lilac", "Linden", "Maple", "Market", "Meadow", "Mill",
-    "Oak", "Olive", "Orchard", "Otter", "Pine", "Plum", "Poplar", "Quarry", "River", "Rowan", "Spruce", "Station",
-    "Willow",
-];
-
-const STREET_PLACES: [&str; 18] = [
-    " Bank", " Bend", " Bridge", " Brook", " Corner", " Creek", " Crest", " Dale", " Field", " Gate", " Glen",
-    " Green", " Grove", " Hill", " Hollow", " Ridge", " View", " Wood",
-];
-
-const TOWN_ROOTS: [&str; 50] = [
-    "Alder", "Amber", "Ander", "Ash", "Barrow", "Birch", "Bracken", "Brand", "Brook", "Calder", "Carrow", "Cedar",
-    "Clay", "Cold", "Copper", "Crow", "Deer", "Dun", "Elder", "Ember", "Fair", "Fern", "Fox", "Glass", "Gold",
-    "Granite", "Green", "Hart", "Hazel", "Heron", "High", "Holm", "Iron", "Juniper", "Kestrel", "Lark", "Linden",
-    "Long", "Maple", "Marsh", "Merrow", "Oaken", "Otter", "Pine", "Quarry", "Raven", "Salt", "Silver", "Thorn",
-    "Winter",
-];
-
-const TOWN_ENDINGS: [&str; 24] = [
-    "bank", "borough", "bridge", "brook", "burg", "bury", "by", "cliff", "combe", "dale", "den", "field", "gate",
-    "grove", "ham", "haven", "hurst", "mere", "mont", "port", "stead", "ton", "ville", "wick",
-];
-
-const TOWN_PREFIXES: &[&str] = &[
-    "North", "South", "East", "West", "New", "Old", "Upper", "Lower", "Fort", "Port", "Lake", "Mount", "Great",
-    "Little",
-];
-
-const TOWN_SUFFIXES: &[&str] =
-    &["Falls", "Springs", "Junction", "Heights", "Harbor", "Crossing", "Landing", "Beach", "Park", "Mills"];

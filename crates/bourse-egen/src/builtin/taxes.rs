@@ -31,7 +31,7 @@ pub(super) fn country_rates() -> String {
 /// ` Tax ` in a name by ` tax ` and back, so each name contains it once.
 pub(super) fn division_rates() -> String {
     let mut text = String::with_capacity(16_000);
-    for (bucket, division) in (1_usize..).zip(&DIVISIONS) {
+    for (bucket, division) in (1_usize..).zip(DIVISIONS.iter()) {
         // In ten-thousandths. Lowest rates and steps differ from one division to the next, but mean nothing.
         let lowest = if division.tax_bands == 1 { 0 } else { 90 + bucket * 37 % 260 };
         let step = 60 + bucket * 53 % 110;
