@@ -9,7 +9,7 @@ use crate::known_work::{self, WorkEvent};
 use crate::test_bed::AcidError;
 use bourse_crash::preload::{ControlFile, FileRecorder, ProcessFiles, library, read_recording, write_library};
 use bourse_crash::{Directory, FileImage, FileOperation, Promise, Trace};
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, EngineError, Hosting};
 use bourse_engine_sqlite::declare_device;
 use bourse_record::crash::Guarantee;
 use bourse_schema::SQLITE;
@@ -112,6 +112,10 @@ impl RecordedWork {
 
     fn fill(&self, case: &StateCase, open: EngineOpener<'_>) -> Result<(), AcidError> {
         let engine = open(&case.target(&self.folder))?;
+        if !matches!(engine.hosting(), Hosting::InProcess) {
+            let why = "it is a server, whose states are not enumerated: `bourse faults` lets its disk lose the power";
+            return Err(AcidError::NotIntercepted(why.to_owned()));
+        }
         known_work::fill(&*engine, self.seed)?;
         let TargetDurability { durability, may_lose, reason } = TargetDurability::of(engine.description()?);
         let (promise, class) =
