@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Each generated page: its path and its content.
-fn pages() -> Vec<(&'static str, String)> {
-    vec![("docs/schema.md", schema())]
+fn pages(root: &Path) -> Result<Vec<(&'static str, String)>, String> {
+    let mut pages = crate::isolation::pages(root)?;
+    pages.push(("docs/schema.md", schema()));
+    Ok(pages)
 }
 
 /// Writes all generated pages.
 pub(crate) fn write(root: &Path) -> Result<(), String> {
-    for (path, content) in pages() {
+    for (path, content) in pages(root)? {
         std::fs::write(root.join(path), content).map_err(|error| format!("{path}: {error}"))?;
     }
     Ok(())
@@ -19,7 +21,7 @@ pub(crate) fn write(root: &Path) -> Result<(), String> {
 
 /// Fails if a generated page differs from its current content.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
-    for (path, content) in pages() {
+    for (path, content) in pages(root)? {
         if std::fs::read_to_string(root.join(path)).unwrap_or_default() != content {
             return Err(format!("{path} is out of date; run: cargo xtask docs"));
         }

@@ -13,7 +13,8 @@
 //! cargo xtask size     limits of the sources (also part of ci) and of the release binary, which it builds
 //! cargo xtask level    rate of false differences between A and A, by simulation: [SESSIONS], default 10,000
 //! cargo xtask scaling  coordinated drivers on Galera clusters of this machine: [SECONDS [CUSTOMERS [NODES]]], default 20 and 3,000
-//! cargo xtask isolation  a million recorded transactions at each level of every available engine: [TRANSACTIONS]
+//! cargo xtask isolation  a million recorded transactions at each level of every available engine, each for at most so many
+//!                        seconds, or of those with a word: writes docs/isolation.json and its tables: [SECONDS [WORD…]]
 //! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
@@ -51,9 +52,9 @@ fn main() -> ExitCode {
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
             "scaling" => scaling::print(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            "isolation" => isolation::run(&root(), std::env::args().nth(2).as_deref()),
+            "isolation" => isolation::run(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | scaling [SECONDS [CUSTOMERS [NODES]]] | isolation [TRANSACTIONS] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | scaling [SECONDS [CUSTOMERS [NODES]]] | isolation [SECONDS [WORD…]] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {

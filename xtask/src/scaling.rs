@@ -24,7 +24,7 @@ pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
     };
     let (seconds, customers, only) = (number(0, 20)?, number(1, 3_000)?.to_string(), number(2, 0)? as usize);
     let program = program(root, &[])?;
-    let folder = Folder::new()?;
+    let folder = Folder::new("scaling")?;
     println!(
         "| nodes | drivers | transactions/s | Trade-Results/s | driver's CPU per transaction | retried | failed | checks failed |"
     );
@@ -52,15 +52,20 @@ pub(crate) fn program(root: &Path, with: &[&str]) -> Result<PathBuf, String> {
 }
 
 /// A folder that is removed at the end: in memory, if there is room for files.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Result<Self, String> {
+    /// Folder of that purpose.
+    pub(crate) fn new(purpose: &str) -> Result<Self, String> {
         let memory = Path::new("/dev/shm");
         let below = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-        let path = below.join(format!("bourse-scaling-{}", std::process::id()));
+        let path = below.join(format!("bourse-{purpose}-{}", std::process::id()));
         fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 }
 

@@ -65,6 +65,8 @@ pub struct MysqlSession {
     dialect: &'static Dialect,
     /// Whether the server is a node of Galera.
     is_galera: bool,
+    /// Statements that were run as text in a transaction of such a node: they are prepared before the next one begins.
+    unprepared: Vec<(usize, RenderedStatement, Scales)>,
     /// Routines known to be installed at the server.
     routines: Option<&'static [&'static Routine]>,
 }
@@ -84,6 +86,7 @@ impl MysqlSession {
             facts: &OWN,
             dialect: &DIALECT,
             is_galera: false,
+            unprepared: Vec::new(),
             routines: None,
         }
     }
@@ -93,32 +96,43 @@ impl MysqlSession {
         Self { facts, dialect, is_galera, ..self }
     }
 
-    /// Prepares a statement for values of these types.
+    /// Prepares a statement for values of these scales.
     #[cold]
-    fn prepare_anew(&mut self, slot: usize, text: &str, params: &[Value<'_>]) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, slot: usize, rendered: RenderedStatement, scales: Scales) -> Result<(), EngineError> {
         if let Some(old) = self.statements.place(slot).take() {
             self.connection.close(old.statement).map_err(|e| error(&e))?;
         }
-        let rendered = RenderedStatement::of(text, &DIALECT);
-        let scales = rendered.scales(params);
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
         *self.statements.place(slot) = Some(PreparedStatement { statement, rendered, scales, is_known: false });
-        if self.is_galera && self.state == TransactionState::Open { self.refuse_undone() } else { Ok(()) }
+        Ok(())
     }
 
-    /// Fails with a conflict where the server has undone the open transaction.
+    /// Whether a statement may be prepared now.
     ///
-    /// A node of Galera that makes way for another node's commit while it prepares a statement does not say so (MariaDB 10.11.19):
-    /// what follows would be committed without what came before.
-    fn refuse_undone(&mut self) -> Result<(), EngineError> {
-        self.round_trips += 1;
-        let is_open = self.connection.query_first::<i64, _>("SELECT @@in_transaction").map_err(|e| error(&e))?;
-        if is_open == Some(1) {
-            return Ok(());
+    /// A node of Galera that undoes a transaction for another node's commit while it prepares a statement does not report it
+    /// (MariaDB 10.11.19): what follows would be committed without what came before.
+    fn may_prepare(&self) -> bool {
+        !self.is_galera || self.state != TransactionState::Open
+    }
+
+    /// Text with the values of a statement that is not to be prepared now; `None` if it is prepared, or may be.
+    fn instead_of_preparing(
+        &mut self,
+        slot: usize,
+        text: impl FnOnce() -> Cow<'static, str>,
+        params: &[Value<'_>],
+    ) -> Result<Option<String>, EngineError> {
+        if self.may_prepare() || self.is_ready(slot, params) {
+            return Ok(None);
         }
-        let words = "another node's commit has undone the transaction while a statement of it was prepared";
-        Err(EngineError::new(ErrorKind::Conflict, words).with_code("1213"))
+        let rendered = RenderedStatement::of(&text(), &DIALECT);
+        let (literal, scales) = (rendered.literal(params)?, rendered.scales(params));
+        self.unprepared.retain(|(other, _, _)| *other != slot);
+        self.unprepared.push((slot, rendered, scales));
+        self.has_unknown = true;
+        self.round_trips += 1;
+        Ok(Some(literal))
     }
 
     fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
@@ -131,7 +145,11 @@ impl MysqlSession {
         params: &[Value<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
-        through(self.start(sql.slot(), || Cow::Borrowed(sql.text()), params)?, each)
+        let text = || Cow::Borrowed(sql.text());
+        match self.instead_of_preparing(sql.slot(), text, params)? {
+            Some(literal) => through(self.connection.query_iter(literal).map_err(|e| error(&e))?, each),
+            None => through(self.start(sql.slot(), text, params)?, each),
+        }
     }
 
     /// Prepares a statement as `text` unless it is prepared for such values.
@@ -142,8 +160,17 @@ impl MysqlSession {
         text: impl FnOnce() -> Cow<'static, str>,
         params: &[Value<'_>],
     ) -> Result<(), EngineError> {
-        let is_ready = matches!(self.statements.get(slot), Some(it) if it.rendered.is_exact(&it.scales, params));
-        if is_ready { Ok(()) } else { self.prepare_anew(slot, &text(), params) }
+        if self.is_ready(slot, params) {
+            return Ok(());
+        }
+        let rendered = RenderedStatement::of(&text(), &DIALECT);
+        let scales = rendered.scales(params);
+        self.prepare_anew(slot, rendered, scales)
+    }
+
+    #[inline]
+    fn is_ready(&self, slot: usize, params: &[Value<'_>]) -> bool {
+        matches!(self.statements.get(slot), Some(it) if it.rendered.is_exact(&it.scales, params))
     }
 
     /// Runs a statement up to its first result; prepares it as `text` unless it is prepared for such values.
@@ -268,6 +295,10 @@ impl Session for MysqlSession {
         if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
+        for (slot, rendered, scales) in std::mem::take(&mut self.unprepared) {
+            // One that cannot be prepared is run as text again.
+            let _ = self.prepare_anew(slot, rendered, scales);
+        }
         let isolation = given(isolation, self.facts.strictest);
         let start = match access {
             Access::Read if self.facts.read_only => "START TRANSACTION READ ONLY",
@@ -297,6 +328,9 @@ impl Session for MysqlSession {
     }
 
     fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+        if !self.may_prepare() {
+            return Ok(());
+        }
         let prepared = params.with_one_list(|params| self.make_ready(sql.slot(), || Cow::Borrowed(sql.text()), params));
         self.settled(prepared, sql.text())
     }
@@ -340,7 +374,11 @@ impl Session for MysqlSession {
         self.refuse_doomed()?;
         let slot = routine.sql().slot();
         let done = params.with_one_list(|params| {
-            each_set(&mut self.start(slot, || Cow::Owned(routines::call(routine)), params)?, each)
+            let text = || Cow::Owned(routines::call(routine));
+            match self.instead_of_preparing(slot, text, params)? {
+                Some(literal) => each_set(&mut self.connection.query_iter(literal).map_err(|e| error(&e))?, each),
+                None => each_set(&mut self.start(slot, text, params)?, each),
+            }
         });
         self.settled(done, routine.name())
     }

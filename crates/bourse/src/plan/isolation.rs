@@ -82,18 +82,21 @@ mod tests {
     /// The page has a row for each target; what it says of one that this build has is what the engine says.
     #[test]
     fn the_promises_on_the_page_are_those_of_the_engines() {
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/isolation.md")).unwrap();
-        let table = page.split("| engine | target |").nth(1).unwrap();
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/engines.md")).unwrap();
+        let table = page.split("| engine | target | read committed |").nth(1).unwrap();
         let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
         let mut compared = 0;
         for row in &rows {
             let cells: Vec<&str> = row.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
-            let Some(_) = engines::kind_of(cells[1]) else { continue };
-            let capabilities = engines::open(cells[1]).unwrap().capabilities();
-            let promised = Isolation::ALL.map(|level| Guarantee::name(capabilities.guarantee(level)));
-            assert_eq!(cells[2..], promised, "{row}");
-            compared += 1;
+            // The library of an engine may be missing.
+            let Ok(engine) = engines::open(cells[1].split(' ').next().unwrap()) else { continue };
+            let capabilities = engine.capabilities();
+            for (cell, level) in cells[2..5].iter().zip(Isolation::ALL).filter(|(cell, _)| **cell != "not run") {
+                let promised = cell.split(": ").next();
+                assert_eq!(promised, Some(Guarantee::name(capabilities.guarantee(level))), "{row}");
+                compared += 1;
+            }
         }
-        assert!(rows.len() > 20 && compared > 10, "{compared} of {} rows", rows.len());
+        assert!(rows.len() > 20 && compared > 30, "{compared} cells of {} rows", rows.len());
     }
 }

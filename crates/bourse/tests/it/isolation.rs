@@ -4,13 +4,12 @@ use crate::{output, text};
 use bourse_engine_mysql::Flavour;
 use std::fs;
 
-/// Records about 10,000 transactions at each level of a target, which must keep its promise; returns the report.
+/// Records about 10,000 transactions at each level of a target, which must keep its promise; returns the report. Options of
+/// the command may follow the target.
 fn kept(target: &str, promises: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let ended = output(
-        folder.path(),
-        &["isolation", target, "--count", "2500", "--rounds", "1", "--warmup", "0s", "--seed", "7"],
-    );
+    let run = ["isolation", "--count", "2500", "--rounds", "1", "--warmup", "0s", "--seed", "7"];
+    let ended = output(folder.path(), &run.into_iter().chain(target.split(' ')).collect::<Vec<_>>());
     let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
     assert!(ended.status.success(), "{target}: {said}{shown}");
     for promise in promises {
@@ -29,8 +28,10 @@ fn engines_in_this_process_keep_what_they_promise() {
         "sqlite:x.db?writers=one&sync=off",
         "sqlite:x.db?journal=delete&sync=off",
         "sqlite:x.db?shared_cache=on&sync=off",
+        "sqlite:x.db?sync=off --processes 2",
         "redb:x.redb?durability=none",
         "lmdb:x.lmdb?sync=off",
+        "lmdb:x.lmdb?sync=off --processes 2",
     ];
     for target in serializable {
         kept(target, &["serializable"]);
