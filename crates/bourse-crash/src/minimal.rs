@@ -23,7 +23,7 @@ const MAX_TRIALS: u32 = 500;
 
 /// Reduces a failing state of a trace by delta debugging (Zeller and Hildebrandt, 2002): towards the state in which
 /// everything arrived, and towards that in which nothing did. Returns the one with fewer deviations: no single one of them can
-/// be left out. `None` if there is no such state.
+/// be left out. One lost piece says more than that nothing arrived. `None` if there is no such state.
 pub fn minimal(
     trace: &Trace,
     device: Device,
@@ -49,7 +49,7 @@ pub fn minimal(
         MinimalState { is_lost, words: disk.words(&members, &fewest), state: state(&fewest) }
     };
     let (lost, alone) = (towards(true), towards(false));
-    Some(if lost.words.len() <= alone.words.len() { lost } else { alone })
+    Some(if lost.words.len() <= alone.words.len().max(1) { lost } else { alone })
 }
 
 /// Reduces a failing set until no part of it can be left out, or too many were tried.
@@ -102,9 +102,12 @@ mod tests {
         let trace = Trace { base, operations };
         let id = StateId { point: 0, selection: Selection::UpTo(20) };
         let byte = |state: &Directory, sector: usize| state.files["db"].to_bytes()[512 * sector];
-        let mut fails = |state: &Directory| byte(state, 30) == 0 && byte(state, 31) == 0;
+        let mut fails = |state: &Directory| byte(state, 30) == 0 && byte(state, 33) == 0;
         let found = minimal(&trace, Device::POWERSAFE, 1, id, &mut fails).expect("it is a state");
         assert!(!found.is_lost && found.words.is_empty(), "nothing has to arrive");
+        let mut fails = |state: &Directory| byte(state, 30) == 0 && byte(state, 31) == 0;
+        let found = minimal(&trace, Device::POWERSAFE, 1, id, &mut fails).expect("it is a state");
+        assert_eq!((found.is_lost, found.words), (true, vec!["bytes 15360 to 16384 of db".to_owned()]));
         let mut fails = |state: &Directory| byte(state, 31) == 0 && byte(state, 32) == 0 && byte(state, 5) == 1;
         let found = minimal(&trace, Device::POWERSAFE, 1, id, &mut fails).expect("it is a state");
         assert!(fails(&found.state));

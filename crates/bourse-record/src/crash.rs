@@ -251,6 +251,10 @@ pub struct PlantedRow {
     pub states: u64,
     /// States that revealed the fault; divided by `states`, the chance that a random state reveals it.
     pub broken: u64,
+    /// First state that revealed the first planting, reduced; `--replay` records without the fault, and so does not make it again.
+    /// `None` if no state did.
+    #[serde(default)]
+    pub example: Option<Example>,
 }
 
 impl StatesSection {

@@ -1,11 +1,12 @@
 //! The check of a state: recovered by the engine, then compared with the contents after each commit.
 
 use super::case::{Activity, CaseSettings, StateCase};
+use super::document::judged;
 use super::process::RecoveryProcess;
 use super::record::Recordings;
 use crate::known_work::{WorkEvent, compare, contents_queries};
 use crate::test_bed::AcidError;
-use bourse_crash::{Directory, Hash, RecoveryCheck, RecoveryOutcome};
+use bourse_crash::{Directory, FailedState, Hash, Promise, RecoveryCheck, RecoveryOutcome, Trace, minimal};
 use bourse_engine::{EngineError, RowExt as _};
 use bourse_engine_sqlite::power::{ImageDatabase, recover};
 use std::collections::HashMap;
@@ -41,6 +42,25 @@ impl<'c> StateCheck<'c> {
     /// Whether states can still be checked.
     pub(super) fn is_able(&self) -> bool {
         self.failed.is_none()
+    }
+
+    /// Reduces a state of a trace that violates the promise, which was explored: the pieces that are left, as words, and the files.
+    pub(super) fn reduced(
+        &mut self,
+        trace: &Trace,
+        failure: &FailedState,
+        promise: Promise,
+    ) -> (Vec<String>, Directory) {
+        let (device, seed) = (self.case.device, self.seed);
+        let mut fails = |state: &Directory| judged(&self.check(state), failure.acknowledged, promise).1;
+        let minimal = minimal(trace, device, seed, failure.id, &mut fails).expect("it was explored");
+        let what = if minimal.is_lost { "lost" } else { "arrived alone" };
+        let words = match &minimal.words[..] {
+            [] if minimal.is_lost => vec!["nothing was lost".to_owned()],
+            [] => vec!["nothing arrived".to_owned()],
+            words => words.iter().map(|word| format!("{what}: {word}")).collect(),
+        };
+        (words, minimal.state)
     }
 
     /// Returns the reason that states could not be checked.

@@ -83,7 +83,12 @@ pub(super) fn states_row(
 }
 
 /// Row of a fault that was planted once.
-pub(super) fn planted_row(case: &str, fault: CrashFault, explored: &Exploration) -> PlantedRow {
+pub(super) fn planted_row(
+    case: &str,
+    fault: CrashFault,
+    explored: &Exploration,
+    example: Option<Example>,
+) -> PlantedRow {
     PlantedRow {
         fault: fault.words(),
         case: case.to_owned(),
@@ -91,6 +96,7 @@ pub(super) fn planted_row(case: &str, fault: CrashFault, explored: &Exploration)
         found: u32::from(explored.counts.broken > 0),
         states: explored.counts.states,
         broken: explored.counts.broken,
+        example,
     }
 }
 

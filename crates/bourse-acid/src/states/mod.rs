@@ -21,7 +21,7 @@ pub use record::{EngineOpener, RecordedWork, Recordings};
 use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{
     CrashFault, Device, Directory, ExplorationCounts, FailedState, Promise, RecoveryCheck as _, Selection,
-    SelectionLimits, StateId, Trace, explore, minimal, points, state_at,
+    SelectionLimits, StateId, Trace, explore, points, state_at,
 };
 use bourse_record::crash::{Example, InterruptedRecoveries, PlantedRow, StatesRow, StatesSection};
 use case::{Activity, CaseSettings, StateCase};
@@ -210,18 +210,11 @@ impl Finder<'_> {
         }
         let (case, seed) = (self.case, self.seed);
         let (state, _) = state_at(trace, case.device, seed, failure.id).expect("it was explored");
-        let (promise, acknowledged) = (self.promise, failure.acknowledged);
-        let mut fails = |state: &Directory| document::judged(&self.check.check(state), acknowledged, promise).1;
-        let minimal = minimal(trace, case.device, seed, failure.id, &mut fails).expect("it was explored");
-        let what = if minimal.is_lost { "lost" } else { "arrived alone" };
-        example.minimal = match &minimal.words[..] {
-            [] if minimal.is_lost => vec!["nothing was lost".to_owned()],
-            [] => vec!["nothing arrived".to_owned()],
-            words => words.iter().map(|word| format!("{what}: {word}")).collect(),
-        };
+        let reduced;
+        (example.minimal, reduced) = self.check.reduced(trace, failure, self.promise);
         let place = folder_of(&example.state, self.folder);
         write(&state, &place)?;
-        write(&minimal.state, &place.join("minimal"))?;
+        write(&reduced, &place.join("minimal"))?;
         let reproduced = reproduced(self.recordings, &example.state, seed, self.folder);
         example.repeats = Some(reproduced.is_ok_and(|reproduced| reproduced.state == state));
         Ok(example)
@@ -302,7 +295,11 @@ fn with_faults(
         // In files, one state that reveals the fault is enough.
         let mut go_on = |counts: &ExplorationCounts| !in_files || counts.broken == 0;
         let explored = explore(&trace, case.device, &limits, seed, recorded.promise, &mut check, &mut go_on);
-        document::planted_row(&name, fault, &explored)
+        let example = explored.broken.first().filter(|_| run == 0).map(|failure| {
+            let (minimal, _) = check.reduced(&trace, failure, recorded.promise);
+            Example { minimal, ..document::example(case, recorded.promise, "", failure) }
+        });
+        document::planted_row(&name, fault, &explored, example)
     };
     let rows = faults(run, &case.settings).into_iter().map(&mut one).collect();
     check.finish()?;

@@ -67,6 +67,8 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     assert!(row(&found.rows, "delete-normal").corrupted > 0, "a journal of which a part arrived is rolled back");
     for fault in &found.faults {
         assert_eq!(fault.found, fault.runs, "{} in {}", fault.fault, fault.case);
+        let example = fault.example.as_ref().expect("a state reveals it");
+        assert!(example.broken && !example.minimal.is_empty(), "it is reduced: {example:?}");
     }
     assert_eq!(found.faults.len(), 18);
 }

@@ -2,8 +2,8 @@
 
 use super::acid::case;
 use super::crash_tables::{
-    ABOUT_CRASHES, ABOUT_STATES, crashes, drawn, planted, power_of_sample, sampled_about, sampled_violations, states,
-    states_words, violation_words,
+    ABOUT_CRASHES, ABOUT_STATES, crashes, drawn, planted, planted_examples, power_of_sample, sampled_about,
+    sampled_violations, states, states_words, violation_words,
 };
 use super::sheet::{Sheet, SheetPart, ShownForms};
 use crate::tables::Tone;
@@ -58,6 +58,8 @@ fn of_states(of: &StatesSection) -> Vec<SheetPart> {
     parts.extend(replays(of.violations().map(|it| (violation_words(it), command(&it.state)))));
     parts.push(SheetPart::faint(ABOUT_STATES));
     parts.extend((!of.faults.is_empty()).then(|| SheetPart::Table(planted(of))));
+    let examples = planted_examples(of);
+    parts.extend((!examples.is_empty()).then(|| SheetPart::list(Tone::Faint, examples)));
     parts
 }
 

@@ -162,6 +162,15 @@ pub(super) fn planted(of: &StatesSection) -> SheetTable {
     table("Planted faults", heads.map(ColumnHead::left), rows)
 }
 
+/// A state that reveals each planted fault, reduced.
+pub(super) fn planted_examples(of: &StatesSection) -> Vec<String> {
+    let words = |row: &PlantedRow| {
+        let example = row.example.as_ref()?;
+        Some(format!("{} in {}: {}", row.fault, row.case, violation_words(example)))
+    };
+    of.faults.iter().filter_map(words).collect()
+}
+
 /// A row for each drawn state.
 pub(super) fn drawn(of: &SampledStates) -> SheetTable {
     let row = |state: &SampledState| {

@@ -236,6 +236,12 @@ fn states_of_key_engines_are_recovered_and_a_missing_sync_is_found() {
         let faults = file["states"]["faults"].as_array().expect("a list");
         let found = |words: &str| &faults.iter().find(|row| row["fault"] == words).expect("it is planted")["found"];
         assert_eq!(found("1 of 3 syncs ignored"), 1, "{faults:#?}");
+        // A failing state is shown by the little that is needed to fail.
+        fs::write(folder.join("crash.json"), &ended.stdout).expect("written");
+        let drawn = text(&output(folder, &["report", "crash.json"]).stdout);
+        let drawn = drawn.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown = drawn.split_once(&format!("1 of 3 syncs ignored in {target}: ")).expect("an example").1;
+        assert!(shown.contains("; reduced: "), "{drawn}");
     }
     let arguments = ["crash", "--only", "states", "lmdb:?sync=full", "--states", "100", "--faults", "0"];
     let lies = output(folder, &[&arguments[..], &["--profile", "lying-cache", "--json"]].concat());
@@ -244,6 +250,13 @@ fn states_of_key_engines_are_recovered_and_a_missing_sync_is_found() {
     assert_ne!(file["states"]["rows"][0]["lossy"], 0, "what was synced is lost");
     let refused = output(folder, &[&arguments[..], &["--profile", "lying"]].concat());
     assert!(text(&refused.stderr).contains("unknown profile 'lying'"), "{}", text(&refused.stderr));
+    let server = output(folder, &["crash", "--only", "states", "mariadb+private:", "--states", "100", "--faults", "0"]);
+    assert_eq!(server.status.code(), Some(2));
+    assert!(
+        text(&server.stderr).contains("it is a server, whose states are not enumerated"),
+        "{}",
+        text(&server.stderr)
+    );
 }
 
 /// States drawn from a recorded load: durable as promised, rebuilt from the stored trace, and violating the promise if the
