@@ -51,7 +51,8 @@ pub(crate) fn describe(
         add(&format!("jar_sha256 {name}"), sha256(jar));
     }
     let scheme = GRAMMAR.schemes.iter().find(|scheme| scheme.name == product.scheme);
-    for option in GRAMMAR.options.iter().filter(|option| matches!(option.name, "lock_timeout" | "write_delay")) {
+    for option in GRAMMAR.options.iter().filter(|option| matches!(option.name, "lock_timeout" | "write_delay" | "nio"))
+    {
         let value = (option.show)(&target.options);
         if scheme.is_some_and(|scheme| scheme.has(option.name)) && !value.is_empty() {
             add(option.name, value);

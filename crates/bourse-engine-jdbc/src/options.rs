@@ -53,13 +53,16 @@ options! {
             },
             show: |options| options.write_delay.map_or_else(String::new, |delay| format!("{}ms", delay.as_millis())),
         }];
+
+    /// `nio`.
+    nio: bool = true => ["nio": switch, "map the data file into memory (`hsqldb.nio_data_file`)"];
 }
 
 /// Grammar of JDBC targets.
 pub static GRAMMAR: Grammar<JdbcOptions> = Grammar {
     engine: "JDBC",
     schemes: &[
-        Scheme::plain("jdbc+h2"),
+        Scheme { name: "jdbc+h2", kind: "H2", without: &["nio"], because: "it maps no file" },
         Scheme {
             name: "jdbc+hsqldb",
             kind: "HSQLDB",
@@ -69,13 +72,13 @@ pub static GRAMMAR: Grammar<JdbcOptions> = Grammar {
         Scheme {
             name: "jdbc+derby",
             kind: "Derby",
-            without: &["write_delay"],
-            because: "it syncs its log at each commit",
+            without: &["write_delay", "nio"],
+            because: "it syncs its log at each commit, and maps no file",
         },
         Scheme {
             name: "jdbc+monetdb",
             kind: "MonetDB",
-            without: &["write_delay", "lock_timeout"],
+            without: &["write_delay", "lock_timeout", "nio"],
             because: "it has no such setting",
         },
     ],

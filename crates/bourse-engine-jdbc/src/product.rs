@@ -194,8 +194,11 @@ const HSQLDB: JdbcProduct = JdbcProduct {
         ],
         ..FileFormat::FOLDER
     },
-    file_url: |folder, _| {
-        format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
+    file_url: |folder, options| {
+        let (folder, nio) = (folder.display(), options.nio);
+        format!(
+            "jdbc:hsqldb:file:{folder}/data;hsqldb.default_table_type=cached;shutdown=false;hsqldb.nio_data_file={nio}"
+        )
     },
     memory_url: |number, _| format!("jdbc:hsqldb:mem:bourse_{number}"),
     system: |_| "hsqldb.reconfig_logging=false".to_owned(),

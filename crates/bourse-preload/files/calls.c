@@ -497,6 +497,11 @@ PUBLIC int unlink(const char *name) {
     }
     return done;
 }
+/* The C library's own would call what is not seen here. */
+PUBLIC int remove(const char *name) {
+    int done = unlink(name);
+    return done < 0 && errno == EISDIR ? (int)syscall(SYS_unlinkat, AT_FDCWD, name, AT_REMOVEDIR) : done;
+}
 PUBLIC int rename(const char *from, const char *to) {
     char old[PATH_MAX], fresh[PATH_MAX];
     bool watched = named(from, old) && named(to, fresh);

@@ -255,7 +255,7 @@ fn load_with(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
 /// and no text that RocksDB writes for people.
 fn is_part(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
-    !["-shm", "-lock", ".bourse-mark"].iter().any(|ending| file.ends_with(ending)) && !file.starts_with("LOG")
+    !["-shm", "-lock", ".lck", ".bourse-mark"].iter().any(|ending| file.ends_with(ending)) && !file.starts_with("LOG")
 }
 
 /// Files of a folder, and of those in it, that are parts of a state. A folder is an empty file whose name ends with a slash.
