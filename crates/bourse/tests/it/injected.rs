@@ -121,6 +121,24 @@ fn settings_lose_what_they_do_not_promise() {
     assert!(cases(&file, off, "sync-error").is_empty(), "{file:#}");
 }
 
+/// Allocations that fail: SQLite reports it and rolls back, or the process ends itself (SIGABRT), which loses nothing acknowledged.
+#[test]
+fn an_allocation_that_fails_is_reported_or_ends_the_process() {
+    if nothing_preloads("injected::an_allocation_that_fails_is_reported_or_ends_the_process") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "sqlite:?journal=wal&sync=full";
+    let (code, file) = tried(folder.path(), &[target, "--only", "no-memory", "--times", "100", "--transactions", "10"]);
+    assert_eq!(code, 0, "{file:#}");
+    all(&file, target, "no-memory", "verdict", &["ok"]);
+    all(&file, target, "no-memory", "left", &["whole"]);
+    let cases = cases(&file, target, "no-memory");
+    let says = |case: &Value| case["errors"][0].as_str().is_some_and(|error| error.contains("out of memory"));
+    assert!(cases.iter().any(|case| case["reaction"] == "reported" && says(case)), "{cases:#?}");
+    assert!(cases.iter().any(|case| case["reaction"] == "died" && case["signal"] == 6), "{cases:#?}");
+}
+
 /// A private server: its process meets the faults, and its end is reported.
 #[test]
 fn a_server_that_meets_a_fault_ends_or_tells() {
