@@ -23,8 +23,6 @@ pub(crate) const FIRST_LINE: &str =
     "Bourse made what is listed here, at this path and next to it: engine, inode, time of birth.\n";
 /// Most bytes of a mark that are read.
 const MAX_MARK_BYTES: u64 = 16 << 10;
-/// Lines that a mark retains besides those of the database itself.
-pub(crate) const RETAINED_LINES: usize = 15;
 
 /// Mark of a database and of the files that Bourse makes next to it.
 pub(crate) struct FileMark {
@@ -55,13 +53,9 @@ impl FileMark {
         if lines.contains(&line) {
             return Ok(());
         }
-        let own = fs::metadata(&self.database).ok().map(|found| identity(&found));
-        let spare = lines.len().saturating_sub(RETAINED_LINES);
-        let mut at = 0;
-        lines.retain(|line| {
-            at += 1;
-            at > spare || own.as_ref().is_some_and(|own| line.ends_with(own))
-        });
+        if let Some(there) = self.there() {
+            lines.retain(|line| there.iter().any(|it| line.ends_with(it)));
+        }
         lines.push(line);
         let text = lines.iter().fold(FIRST_LINE.to_owned(), |text, line| text + line + "\n");
         let write = || -> io::Result<()> {
@@ -70,13 +64,25 @@ impl FileMark {
                 OpenOptions::new().write(true).create_new(true).open(&self.path)?;
             }
             let mut file = open_regular(&self.path, true)?;
-            // Written before it is cut: a process that is killed in between leaves whole lines.
+            // Written before it is cut: a process that is killed in between leaves every line that stays.
             file.write_all(text.as_bytes())?;
             file.set_len(text.len() as u64)?;
             file.sync_all()
         };
         write().map_err(|e| EngineError::io("write", &self.path, &e))?;
         sync_names(&folder_of(&self.path).unwrap_or_else(|| PathBuf::from(".")))
+    }
+
+    /// Identities of the database and of all whose names begin with its name; `None` if its folder cannot be listed.
+    fn there(&self) -> Option<Vec<String>> {
+        let name = self.database.file_name()?.as_encoded_bytes();
+        let folder = folder_of(&self.database).unwrap_or_else(|| PathBuf::from("."));
+        let entries = fs::read_dir(folder).ok()?.flatten();
+        let beside = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(name));
+        let mut there: Vec<_> = beside.filter_map(|entry| Some(identity(&entry.metadata().ok()?))).collect();
+        // Looked at last: a file that was renamed to the database's name meanwhile may be missing in the list.
+        there.extend(fs::metadata(&self.database).ok().map(|found| identity(&found)));
+        Some(there)
     }
 
     /// Removes the mark of a database that was removed.
