@@ -87,6 +87,9 @@ fn name(code: c_int) -> String {
     }
 }
 
+/// SQLITE_IOERR_SHMSIZE.
+const SHMSIZE: c_int = 4_874;
+
 /// Class of the error with a code and message.
 fn kind(code: c_int, message: &str) -> ErrorKind {
     if code == ffi::SQLITE_READONLY_DBMOVED {
@@ -94,6 +97,8 @@ fn kind(code: c_int, message: &str) -> ErrorKind {
         return ErrorKind::ConnectionLost;
     }
     match code & 0xff {
+        // The index of the log could not be made larger.
+        _ if code == SHMSIZE => ErrorKind::Full,
         // Before 3.7.16 the message alone tells the constraint.
         ffi::SQLITE_CONSTRAINT if UNIQUE.contains(&code) || code == 19 && message.to_lowercase().contains("unique") => {
             ErrorKind::Duplicate
@@ -111,7 +116,10 @@ fn kind(code: c_int, message: &str) -> ErrorKind {
 
 /// Error with a code and SQLite's message for it.
 pub(crate) fn error(code: c_int, message: impl Into<String>) -> EngineError {
-    let message = message.into();
+    let mut message = message.into();
+    if code == SHMSIZE {
+        message.push_str(": no room for the -shm file, as on a full disk");
+    }
     EngineError::new(kind(code, &message), message).with_code(name(code))
 }
 
@@ -140,6 +148,7 @@ mod tests {
             (787, ErrorKind::Constraint),
             (275, ErrorKind::Constraint),
             (13, ErrorKind::Full),
+            (4874, ErrorKind::Full),
             (9, ErrorKind::Interrupted),
             (1034, ErrorKind::ConnectionLost),
             (11, ErrorKind::ConnectionLost),
@@ -153,6 +162,10 @@ mod tests {
     #[test]
     fn a_code_is_named() {
         assert_eq!(name(517), "SQLITE_BUSY_SNAPSHOT");
+        assert_eq!(
+            error(4874, "disk I/O error").message(),
+            "disk I/O error: no room for the -shm file, as on a full disk"
+        );
         assert_eq!(name(10 | (99 << 8)), "SQLITE_IOERR, extended code 25354");
     }
 }

@@ -3,7 +3,7 @@
 //! | files at the path | way of reading |
 //! |---|---|
 //! | a database with a rollback journal, which no crash has left | read-only, with SQLite's locks |
-//! | a closed database with a write-ahead log: no `-wal` file | read-only and `immutable`: SQLite would otherwise create its log's files |
+//! | a closed database with a write-ahead log: no `-wal` file, or an empty one without its index | read-only and `immutable`: SQLite would otherwise create its log's files |
 //! | a database with a log or journal, after a crash or while another process uses it | a copy with its log, in the folder for temporary files |
 
 use crate::engine::SqliteEngine;
@@ -74,8 +74,11 @@ pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForRea
     if FileUse::unless_used(path, || ()).is_none() {
         return Ok(None);
     }
-    let has_index = ["-wal", "-shm"].iter().all(|suffix| fs::symlink_metadata(path_with_suffix(path, suffix)).is_ok());
-    if !has_index || engine.files().is_none_or(|files| !matches!(files.owner(), Ok(FileOwner::Bourse))) {
+    let has_log = fs::symlink_metadata(path_with_suffix(path, "-wal")).is_ok();
+    if !has_log
+        || !has_index(path)
+        || engine.files().is_none_or(|files| !matches!(files.owner(), Ok(FileOwner::Bourse)))
+    {
         return open(engine);
     }
     let access = DatabaseAccess::ReadOnly { is_immutable: false };
@@ -84,10 +87,17 @@ pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForRea
     Ok(Some(ForReading { engine, copied: None, unchanged: Box::new(|| Ok(())) }))
 }
 
+/// Whether the index of a database's log is there. Opening a database on a full disk leaves a few bytes of one, beside an empty log.
+fn has_index(path: &Path) -> bool {
+    /// Least size: SQLite makes an index larger by so much at a time.
+    const INDEX_PART_BYTES: u64 = 32 << 10;
+    fs::symlink_metadata(path_with_suffix(path, "-shm")).is_ok_and(|found| found.len() >= INDEX_PART_BYTES)
+}
+
 /// Log of a database, or journal that must be rolled back; `None` without either.
 fn log_of(path: &Path) -> Result<Option<PathBuf>, EngineError> {
     let log = path_with_suffix(path, "-wal");
-    if fs::symlink_metadata(&log).is_ok() {
+    if fs::symlink_metadata(&log).is_ok_and(|found| found.len() > 0 || has_index(path)) {
         return Ok(Some(log));
     }
     // One that was cut to nothing, or whose header was overwritten, has nothing to undo.

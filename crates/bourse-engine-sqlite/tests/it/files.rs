@@ -260,6 +260,24 @@ fn a_database_that_is_read_stays_as_it_is() {
 }
 
 #[test]
+fn what_a_full_disk_left_of_a_log_is_no_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let engine = engine(&path, "");
+    load(&engine, &["ONE"]);
+    // An index that could not be made larger, of a log that has nothing.
+    let left =
+        [("-wal", ""), ("-shm", "abc")].map(|(suffix, text)| (bourse_engine::path_with_suffix(&path, suffix), text));
+    left.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
+    for reading in [engine.for_inspection(), engine.for_reading()] {
+        let reading = reading.unwrap().unwrap();
+        assert_eq!((names(&*reading.engine), &reading.copied), (vec!["ONE".to_owned()], &None));
+        (reading.unchanged)().unwrap();
+    }
+    left.iter().for_each(|(path, text)| assert_eq!(fs::read_to_string(path).unwrap(), *text));
+}
+
+#[test]
 fn a_database_that_is_changed_while_it_is_read_is_told() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine(&directory.path().join("x.db"), "");
