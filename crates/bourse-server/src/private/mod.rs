@@ -6,8 +6,8 @@
 //! [`PrivateServer`] there and waits until it answers. A cluster consists of several of them, each with a folder, and
 //! with ports from [`free_ports`] where it needs them.
 //!
-//! A folder's owner has a lock on a file in it, which the system releases however the owner ends. [`sweep`] ends and
-//! removes what a killed owner has left; the next owner at the same place calls it first.
+//! A folder's owner has a lock on a file in it, which the system releases however the owner ends. A killed owner's server is
+//! ended by a shell that waits for that. [`sweep`] removes what is left; the next owner at the same place calls it first.
 //!
 //! Files: `folder` and `account` (a server's place and user), `program` (finding it), `server` (its life), `slot` (an
 //! engine's server, started on demand), `leftovers` (those of killed owners), `processes` (facts that the system

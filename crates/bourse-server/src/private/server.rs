@@ -13,6 +13,7 @@ pub struct PrivateServer {
     child: Child,
     program: PathBuf,
     ended: Option<ExitStatus>,
+    guard: Option<OwnerGuard>,
     folder: ServerFolder,
 }
 
@@ -24,7 +25,8 @@ impl PrivateServer {
     pub fn start(folder: ServerFolder, command: Command) -> Result<Self, EngineError> {
         let program = PathBuf::from(command.get_program());
         let child = spawn(&folder, command)?;
-        Ok(Self { child, program, ended: None, folder })
+        let guard = OwnerGuard::of(&child);
+        Ok(Self { child, program, ended: None, guard, folder })
     }
 
     /// Starts the server again on its data, after it has ended.
@@ -33,6 +35,7 @@ impl PrivateServer {
     /// [`ErrorKind::Other`] if the program cannot be run.
     pub fn start_again(&mut self, command: Command) -> Result<(), EngineError> {
         self.child = spawn(&self.folder, command)?;
+        self.guard = OwnerGuard::of(&self.child);
         self.ended = None;
         Ok(())
     }
@@ -65,6 +68,7 @@ impl PrivateServer {
     /// # Errors
     /// [`ErrorKind::Other`] if its end cannot be waited for.
     pub fn kill(&mut self) -> Result<(), EngineError> {
+        self.guard = None;
         // One that has ended already needs no killing.
         let _ = self.child.kill();
         let status = self.child.wait().map_err(|e| EngineError::io("wait for", &self.program, &e))?;
@@ -115,6 +119,10 @@ impl PrivateServer {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
+        if self.ended.is_some() {
+            // Its number may become another's.
+            self.guard = None;
+        }
         self.ended
     }
 
@@ -147,6 +155,29 @@ impl Drop for PrivateServer {
     fn drop(&mut self) {
         // Nothing of it is kept, so it need not end in good order.
         let _ = self.kill();
+    }
+}
+
+/// A shell that kills a server's process group if this process ends without doing so, however that is.
+#[derive(Debug)]
+struct OwnerGuard(Child);
+
+impl OwnerGuard {
+    /// Guard of a server; `None` where there is no shell: the next owner's sweep ends the server then.
+    fn of(server: &Child) -> Option<Self> {
+        let mut command = Command::new("sh");
+        // Its input ends with this process, which writes nothing.
+        command.args(["-c", "read -r _ || kill -9 \"-$1\"", "sh", &server.id().to_string()]).current_dir("/");
+        detach(&mut command);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok().map(Self)
+    }
+}
+
+impl Drop for OwnerGuard {
+    fn drop(&mut self) {
+        // Before its input ends. One that has ended already is what we want.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -103,6 +103,44 @@ fn what_a_killed_owner_has_left_is_removed() {
     assert_eq!(server.check_alive().unwrap_err().kind(), ErrorKind::ConnectionLost);
 }
 
+/// Regression: the server of a killed process ran until the next one was started below the same folder.
+#[test]
+fn a_killed_owners_server_ends_by_itself() {
+    const OWNED: &str = "BOURSE_TEST_OWNED_BELOW";
+    if let Some(parent) = std::env::var_os(OWNED) {
+        // The owner, a process of its own.
+        let mut server = started(Path::new(&parent), "touch ready; while :; do sleep 0.05; done");
+        wait_for(&mut server, "ready").unwrap();
+        let told = Path::new(&parent).join("new");
+        fs::write(&told, server.process_id().to_string()).unwrap();
+        fs::rename(told, Path::new(&parent).join("process")).unwrap();
+        loop {
+            std::thread::park();
+        }
+    }
+    let parent = open_folder();
+    let mut owner = Command::new(std::env::current_exe().unwrap());
+    owner.args(["--exact", "a_killed_owners_server_ends_by_itself"]).env(OWNED, parent.path());
+    let mut owner = owner.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let until = soon();
+    let process: u32 = loop {
+        match fs::read_to_string(parent.path().join("process")) {
+            Ok(process) => break process.parse().unwrap(),
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+        assert!(Instant::now() < until, "no server was started");
+    };
+    assert!(is_alive(process));
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    let until = soon();
+    while is_alive(process) {
+        assert!(Instant::now() < until, "the server lives on");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(sweep(&KIND, parent.path()).len(), 1);
+}
+
 /// Regression: a folder was removed for its name and a file `owner` in it, whatever the file's content.
 #[test]
 fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
