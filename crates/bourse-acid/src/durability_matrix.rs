@@ -15,7 +15,7 @@ use bourse_record::crash::{CrashOutcome, CrashRow, Guarantee};
 pub fn crashed(subject: &AcidSubject<'_>, target: &str, times: u32) -> Result<CrashRow, AcidError> {
     let mut row = CrashRow {
         target: target.to_owned(),
-        class: bourse_driver::durability(subject.class),
+        class: subject.class,
         class_reason: subject.class_reason.to_owned(),
         killed: None,
         power: None,

@@ -48,7 +48,7 @@ pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, Sp
 pub use calibrate::{Calibration, FixedLoop, calibrate, wait_for_quiet};
 pub use clock::{CalendarClock, Clock, RealClock, SimulatedClock};
 pub use control::{Fault, RoundControl, RoundPlan};
-pub use description::{described, durability};
+pub use description::described;
 pub use drive::drive;
 pub use ledger::{OperationCounts, OperationLedger};
 pub use operation_cx::{Backoff, OperationCx, OperationError, RetryPolicy};

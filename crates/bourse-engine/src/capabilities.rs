@@ -31,36 +31,26 @@ pub struct Capabilities {
     pub guarantees: [Guarantee; 3],
 }
 
-/// Isolation that an engine promises, by the weakest model that its documentation commits it to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Guarantee {
-    /// No dirty writes, and no more.
-    ReadUncommitted,
-    /// No dirty writes, and no reads of what is rolled back or changed again later.
-    ReadCommitted,
-    /// Reads of a snapshot, with changes of the newest rows: committed data alone, but two moments of it.
-    ConsistentReads,
-    /// Equivalence to some serial order, except for rows that appear in ranges read.
-    RepeatableRead,
-    /// Reads and writes of a snapshot; of two transactions that change a row one fails.
-    Snapshot,
-    /// Equivalence to some serial order.
-    Serializable,
+crate::named! {
+    /// Isolation that an engine promises, by the weakest model that its documentation commits it to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Guarantee {
+        /// No dirty writes, and no more.
+        ReadUncommitted = "read uncommitted",
+        /// No dirty writes, and no reads of what is rolled back or changed again later.
+        ReadCommitted = "read committed",
+        /// Reads of a snapshot, with changes of the newest rows: committed data alone, but two moments of it.
+        ConsistentReads = "consistent reads",
+        /// Equivalence to some serial order, except for rows that appear in ranges read.
+        RepeatableRead = "repeatable read",
+        /// Reads and writes of a snapshot; of two transactions that change a row one fails.
+        Snapshot = "snapshot",
+        /// Equivalence to some serial order.
+        Serializable = "serializable",
+    }
 }
 
 impl Guarantee {
-    /// The word for options and documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReadUncommitted => "read uncommitted",
-            Self::ReadCommitted => "read committed",
-            Self::ConsistentReads => "consistent reads",
-            Self::RepeatableRead => "repeatable read",
-            Self::Snapshot => "snapshot",
-            Self::Serializable => "serializable",
-        }
-    }
-
     /// Promises of an engine whose transactions are serializable at every level.
     pub const ALWAYS_SERIALIZABLE: [Self; 3] = [Self::Serializable; 3];
     /// Promises of an engine whose transactions see a snapshot at every level.

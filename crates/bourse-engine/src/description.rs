@@ -1,39 +1,78 @@
 //! Description of the database that a run used: version, settings in force, durability class.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Failures that an acknowledged commit survives, from the weakest class to the strongest.
-///
-/// ```
-/// use bourse_engine::Durability;
-/// assert!(Durability::Durable > Durability::Process);
-/// assert_eq!(Durability::Consistent.name(), "consistent");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Durability {
-    /// Not known: no setting that can be read determines it.
-    Unknown,
-    /// No failure: data ends with the process.
-    Volatile,
-    /// A crash of the process.
-    Process,
-    /// Power loss without corruption, though the last commits may be lost.
-    Consistent,
-    /// Power loss.
-    Durable,
+crate::named! {
+    /// Events that an acknowledged commit survives; the greater of two classes guarantees more.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Durability {
+        /// Unknown: no setting that can be read determines it.
+        Unknown = "not known",
+        /// No commit survives the process.
+        Volatile = "volatile",
+        /// Commits survive a crash of the process.
+        Process = "process",
+        /// The database survives power loss without corruption; the last commits may be lost.
+        Consistent = "consistent",
+        /// Commits survive power loss.
+        Durable = "durable",
+    }
 }
 
-impl Durability {
-    /// The word for tables and documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "not known",
-            Self::Volatile => "volatile",
-            Self::Process => "process",
-            Self::Consistent => "consistent",
-            Self::Durable => "durable",
-        }
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+crate::named! {
+    /// Mechanism by which writing sessions wait for one another.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum WriterWait {
+        /// A queue of Bourse's in front of the engine.
+        BourseQueue = "Bourse queues writers",
+        /// Bourse's busy handler, which retries after microseconds.
+        BourseBusyHandler = "writers wait by Bourse's busy handler",
+        /// The engine's own busy timeout, which sleeps and retries.
+        EngineBusyTimeout = "writers wait by the engine's busy timeout",
+        /// A queue of Bourse's for the single connection that makes all changes.
+        OneConnection = "one connection writes, behind Bourse's queue",
+        /// The engine's own locks.
+        EngineLocks = "writers wait by the engine's locks",
+    }
+}
+
+crate::named! {
+    /// Storage of a database in memory.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum MemoryStore {
+        /// An in-memory file system of Bourse's below the engine.
+        Bourse = "in Bourse's memory file system",
+        /// The engine's own in-memory mode.
+        Engine = "in the engine's own memory",
+    }
+}
+
+crate::named! {
+    /// Acknowledged commits that may be lost.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum MayLose {
+        /// The last commit.
+        LastCommit = "last commit",
+        /// Commits of about the last second.
+        LastSecond = "commits of the last second",
+        /// Commits of about the last second, which only the engine's memory has: the end of its process loses them too.
+        LastSecondInMemory = "commits of the last second, also in a crash of the process",
+        /// Commits since the last checkpoint.
+        SinceCheckpoint = "commits since the checkpoint",
+        /// Commits that the operating system has not written back yet.
+        NotWrittenBack = "commits not written back",
     }
 }
 
@@ -44,52 +83,6 @@ impl Description {
             (self.durability, self.durability_reason, self.may_lose) = (class, reason, None);
         }
     }
-}
-
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// Mechanism by which sessions wait for the writer lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum WriterWait {
-    /// Bourse's queue in front of the engine.
-    BourseQueue,
-    /// Bourse's busy handler, which retries after microseconds.
-    BourseBusyHandler,
-    /// The engine's own busy timeout, which sleeps and retries.
-    EngineBusyTimeout,
-    /// Bourse's queue for the one connection that makes all changes.
-    OneConnection,
-    /// The engine's own locks.
-    EngineLocks,
-}
-
-/// Storage of an in-memory database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum MemoryStore {
-    /// Bourse's own file system in memory, below the engine.
-    Bourse,
-    /// The engine's own in-memory mode.
-    Engine,
-}
-
-/// Acknowledged commits that power loss may take in the class [`Durability::Consistent`].
-/// [`MayLose::LastSecondInMemory`] occurs in the class [`Durability::Process`] too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum MayLose {
-    /// The last commit.
-    LastCommit,
-    /// Commits of about the last second.
-    LastSecond,
-    /// Commits of about the last second, held only in the engine's memory: the end of its process loses them too.
-    LastSecondInMemory,
-    /// All commits since the last checkpoint.
-    SinceCheckpoint,
-    /// Commits that the operating system has not written back yet.
-    NotWrittenBack,
 }
 
 /// One setting in force, as read back from the engine.

@@ -39,6 +39,7 @@ mod library;
 mod loading;
 mod location;
 mod locked;
+mod named;
 mod null;
 mod open_files;
 mod opened;

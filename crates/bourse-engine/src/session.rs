@@ -2,29 +2,22 @@ use crate::{EngineError, FromValue, Routine, Setting, Sql, Value};
 use bourse_schema::Dialect;
 use std::borrow::Cow;
 
-/// Isolation level of a transaction (Clause 7.4.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Isolation {
-    /// No dirty reads (level 1).
-    ReadCommitted,
-    /// Data read stays unchanged until the end of the transaction (level 2).
-    RepeatableRead,
-    /// Transactions have the effect of some serial order (level 3).
-    Serializable,
+crate::named! {
+    /// Isolation level of a transaction (Clause 7.4.1).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Isolation {
+        /// No dirty reads (level 1).
+        ReadCommitted = "read-committed",
+        /// Data read stays unchanged until the end of the transaction (level 2).
+        RepeatableRead = "repeatable-read",
+        /// Transactions have the effect of some serial order (level 3).
+        Serializable = "serializable",
+    }
 }
 
 impl Isolation {
     /// All levels, from the weakest on.
     pub const ALL: [Self; 3] = [Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
-
-    /// The word for options and documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReadCommitted => "read-committed",
-            Self::RepeatableRead => "repeatable-read",
-            Self::Serializable => "serializable",
-        }
-    }
 }
 
 /// Whether a transaction will write: engines with a single writer then take the writer lock when it begins.
@@ -36,28 +29,18 @@ pub enum Access {
     Write,
 }
 
-/// Extent to which a log is moved into its database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Checkpoint {
-    /// The part that can be moved without waiting.
-    Passive,
-    /// The whole log, waiting for writers and for readers of older data.
-    Full,
-    /// The whole log; the next writer begins the log from its start.
-    Restart,
-    /// The whole log, which is then truncated to length zero.
-    Truncate,
-}
-
-impl Checkpoint {
-    /// The word for options and documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passive => "passive",
-            Self::Full => "full",
-            Self::Restart => "restart",
-            Self::Truncate => "truncate",
-        }
+crate::named! {
+    /// Extent to which a log is moved into its database.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Checkpoint {
+        /// The part that can be moved without waiting.
+        Passive = "passive",
+        /// The whole log, waiting for writers and for readers of older data.
+        Full = "full",
+        /// The whole log; the next writer begins the log from its start.
+        Restart = "restart",
+        /// The whole log, which is then truncated to length zero.
+        Truncate = "truncate",
     }
 }
 

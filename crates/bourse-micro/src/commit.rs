@@ -124,8 +124,7 @@ impl PlannedWorkload for Commits {
         if let Ok(description) = setting.engine.description()
             && description.durability != Durability::Durable
         {
-            let class = bourse_driver::durability(description.durability);
-            round.warnings.push(bourse_record::Warning::NotDurable { class });
+            round.warnings.push(bourse_record::Warning::NotDurable { class: description.durability });
         }
         let raw = self.raw().take();
         let Some(raw) = raw else {

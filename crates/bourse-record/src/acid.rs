@@ -56,52 +56,33 @@ impl Document for AcidFile {
     const KIND: DocumentKind = DocumentKind::Acid;
 }
 
-/// The four ACID properties.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Property {
-    /// All changes of a transaction are made, or none.
-    Atomicity,
-    /// Transactions lead from one valid state to another.
-    Consistency,
-    /// Concurrent transactions do not see one another's intermediate states.
-    Isolation,
-    /// Acknowledged changes survive a failure.
-    Durability,
-}
-
-impl Property {
-    /// Name of the property for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Atomicity => "atomicity",
-            Self::Consistency => "consistency",
-            Self::Isolation => "isolation",
-            Self::Durability => "durability",
-        }
+crate::named! {
+    /// The four ACID properties.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Property {
+        /// All changes of a transaction are made, or none.
+        Atomicity = "atomicity",
+        /// Transactions lead from one valid state to another.
+        Consistency = "consistency",
+        /// Concurrent transactions do not see one another's intermediate states.
+        Isolation = "isolation",
+        /// Acknowledged changes survive a failure.
+        Durability = "durability",
     }
 }
 
-/// Verdict on a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AcidVerdict {
-    /// Every finding is as demanded.
-    Passed,
-    /// A finding is not as demanded.
-    Failed,
-    /// The test does not apply to this target or cannot run on it; the reason says which.
-    NotApplicable,
-}
-
-impl AcidVerdict {
-    /// Name of the verdict for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "FAILED",
-            Self::NotApplicable => "not applicable",
-        }
+crate::named! {
+    /// Verdict on a test.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AcidVerdict {
+        /// Every finding is as demanded.
+        Passed = "passed",
+        /// A finding is not as demanded.
+        Failed = "FAILED",
+        /// The test does not apply to this target or cannot run on it; the reason says which.
+        NotApplicable = "not applicable",
     }
 }
 

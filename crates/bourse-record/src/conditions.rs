@@ -68,23 +68,15 @@ pub struct UsersOfProcess {
     pub further_users: u64,
 }
 
-/// Assignment of scheduled arrivals to users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ArrivalStreams {
-    /// Each user has its own arrivals: those of a busy user wait even if another is free.
-    PerUser,
-    /// All users share one stream: the next free user takes the next arrival.
-    Shared,
-}
-
-impl ArrivalStreams {
-    /// Name for reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PerUser => "each user waits for its own arrivals",
-            Self::Shared => "one stream, taken by whichever user is free",
-        }
+crate::named! {
+    /// Assignment of scheduled arrivals to users.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ArrivalStreams {
+        /// Each user has its own arrivals: those of a busy user wait even if another is free.
+        PerUser = "each user waits for its own arrivals",
+        /// All users share one stream: the next free user takes the next arrival.
+        Shared = "one stream, taken by whichever user is free",
     }
 }
 
@@ -220,51 +212,32 @@ pub struct OperationIsolation {
     pub provided: IsolationLevel,
 }
 
-/// Isolation levels of SQL, from weakest to strongest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IsolationLevel {
-    /// Dirty reads are possible.
-    ReadUncommitted,
-    /// No dirty reads.
-    ReadCommitted,
-    /// Repeatable read: a row that was read does not change.
-    RepeatableRead,
-    /// One consistent state is read throughout; write skew is possible.
-    Snapshot,
-    /// Serializable: as if transactions ran one after the other.
-    Serializable,
-}
-
-impl IsolationLevel {
-    /// Name of the level for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ReadUncommitted => "read uncommitted",
-            Self::ReadCommitted => "read committed",
-            Self::RepeatableRead => "repeatable read",
-            Self::Snapshot => "snapshot",
-            Self::Serializable => "serializable",
-        }
+crate::named! {
+    /// Isolation levels of SQL, from weakest to strongest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum IsolationLevel {
+        /// Dirty reads are possible.
+        ReadUncommitted = "read uncommitted",
+        /// No dirty reads.
+        ReadCommitted = "read committed",
+        /// Repeatable read: a row that was read does not change.
+        RepeatableRead = "repeatable read",
+        /// One consistent state is read throughout; write skew is possible.
+        Snapshot = "snapshot",
+        /// Serializable: as if transactions ran one after the other.
+        Serializable = "serializable",
     }
 }
 
-/// Source of a workload's tunable inputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Tunables {
-    /// The specification's values.
-    Specification,
-    /// Changed values.
-    Changed,
-}
-
-impl Tunables {
-    /// Name for reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Specification => "the specification's",
-            Self::Changed => "changed",
-        }
+crate::named! {
+    /// Source of a workload's tunable inputs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Tunables {
+        /// The specification's values.
+        Specification = "the specification's",
+        /// Changed values.
+        Changed = "changed",
     }
 }

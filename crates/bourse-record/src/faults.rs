@@ -102,90 +102,57 @@ pub struct FaultCase {
     pub verdict: FaultVerdict,
 }
 
-/// Reaction of the engine to the fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Reaction {
-    /// The engine reported an error.
-    Reported,
-    /// The engine continued without an error.
-    WentOn,
-    /// The engine's process ended by a signal or with an unexpected exit code.
-    Died,
-    /// The engine stopped answering.
-    Hung,
-    /// The engine's process was killed by the fault itself.
-    Killed,
-    /// The engine did not encounter the fault.
-    NotMet,
-}
-
-impl Reaction {
-    /// Name for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reported => "error",
-            Self::WentOn => "continued",
-            Self::Died => "died",
-            Self::Hung => "hung",
-            Self::Killed => "killed",
-            Self::NotMet => "not met",
-        }
+crate::named! {
+    /// Reaction of the engine to the fault.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Reaction {
+        /// The engine reported an error.
+        Reported = "error",
+        /// The engine continued without an error.
+        WentOn = "continued",
+        /// The engine's process ended by a signal or with an unexpected exit code.
+        Died = "died",
+        /// The engine stopped answering.
+        Hung = "hung",
+        /// The engine's process was killed by the fault itself.
+        Killed = "killed",
+        /// The engine did not encounter the fault.
+        NotMet = "not met",
     }
 }
 
-/// State of the data when the database was opened again without a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DataState {
-    /// Everything acknowledged is present, and no part of another transaction.
-    Whole,
-    /// An earlier state, without the last acknowledged transactions.
-    Lost,
-    /// Rows of no earlier state, wrong data while running, or damage found by the engine's own check.
-    Corrupted,
-    /// The engine refuses to open or read the database.
-    Unreadable,
-}
-
-impl DataState {
-    /// Name for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Whole => "nothing lost",
-            Self::Lost => "lost",
-            Self::Corrupted => "corrupted",
-            Self::Unreadable => "unreadable",
-        }
+crate::named! {
+    /// State of the data when the database was opened again without a fault.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DataState {
+        /// Everything acknowledged is present, and no part of another transaction.
+        Whole = "nothing lost",
+        /// An earlier state, without the last acknowledged transactions.
+        Lost = "lost",
+        /// Rows of no earlier state, wrong data while running, or damage found by the engine's own check.
+        Corrupted = "corrupted",
+        /// The engine refuses to open or read the database.
+        Unreadable = "unreadable",
     }
 }
 
-/// Verdict on a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultVerdict {
-    /// Nothing is known: the fault was not encountered.
-    NotMet,
-    /// Nothing acknowledged is lost, and the database is undamaged.
-    Ok,
-    /// Data is lost, as permitted: the disk lied, or the settings guarantee no more.
-    Expected,
-    /// The database is lost, and the engine reported it.
-    Reported,
-    /// Acknowledged data is lost or the database corrupted, and no error was reported.
-    Broken,
-}
-
-impl FaultVerdict {
-    /// Name for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotMet => "not met",
-            Self::Ok => "ok",
-            Self::Expected => "expected",
-            Self::Reported => "reported",
-            Self::Broken => "BROKEN",
-        }
+crate::named! {
+    /// Verdict on a case.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FaultVerdict {
+        /// Nothing is known: the fault was not encountered.
+        NotMet = "not met",
+        /// Nothing acknowledged is lost, and the database is undamaged.
+        Ok = "ok",
+        /// Data is lost, as permitted: the disk lied, or the settings guarantee no more.
+        Expected = "expected",
+        /// The database is lost, and the engine reported it.
+        Reported = "reported",
+        /// Acknowledged data is lost or the database corrupted, and no error was reported.
+        Broken = "BROKEN",
     }
 }
 

@@ -52,6 +52,8 @@ mod time_split;
 mod verdict;
 mod warning;
 
+pub use bourse_engine::{Durability, MayLose, MemoryStore, WriterWait, named};
+pub use bourse_stats::steady::Steady;
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
 pub use bytes::{DOCUMENT_BYTES_MAX, document_bytes, regular_bytes};
@@ -82,14 +84,11 @@ pub use round::{
     Interference, LatencyPhase, Phase, PhaseKind, Round, Series, SeriesColumn, ServerUse, SharedRound, Stopping,
     StoppingRule,
 };
-pub use run_file::{
-    Case, Comparison, Durability, EarlierRuns, Engine, MayLose, MemoryStore, Probe, RunFile, Search, Workload,
-    WorkloadKind, WriterWait,
-};
+pub use run_file::{Case, Comparison, EarlierRuns, Engine, Probe, RunFile, Search, Workload, WorkloadKind};
 pub use sample::{Sample, SampleInclusion, ServerTime};
 pub use series::SeriesRow;
 pub use stats::{FEWEST_ROUNDS, NoInterval, even};
-pub use steady::{Steadiness, Steady, SteadyTest};
+pub use steady::{Steadiness, SteadyTest};
 pub use time_spent::{PartOfTime, TimeSpent};
 pub use time_split::{BlockedOn, BlockedTime, RoleTime, TimeSplit};
 pub use verdict::{Evidence, Gate, Verdict};

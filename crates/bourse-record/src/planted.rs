@@ -3,36 +3,27 @@
 use crate::Sample;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// A fault of the recorder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum PlantedFault {
-    /// None: the recorder is right.
-    Nothing,
-    /// Every sample is counted twice.
-    CountTwice,
-    /// Every hundredth sample is dropped.
-    DropEveryHundredth,
-    /// Samples with a response time of more than 2 ms are dropped.
-    DropLong,
-    /// The service time is written as the response time (coordinated omission).
-    ServiceAsResponse,
+crate::named! {
+    /// A fault of the recorder.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum PlantedFault {
+        /// None: the recorder is right.
+        Nothing = "nothing",
+        /// Every sample is counted twice.
+        CountTwice = "recorder counts twice",
+        /// Every hundredth sample is dropped.
+        DropEveryHundredth = "recorder drops every hundredth sample",
+        /// Samples with a response time of more than 2 ms are dropped.
+        DropLong = "recorder drops samples of more than 2 ms",
+        /// The service time is written as the response time (coordinated omission).
+        ServiceAsResponse = "recorder writes service time as response time",
+    }
 }
 
 impl PlantedFault {
     /// All faults, without [`Nothing`](Self::Nothing).
     pub const ALL: [Self; 4] = [Self::CountTwice, Self::DropEveryHundredth, Self::DropLong, Self::ServiceAsResponse];
-
-    /// Name for the table of planted faults.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::CountTwice => "recorder counts twice",
-            Self::DropEveryHundredth => "recorder drops every hundredth sample",
-            Self::DropLong => "recorder drops samples of more than 2 ms",
-            Self::ServiceAsResponse => "recorder writes service time as response time",
-        }
-    }
 }
 
 static SWITCH: AtomicU8 = AtomicU8::new(PlantedFault::Nothing as u8);

@@ -366,26 +366,17 @@ pub struct ServerUse {
     pub written_bytes: u64,
 }
 
-/// Processes whose CPU time and bytes a cost covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CostCovers {
-    /// This process, which includes the engine.
-    Process,
-    /// This process and the server's.
-    ClientAndServer,
-    /// This process alone: the server's is not accessible, or it is that of other drivers too.
-    Client,
-}
-
-impl CostCovers {
-    /// Name for documents.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Process => "process",
-            Self::ClientAndServer => "client_and_server",
-            Self::Client => "client",
-        }
+crate::named! {
+    /// Processes whose CPU time and bytes a cost covers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum CostCovers {
+        /// This process, which includes the engine.
+        Process = "process",
+        /// This process and the server's.
+        ClientAndServer = "client_and_server",
+        /// This process alone: the server's is not accessible, or it is that of other drivers too.
+        Client = "client",
     }
 }
 
@@ -424,32 +415,21 @@ impl Interference {
     }
 }
 
-/// Kinds of database files that are counted separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FileKind {
-    /// The database's own files.
-    Database,
-    /// Write-ahead log or redo log.
-    Log,
-    /// Rollback journal.
-    Journal,
-    /// Temporary files, as for sorting.
-    Temporary,
-    /// Data and log files that are only counted together.
-    DataAndLog,
-}
-
-impl FileKind {
-    /// Name for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Database => "database",
-            Self::Log => "log",
-            Self::Journal => "journal",
-            Self::Temporary => "temporary",
-            Self::DataAndLog => "data and log files",
-        }
+crate::named! {
+    /// Kinds of database files that are counted separately.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FileKind {
+        /// The database's own files.
+        Database = "database",
+        /// Write-ahead log or redo log.
+        Log = "log",
+        /// Rollback journal.
+        Journal = "journal",
+        /// Temporary files, as for sorting.
+        Temporary = "temporary",
+        /// Data and log files that are only counted together.
+        DataAndLog = "data and log files",
     }
 }
 

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
-    BROKERAGE_NOTICE, Conditions, Document, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round,
-    SCHEMA_VERSION, TimeSpent, Verdict, Warning,
+    BROKERAGE_NOTICE, Conditions, Document, DocumentKind, Durability, MayLose, MemoryStore, NameValue, Outcome,
+    Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Verdict, Warning, WriterWait,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -238,126 +238,7 @@ impl Engine {
     /// Arrangements between Bourse and the engine that figures depend on, as text: how writers wait, and what holds a
     /// database in memory.
     pub fn arrangements(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.memory_store.map(MemoryStore::words).into_iter().chain(self.writer_wait.map(WriterWait::words))
-    }
-}
-
-/// Mechanism by which writing sessions wait for one another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WriterWait {
-    /// A queue of Bourse's in front of the engine.
-    BourseQueue,
-    /// Bourse's busy handler, which retries after microseconds.
-    BourseBusyHandler,
-    /// The engine's own busy timeout, which sleeps and retries.
-    EngineBusyTimeout,
-    /// A queue of Bourse's for the single connection that makes all changes.
-    OneConnection,
-    /// The engine's own locks.
-    EngineLocks,
-}
-
-impl WriterWait {
-    /// Description for reports.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::BourseQueue => "Bourse queues writers",
-            Self::BourseBusyHandler => "writers wait by Bourse's busy handler",
-            Self::EngineBusyTimeout => "writers wait by the engine's busy timeout",
-            Self::OneConnection => "one connection writes, behind Bourse's queue",
-            Self::EngineLocks => "writers wait by the engine's locks",
-        }
-    }
-}
-
-/// Storage of a database in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryStore {
-    /// An in-memory file system of Bourse's below the engine.
-    Bourse,
-    /// The engine's own in-memory mode.
-    Engine,
-}
-
-impl MemoryStore {
-    /// Description for reports.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Bourse => "in Bourse's memory file system",
-            Self::Engine => "in the engine's own memory",
-        }
-    }
-}
-
-/// Acknowledged commits that may be lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MayLose {
-    /// The last commit.
-    LastCommit,
-    /// Commits of about the last second.
-    LastSecond,
-    /// Commits of about the last second, which only the engine's memory has: the end of its process loses them too.
-    LastSecondInMemory,
-    /// Commits since the last checkpoint.
-    SinceCheckpoint,
-    /// Commits that the operating system has not written back yet.
-    NotWrittenBack,
-}
-
-impl MayLose {
-    /// Name for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LastCommit => "last commit",
-            Self::LastSecond => "commits of the last second",
-            Self::LastSecondInMemory => "commits of the last second, also in a crash of the process",
-            Self::SinceCheckpoint => "commits since the checkpoint",
-            Self::NotWrittenBack => "commits not written back",
-        }
-    }
-}
-
-/// Events that an acknowledged commit survives; the greater of two classes guarantees more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Durability {
-    /// Unknown: no setting that can be read determines it.
-    Unknown,
-    /// No commit survives the process.
-    Volatile,
-    /// Commits survive a crash of the process.
-    Process,
-    /// The database survives power loss without corruption; the last commits may be lost.
-    Consistent,
-    /// Commits survive power loss.
-    Durable,
-}
-
-impl Durability {
-    /// Name of the class for tables.
-    ///
-    /// ```
-    /// use bourse_record::Durability;
-    /// assert!(Durability::Durable > Durability::Consistent);
-    /// assert_eq!(Durability::Durable.name(), "durable");
-    /// ```
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "not known",
-            Self::Volatile => "volatile",
-            Self::Process => "process",
-            Self::Consistent => "consistent",
-            Self::Durable => "durable",
-        }
-    }
-}
-
-impl std::fmt::Display for Durability {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
+        self.memory_store.map(MemoryStore::name).into_iter().chain(self.writer_wait.map(WriterWait::name))
     }
 }
 

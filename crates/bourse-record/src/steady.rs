@@ -5,40 +5,8 @@
 //! of the log, and the pace of a schedule.
 
 use crate::{FileKind, PhaseKind, Round, Series, Workload, WorkloadKind};
-use bourse_stats::steady::{FEWEST_BLOCKS, MeanChange, OTHERS, Shape, SteadyAnswer, SteadyJudgement, judge};
+use bourse_stats::steady::{FEWEST_BLOCKS, MeanChange, OTHERS, Shape, Steady, SteadyJudgement, judge};
 use bourse_stats::stopping::TOLERANCE;
-
-/// Result of one steadiness test, or of all together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Steady {
-    /// Steady: the interval of every examined change is within the tolerance.
-    Yes,
-    /// Not steady: the interval of a change is outside the tolerance.
-    No,
-    /// Undetermined: the interval is too short, or its seconds differ too much.
-    Unknown,
-}
-
-impl Steady {
-    /// Name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Yes => "steady",
-            Self::No => "not steady",
-            Self::Unknown => "undetermined",
-        }
-    }
-}
-
-impl From<SteadyAnswer> for Steady {
-    fn from(answer: SteadyAnswer) -> Self {
-        match answer {
-            SteadyAnswer::Yes => Self::Yes,
-            SteadyAnswer::No => Self::No,
-            SteadyAnswer::Unknown => Self::Unknown,
-        }
-    }
-}
 
 /// One steadiness test with its result.
 #[derive(Debug, Clone, PartialEq)]
@@ -212,7 +180,7 @@ fn test(name: &'static str, judged: &SteadyJudgement, tolerance: f64, step_s: f6
             100.0 * OTHERS * tolerance
         ),
         found,
-        steady: judged.answer.into(),
+        steady: judged.answer,
     }
 }
 

@@ -15,15 +15,26 @@
 
 use crate::batch::{autocorrelation_time, batches, student};
 
-/// Answer of the test.
+/// Result of one steadiness test, or of all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SteadyAnswer {
-    /// Steady within the tolerance.
+pub enum Steady {
+    /// Steady: the interval of every examined change is within the tolerance.
     Yes,
-    /// Not steady.
+    /// Not steady: the interval of a change is outside the tolerance.
     No,
-    /// Undetermined: too few values, or too uneven.
+    /// Undetermined: the interval is too short, or its seconds differ too much.
     Unknown,
+}
+
+impl Steady {
+    /// Name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "steady",
+            Self::No => "not steady",
+            Self::Unknown => "undetermined",
+        }
+    }
 }
 
 /// Kind of change. Positions are shares of the series.
@@ -65,7 +76,7 @@ pub struct MeanChange {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadyJudgement {
     /// Answer of the test.
-    pub answer: SteadyAnswer,
+    pub answer: Steady,
     /// Decisive change: for No the one farthest outside, else the one that reaches farthest. `None` with too few
     /// blocks.
     pub change: Option<MeanChange>,
@@ -101,13 +112,13 @@ pub const OTHERS: f64 = 1.5;
 ///
 /// ```
 /// use bourse_stats::SplitMix;
-/// use bourse_stats::steady::{SteadyAnswer, judge};
+/// use bourse_stats::steady::{Steady, judge};
 /// let mut random = SplitMix::new(1);
 /// let level: Vec<f64> = (0..60).map(|_| 100.0 + 5.0 * random.normal()).collect();
-/// assert_eq!(judge(&level, None, 0.1).answer, SteadyAnswer::Yes);
+/// assert_eq!(judge(&level, None, 0.1).answer, Steady::Yes);
 /// let falling: Vec<f64> = level.iter().enumerate().map(|(at, value)| value - 0.5 * at as f64).collect();
-/// assert_eq!(judge(&falling, None, 0.1).answer, SteadyAnswer::No);
-/// assert_eq!(judge(&level[..12], None, 0.1).answer, SteadyAnswer::Unknown);
+/// assert_eq!(judge(&falling, None, 0.1).answer, Steady::No);
+/// assert_eq!(judge(&level[..12], None, 0.1).answer, Steady::Unknown);
 /// ```
 pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJudgement {
     let period = period.or_else(|| period_of(values)).filter(|it| *it > 0);
@@ -122,7 +133,7 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJud
     let blocks = if block > values.len() { 0 } else { means.len() };
     let found = |answer, change| SteadyJudgement { answer, change, block, blocks, period };
     if means.len() < FEWEST_BLOCKS || mean <= 0.0 {
-        return found(SteadyAnswer::Unknown, None);
+        return found(Steady::Unknown, None);
     }
     let means: Vec<f64> = means.iter().map(|it| it / mean - 1.0).collect();
     let estimates = estimates(&means);
@@ -140,9 +151,9 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> SteadyJud
     };
     let (worst, widest) = (largest(&outside), largest(&reach));
     if outside(worst) > 0.0 {
-        found(SteadyAnswer::No, Some(change(worst)))
+        found(Steady::No, Some(change(worst)))
     } else {
-        found(if reach(widest) < 0.0 { SteadyAnswer::Yes } else { SteadyAnswer::Unknown }, Some(change(widest)))
+        found(if reach(widest) < 0.0 { Steady::Yes } else { Steady::Unknown }, Some(change(widest)))
     }
 }
 
@@ -414,9 +425,9 @@ mod tests {
             for _ in 0..TRIALS {
                 let answer = judge(&(series.make)(count, &mut random), None, 0.1).answer;
                 counts[match answer {
-                    SteadyAnswer::Yes => 0,
-                    SteadyAnswer::No => 1,
-                    SteadyAnswer::Unknown => 2,
+                    Steady::Yes => 0,
+                    Steady::No => 1,
+                    Steady::Unknown => 2,
                 }] += 1;
             }
             counts.map(|it: u32| (100 * it + TRIALS / 2) / TRIALS)
@@ -475,12 +486,12 @@ mod tests {
     fn odd_series_have_an_answer() {
         for values in [&[][..], &[1.0], &[0.0; 40], &[5.0; 40], &[f64::MAX; 40]] {
             let judged = judge(values, None, 0.1);
-            assert!(judged.answer != SteadyAnswer::No, "{values:?}: {judged:?}");
+            assert!(judged.answer != Steady::No, "{values:?}: {judged:?}");
         }
-        assert_eq!(judge(&[5.0; 40], None, 0.1).answer, SteadyAnswer::Yes);
+        assert_eq!(judge(&[5.0; 40], None, 0.1).answer, Steady::Yes);
         let mut random = SplitMix::new(4);
         let level: Vec<f64> = (0..60).map(|_| 100.0 + random.normal()).collect();
         let told = judge(&level, Some(25), 0.1);
-        assert_eq!((told.answer, told.blocks), (SteadyAnswer::Unknown, 2), "a known cycle is no shorter than a block");
+        assert_eq!((told.answer, told.blocks), (Steady::Unknown, 2), "a known cycle is no shorter than a block");
     }
 }

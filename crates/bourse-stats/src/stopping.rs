@@ -57,7 +57,7 @@ mod tests {
     use crate::SplitMix;
     use crate::batch::mean_after;
     use crate::rates::{STEPS_PER_SECOND, WarmUp};
-    use crate::steady::{SteadyAnswer, judge};
+    use crate::steady::{Steady, judge};
 
     /// Lengths of an interval at its looks, the longest last.
     fn looks(shortest: u64, longest: u64) -> Vec<u64> {
@@ -176,7 +176,7 @@ mod tests {
                 let values: Vec<f64> = (0..180).map(&mut next).collect();
                 let lengths = looks(60, 180).into_iter().map(|it| it as usize);
                 let found = lengths.map(|it| judge(&values[..it], None, TOLERANCE).answer);
-                let told = found.into_iter().find(|it| *it != SteadyAnswer::Unknown).unwrap_or(SteadyAnswer::Unknown);
+                let told = found.into_iter().find(|it| *it != Steady::Unknown).unwrap_or(Steady::Unknown);
                 counts[told as usize] += 1;
             }
             counts

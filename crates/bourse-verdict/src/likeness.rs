@@ -90,8 +90,8 @@ pub fn machine_words(machine: &Machine) -> String {
 pub fn settings(case: &Case) -> Vec<NameValue> {
     let engine = &case.engine;
     let arrangements = [
-        ("how writers wait", engine.writer_wait.map(WriterWait::words)),
-        ("what holds the database", engine.memory_store.map(MemoryStore::words)),
+        ("how writers wait", engine.writer_wait.map(WriterWait::name)),
+        ("what holds the database", engine.memory_store.map(MemoryStore::name)),
     ];
     let arrangements = arrangements.into_iter().filter_map(|(name, value)| Some(named(name, value?.to_owned())));
     arrangements

@@ -7,64 +7,43 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Part of the time; in the order of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum SpentPart {
-    /// A database is loaded.
-    Loading,
-    /// The database is checked before it is used.
-    ChecksBefore,
-    /// Harness overhead and machine noise are measured.
-    Calibration,
-    /// A copy of it is made.
-    Copy,
-    /// The database is put back before a round.
-    Restore,
-    /// A quiet machine is waited for.
-    Quiet,
-    /// A round is begun and ended: its process, its sessions and tables, and the checks of a microbenchmark.
-    Rounds,
-    /// Rounds of a search for a rate.
-    Search,
-    /// Warm-up of a round.
-    WarmUp,
-    /// Measurement interval of a round.
-    Interval,
-    /// Drain of a round.
-    Drain,
-    /// Response times at a part of a round's rate: all its phases.
-    Latency,
-    /// The database is checked after a round.
-    ChecksAfter,
-    /// Transactions are compared with the model's.
-    Sample,
-    /// Databases are put back after the last round.
-    PutBack,
-    /// None of these.
-    Other,
-}
-
-impl SpentPart {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Loading => "loading",
-            Self::ChecksBefore => "checks before use",
-            Self::Calibration => "calibration",
-            Self::Copy => "taking a snapshot",
-            Self::Restore => "restoring before rounds",
-            Self::Quiet => "waiting for a quiet machine",
-            Self::Rounds => "beginning and ending rounds",
-            Self::Search => "trying rates",
-            Self::WarmUp => "warm-up",
-            Self::Interval => "measurement interval",
-            Self::Drain => "drain",
-            Self::Latency => "phase at 70 % of the rate",
-            Self::ChecksAfter => "checks after rounds",
-            Self::Sample => "lockstep sample",
-            Self::PutBack => "restoring after the run",
-            Self::Other => "other",
-        }
+bourse_engine::named! {
+    /// Part of the time; in the order of the report.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum SpentPart {
+        /// A database is loaded.
+        Loading = "loading",
+        /// The database is checked before it is used.
+        ChecksBefore = "checks before use",
+        /// Harness overhead and machine noise are measured.
+        Calibration = "calibration",
+        /// A copy of it is made.
+        Copy = "taking a snapshot",
+        /// The database is put back before a round.
+        Restore = "restoring before rounds",
+        /// A quiet machine is waited for.
+        Quiet = "waiting for a quiet machine",
+        /// A round is begun and ended: its process, its sessions and tables, and the checks of a microbenchmark.
+        Rounds = "beginning and ending rounds",
+        /// Rounds of a search for a rate.
+        Search = "trying rates",
+        /// Warm-up of a round.
+        WarmUp = "warm-up",
+        /// Measurement interval of a round.
+        Interval = "measurement interval",
+        /// Drain of a round.
+        Drain = "drain",
+        /// Response times at a part of a round's rate: all its phases.
+        Latency = "phase at 70 % of the rate",
+        /// The database is checked after a round.
+        ChecksAfter = "checks after rounds",
+        /// Transactions are compared with the model's.
+        Sample = "lockstep sample",
+        /// Databases are put back after the last round.
+        PutBack = "restoring after the run",
+        /// None of these.
+        Other = "other",
     }
 }
 

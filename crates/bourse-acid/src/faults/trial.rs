@@ -152,7 +152,7 @@ fn untried(bed: &dyn FaultBed, fault: &CallFault, clean: &Trial) -> FaultRow {
     let class = bed.class();
     FaultRow {
         target: bed.target().to_owned(),
-        class: Some(bourse_driver::durability(class.durability)),
+        class: Some(class.durability),
         class_reason: class.reason.clone(),
         fault: fault.name.to_owned(),
         title: fault.title.to_owned(),

@@ -118,10 +118,9 @@ impl RecordedWork {
         }
         known_work::fill(&*engine, self.seed)?;
         let TargetDurability { durability, may_lose, reason } = TargetDurability::of(engine.description()?);
-        let (promise, class) =
-            (promised(durability, may_lose, CrashKind::Power), bourse_driver::durability(durability));
         drop(engine);
-        tell(&CaseClass { promise, class, reason })
+        let promise = promised(durability, may_lose, CrashKind::Power);
+        tell(&CaseClass { promise, class: durability, reason })
     }
 }
 

@@ -30,22 +30,14 @@ impl RecordType {
     }
 }
 
-/// Data structure of an index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IndexKind {
-    /// Ordered: B-tree, B+tree, T-tree.
-    Tree,
-    /// Hash table.
-    Hash,
-}
-
-impl IndexKind {
-    /// The word for options and documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tree => "tree",
-            Self::Hash => "hash",
-        }
+crate::named! {
+    /// Data structure of an index.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum IndexKind {
+        /// Ordered: B-tree, B+tree, T-tree.
+        Tree = "tree",
+        /// Hash table.
+        Hash = "hash",
     }
 }
 

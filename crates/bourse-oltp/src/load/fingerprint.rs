@@ -6,23 +6,15 @@ use bourse_schema::{Dialect, Table, load_order};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Constraints of the workload that a database declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum Constraints {
-    /// Primary keys, foreign keys and checks.
-    #[default]
-    Full,
-    /// Primary keys only.
-    KeysOnly,
-}
-
-impl Constraints {
-    /// Name in options, reports and the database itself.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::KeysOnly => "keys only",
-        }
+bourse_engine::named! {
+    /// Constraints of the workload that a database declares.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    pub enum Constraints {
+        /// Primary keys, foreign keys and checks.
+        #[default]
+        Full = "full",
+        /// Primary keys only.
+        KeysOnly = "keys only",
     }
 }
 

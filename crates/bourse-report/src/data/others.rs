@@ -40,14 +40,14 @@ data_table! {
     "A test of a finding; a finding that was not tested has one row."
     Findings "findings" [] (finding: &FindingResult, test: Option<&TestResult>) {
         finding: Text, "The published finding" => finding.claim.as_str();
-        verdict: Text, "Whether it holds" => finding.verdict.words();
+        verdict: Text, "Whether it holds" => finding.verdict.name();
         test: Text, "The test" => test.map(|it| it.claim.as_str());
         value: Real, "Its value" => test.and_then(|it| it.value);
         value_low: Real, "Lower end of its interval" => test.and_then(|it| it.low);
         value_high: Real, "Upper end of its interval" => test.and_then(|it| it.high);
         at_least: Real, "Least value with which it holds" => test.and_then(|it| it.at_least);
         at_most: Real, "Largest value with which it holds" => test.and_then(|it| it.at_most);
-        test_verdict: Text, "Verdict on the test" => test.map(|it| it.verdict.words());
+        test_verdict: Text, "Verdict on the test" => test.map(|it| it.verdict.name());
         why: Text, "Reason of the verdict, or why it was not tested"
             => test.map_or(finding.untested.as_deref(), |it| it.why.as_deref());
         level: Real, "Level of the interval" => test.and_then(|it| it.level);

@@ -1,27 +1,17 @@
 //! A table for programs, and its declaration.
 
-/// Kind of a column's values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DataKind {
-    /// Text.
-    Text,
-    /// Whole number.
-    Count,
-    /// Floating-point number.
-    Real,
-    /// True or false.
-    Flag,
-}
-
-impl DataKind {
-    /// Name of the kind in the table of columns.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Count => "integer",
-            Self::Real => "real",
-            Self::Flag => "boolean",
-        }
+bourse_record::named! {
+    /// Kind of a column's values.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DataKind {
+        /// Text.
+        Text = "text",
+        /// Whole number.
+        Count = "integer",
+        /// Floating-point number.
+        Real = "real",
+        /// True or false.
+        Flag = "boolean",
     }
 }
 

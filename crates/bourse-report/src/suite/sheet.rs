@@ -60,7 +60,7 @@ pub fn suite_html(file: &SuiteFile) -> String {
 fn findings(file: &SuiteFile) -> Vec<SheetPart> {
     let mut lines = Vec::new();
     for finding in &file.findings {
-        let says = format!("{}: {}", finding.verdict.words(), view::finding_words(finding));
+        let says = format!("{}: {}", finding.verdict.name(), view::finding_words(finding));
         lines.push((0, Remark::new(view::tone(finding.verdict), says)));
         lines.extend(finding.tests.iter().map(|test| (1, Remark::new(Tone::Plain, view::test_words(test)))));
         lines.extend(finding.untested.iter().map(|why| (1, Remark::new(Tone::Plain, format!("not tested: {why}")))));

@@ -267,7 +267,7 @@ pub(super) fn test_words(test: &TestResult) -> String {
         (None, None) => units::NOTHING.to_owned(),
     };
     let why = test.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    units::printable(&format!("{}: {value}; to hold: {range}: {}{why}", test.claim, test.verdict.words()))
+    units::printable(&format!("{}: {value}; to hold: {range}: {}{why}", test.claim, test.verdict.name()))
 }
 
 /// A finding's words.

@@ -11,29 +11,19 @@ use bourse_stats::center;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Verdict on a published finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FindingVerdict {
-    /// The whole interval is within the range.
-    Holds,
-    /// The whole interval is outside the range.
-    DoesNotHold,
-    /// The interval includes an end of the range, or there is no interval.
-    NotShown,
-    /// The machine or the scale is too small for the test to be meaningful.
-    NotTestable,
-}
-
-impl FindingVerdict {
-    /// The verdict as text.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::DoesNotHold => "does not hold",
-            Self::NotShown => "not shown",
-            Self::NotTestable => "not testable",
-        }
+bourse_record::named! {
+    /// Verdict on a published finding.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FindingVerdict {
+        /// The whole interval is within the range.
+        Holds = "holds",
+        /// The whole interval is outside the range.
+        DoesNotHold = "does not hold",
+        /// The interval includes an end of the range, or there is no interval.
+        NotShown = "not shown",
+        /// The machine or the scale is too small for the test to be meaningful.
+        NotTestable = "not testable",
     }
 }
 

@@ -7,25 +7,16 @@ use super::{CaseView, OperationView};
 use crate::units;
 use bourse_record::{CheckStatus, Durability, Scale, Steady, Tunables, WorkloadKind};
 
-/// Whether a rule was met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleStatus {
-    /// The rule was met.
-    Yes,
-    /// The rule was not met.
-    No,
-    /// Not in the run file, or the run was too short.
-    Unknown,
-}
-
-impl RuleStatus {
-    /// Name in every output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Yes => "met",
-            Self::No => "not met",
-            Self::Unknown => "unknown",
-        }
+bourse_record::named! {
+    /// Whether a rule was met.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RuleStatus {
+        /// The rule was met.
+        Yes = "met",
+        /// The rule was not met.
+        No = "not met",
+        /// Not in the run file, or the run was too short.
+        Unknown = "unknown",
     }
 }
 

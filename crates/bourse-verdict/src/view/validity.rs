@@ -5,30 +5,22 @@ use crate::Tone;
 use crate::units;
 use bourse_record::{CheckStatus, NoInterval, Round, Steady, StoppingRule, Workload, WorkloadKind};
 
-/// Validity of a case's figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FigureValidity {
-    /// The figure is valid.
-    Counts,
-    /// A search found no rate at which rounds of full length meet every limit: its last rounds are valid, and no answer.
-    Unconfirmed,
-    /// A check of the database failed, or a round did not do the requested work: there is no figure.
-    Void,
-    /// There was nothing to measure.
-    NothingMeasured,
+bourse_record::named! {
+    /// Validity of a case's figure.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum FigureValidity {
+        /// The figure is valid.
+        Counts = "counts",
+        /// A search found no rate at which rounds of full length meet every limit: its last rounds are valid, and no answer.
+        Unconfirmed = "not confirmed",
+        /// A check of the database failed, or a round did not do the requested work: there is no figure.
+        Void = "void",
+        /// There was nothing to measure.
+        NothingMeasured = "nothing measured",
+    }
 }
 
 impl FigureValidity {
-    /// Name in CSV and comparisons.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Counts => "counts",
-            Self::Unconfirmed => "not confirmed",
-            Self::Void => "void",
-            Self::NothingMeasured => "nothing measured",
-        }
-    }
-
     /// Whether the rounds are valid.
     pub const fn has_rounds(self) -> bool {
         matches!(self, Self::Counts | Self::Unconfirmed)

@@ -117,26 +117,17 @@ impl Second {
     }
 }
 
-/// Outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RunOutcome {
-    /// End of the plan.
-    Finished,
-    /// Ctrl-C or a signal.
-    Interrupted,
-    /// An error.
-    Failed,
-}
-
-impl RunOutcome {
-    /// Text for the view.
-    pub(crate) const fn words(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "ended with an error",
-        }
+bourse_engine::named! {
+    /// Outcome of a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum RunOutcome {
+        /// End of the plan.
+        Finished = "finished",
+        /// Ctrl-C or a signal.
+        Interrupted = "interrupted",
+        /// An error.
+        Failed = "ended with an error",
     }
 }
 

@@ -162,7 +162,7 @@ impl RunState {
     /// Current phase: a name for programs, and a text.
     pub(crate) fn phase(&self) -> (RunPhase, String) {
         if let Some(outcome) = self.outcome {
-            return (RunPhase::Ended, outcome.words().to_owned());
+            return (RunPhase::Ended, outcome.name().to_owned());
         }
         let phase = |phase: RunPhase| (phase, phase.words().to_owned());
         match (&self.second, self.steps.last()) {
@@ -212,22 +212,24 @@ impl RunState {
             operations: case.map(|case| case.operations.clone()).unwrap_or_default(),
             row: case.map(|case| case.row.clone()).unwrap_or_default(),
             points: self.points.iter().copied().collect(),
-            ended: self.outcome.map(|outcome| outcome.words().to_owned()),
+            ended: self.outcome.map(|outcome| outcome.name().to_owned()),
         }
     }
 }
 
-/// Phase of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunPhase {
-    WarmUp,
-    Measuring,
-    Latency,
-    Drain,
-    /// A step that measures nothing.
-    Other,
-    Between,
-    Ended,
+bourse_engine::named! {
+    /// Phase of a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum RunPhase {
+        WarmUp = "warm_up",
+        Measuring = "measuring",
+        Latency = "latency",
+        Drain = "drain",
+        /// A step that measures nothing.
+        Other = "other",
+        Between = "between",
+        Ended = "ended",
+    }
 }
 
 impl RunPhase {
@@ -243,19 +245,6 @@ impl RunPhase {
             Self::Drain => "drain",
             Self::Other => "preparing or checking",
             Self::Between => "between rounds",
-            Self::Ended => "ended",
-        }
-    }
-
-    /// Name for programs.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warm_up",
-            Self::Measuring => "measuring",
-            Self::Latency => "latency",
-            Self::Drain => "drain",
-            Self::Other => "other",
-            Self::Between => "between",
             Self::Ended => "ended",
         }
     }
