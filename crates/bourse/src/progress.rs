@@ -158,6 +158,11 @@ impl ProgressStep {
         }
     }
 
+    /// Ends the step of a result, or abandons it if that is an error.
+    pub(crate) fn end<T, E>(self, result: &Result<T, E>) {
+        if result.is_ok() { self.done() } else { self.abandon() }
+    }
+
     /// Abandons the step: leaves nothing on the terminal.
     pub(crate) fn abandon(self) {
         drop(self.heartbeat);

@@ -29,7 +29,6 @@ pub struct Suite {
     #[serde(default)]
     pub notes: Vec<String>,
     /// Notice that every report of these figures must show.
-    #[serde(default)]
     pub notice: Option<String>,
     /// Default number of rounds of each case.
     pub rounds: u32,
@@ -57,7 +56,6 @@ pub struct SuiteTarget {
     #[serde(default)]
     pub served: bool,
     /// Instructions to obtain what the target needs, shown if that is absent.
-    #[serde(default)]
     pub hint: Option<String>,
 }
 
@@ -79,7 +77,6 @@ pub struct SuiteTable {
     #[serde(default)]
     pub case: CasePatch,
     /// Table whose columns and rows this one has too.
-    #[serde(default)]
     pub like: Option<String>,
     /// Columns, from left to right.
     #[serde(default)]
@@ -101,7 +98,6 @@ pub struct SuiteTable {
     #[serde(default)]
     pub thins: bool,
     /// Row with the mean of each column over the other rows, next to the published mean.
-    #[serde(default)]
     pub mean: Option<MeanRow>,
 }
 
@@ -158,7 +154,6 @@ pub struct CellSpec {
     #[serde(default)]
     pub case: CasePatch,
     /// Reason that the cell does not exist; it is not run.
-    #[serde(default)]
     pub absent: Option<String>,
 }
 
@@ -253,20 +248,16 @@ pub struct SuiteFinding {
     #[serde(default)]
     pub tests: Vec<FindingTest>,
     /// Reason that the finding is not tested.
-    #[serde(default)]
     pub untested: Option<String>,
     /// Minimum number of cores: with fewer, the tests describe only the machine.
-    #[serde(default)]
     pub needs_cores: Option<u32>,
     /// Minimum scale: with less work, the tests describe other sizes.
-    #[serde(default)]
     pub needs_scale: Option<f64>,
     /// Conditions that the publication's machine met, as tests: if one does not hold here, the finding cannot be
     /// tested.
     #[serde(default)]
     pub given: Vec<FindingTest>,
     /// Difference from the publication because of which something other than the finding is tested.
-    #[serde(default)]
     pub departure: Option<String>,
 }
 
@@ -293,7 +284,6 @@ pub struct FindingTest {
     /// Path of the cell: `table/row/column`.
     pub cell: String,
     /// Path of the cell that the value is divided by.
-    #[serde(default)]
     pub by: Option<String>,
     /// Measure that is compared.
     pub measure: Measure,
@@ -302,10 +292,8 @@ pub struct FindingTest {
     #[serde(default)]
     pub exponent: bool,
     /// Lower end of the range.
-    #[serde(default)]
     pub at_least: Option<f64>,
     /// Upper end of the range.
-    #[serde(default)]
     pub at_most: Option<f64>,
 }
 

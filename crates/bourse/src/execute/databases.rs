@@ -98,10 +98,7 @@ impl Databases {
         let spending = spent::on(SpentPart::Rounds);
         let keeper = Keeper::start(target, job, &context.interrupted);
         drop(spending);
-        match &keeper {
-            Ok(_) => step.done(),
-            Err(_) => step.abandon(),
-        }
+        step.end(&keeper);
         self.apart.push(KeeperDatabase { target: target.to_owned(), size, place, keeper: Rc::new(keeper?) });
         Ok(DatabaseRef::Apart(self.apart.len() - 1))
     }

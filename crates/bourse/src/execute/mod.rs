@@ -406,14 +406,8 @@ impl Executor<'_> {
         live::round(case.label(), turn.job.workload(), turn.is_probe);
         let _spending = spent::on(spent::SpentPart::Rounds);
         let ran = self.in_child(request);
-        match &ran {
-            Ok(outcome) => {
-                step.done();
-                spent::of_process(&outcome.spent);
-            }
-            Err(_) => step.abandon(),
-        }
-        ran
+        step.end(&ran);
+        ran.inspect(|outcome| spent::of_process(&outcome.spent))
     }
 
     fn in_child(&self, mut request: RoundRequest) -> Result<RoundOutcome, Failure> {

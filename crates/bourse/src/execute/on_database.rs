@@ -95,10 +95,7 @@ pub(super) fn shown<T>(
         live::second(progress, is_latency);
         context.end_if_lost(target, progress);
     });
-    match &ran {
-        Ok(_) => step.done(),
-        Err(_) => step.abandon(),
-    }
+    step.end(&ran);
     ran
 }
 

@@ -73,10 +73,8 @@ pub(crate) struct RoundOutcome {
     /// Whether an interruption ended the round.
     pub(crate) interrupted: bool,
     /// Times of a fixed CPU loop right after the round, in nanoseconds: median and 90th percentile. `None` if it was not run.
-    #[serde(default)]
     pub(crate) fixed_loop_ns: Option<[f64; 2]>,
     /// Time spent by the child process of the round, by part; empty for a round in this process.
-    #[serde(default)]
     pub(crate) spent: spent::SpentParts,
     /// Failure that ended it, if it did not end by itself.
     pub(crate) failure: Option<Failure>,

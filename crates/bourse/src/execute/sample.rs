@@ -82,10 +82,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 let request = ChildRequest::Sample { target: target.clone(), job: Box::new(job.clone()) };
                 let what = format!("the sample of transactions on {target}");
                 let sampled = child::ask(&request, target, &what, &context.interrupted);
-                match &sampled {
-                    Ok(_) => step.done(),
-                    Err(_) => step.abandon(),
-                }
+                step.end(&sampled);
                 sampled?
             } else {
                 job.rounds().sample(target, context)?
@@ -153,10 +150,7 @@ pub(crate) fn of_target<S: Sampled>(
             })
         }
     };
-    match &outcome {
-        Ok(_) => step.done(),
-        Err(_) => step.abandon(),
-    }
+    step.end(&outcome);
     let removed = side.remove();
     let outcome = outcome?;
     removed.map(|()| outcome)

@@ -48,10 +48,8 @@ pub(crate) struct Brokerage {
     /// Whether requests at a rate are due at even distances.
     pub(crate) evenly: bool,
     /// Whether all users share one stream of arrivals.
-    #[serde(default)]
     pub(crate) shared: bool,
     /// Age of the market when a round begins.
-    #[serde(default)]
     pub(crate) market: MarketAge,
     /// Most transactions that may be due and wait.
     pub(crate) backlog: Option<usize>,
@@ -62,14 +60,11 @@ pub(crate) struct Brokerage {
     /// The measurement interval, in nanoseconds.
     pub(crate) measure_ns: u64,
     /// The rule that may end warm-up and interval sooner.
-    #[serde(default)]
     pub(crate) until: Option<StoppingRule>,
     /// The phase at a part of the rate after the round, in which response times are measured.
-    #[serde(default)]
     pub(crate) latency: Option<LatencyPlan>,
     /// Whether a single round begins with a restored database, as each of several rounds does, wherever the database is
     /// stored. Files are restored after every run.
-    #[serde(default)]
     pub(crate) puts_back: bool,
     /// Drivers that share a round.
     pub(crate) drivers: Drivers,
@@ -78,7 +73,6 @@ pub(crate) struct Brokerage {
     /// Whether an application server started by Bourse runs between the users and the database.
     pub(crate) served: bool,
     /// Options of recorded histories, in which isolation is examined; `None` records nothing.
-    #[serde(default)]
     pub(crate) history: Option<HistoryOptions>,
 }
 

@@ -29,13 +29,10 @@ pub(crate) struct ClassicRound {
     /// Operations of each thread, instead of a time.
     pub(crate) count: Option<u64>,
     /// Operations that are timed.
-    #[serde(default)]
     pub(crate) timed: TimingMode,
     /// The schedule of an open loop.
-    #[serde(default)]
     pub(crate) open_loop: Option<OpenLoopPlan>,
     /// The search for the highest rate, if there is one.
-    #[serde(default)]
     pub(crate) search: Option<RateSearch>,
 }
 

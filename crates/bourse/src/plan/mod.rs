@@ -67,7 +67,6 @@ pub(crate) struct Plan {
     /// Whether rounds that others disturb are repeated.
     pub(crate) repeats_disturbed: bool,
     /// Duration of the whole run up to which rounds are repeated, in nanoseconds; no limit by default.
-    #[serde(default)]
     pub(crate) at_most_ns: Option<u64>,
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
@@ -83,7 +82,6 @@ pub(crate) struct Plan {
     /// Folder for databases that is made for the run and removed with it.
     pub(crate) scratch: Option<PathBuf>,
     /// Engines that are left out, with the reason.
-    #[serde(default)]
     pub(crate) left_out: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Engines within a process: their files are copied for each trial, and a process of this program works on the copy.
 
-use super::{TrialConditions, child, placed, work_folder};
+use super::{TrialConditions, child, placed, renewed, work_folder};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::tpce::DATA_FOLDER;
@@ -9,7 +9,7 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{ProcessReport, TargetDurability};
 use bourse_acid::faults::{FaultBed, Trial, TrialSpec};
 use bourse_acid::known_work as work;
-use bourse_crash::preload::{ControlFile, ProcessFiles, copy_folder, lose_power};
+use bourse_crash::preload::{ControlFile, ProcessFiles, lose_power};
 use bourse_engine::DatabaseFiles;
 use std::ffi::OsString;
 use std::path::Path;
@@ -59,18 +59,9 @@ impl<'c> FileBed<'c> {
 
     /// Makes the folders and settings of one trial anew.
     fn renew(&self) -> io::Result<(ProcessFiles, ControlFile)> {
-        let place = |name: &str| self.folder.path().join(name);
-        let (files, image) = (place("files"), place("image"));
-        for folder in [&files, &image] {
-            match fs::remove_dir_all(folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => copy_folder(&place("base"), folder)?,
-            }
-        }
-        let control = place("control");
-        let made = ControlFile::create(&control)?;
-        self.mark(&files)?;
-        Ok((ProcessFiles { control, files, image: Some(image), recording: None }, made))
+        let made = renewed(&self.folder, self.folder.path().join("files"))?;
+        self.mark(&made.0.files)?;
+        Ok(made)
     }
 
     /// Marks the database of a trial, which was copied there.

@@ -17,9 +17,11 @@ use crate::provenance::provenance;
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{CallFault, FAULTS, not_tried, rows};
+use bourse_crash::preload::{ControlFile, ProcessFiles, copy_folder};
 use bourse_driver::SECOND;
 use bourse_engine::Hosting;
 use bourse_record::faults::{FaultRow, FaultsFile};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -232,6 +234,20 @@ fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
     // The preloaded library compares paths without links.
     let below = below.canonicalize().map_err(failed)?;
     WorkFolder::new("bourse-faults-", &below).map_err(failed)
+}
+
+/// Copies the database from the folder `base` to `files` and to its image anew, and makes the settings of a trial.
+fn renewed(folder: &WorkFolder, files: PathBuf) -> io::Result<(ProcessFiles, ControlFile)> {
+    let place = |name: &str| folder.path().join(name);
+    let (control, image) = (place("control"), place("image"));
+    for copy in [&files, &image] {
+        match std::fs::remove_dir_all(copy) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => copy_folder(&place("base"), copy)?,
+        }
+    }
+    let made = ControlFile::create(&control)?;
+    Ok((ProcessFiles { control, files, image: Some(image), recording: None }, made))
 }
 
 fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &FaultsArgs) -> Result<(), Failure> {

@@ -1,14 +1,14 @@
 //! Private servers: their data directory is copied for each trial, and the server is started on the copy with the library
 //! loaded.
 
-use super::{TrialConditions, child, work_folder};
+use super::{TrialConditions, child, renewed, work_folder};
 use crate::failure::{Exit, Failure};
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{ProcessEnd, ProcessReport, TargetDurability};
 use bourse_acid::faults::{FaultBed, Trial, TrialSpec};
 use bourse_acid::known_work::{self as work, WorkEvent};
-use bourse_crash::preload::{ControlFile, ProcessFiles, copy_folder, lose_power};
+use bourse_crash::preload::{copy_folder, lose_power};
 use bourse_engine::{Engine, EngineError, OwnedServer};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -153,20 +153,6 @@ impl<'c> ServerBed<'c> {
         Ok(Self { target: target.to_owned(), class: TargetDurability::of(described), conditions, server, data, folder })
     }
 
-    fn renew(&self) -> io::Result<(ProcessFiles, ControlFile)> {
-        let place = |name: &str| self.folder.path().join(name);
-        let image = place("image");
-        for folder in [&self.data, &image] {
-            match fs::remove_dir_all(folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => copy_folder(&place("base"), folder)?,
-            }
-        }
-        let control = place("control");
-        let made = ControlFile::create(&control)?;
-        Ok((ProcessFiles { control, files: self.data.clone(), image: Some(image), recording: None }, made))
-    }
-
     /// Works until it is done; a server that does not answer any more is killed, which ends the work.
     fn worked(&self) -> Result<ProcessReport, AcidError> {
         let (seed, transactions) = (self.conditions.seed, self.conditions.transactions);
@@ -227,7 +213,7 @@ impl FaultBed for ServerBed<'_> {
 
     fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {
         let process_error = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
-        let (places, control) = self.renew().map_err(process_error)?;
+        let (places, control) = renewed(&self.folder, self.data.clone()).map_err(process_error)?;
         let library = self.folder.path().join("preload.so");
         self.server.set_environment(places.preloading(&library));
         self.server.restart()?;
