@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 116_235;
+const MOST_LINES: usize = 115_327;
 /// Upper bound of the workspace's crates below `crates/`. Of the last three, `bourse-isolation` checks histories and knows
 /// neither what records nor what shows them, `bourse-trace` is the format between what records a program and what replays it, and
 /// `bourse-preload` builds every library that is loaded into other programs.
@@ -69,9 +69,9 @@ fn lines_below(path: &Path) -> usize {
     }
 }
 
-/// Lines of a file that are code, up to its tests.
+/// Lines of a file that are code, up to its tests, which may be the whole file.
 fn lines_of(text: &str) -> usize {
-    let lines = text.lines().map(str::trim).take_while(|line| *line != "mod tests {");
+    let lines = text.lines().map(str::trim).take_while(|line| !["mod tests {", "#![cfg(test)]"].contains(line));
     lines.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 

@@ -544,5 +544,4 @@ impl Session for SqliteSession {
     }
 }
 
-#[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
 //! Test that the timed part of workloads' users makes no allocation of Bourse's, on the null engine.
+#![cfg(test)]
 
 use crate::WORKLOADS;
 use crate::workload::{RoundSettings, RoundTally, WorkloadSpec};

@@ -15,7 +15,6 @@
 //! | `histories` | recorded transactions, from which the isolation that they had is inferred |
 //! | `bulk_load`, `client_mix`, … | a workload each |
 
-#[cfg(test)]
 mod allocation;
 mod batching;
 mod bulk_load;

@@ -29,7 +29,6 @@ mod groups;
 pub mod holm;
 mod random;
 pub mod rank_sum;
-#[cfg(test)]
 mod rates;
 pub mod repeats;
 pub mod sequential;
@@ -37,7 +36,6 @@ pub mod sessions;
 pub mod signed_rank;
 pub mod steady;
 pub mod stopping;
-#[cfg(test)]
 mod table;
 
 pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, quantile};

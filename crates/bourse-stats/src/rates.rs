@@ -1,5 +1,6 @@
 //! Simulated rates of a round in steps of a tenth of a second with a known true mean, for testing the rules of warm-up
 //! and interval.
+#![cfg(test)]
 
 use crate::SplitMix;
 

@@ -1,4 +1,5 @@
 //! Tables of simulation results, written in this crate and in the documentation.
+#![cfg(test)]
 
 /// Panics unless a table of this crate matches its simulation and appears unchanged in the documentation.
 pub(crate) fn check(name: &str, written: &str, simulated: &str) {

@@ -1,4 +1,5 @@
 //! Statements that a session caches.
+#![cfg(test)]
 
 use crate::library::SCHEME;
 use crate::open;

@@ -1,5 +1,6 @@
 //! The default job as a whole, with shorter phases: its figures and their text, its checks, the time it took, and the
 //! database afterwards.
+#![cfg(test)]
 
 use crate::args::{Arguments, Command, TpceCommand, TpceRun};
 use crate::commands::tpce::load::load;

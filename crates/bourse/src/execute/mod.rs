@@ -32,7 +32,6 @@ mod classic;
 mod context;
 pub(crate) mod coordinated;
 mod databases;
-#[cfg(test)]
 mod default_job;
 mod expected;
 mod find_max;
@@ -53,7 +52,6 @@ mod scratch;
 mod shared;
 mod strategy;
 pub(crate) mod system;
-#[cfg(test)]
 mod tests;
 pub(crate) mod verdict;
 

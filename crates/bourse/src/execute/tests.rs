@@ -1,4 +1,5 @@
 //! Tests of repeated rounds.
+#![cfg(test)]
 
 use super::*;
 use bourse_record::{Case, Interference};
