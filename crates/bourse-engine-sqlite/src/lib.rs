@@ -66,5 +66,5 @@ pub use options::{
     Threading,
 };
 #[cfg(not(any(lean, loaded)))]
-pub use replaced::{StoredValue, replace_values, stored_values};
+pub use replaced::{StoredDatabase, StoredObject, StoredTable, StoredValue, replace_values, stored_values};
 pub use target::{SqlitePlace, SqliteTarget};

@@ -1,11 +1,11 @@
-//! Values of any database in a file, read and replaced by others: for copies that are passed on without what they hold.
+//! Any database in a file, read whole; its values replaced by others, for copies that are passed on without what they hold.
 
 use crate::connection::SqliteConnection;
 use crate::ffi::SqliteLibrary;
 use crate::options::SqliteOptions;
 use crate::source::SqliteSource;
 use crate::statement::SqliteStatement;
-use bourse_engine::{EngineError, Row as _, Value};
+use bourse_engine::{EngineError, Row, RowExt as _, Value};
 use std::path::Path;
 
 /// A value of its own.
@@ -35,7 +35,8 @@ impl StoredValue {
         }
     }
 
-    fn borrowed(&self) -> Value<'_> {
+    /// The value as a parameter.
+    pub fn borrowed(&self) -> Value<'_> {
         match self {
             Self::Null => Value::Null,
             Self::Int(number) => Value::Int(*number),
@@ -46,8 +47,23 @@ impl StoredValue {
     }
 }
 
-/// An ordinary table.
-struct StoredTable {
+/// An object of a schema.
+#[derive(Debug, Clone)]
+pub struct StoredObject {
+    /// `table`, `index`, `view` or `trigger`.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Statement that makes it.
+    pub sql: String,
+    /// Whether it is a virtual table.
+    pub is_virtual: bool,
+    without_rowid: bool,
+}
+
+/// A table with its columns.
+#[derive(Debug, Clone)]
+pub struct StoredTable {
     /// Name, quoted.
     name: String,
     /// Names of its stored columns, quoted, with a comma between.
@@ -56,6 +72,71 @@ struct StoredTable {
     count: usize,
     /// Whether rows have a number that is none of the columns.
     has_row_numbers: bool,
+}
+
+impl StoredTable {
+    fn row_number(&self) -> &'static str {
+        if self.has_row_numbers { "rowid, " } else { "" }
+    }
+
+    /// Name of the table with those of its values: row numbers, unless a column has them, and stored columns.
+    pub fn with_columns(&self) -> String {
+        format!("{}({}{})", self.name, self.row_number(), self.columns)
+    }
+
+    /// Query for these values of all rows.
+    pub fn query(&self) -> String {
+        format!("SELECT {}{} FROM {}", self.row_number(), self.columns, self.name)
+    }
+}
+
+/// A database, only read.
+#[derive(Debug)]
+pub struct StoredDatabase(SqliteConnection);
+
+impl StoredDatabase {
+    /// Opens a file that no process changes.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn open(path: &Path) -> Result<Self, EngineError> {
+        let source = SqliteSource::read_only(SqliteLibrary, path, true)?;
+        SqliteConnection::open(&source, &SqliteOptions::FILE, &Default::default()).map(Self)
+    }
+
+    /// Objects of the schema in the order in which they were made, without those that SQLite makes itself.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn objects(&self) -> Result<Vec<StoredObject>, EngineError> {
+        objects(&self.0)
+    }
+
+    /// A table's columns.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn table(&self, object: &StoredObject) -> Result<StoredTable, EngineError> {
+        table(&self.0, object)
+    }
+
+    /// Passes each row of a query.
+    ///
+    /// # Errors
+    /// SQLite's, and those of `each`.
+    pub fn rows(
+        &self,
+        query: &str,
+        each: &mut dyn FnMut(&[Value<'_>]) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut columns = 0;
+        self.0.query(query, |row| {
+            if columns == 0 {
+                columns = (row as &dyn Row).columns();
+            }
+            each(&(0..columns).map(|column| row.value(column)).collect::<Vec<_>>())
+        })
+    }
 }
 
 fn quoted(name: &str) -> String {
@@ -67,38 +148,55 @@ fn open(path: &Path) -> Result<SqliteConnection, EngineError> {
     SqliteConnection::open(&source, &SqliteOptions::FILE, &Default::default())
 }
 
+fn objects(connection: &SqliteConnection) -> Result<Vec<StoredObject>, EngineError> {
+    let listed = "SELECT s.type, s.name, s.sql, coalesce(l.type, '') = 'virtual', coalesce(l.wr, 0) \
+                  FROM sqlite_schema s LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name \
+                  WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND coalesce(l.type, '') <> 'shadow' \
+                  ORDER BY s.rowid";
+    let mut objects = Vec::new();
+    connection.query(listed, |row| {
+        let text = |column| row.value(column).to_string();
+        let is = |column| row.value(column) == Value::Int(1);
+        objects.push(StoredObject {
+            kind: text(0),
+            name: text(1),
+            sql: text(2),
+            is_virtual: is(3),
+            without_rowid: is(4),
+        });
+        Ok(())
+    })?;
+    Ok(objects)
+}
+
+fn table(connection: &SqliteConnection, object: &StoredObject) -> Result<StoredTable, EngineError> {
+    let (mut columns, mut keys, mut key_is_integer) = (Vec::new(), 0, false);
+    let literal = object.name.replace('\'', "''");
+    let sql = format!("SELECT name, pk, upper(type) FROM pragma_table_xinfo('{literal}') WHERE hidden = 0");
+    connection.query(&sql, |row| {
+        columns.push(quoted(&row.value(0).to_string()));
+        if row.value(1) != Value::Int(0) {
+            keys += 1;
+            key_is_integer = row.value(2) == Value::Text("INTEGER");
+        }
+        Ok(())
+    })?;
+    let is_row_number = keys == 1 && key_is_integer;
+    let has_row_numbers = !object.without_rowid && !is_row_number;
+    Ok(StoredTable { name: quoted(&object.name), count: columns.len(), columns: columns.join(", "), has_row_numbers })
+}
+
 /// The ordinary tables.
 ///
 /// # Errors
 /// Refused if there are virtual tables: their own tables hold values in forms that only they know.
 fn tables(connection: &SqliteConnection) -> Result<Vec<StoredTable>, EngineError> {
-    let mut names = Vec::new();
-    let listed = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') \
-                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
-    connection.query(listed, |row| {
-        if row.value(1) == Value::Text("virtual") {
-            return Err(EngineError::refused(format!("it has the virtual table {}", row.value(0))));
-        }
-        names.push((row.value(0).to_string(), row.value(2) == Value::Int(1)));
-        Ok(())
-    })?;
-    let described = |(name, without_rowid): (String, bool)| {
-        let (mut columns, mut keys, mut key_is_integer) = (Vec::new(), 0, false);
-        let literal = name.replace('\'', "''");
-        let sql = format!("SELECT name, pk, upper(type) FROM pragma_table_xinfo('{literal}') WHERE hidden = 0");
-        connection.query(&sql, |row| {
-            columns.push(quoted(&row.value(0).to_string()));
-            if row.value(1) != Value::Int(0) {
-                keys += 1;
-                key_is_integer = row.value(2) == Value::Text("INTEGER");
-            }
-            Ok(())
-        })?;
-        let is_row_number = keys == 1 && key_is_integer;
-        let has_row_numbers = !without_rowid && !is_row_number;
-        Ok(StoredTable { name: quoted(&name), count: columns.len(), columns: columns.join(", "), has_row_numbers })
+    let objects = objects(connection)?;
+    let described = |object: &StoredObject| match object.is_virtual {
+        true => Err(EngineError::refused(format!("it has the virtual table {}", object.name))),
+        false => table(connection, object),
     };
-    names.into_iter().map(described).collect()
+    objects.iter().filter(|it| it.kind == "table").map(described).collect()
 }
 
 /// Passes the text of each object of the schema, and each value of its tables.
@@ -136,14 +234,15 @@ pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue)
         Ok(())
     })?;
     triggers.iter().try_for_each(|(name, _)| connection.run(&format!("DROP TRIGGER {name}")))?;
-    for StoredTable { name, columns, count, has_row_numbers } in &tables {
-        let (row_number, places) = if *has_row_numbers { ("rowid, ", count + 1) } else { ("", *count) };
+    for table in &tables {
+        let StoredTable { name, count, has_row_numbers, .. } = table;
+        let places = count + usize::from(*has_row_numbers);
         let held: Vec<_> = (0..places).map(|place| format!("c{place}")).collect();
         connection.run(&format!("CREATE TEMP TABLE bourse_replaced({})", held.join(", ")))?;
         let insert = format!("INSERT INTO temp.bourse_replaced VALUES ({})", vec!["?"; places].join(", "));
         let (statement, _) = SqliteStatement::prepare(&connection, &insert, false)?;
         let statement = statement.expect("an INSERT is not blank");
-        connection.query(&format!("SELECT {row_number}{columns} FROM {name}"), |row| {
+        connection.query(&table.query(), |row| {
             let of = |place: usize| match StoredValue::of(&row.value(place)) {
                 number if *has_row_numbers && place == 0 => number,
                 value => replace(value),
@@ -154,8 +253,9 @@ pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue)
         })?;
         drop(statement);
         connection.run(&format!(
-            "DELETE FROM {name}; INSERT INTO {name}({row_number}{columns}) SELECT {} FROM temp.bourse_replaced ORDER BY 1; \
+            "DELETE FROM {name}; INSERT INTO {} SELECT {} FROM temp.bourse_replaced ORDER BY 1; \
              DROP TABLE temp.bourse_replaced",
+            table.with_columns(),
             held.join(", ")
         ))?;
     }

@@ -3,7 +3,7 @@
 use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
 use bourse_engine::{
-    Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, RecordField, RecordTable,
+    Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, Loader, RecordField, RecordTable,
     RecordType, Records, RecordsOverSql, Row, RowExt as _, StatementForm, Value, foreign_among,
 };
 use bourse_record::{Check, CheckStatus};
@@ -138,6 +138,16 @@ pub(crate) fn create_by(
     statements: &[String],
     failed: &dyn Fn(usize, EngineError) -> MicroError,
 ) -> Result<(), MicroError> {
+    create_with(engine, &mut |loader| {
+        (0..).zip(statements).try_for_each(|(number, it)| loader.run(it).map_err(|error| failed(number, error)))
+    })
+}
+
+/// Creates a database with what `fill` puts into it; replaces one of Bourse's.
+pub(crate) fn create_with(
+    engine: &dyn Engine,
+    fill: &mut dyn FnMut(&mut dyn Loader) -> Result<(), MicroError>,
+) -> Result<(), MicroError> {
     replaceable(engine)?;
     let doing = || MicroError::engine(MAKING);
     let sql = engine.sql().map_err(doing())?;
@@ -147,9 +157,7 @@ pub(crate) fn create_by(
     for statement in MARK.create_sql(sql.dialect()).iter().chain([&mark]) {
         loader.run(statement).map_err(doing())?;
     }
-    for (number, statement) in statements.iter().enumerate() {
-        loader.run(statement).map_err(|error| failed(number, error))?;
-    }
+    fill(loader.as_mut())?;
     loader.finish().map_err(doing())
 }
 

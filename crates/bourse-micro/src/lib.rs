@@ -13,6 +13,7 @@
 //! | `watch` | sizes of logs, sampled more often than once a second |
 //! | `records` | workloads of operations on records by key, YCSB among them: a row of a table each |
 //! | `histories` | recorded transactions, from which the isolation that they had is inferred |
+//! | `replay` | recordings of programs; found by its name, and in no list, since each needs a recording |
 //! | `bulk_load`, `client_mix`, … | a workload each |
 
 mod allocation;
@@ -27,6 +28,7 @@ pub mod keys;
 mod log_growth;
 pub mod options;
 mod records;
+mod replay;
 pub mod round;
 mod row_sum;
 mod sql;
@@ -77,9 +79,11 @@ pub static WORKLOADS: &[&WorkloadSpec] = {
 /// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("did you mean 'point-read'?"));
 /// ```
 pub fn find(name: &str) -> Result<&'static WorkloadSpec, OptionError> {
-    WORKLOADS.iter().copied().find(|spec| spec.name == name).ok_or_else(|| OptionError::Workload {
-        name: name.to_owned(),
-        hint: bourse_engine::did_you_mean(name, WORKLOADS.iter().map(|spec| spec.name)),
-        known: WORKLOADS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
+    WORKLOADS.iter().copied().chain([&replay::SPEC]).find(|spec| spec.name == name).ok_or_else(|| {
+        OptionError::Workload {
+            name: name.to_owned(),
+            hint: bourse_engine::did_you_mean(name, WORKLOADS.iter().map(|spec| spec.name)),
+            known: WORKLOADS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
+        }
     })
 }

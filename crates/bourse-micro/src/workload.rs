@@ -68,9 +68,9 @@ impl WorkloadSpec {
         self.options.iter().any(|option| option.name == crate::sql::FILE)
     }
 
-    /// Contents of an example file, if it [takes one](Self::takes_file).
+    /// Contents of an example file, if it has one.
     pub fn example_file(&self) -> Option<&'static str> {
-        self.takes_file().then_some(crate::sql::EXAMPLE_FILE)
+        (self.name == crate::sql::SPEC.name).then_some(crate::sql::EXAMPLE_FILE)
     }
 
     /// Plans the workload with options.

@@ -5,8 +5,6 @@
 //! is 0 of a null, the number, or a double's bits; of texts and blobs [`bytes`]. Types are those of stored values, 0 to 4. The
 //! digest in order is the first row's, and `mix(digest, row)` for each further row; regardless of order it is the sum.
 
-use crate::TraceValue;
-
 /// Two words, mixed.
 #[must_use]
 pub fn mix(a: u64, b: u64) -> u64 {
@@ -26,17 +24,29 @@ pub fn bytes(digest: u64, data: &[u8]) -> u64 {
     if rest.is_empty() { digest } else { mix(digest, u64::from_le_bytes(last)) }
 }
 
+/// A value of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowValue<'v> {
+    /// SQL NULL.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A double.
+    Real(f64),
+    /// A text's bytes.
+    Text(&'v [u8]),
+    /// Bytes.
+    Blob(&'v [u8]),
+}
+
 /// Digest of one row.
-pub fn row<'v>(columns: usize, values: impl IntoIterator<Item = &'v TraceValue>) -> u64 {
-    values.into_iter().fold(columns as u64, |digest, value| {
-        let typed = digest.wrapping_add(u64::from(value.code()));
-        match value {
-            TraceValue::Null | TraceValue::Pointer => mix(typed, 0),
-            TraceValue::Int(number) => mix(typed, *number as u64),
-            TraceValue::Real(number) => mix(typed, number.to_bits()),
-            TraceValue::Text(data) | TraceValue::Blob(data) => bytes(typed, data),
-            TraceValue::Zeros(length) => mix(typed, *length),
-        }
+pub fn row<'v>(columns: usize, values: impl IntoIterator<Item = RowValue<'v>>) -> u64 {
+    values.into_iter().fold(columns as u64, |digest, value| match value {
+        RowValue::Null => mix(digest, 0),
+        RowValue::Int(number) => mix(digest.wrapping_add(1), number as u64),
+        RowValue::Real(number) => mix(digest.wrapping_add(2), number.to_bits()),
+        RowValue::Text(data) => bytes(digest.wrapping_add(3), data),
+        RowValue::Blob(data) => bytes(digest.wrapping_add(4), data),
     })
 }
 

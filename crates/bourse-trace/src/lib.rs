@@ -37,12 +37,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 pub mod digest;
+mod files;
 mod mask;
 mod reader;
 mod record;
 mod summary;
 mod writer;
 
+pub use files::{files, open};
 pub use mask::{Mask, MaskPlan};
 pub use reader::{TraceError, TraceReader};
 pub use record::{Event, EventKind, Execution, Note, Opened, Record, StatementText, TraceBase, TraceHead, TraceValue};

@@ -123,6 +123,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             command => return run(command),
         },
         Command::Record(arguments) => return commands::record::run(&arguments),
+        Command::Replay(arguments) => commands::micro::run::replay(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Watch(arguments) => commands::watch::watch(&arguments),

@@ -29,6 +29,8 @@ use bourse_engine::{
     StatementForm, Value,
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
+pub(crate) use pieces::{Pieces, TextPiece};
+
 use draw::{Literal, ParameterStream, PreparedDistribution};
 use script::{EqualityCheck, ScriptFault, ScriptStatement, Setup, SqlScript};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 /// A piece of a text. All pieces together are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextPiece<'t> {
+pub(crate) enum TextPiece<'t> {
     /// Text in quotes or in `$tag$`, including these.
     Quoted(&'t str),
     /// `-- …` until the end of the line, without the line feed.
@@ -20,7 +20,7 @@ pub(super) enum TextPiece<'t> {
 
 impl<'t> TextPiece<'t> {
     /// Text of the piece.
-    pub(super) fn text(self) -> &'t str {
+    pub(crate) fn text(self) -> &'t str {
         match self {
             Self::Quoted(text)
             | Self::LineComment(text)
@@ -41,14 +41,14 @@ impl<'t> TextPiece<'t> {
 }
 
 /// Iterator over the pieces of a text; a piece without an end extends to the end of the text.
-pub(super) struct Pieces<'t> {
+pub(crate) struct Pieces<'t> {
     rest: &'t str,
     /// Opening of a piece without an end.
     pub(super) open: Option<&'t str>,
 }
 
 impl<'t> Pieces<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(crate) fn of(text: &'t str) -> Self {
         Self { rest: text, open: None }
     }
 

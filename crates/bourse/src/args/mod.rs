@@ -20,7 +20,7 @@ pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use isolation::IsolationArgs;
 pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
-pub(crate) use record::{RecordArgs, RecordCommand};
+pub(crate) use record::{RecordArgs, RecordCommand, ReplayArgs};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
     AcidLoad, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings, TpceAcid,
@@ -131,6 +131,8 @@ pub(crate) enum Command {
     Isolation(Box<IsolationArgs>),
     /// Record what any program does with SQLite, as a trace that can be replayed
     Record(RecordArgs),
+    /// Replay a recording with other settings or another SQLite, and compare its results with those recorded
+    Replay(Box<ReplayArgs>),
     /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]
     Suite(SuiteCommand),

@@ -1,9 +1,11 @@
-//! Arguments of `record`.
+//! Arguments of `record` and `replay`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
+use super::{ExecutionArgs, OutputArgs, numbers, run_help};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
@@ -43,4 +45,36 @@ pub(crate) enum RecordCommand {
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         statements: usize,
     },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = run_help!(no_search:
+    "bourse replay trace sqlite:x.db",
+    "bourse replay trace 'sqlite:x.db?journal=wal' 'sqlite:x.db?journal=delete'",
+    "bourse replay trace --pace 1 'sqlite+lib:x.db?library=/opt/libsqlite3.so'",
+))]
+pub(crate) struct ReplayArgs {
+    /// Recording: a folder that `bourse record` made, or the trace of one process
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: String,
+    /// Database URLs; the recorded data are loaded anew for each round [default: sqlite::memory:]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Speed: 1 is the recording's, 2 twice as fast. Response times count from when an execution was due [default: as fast as
+    /// possible, in the recorded order]
+    #[arg(long, value_name = "FACTOR", env = "BOURSE_PACE")]
+    pub(crate) pace: Option<String>,
+    /// Repeat with each of these values of a target option or of pace; several --sweep are combined
+    #[arg(long, value_name = "OPTION=A,B,C")]
+    pub(crate) sweep: Vec<String>,
+    /// Time limit of a round [default: none]
+    #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
+    pub(crate) duration: Option<Duration>,
+    /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval [default: 6]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: Option<u32>,
+    #[command(flatten)]
+    pub(crate) execution: ExecutionArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }

@@ -2,11 +2,11 @@
 
 use super::sweep::{Sweep, combinations, with_options};
 use super::{CaseBlock, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
-use crate::args::{ArrivalsArg, MicroRun, TimingMode};
+use crate::args::{ArrivalsArg, MicroRun, ReplayArgs, TimingMode};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use bourse_driver::Schedule;
-use bourse_micro::{Timing, WorkloadSpec, find};
+use bourse_micro::{OptionError, Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
 use bourse_stats::signed_rank::{fewest, level_of_each};
 use serde::{Deserialize, Serialize};
@@ -94,11 +94,10 @@ impl ClassicRound {
     pub(crate) fn case(&self) -> Result<bourse_micro::WorkloadCase, Failure> {
         let spec = self.spec()?;
         let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        spec.plan(options).map_err(|error| {
-            Failure::usage(error.to_string()).hint(match spec.name {
-                "sql" => EXAMPLE.to_owned(),
-                name => format!("`bourse micro list {name}`"),
-            })
+        spec.plan(options).map_err(|error| match (spec.name, &error) {
+            ("sql", _) => Failure::usage(error.to_string()).hint(EXAMPLE),
+            ("replay", OptionError::File { .. }) => Failure::new(Exit::Target, error.to_string()),
+            (name, _) => Failure::usage(error.to_string()).hint(format!("`bourse micro list {name}`")),
         })
     }
 
@@ -172,6 +171,28 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
     Plan::of(name, block, &arguments.execution, &arguments.output).checked()
 }
 
+/// The plan of `bourse replay`.
+pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
+    let set: Vec<String> = arguments.pace.iter().map(|pace| format!("pace={pace}")).collect();
+    let asked = ClassicArgs {
+        workload: "replay",
+        set: &set,
+        sweep: &arguments.sweep,
+        threads: None,
+        count: None,
+        duration: arguments.duration,
+        warmup: Duration::ZERO,
+        timed: TimingMode::default(),
+        open_loop: None,
+        search: None,
+    };
+    let targets: Vec<String> = std::iter::once(&arguments.trace).chain(&arguments.targets).cloned().collect();
+    let cases = asked.cases(&targets)?;
+    let rounds = arguments.rounds.unwrap_or_else(|| rounds_of(cases.len()));
+    let block = CaseBlock { cases, rounds };
+    Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output).checked()
+}
+
 impl ClassicArgs<'_> {
     /// A case of each target with each combination of the sweeps, all checked.
     pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>, Failure> {
@@ -189,7 +210,7 @@ impl ClassicArgs<'_> {
         let sweeps = Sweep::parse_all(self.sweep)?;
         let mut targets = targets.to_vec();
         if spec.takes_file() {
-            fixed.extend(statements_file(&mut targets, &fixed)?.map(|file| ("file".to_owned(), file)));
+            fixed.extend(file_of(spec, &mut targets, &fixed)?.map(|file| ("file".to_owned(), file)));
         }
         if targets.is_empty() {
             targets.push(DEFAULT_TARGET.to_owned());
@@ -261,13 +282,20 @@ impl ClassicArgs<'_> {
     }
 }
 
-/// Takes the statements file from before the targets, unless an option names one.
-fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Result<Option<String>, Failure> {
+/// Takes the workload's file from before the targets, unless an option names one.
+fn file_of(
+    spec: &WorkloadSpec,
+    targets: &mut Vec<String>,
+    fixed: &[(String, String)],
+) -> Result<Option<String>, Failure> {
     if fixed.iter().any(|(name, _)| name == "file") {
         return Ok(None);
     }
     match targets.first() {
         Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
+        _ if spec.name == "replay" => {
+            Err(Failure::usage("the workload replay needs a recording").hint("bourse replay TRACE TARGET…"))
+        }
         _ => Err(Failure::usage("the workload sql needs a file of statements")
             .hint("bourse micro run sql FILE.toml TARGET…")
             .hint(EXAMPLE)),

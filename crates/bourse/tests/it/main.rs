@@ -31,6 +31,7 @@ mod planted;
 mod processes;
 mod record;
 mod refused;
+mod replay;
 mod run;
 mod serve;
 mod server_use;

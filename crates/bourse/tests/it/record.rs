@@ -1,7 +1,7 @@
 //! `bourse record`: traces of programs that use the system's SQLite.
 
 use super::{bourse, output, text};
-use bourse_trace::digest::{self, RowsDigest};
+use bourse_trace::digest::{self, RowValue, RowsDigest};
 use bourse_trace::{EventKind, Execution, Note, Opened, Record, TraceBase, TraceReader, TraceValue};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn missing(program: &str, probe: &[&str]) -> Option<String> {
     (!works).then(|| format!("there is no {program} that loads SQLite"))
 }
 
-fn no_python() -> Option<String> {
+pub(crate) fn no_python() -> Option<String> {
     missing("python3", &["-c", "import sqlite3"])
 }
 
@@ -114,12 +114,9 @@ sys.exit(7)
     assert!(executions(trace, "COMMIT").iter().all(|it| !it.autocommit_before && it.autocommit_after));
     let mut digest = RowsDigest::default();
     for id in 0..3 {
-        let row = [
-            TraceValue::Text(format!("näme {id}").into_bytes()),
-            TraceValue::Real(id as f64 * 1.5),
-            TraceValue::Int(id + 2),
-        ];
-        digest.add(digest::row(3, &row));
+        let name = format!("näme {id}");
+        let row = [RowValue::Text(name.as_bytes()), RowValue::Real(id as f64 * 1.5), RowValue::Int(id + 2)];
+        digest.add(digest::row(3, row));
     }
     assert_eq!(executions(trace, "WHERE id > ?")[0].rows, digest);
     let first_only = executions(trace, "SELECT id FROM t");

@@ -1,10 +1,15 @@
-//! `bourse micro run`.
+//! `bourse micro run` and `bourse replay`.
 
-use crate::args::MicroRun;
+use crate::args::{MicroRun, ReplayArgs};
 use crate::failure::Failure;
 use crate::plan::classic;
 
 /// Runs a classic workload on each target and reports.
 pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
     crate::commands::run(&classic::plan(arguments)?, &arguments.execution, &arguments.output)
+}
+
+/// Replays a recording on each target and reports.
+pub(crate) fn replay(arguments: &ReplayArgs) -> Result<(), Failure> {
+    crate::commands::run(&classic::replay(arguments)?, &arguments.execution, &arguments.output)
 }

@@ -2,7 +2,7 @@
 
 use crate::interrupt::is_alive;
 use bourse_trace::{Record, TraceError, TraceHead, TraceReader, TraceSummary};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ impl ProcessTrace {
 
     /// Reader of the records.
     pub(super) fn reader(&self) -> Result<TraceReader<BufReader<File>>, TraceError> {
-        TraceReader::new(BufReader::with_capacity(1 << 16, File::open(&self.path)?))
+        bourse_trace::open(&self.path)
     }
 
     /// Passes each record that can be read to `each`, and counts it.
@@ -80,11 +80,5 @@ impl ProcessTrace {
 
 /// The traces of a folder, in the order of their names; a file is the only trace.
 pub(super) fn traces(path: &Path) -> io::Result<Vec<ProcessTrace>> {
-    let mut paths = vec![path.to_owned()];
-    if path.is_dir() {
-        paths = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-        paths.retain(|path| path.extension().is_some_and(|ending| ending == "trace"));
-        paths.sort();
-    }
-    Ok(paths.into_iter().map(|path| ProcessTrace { path }).collect())
+    Ok(bourse_trace::files(path)?.into_iter().map(|path| ProcessTrace { path }).collect())
 }

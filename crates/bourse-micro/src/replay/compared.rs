@@ -1,0 +1,215 @@
+//! Results of a replay compared with those recorded.
+
+use super::order::Order;
+use super::recording::{Action, Recording, Step};
+use super::shape::short;
+use bourse_driver::Nanos;
+use bourse_engine::{EngineError, ErrorKind, Value, locked};
+use bourse_record::{Check, CheckStatus, grouped};
+use bourse_trace::digest::RowsDigest;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// Number of statements that the evidence of a check names.
+const NAMED: usize = 4;
+
+/// State that the users of a round share.
+#[derive(Debug)]
+pub(super) struct RoundState {
+    pub(super) order: Order,
+    /// Begin of the replay at a pace.
+    pub(super) begun: OnceLock<Nanos>,
+    /// Whether values are compared, and not numbers of rows alone.
+    pub(super) compares_values: bool,
+    /// Whether numbers of changed rows are compared.
+    pub(super) compares_changes: bool,
+    /// Whether each statement is left out, because the engine has refused it.
+    is_left_out: Vec<AtomicBool>,
+    executed: AtomicU64,
+    findings: Mutex<[Findings; 3]>,
+}
+
+/// Statements with something found, by their numbers: executions, and the first in words.
+type Findings = BTreeMap<usize, (u64, String)>;
+
+/// Groups of findings.
+#[derive(Debug, Clone, Copy)]
+enum Group {
+    Refused,
+    Different,
+    Undecided,
+}
+
+/// Result of an execution.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Found {
+    Rows(RowsDigest),
+    Changes(u64),
+    Nothing,
+}
+
+/// Result of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// Result as recorded, refused by the engine, or undecided: the latter two are counted.
+    Same,
+    Different,
+    /// The engine failed.
+    Lost,
+}
+
+impl RoundState {
+    pub(super) fn of(recording: &Recording, compares_values: bool, compares_changes: bool) -> Self {
+        Self {
+            order: Order::of(recording.units.len()),
+            begun: OnceLock::new(),
+            compares_values,
+            compares_changes,
+            is_left_out: recording.statements.iter().map(|_| AtomicBool::new(false)).collect(),
+            executed: AtomicU64::new(0),
+            findings: Mutex::default(),
+        }
+    }
+
+    /// Whether the step is left out, since the engine has refused its statement before; counts it.
+    pub(super) fn is_left_out(&self, step: &Step) -> bool {
+        let is_left_out = self.is_left_out[step.statement].load(Ordering::Relaxed);
+        if is_left_out {
+            self.add(Group::Refused, step, String::new);
+        }
+        is_left_out
+    }
+
+    fn add(&self, group: Group, step: &Step, words: impl FnOnce() -> String) {
+        let mut findings = locked(&self.findings);
+        findings[group as usize].entry(step.statement).or_insert_with(|| (0, words())).0 += 1;
+    }
+
+    /// Compares the result of a step with the recorded one.
+    pub(super) fn compare(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>) -> Comparison {
+        use ErrorKind::{Conflict, ConnectionLost, Denied, Full, InDoubt, Interrupted, Other, Refused, Unsupported};
+        self.executed.fetch_add(1, Ordering::Relaxed);
+        let statement = &recording.statements[step.statement];
+        match found {
+            Err(error) if matches!(error.kind(), Conflict | ConnectionLost | Full | InDoubt | Interrupted) => {
+                Comparison::Lost
+            }
+            Err(_) if step.code != 0 => Comparison::Same,
+            Err(error)
+                if matches!(error.kind(), Denied | Other | Refused | Unsupported) && step.action == Action::Execute =>
+            {
+                self.is_left_out[step.statement].store(true, Ordering::Relaxed);
+                self.add(Group::Refused, step, || format!("{}: {}", short(statement.sql.text()), error.message()));
+                Comparison::Same
+            }
+            Err(_) => Comparison::Different,
+            Ok(_) if step.code != 0 => Comparison::Different,
+            Ok(Found::Rows(rows)) => self.compare_rows(recording, step, *rows),
+            Ok(Found::Changes(changes))
+                if self.compares_changes && statement.changes_rows && *changes != step.changes =>
+            {
+                Comparison::Different
+            }
+            Ok(Found::Changes(_) | Found::Nothing) => Comparison::Same,
+        }
+    }
+
+    fn compare_rows(&self, recording: &Recording, step: &Step, found: RowsDigest) -> Comparison {
+        let (statement, unit) = (&recording.statements[step.statement], &recording.units[step.unit]);
+        let is_as_many = found.rows == step.rows.rows;
+        let are_same = is_as_many && (found.unordered == step.rows.unordered || !self.compares_values);
+        let undecided = match (are_same, statement.is_ordered) {
+            (true, true) if self.compares_values && found.ordered != step.rows.ordered => {
+                "the same rows in another order, which ORDER BY allows if its terms tie"
+            }
+            (true, _) => return Comparison::Same,
+            _ if unit.is_beside_writer => "another connection wrote meanwhile",
+            _ if !step.is_complete => "the program did not read all rows",
+            _ if statement.is_vague => "its rows depend on more than the data",
+            _ => return Comparison::Different,
+        };
+        self.add(Group::Undecided, step, || format!("{}: {undecided}", short(statement.sql.text())));
+        Comparison::Same
+    }
+
+    /// Notes a difference; `rows` are the first of those found.
+    pub(super) fn differs(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>, rows: &str) {
+        self.add(Group::Different, step, || {
+            let statement = &recording.statements[step.statement];
+            let recorded = match (step.code, found) {
+                (0, Ok(Found::Changes(_))) => changed(step.changes),
+                (0, _) if statement.is_query => counted(step.rows.rows),
+                (0, _) => "no error".to_owned(),
+                (code, _) => format!("SQLite's error {code}"),
+            };
+            let found = match found {
+                Err(error) => error.message().to_owned(),
+                Ok(Found::Rows(found)) if found.rows == step.rows.rows => format!("others: {rows}"),
+                Ok(Found::Rows(found)) => format!("{}: {rows}", counted(found.rows)),
+                Ok(Found::Changes(changes)) => changed(*changes),
+                Ok(Found::Nothing) => "no error".to_owned(),
+            };
+            let values = in_parentheses(step.values.iter().map(bourse_engine_sqlite::StoredValue::borrowed));
+            format!("{} with {values}: recorded {recorded}, found {found}", statement.sql.text())
+        });
+    }
+
+    /// Checks of a round.
+    pub(super) fn checks(&self) -> Vec<Check> {
+        let executed = self.executed.load(Ordering::Relaxed);
+        let findings = locked(&self.findings);
+        let check = |name: &str, condition: &str, group: Group, otherwise: CheckStatus| {
+            let found = &findings[group as usize];
+            let all: u64 = found.values().map(|(count, _)| count).sum();
+            let mut words = vec![format!("{} of {} executions", grouped(all), grouped(executed))];
+            if found.len() > NAMED {
+                words.push(format!("the first {NAMED} of {} statements", grouped(found.len() as u64)));
+            }
+            words.extend(found.values().take(NAMED).map(|(count, first)| format!("{} × {first}", grouped(*count))));
+            Check {
+                name: name.to_owned(),
+                condition: condition.to_owned(),
+                source: "the recording".to_owned(),
+                status: if found.is_empty() { CheckStatus::Passed } else { otherwise },
+                evidence: words.join("; "),
+                took_s: 0.0,
+            }
+        };
+        let compared = match self.compares_values {
+            true => "each execution returns the rows, changes the number of rows, or fails, as recorded",
+            false => {
+                "each execution returns or changes as many rows, or fails, as recorded; values are not compared, since a \
+                      clock or a random number is among those written"
+            }
+        };
+        let undecided = "no execution differs that the recording does not determine: rows in another order, beside a writer, by a \
+                         clock, by LIMIT alone, or read in part";
+        vec![
+            check("results", compared, Group::Different, CheckStatus::Failed),
+            check("undetermined results", undecided, Group::Undecided, CheckStatus::NotApplicable),
+            check("statements", "the engine refuses no statement", Group::Refused, CheckStatus::NotApplicable),
+        ]
+    }
+}
+
+fn counted(rows: u64) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{} rows", grouped(rows)) }
+}
+
+fn changed(rows: u64) -> String {
+    format!("{} changed", counted(rows))
+}
+
+/// Values as a person would write them, of long ones the start.
+pub(super) fn in_parentheses<'v>(values: impl Iterator<Item = Value<'v>>) -> String {
+    const MOST: usize = 40;
+    let written = values.map(|value| match value {
+        Value::Text(text) => match text.char_indices().nth(MOST) {
+            None => format!("'{text}'"),
+            Some((end, _)) => format!("'{}…'", &text[..end]),
+        },
+        other => other.to_string(),
+    });
+    format!("({})", written.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,141 @@
+//! `replay`: what a program did with SQLite, as `bourse record` recorded it, on the data that it had.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `recording` | traces as steps of users |
+//! | `shape` | facts of a statement that its words show |
+//! | `order` | order of transactions between users |
+//! | `data` | the recorded database, loaded |
+//! | `user` | the user that executes its steps |
+//! | `compared` | results compared with those recorded |
+
+mod compared;
+mod data;
+mod order;
+mod recording;
+mod shape;
+mod user;
+
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::round::not_synced;
+use crate::sql::FILE;
+use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
+use bourse_driver::{Clock, OperationSpec, Schedule, UserSpec};
+use bourse_engine::{Capabilities, Dialect, Engine, locked};
+use bourse_record::{Check, NameValue, Round};
+use compared::RoundState;
+use recording::Recording;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use user::Replayer;
+
+/// Declaration of the workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "replay",
+    summary: "executes what a program did with SQLite, as `bourse record` recorded it",
+    tables: "those of the recorded database, with its rows",
+    needs: "SQLite's SQL",
+    options: &[
+        WorkloadOption {
+            name: FILE,
+            kind: OptionKind::Text("a folder that `bourse record` made, or the trace of one process"),
+            default: "trace",
+            meaning: "recording, as in `bourse replay TRACE TARGET…`",
+        },
+        WorkloadOption {
+            name: "pace",
+            kind: OptionKind::Text("max, or a number above 0"),
+            default: "max",
+            meaning: "speed: 1 is the recording's, 2 twice as fast; response times count from when an execution was due; max is as \
+                      fast as possible in the recorded order",
+        },
+    ],
+    extent: RoundExtent::Work,
+    plan,
+};
+
+/// A recording to be replayed.
+struct Replay {
+    recording: Arc<Recording>,
+    pace: Option<f64>,
+    /// State of the present round.
+    state: Mutex<Arc<RoundState>>,
+}
+
+fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
+    /// The recording read last: a round is planned several times.
+    static READ: Mutex<Option<(String, Arc<Recording>)>> = Mutex::new(None);
+    let pace = match options.text("pace") {
+        "max" => None,
+        text => Some(text.parse().ok().filter(|pace| *pace > 0.0 && f64::is_finite(*pace)).ok_or_else(|| {
+            options.refuse(format!("invalid value '{text}' for 'pace': expected max, or a number above 0"))
+        })?),
+    };
+    let file = options.text(FILE);
+    let mut read = locked(&READ);
+    let recording = match &*read {
+        Some((known, recording)) if known == file => Arc::clone(recording),
+        _ => Arc::clone(&read.insert((file.to_owned(), Arc::new(Recording::read(Path::new(file))?))).1),
+    };
+    let state = Mutex::new(Arc::new(RoundState::of(&recording, true, true)));
+    Ok(Box::new(Replay { recording, pace, state }))
+}
+
+impl PlannedWorkload for Replay {
+    fn operations(&self) -> Vec<OperationSpec> {
+        self.recording.operations.iter().map(|name| OperationSpec::new(name)).collect()
+    }
+    fn headline(&self) -> Option<usize> {
+        None
+    }
+    fn unit(&self) -> &'static str {
+        "statements/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+    }
+    fn has_holes(&self) -> bool {
+        true
+    }
+    fn missing_holes(&self, dialect: &Dialect) -> Vec<String> {
+        let is_sqlite = dialect.name == bourse_engine::Dialect::STANDARD.name || dialect.name == "sqlite";
+        if is_sqlite { Vec::new() } else { vec![format!("recordings are of SQLite, not of dialect {}", dialect.name)] }
+    }
+    fn threads(&self) -> usize {
+        self.recording.users.len()
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        engine.sql().map_err(MicroError::engine("making the tables"))?.confine();
+        let (data, mut facts) = data::load(engine, self.recording.copy.as_deref())?;
+        let has_clock = data.has_clock || self.recording.statements.iter().any(|it| it.writes_clock);
+        let has_side_changes = data.has_side_changes || self.recording.statements.iter().any(|it| it.has_side_changes);
+        *locked(&self.state) = Arc::new(RoundState::of(&self.recording, !has_clock, !has_side_changes));
+        facts.extend(self.recording.facts.iter().cloned());
+        let left_out = self.recording.left_out.iter();
+        facts.extend(left_out.map(|(what, times)| crate::workload::named("left out", format!("{times} × {what}"))));
+        Ok(facts)
+    }
+    fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
+        let state = match setting.is_real {
+            true => Arc::clone(&locked(&self.state)),
+            false => Arc::new(RoundState::of(&self.recording, false, false)),
+        };
+        let user = |(number, steps): (usize, &'s Vec<recording::Step>)| {
+            let (state, tally) = (Arc::clone(&state), Arc::clone(&setting.tally));
+            let user = Replayer::new(&self.recording, steps, self.pace, state, tally, setting.is_real);
+            let schedule = if self.pace.is_some() { Schedule::Arrivals } else { Schedule::Closed };
+            UserSpec { schedule, ..UserSpec::new(format!("connection {}", number + 1), user) }
+        };
+        self.recording.users.iter().enumerate().map(user).collect()
+    }
+    fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
+        round.warnings.extend(not_synced(setting, round, self.threads()));
+        // The statements may have made tables. An error here follows one that the round has reported.
+        let adopted =
+            setting.engine.session().and_then(|mut session| bourse_engine::Inventory::adopt(session.as_mut()));
+        drop(adopted);
+    }
+    fn check(&self, _: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
+        Ok(locked(&self.state).checks())
+    }
+}

@@ -1,0 +1,316 @@
+//! `bourse replay`: recordings executed again, compared, and refused.
+
+use super::{output, text};
+use bourse_record::{CheckStatus, Document as _, RunFile};
+use bourse_trace::digest::{self, RowValue, RowsDigest};
+use bourse_trace::{
+    Event, EventKind, Execution, Opened, Record, StatementText, TraceBase, TraceHead, TraceValue, TraceWriter,
+};
+use std::fs;
+use std::path::Path;
+
+/// A trace in the making: a table of numbers on a new database.
+struct Trace {
+    records: Vec<Record>,
+    texts: Vec<String>,
+    at_ns: u64,
+}
+
+impl Trace {
+    fn new() -> Self {
+        let mut this = Self { records: Vec::new(), texts: Vec::new(), at_ns: 0 };
+        this.open(1);
+        this.execute(1, "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", &[], &[], 0);
+        this
+    }
+
+    fn event(&mut self, connection: u64, kind: EventKind) {
+        self.at_ns += 1_000_000;
+        self.records.push(Record::Event(Event { at_ns: self.at_ns, connection, thread: 1, kind }));
+    }
+
+    fn open(&mut self, connection: u64) {
+        let opened = Opened {
+            flags: 6,
+            base: TraceBase::New,
+            name: "x.db".to_owned(),
+            path: "/home/x.db".to_owned(),
+            vfs: String::new(),
+            library: "3.40.1".to_owned(),
+            copy: String::new(),
+        };
+        self.event(connection, EventKind::Opened(opened));
+    }
+
+    /// Adds an execution; `rows` are those it returned, of numbers.
+    fn execute(&mut self, connection: u64, sql: &str, values: &[TraceValue], rows: &[&[i64]], changes: u64) {
+        self.execute_as(connection, sql, values, rows, changes, [true, true], 0);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all that an execution has")]
+    fn execute_as(
+        &mut self,
+        connection: u64,
+        sql: &str,
+        values: &[TraceValue],
+        rows: &[&[i64]],
+        changes: u64,
+        [autocommit_before, autocommit_after]: [bool; 2],
+        code: u64,
+    ) {
+        let text = self.texts.iter().position(|known| known == sql).unwrap_or_else(|| {
+            let is_read_only = ["SELECT", "BEGIN", "COMMIT", "PRAGMA"].iter().any(|word| sql.starts_with(word));
+            self.records.push(Record::Text(StatementText { sql: sql.to_owned(), is_read_only }));
+            self.texts.push(sql.to_owned());
+            self.texts.len() - 1
+        });
+        let mut found = RowsDigest::default();
+        for row in rows {
+            found.add(digest::row(row.len(), row.iter().map(|number| RowValue::Int(*number))));
+        }
+        let executed = Execution {
+            text: text as u64,
+            autocommit_before,
+            autocommit_after,
+            is_first: true,
+            is_complete: true,
+            from_text: false,
+            duration_ns: 10_000,
+            code,
+            rows: found,
+            changes,
+            values: values.to_vec(),
+        };
+        self.event(connection, EventKind::Executed(executed));
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let head = TraceHead { process: 1, parent: 0, by_extension: false, unix_ns: 0, monotonic_ns: 0 };
+        let mut writer = TraceWriter::new(Vec::new(), &head).expect("memory");
+        self.records.iter().for_each(|record| writer.write(record).expect("memory"));
+        writer.into_inner()
+    }
+
+    fn write(&self, folder: &Path) {
+        fs::create_dir_all(folder.join("t")).expect("there is room");
+        fs::write(folder.join("t/1-1.trace"), self.bytes()).expect("there is room");
+    }
+}
+
+/// Inserts of the numbers 1 to `to`, each read back, by two connections in turn.
+fn shop(to: i64) -> Trace {
+    let mut trace = Trace::new();
+    trace.open(2);
+    for id in 1..=to {
+        let connection = 1 + (id as u64 % 2);
+        let values = [TraceValue::Int(id), TraceValue::Text(format!("it's {{one}} {id}").into_bytes())];
+        trace.execute_as(connection, "BEGIN", &[], &[], 0, [true, false], 0);
+        trace.execute_as(connection, "INSERT INTO t VALUES (?, :a)", &values, &[], 1, [false, false], 0);
+        trace.execute_as(connection, "COMMIT", &[], &[], 0, [false, true], 0);
+        let all: Vec<[i64; 1]> = (1..=id).rev().map(|id| [id]).collect();
+        let rows: Vec<&[i64]> = all.iter().map(|row| &row[..]).collect();
+        trace.execute(3 - connection, "SELECT id FROM t ORDER BY id DESC", &[], &rows, 0);
+        trace.execute(connection, "SELECT count(*) FROM t WHERE a = ?", &[values[1].clone()], &[&[1]], 0);
+    }
+    trace.execute_as(1, "INSERT INTO t VALUES (1, 'again')", &[], &[], 0, [true, true], 1555);
+    trace
+}
+
+/// Replays the trace in `folder/t` once; exit code, messages, and the results.
+fn replay(folder: &Path, more: &[&str]) -> (Option<i32>, String, Option<RunFile>) {
+    let arguments = [&["replay", "t"][..], more, &["--rounds", "1", "-o", "out"]].concat();
+    // A folder may be left by an earlier one.
+    let _ = fs::remove_dir_all(folder.join("out"));
+    let ended = output(folder, &arguments);
+    let run = fs::read_dir(folder.join("out")).ok().and_then(|mut found| found.next());
+    let run = run.map(|run| RunFile::read(&run.expect("a folder").path().join("run.json")).expect("a run file"));
+    (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr), run)
+}
+
+/// Status and evidence of a check of the first round.
+fn check<'r>(run: &'r Option<RunFile>, name: &str) -> (CheckStatus, &'r str) {
+    let round = &run.as_ref().expect("it ran").cases[0].rounds[0];
+    let check = round.checks.iter().find(|it| it.name == name).expect("it was checked");
+    (check.status, &check.evidence)
+}
+
+#[test]
+fn a_recording_gives_the_same_results_on_other_settings() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    shop(50).write(folder.path());
+    for target in
+        ["sqlite::memory:", "sqlite:x.db?journal=wal", "sqlite:y.db?journal=delete&defaults=sqlite&busy_timeout=9s"]
+    {
+        let (code, said, run) = replay(folder.path(), &[target]);
+        assert_eq!(code, Some(0), "{target}: {said}");
+        for name in ["results", "undetermined results", "statements"] {
+            assert_eq!(check(&run, name).0, CheckStatus::Passed, "{target}: {:?}", check(&run, name));
+        }
+        let round = &run.as_ref().expect("it ran").cases[0].rounds[0];
+        assert_eq!(round.operations.iter().map(|it| it.valid()).sum::<u64>(), 252, "{target}: {said}");
+    }
+}
+
+#[test]
+fn a_wrong_row_is_found_and_shown() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "SELECT id, 7 FROM t WHERE id > ?", &[TraceValue::Int(1)], &[&[2, 7], &[3, 8]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!(code, Some(3), "{said}");
+    let (status, evidence) = check(&run, "results");
+    let shown = "1 × SELECT id, 7 FROM t WHERE id > ? with (1): recorded 2 rows, found others: (2, 7) (3, 7)";
+    assert!(status == CheckStatus::Failed && evidence.contains(shown), "{evidence}");
+    assert!(evidence.starts_with("1 of "), "{evidence}");
+}
+
+#[test]
+fn wrong_numbers_of_rows_and_errors_are_found() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "SELECT id FROM t WHERE id = ?", &[TraceValue::Int(9)], &[&[9]], 0);
+    trace.execute(1, "UPDATE t SET a = id", &[], &[], 2);
+    trace.execute(1, "INSERT INTO t VALUES (3, 'x')", &[], &[], 1);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!(code, Some(3), "{said}");
+    let (_, evidence) = check(&run, "results");
+    for words in
+        ["3 of ", "with (9): recorded 1 row, found 0 rows", "recorded 2 rows changed, found 3 rows changed", "UNIQUE"]
+    {
+        assert!(evidence.contains(words), "{words}: {evidence}");
+    }
+}
+
+#[test]
+fn what_the_engine_refuses_is_left_out_named_and_counted() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    for _ in 0..4 {
+        trace.execute(1, "SELECT twice(id) FROM t", &[], &[&[2]], 0);
+    }
+    trace.execute(1, "PRAGMA journal_mode = DELETE", &[], &[&[1]], 0);
+    trace.execute(1, "ATTACH '/etc/other.db' AS other", &[], &[], 0);
+    trace.execute(1, "SELECT ?", &[TraceValue::Pointer], &[&[1]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (status, evidence) = check(&run, "statements");
+    assert_eq!(status, CheckStatus::NotApplicable);
+    for words in ["4 × SELECT twice(id) FROM t: no such function: twice", "1 × PRAGMA journal_mode", "1 × ATTACH"] {
+        assert!(evidence.contains(words), "{words}: {evidence}");
+    }
+    let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+    assert!(
+        facts.iter().any(|it| it.value == "1 × executions with pointers, or texts that are not UTF-8"),
+        "{facts:?}"
+    );
+}
+
+#[test]
+fn a_pace_keeps_the_recorded_distances() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    // Some 250 executions, 1 ms apart.
+    shop(50).write(folder.path());
+    for (pace, least) in [("1", 0.24), ("2", 0.12)] {
+        let (code, said, run) = replay(folder.path(), &["sqlite::memory:", "--pace", pace]);
+        assert_eq!(code, Some(0), "{said}");
+        let measured = run.as_ref().expect("it ran").cases[0].rounds[0].measured_s;
+        assert!(measured > least, "{measured} s at pace {pace}");
+    }
+    let (code, said, _) = replay(folder.path(), &["sqlite::memory:", "--pace", "0"]);
+    assert!(code == Some(1) && said.contains("expected max, or a number above 0"), "{said}");
+}
+
+#[test]
+fn a_cut_recording_is_replayed_up_to_there_and_others_are_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let trace = shop(10);
+    trace.write(folder);
+    let (whole, file) = (trace.bytes(), folder.join("t/1-1.trace"));
+    fs::write(&file, &whole[..whole.len() - 7]).expect("written");
+    let (code, said, run) = replay(folder, &["sqlite::memory:"]);
+    assert!(code == Some(0) && check(&run, "results").0 == CheckStatus::Passed, "{said}");
+    let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+    assert!(facts.iter().any(|it| it.value.contains("cut off within the record at byte")), "{facts:?}");
+    let newer = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
+    for (bytes, words) in [
+        (&whole[..20], "cut off within the record at byte 0"),
+        (&whole[..40], "nothing in it can be replayed"),
+        (&newer[..], "the trace has format 9"),
+        (&b"SQLite format 3\0"[..], "this is no trace of a program"),
+    ] {
+        fs::write(&file, bytes).expect("written");
+        let (code, said, _) = replay(folder, &["sqlite::memory:"]);
+        assert!(code == Some(2) && said.contains(words), "{words}: {said}");
+        assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{said}");
+    }
+    fs::remove_file(&file).expect("it was there");
+    let (code, said, _) = replay(folder, &["sqlite::memory:"]);
+    assert!(code == Some(2) && said.contains("there is no trace in it"), "{said}");
+}
+
+/// A program in Python, recorded with the data that it found, on triggers, a virtual table, assigned numbers and threads.
+#[test]
+fn a_recorded_program_is_replayed_on_its_data() {
+    if let Some(why) = super::record::no_python() {
+        return bourse_testkit::skipped("replay::a_recorded_program_is_replayed_on_its_data", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let made = "
+import sqlite3
+c = sqlite3.connect('x.db')
+c.executescript('''CREATE TABLE t(id INTEGER PRIMARY KEY AUTOINCREMENT, a, b UNIQUE); CREATE INDEX i ON t(a);
+CREATE TABLE log(n); CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.id); END;
+CREATE VIRTUAL TABLE f USING fts5(x); CREATE VIEW v AS SELECT count(*) AS n FROM t;''')
+c.executemany('INSERT INTO t(a, b) VALUES (?, ?)', [(i % 7, 'it''s %d' % i) for i in range(1000)])
+c.execute('DELETE FROM t WHERE id > 990')
+c.execute(\"INSERT INTO f VALUES ('one two'), ('two three')\")
+c.execute('INSERT INTO t(a, b) VALUES (1.5e300, ?)', (b'\\\\0\\\\xff',))
+c.execute('ANALYZE')
+c.commit()
+";
+    let run = |program: &str| std::process::Command::new("python3").args(["-c", program]).current_dir(folder).status();
+    assert!(run(made).expect("it runs").success());
+    let program = "
+import sqlite3, threading
+def work(name):
+    c = sqlite3.connect('x.db', timeout=60, isolation_level=None)
+    for i in range(50):
+        c.execute('BEGIN IMMEDIATE')
+        c.execute('INSERT INTO t(a, b) VALUES (?, ?)', (i, name + str(i)))
+        c.execute('SELECT max(id), (SELECT count(*) FROM log) FROM t').fetchall()
+        c.execute('COMMIT')
+        c.execute('SELECT a, b FROM t WHERE a = ? ORDER BY id', (i % 7,)).fetchall()
+    c.close()
+threads = [threading.Thread(target=work, args=('thread %d ' % i,)) for i in range(3)]
+for it in threads: it.start()
+for it in threads: it.join()
+c = sqlite3.connect('x.db')
+for sql in ['SELECT * FROM v', 'SELECT * FROM t ORDER BY id', \"SELECT x FROM f WHERE f MATCH 'two'\"]:
+    c.execute(sql).fetchall()
+c.execute('SELECT id FROM t').fetchone()
+";
+    let ended = output(folder, &["record", "-o", "t", "--", "python3", "-c", program]);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    for target in ["sqlite::memory:", "sqlite:z.db", "sqlite:z.db?journal=delete&sync=off"] {
+        let (code, said, run) = replay(folder, &[target]);
+        assert_eq!(code, Some(0), "{target}: {said}");
+        assert_eq!(check(&run, "results").0, CheckStatus::Passed, "{target}: {said}");
+        assert_eq!(check(&run, "statements").0, CheckStatus::Passed, "{:?}", check(&run, "statements"));
+    }
+    let copy = fs::read_dir(folder.join("t/databases")).expect("a folder").next().expect("a copy").expect("a copy");
+    let change = format!(
+        "import sqlite3\nc = sqlite3.connect('{}')\nc.execute('UPDATE t SET a = 3 WHERE id = 500')\nc.commit()",
+        copy.path().display()
+    );
+    assert!(run(&change).expect("it runs").success());
+    let (code, said, run) = replay(folder, &["sqlite::memory:"]);
+    assert_eq!((code, check(&run, "results").0), (Some(3), CheckStatus::Failed), "{said}");
+    fs::remove_file(copy.path()).expect("it is there");
+    let (code, said, _) = replay(folder, &["sqlite::memory:"]);
+    assert!(code == Some(2) && said.contains("the copy of the database is missing"), "{said}");
+}
