@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::progress::{ProgressStep, note};
 use crate::spent::{self, SpentPart};
 use bourse_driver::RealClock;
-use bourse_engine::{Engine, EngineError, ErrorKind, Location, server_wait};
+use bourse_engine::{Engine, EngineError, ErrorKind, Hosting, Location, server_wait};
 use bourse_oltp::check::Depth;
 use bourse_oltp::check::recorded::before_run;
 use bourse_oltp::load::{
@@ -172,6 +172,15 @@ fn fill(
     }
 }
 
+/// Place of a database that ends with the command that loads it; `None` for one that stays.
+pub(crate) fn passing_place(engine: &dyn Engine) -> Option<&'static str> {
+    match (engine.hosting(), engine.location()) {
+        (Hosting::OwnedServer(_), _) => Some("on a private server"),
+        (_, Location::Memory | Location::Nowhere) => Some("in memory"),
+        _ => None,
+    }
+}
+
 /// The database of a workload that a target holds, of any size.
 pub(crate) fn find_database(
     target: &str,
@@ -183,11 +192,9 @@ pub(crate) fn find_database(
         ExistingDatabase::Foreign(why) => Err(refused(target, &why)),
         other => {
             let name = workload.name();
-            let hint = match engine.location() {
-                Location::Memory | Location::Nowhere => {
-                    format!("`bourse {name} run {target}` loads a database in memory, runs and checks it")
-                }
-                _ => format!("`bourse {name} load {target}` loads one"),
+            let hint = match passing_place(engine) {
+                Some(place) => format!("`bourse {name} run {target}` loads a database {place}, runs and checks it"),
+                None => format!("`bourse {name} load {target}` loads one"),
             };
             Err(Failure::usage(format!("{target}: {other}")).hint(hint))
         }

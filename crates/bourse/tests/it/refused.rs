@@ -46,6 +46,14 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", ":memory:"], &["invalid target ':memory:'", "did you mean 'sqlite::memory:'?"]);
     refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
     refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
+    for (target, place) in [
+        ("sqlite::memory:", "in memory"),
+        ("postgres+private:.", "on a private server"),
+        ("mariadb+private:", "on a private server"),
+    ] {
+        let words = [target, &format!("a database {place} ends with this command"), "name a file or a running server"];
+        refused(&["tatp", "load", target], &words);
+    }
     refused(&["tpce", "run", "lmdb:x"], &["lmdb:x", "needs SQL"]);
     for target in ["sqlite::memory:", "sqlite::memory:?memory=memdb"] {
         let words = [target, "--processes cannot be used with", "in the memory of one process", "sqlite:PATH"];

@@ -2,12 +2,12 @@
 
 use crate::args::DryRun;
 use crate::failure::Failure;
-use crate::oltp::database::{WantedDatabase, engine_failure, ready};
+use crate::oltp::database::{WantedDatabase, engine_failure, passing_place, ready};
 use crate::output::print;
 use crate::plan::show::{self, Steps};
 use crate::progress::note;
 use crate::{engines, hold, interrupt};
-use bourse_engine::{Capabilities, Location};
+use bourse_engine::Capabilities;
 use bourse_oltp::check::Depth;
 
 /// Loads the database, or says that it exists already. `needs` are the reasons why an engine cannot run the workload; `wanted`
@@ -23,9 +23,9 @@ pub(crate) fn load(
 ) -> Result<(), Failure> {
     let engine = engines::open(target)?;
     engines::needs(target, engine.as_ref(), needs)?;
-    if matches!(engine.location(), Location::Memory | Location::Nowhere) {
-        return Err(Failure::usage(format!("cannot load {target}: a database in memory ends with this command"))
-            .hint(format!("name a file or a server; `bourse {name} run` loads a database in memory by itself")));
+    if let Some(place) = passing_place(engine.as_ref()) {
+        return Err(Failure::usage(format!("cannot load {target}: a database {place} ends with this command"))
+            .hint(format!("name a file or a running server; `bourse {name} run` loads a database {place} by itself")));
     }
     let loaded = show::loaded(reload);
     let unseen = if reload {
