@@ -53,6 +53,10 @@ pub(crate) fn counters(connection: &mut WireConnection, database: &str) -> Resul
     Ok(COUNTERS.iter().zip(row).filter_map(counter).collect())
 }
 
+/// Time within which a process of the server adds its own counts, at most once a second while it works, to those that are read: an
+/// interval of less has too few or too many of them.
+const DELAY_NS: u64 = 2_000_000_000;
+
 /// Size of a page in bytes, in default builds.
 const PAGE_BYTES: u64 = 8_192;
 
@@ -70,6 +74,7 @@ fn counts(source: &'static str, row: &[Option<String>]) -> IoCounts {
     let (writes, reads) = (get(4), get(5));
     IoCounts {
         source,
+        delay_ns: DELAY_NS,
         log: FileIo { syncs: get(0), writes: get(1), written_bytes: get(2), ..FileIo::default() },
         database: FileIo {
             syncs: get(3),

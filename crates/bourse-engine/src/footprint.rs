@@ -172,6 +172,9 @@ pub struct IoCounts {
     /// lives as long as the program.
     #[serde(skip)]
     pub source: &'static str,
+    /// Time in nanoseconds by which the counter may be late: a shorter interval has no counts. Not serialized, as its source.
+    #[serde(skip)]
+    pub delay_ns: u64,
     /// The database's own files.
     pub database: FileIo,
     /// Write-ahead log or redo log.
@@ -188,7 +191,7 @@ impl IoCounts {
     /// No operation yet, in an engine that times its syncs.
     pub const TIMED: Self = {
         let files = FileIo { syncs: 0, sync_ns: Some(0), writes: 0, written_bytes: 0, reads: 0, read_bytes: 0 };
-        Self { source: "", database: files, log: files, journal: files, temporary: files, together: files }
+        Self { source: "", delay_ns: 0, database: files, log: files, journal: files, temporary: files, together: files }
     };
 
     /// Each kind of file with its name in reports.
@@ -214,6 +217,7 @@ impl IoCounts {
     pub fn since(self, before: Self) -> Self {
         Self {
             source: self.source,
+            delay_ns: self.delay_ns,
             database: self.database.since(before.database),
             log: self.log.since(before.log),
             journal: self.journal.since(before.journal),

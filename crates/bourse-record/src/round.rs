@@ -158,6 +158,9 @@ impl Round {
     /// be shown: the error that the cost may have.
     pub const LATE_PART: f64 = 0.1;
 
+    /// Least processor seconds for a cost per operation to be shown: they are counted in hundredths of a second.
+    pub const LEAST_CPU_S: f64 = 0.1;
+
     /// Processor seconds in the measurement interval, a server's included; `None` if the server is not accessible, or
     /// usage was read too late.
     pub fn cpu_s(&self) -> Option<f64> {

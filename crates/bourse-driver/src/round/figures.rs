@@ -68,8 +68,11 @@ fn disturbed(interference: Interference) -> Vec<Warning> {
     warnings
 }
 
-/// Activity of each kind of file that was used, in the run file's form.
-fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
+/// Activity of each kind of file that was used, in the run file's form; none in an interval below the delay of the counter.
+fn file_activity(counts: &IoCounts, measured_s: f64) -> Vec<FileActivity> {
+    if measured_s * (SECOND as f64) < counts.delay_ns as f64 {
+        return Vec::new();
+    }
     let idle = |files: FileIo| FileIo { sync_ns: None, ..files } == FileIo::default();
     let kinds = [
         (FileKind::Database, counts.database),
@@ -179,11 +182,32 @@ pub(super) fn figures(
         conflicts: Vec::new(),
         market_age_s: None,
         slowdown: None,
-        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
+        io: at_last
+            .io
+            .zip(at_first.io)
+            .map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first), measured_s)),
         facts: Vec::new(),
         time_split: None,
         shared: None,
         checks: Vec::new(),
         warnings,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_is_late_counts_nothing_in_a_short_interval() {
+        let log = FileIo { syncs: 7, ..FileIo::default() };
+        let late = IoCounts { delay_ns: 2 * SECOND, log, ..IoCounts::default() };
+        let syncs =
+            |counts: &IoCounts, measured_s| file_activity(counts, measured_s).iter().map(|files| files.syncs).max();
+        assert_eq!(
+            [0.2, 1.9, 2.0].map(|measured_s| syncs(&late.since(IoCounts::default()), measured_s)),
+            [None, None, Some(7)]
+        );
+        assert_eq!(syncs(&IoCounts { delay_ns: 0, ..late }, 0.2), Some(7));
     }
 }

@@ -84,7 +84,7 @@ data_table! {
         cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included; empty where the server cannot be looked at, or works for other drivers too"
             => view.cost().and_then(|it| it.cpu_ns);
         own_cpu_ns_per_operation: Real, "Of it that of Bourse's process: the client's, and the engine's where that works in it"
-            => view.cost().map(|it| it.own_cpu_ns);
+            => view.cost().and_then(|it| it.own_cpu_ns);
         server_cpu_ns_per_operation: Real, "Of it that of the server's process; empty without one, where it cannot be looked at, and in a part of shared rounds"
             => view.cost().and_then(|it| it.server_cpu_ns);
         cost_covers: Text, "Processes whose CPU time and bytes are known: `process` (Bourse's, which the engine works in), \

@@ -349,7 +349,7 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
         p99_low,
         p99_high,
         TableCell::or_missing(headline.map(|operation| queue(view, operation))),
-        TableCell::or_missing(cost.map(|it| it.own_cpu_ns).map(TableCell::duration_ns)),
+        TableCell::or_missing(cost.and_then(|it| it.own_cpu_ns).map(TableCell::duration_ns)),
         TableCell::or_missing(cost.and_then(|it| it.server_cpu_ns).map(TableCell::duration_ns)),
         TableCell::or_missing(cost.and_then(|it| it.written_bytes).map(|bytes| TableCell::figure(bytes, units::bytes))),
         TableCell::or_missing(

@@ -100,27 +100,32 @@ impl Page {
             Some(name) if view.operations.len() > 1 => format!("each {}", units::printable(name)),
             _ => "each operation".to_owned(),
         };
-        let mut parts = vec![match (cost.covers, cost.cpu_ns) {
-            (CostCovers::ClientAndServer, Some(cpu_ns)) => {
-                format!("CPU {} (client {})", units::duration_ns(cpu_ns), units::duration_ns(cost.own_cpu_ns))
+        let of_client = cost.own_cpu_ns.map(units::duration_ns);
+        let cpu = match (cost.covers, cost.cpu_ns, of_client) {
+            (CostCovers::ClientAndServer, Some(cpu_ns), Some(of_client)) => {
+                Some(format!("CPU {} (client {of_client})", units::duration_ns(cpu_ns)))
             }
-            (CostCovers::Process, Some(cpu_ns)) => format!("CPU {}", units::duration_ns(cpu_ns)),
-            _ if view.case.rounds.iter().any(Round::is_part_on_server) => format!(
-                "client's CPU {} (the server worked for every driver: `bourse report` of all their runs has its part)",
-                units::duration_ns(cost.own_cpu_ns)
-            ),
-            _ => format!(
-                "client's CPU {} (the server's is not known: its process cannot be looked at)",
-                units::duration_ns(cost.own_cpu_ns)
-            ),
-        }];
+            (CostCovers::ClientAndServer | CostCovers::Process, cpu_ns, _) => {
+                cpu_ns.map(|cpu_ns| format!("CPU {}", units::duration_ns(cpu_ns)))
+            }
+            (CostCovers::Client, _, of_client) => of_client.map(|of_client| {
+                let why = match view.case.rounds.iter().any(Round::is_part_on_server) {
+                    true => "the server worked for every driver: `bourse report` of all their runs has its part",
+                    false => "the server's is not known: its process cannot be looked at",
+                };
+                format!("client's CPU {of_client} ({why})")
+            }),
+        };
+        let mut parts: Vec<String> = cpu.into_iter().collect();
         parts.extend(match (cost.written_bytes, cost.server_counted_bytes) {
             (Some(bytes), _) => Some(format!("{} written", units::bytes(bytes))),
             (None, Some(bytes)) => Some(format!("{} written by the server's own count", units::bytes(bytes))),
             (None, None) => None,
         });
         parts.extend(cost.syncs.map(|syncs| format!("{} syncs", units::number(syncs))));
-        self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);
+        if !parts.is_empty() {
+            self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);
+        }
     }
 
     /// Several cases: one table, then the verdicts over all of them.

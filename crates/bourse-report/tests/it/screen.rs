@@ -77,7 +77,7 @@ fn response_times_that_a_queue_of_ours_is_part_of_are_marked() {
 /// The cost of an operation was once the usage of all, divided by the operations of the first kind alone.
 #[test]
 fn the_cost_of_an_operation_is_by_all_that_the_headline_counts() {
-    let shown = |headline: Option<&str>, order: [usize; 2], late_s: Option<f64>| {
+    let with_cpu = |cpu_s: f64, headline: Option<&str>, order: [usize; 2], late_s: Option<f64>| {
         let mut file = fixture::micro();
         file.cases.truncate(1);
         let workload = &mut file.cases[0].workload;
@@ -89,10 +89,11 @@ fn the_cost_of_an_operation_is_by_all_that_the_headline_counts() {
         (pay.outcomes[0].count, look.outcomes[0].count) = (1_000, 9_000);
         let blocks = [pay, look];
         round.operations = order.map(|at| blocks[at].clone()).into();
-        (round.cpu_user_s, round.cpu_system_s, round.written_bytes) = (0.9, 0.1, 10_000_000);
+        (round.cpu_user_s, round.cpu_system_s, round.written_bytes) = (cpu_s - 0.01, 0.01, 10_000_000);
         (round.headline, round.measured_s, round.usage_late_s) = (10_000.0 / 20.0, 20.0, late_s);
         screen(&file, 80, false, PAGE)
     };
+    let shown = |headline, order, late_s| with_cpu(1.0, headline, order, late_s);
     for order in [[0, 1], [1, 0]] {
         let text = shown(None, order, None);
         assert!(text.contains("cost of each operation: CPU 100 µs, 1,000 B written"), "{text}");
@@ -101,6 +102,8 @@ fn the_cost_of_an_operation_is_by_all_that_the_headline_counts() {
         assert!(text.contains("cost of each pay: CPU 1.00 ms"), "{text}");
     }
     assert!(!shown(None, [0, 1], Some(5.0)).contains("cost of"), "it was read too late");
+    let text = with_cpu(0.09, None, [0, 1], None);
+    assert!(text.contains("cost of each operation: 1,000 B written"), "nine hundredths are no figure: {text}");
 }
 
 #[test]

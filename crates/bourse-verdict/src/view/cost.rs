@@ -6,10 +6,10 @@ use bourse_record::{CostCovers, Round};
 /// Cost of one operation, a server's part included.
 #[derive(Debug, Clone, Copy)]
 pub struct Cost {
-    /// CPU time, in nanoseconds; `None` if the server's cannot be read.
+    /// CPU time, in nanoseconds; `None` if the server's cannot be read. No CPU time is known below [`Round::LEAST_CPU_S`].
     pub cpu_ns: Option<f64>,
     /// CPU time of the process that runs the round: the client's part, and the engine's if it works in it.
-    pub own_cpu_ns: f64,
+    pub own_cpu_ns: Option<f64>,
     /// The server's CPU time, in nanoseconds; `None` without a server, if it cannot be read, or in the part of one of its drivers.
     pub server_cpu_ns: Option<f64>,
     /// Bytes written by the server's own count; `None` without one, or in the part of one of its drivers.
@@ -32,12 +32,15 @@ pub(super) fn cost(view: &CaseView<'_>) -> Option<Cost> {
     let each = |of: fn(&Round) -> Option<f64>| {
         rounds.iter().map(|round| of(round)).sum::<Option<f64>>().map(|sum| sum / valid)
     };
+    let cpu_ns = |of: fn(&Round) -> Option<f64>| {
+        each(of).filter(|cost| cost * valid >= Round::LEAST_CPU_S).map(|seconds| seconds * 1e9)
+    };
     let is_part = rounds.iter().any(|round| round.is_part_on_server());
     let of_server = |cost: Option<f64>| cost.filter(|_| !is_part);
     Some(Cost {
-        cpu_ns: each(|it| Some(it.cpu_s()? * 1e9)),
-        own_cpu_ns: rounds.iter().map(|round| round.own_cpu_s()).sum::<f64>() * 1e9 / valid,
-        server_cpu_ns: of_server(each(|it| Some(it.server_cpu_s()? * 1e9))),
+        cpu_ns: cpu_ns(Round::cpu_s),
+        own_cpu_ns: cpu_ns(|it| Some(it.own_cpu_s())),
+        server_cpu_ns: of_server(cpu_ns(Round::server_cpu_s)),
         server_counted_bytes: of_server(each(Round::server_counted_bytes)),
         covers: match rounds.iter().find(|it| it.cost_covers() == CostCovers::Client) {
             Some(_) => CostCovers::Client,
@@ -45,6 +48,6 @@ pub(super) fn cost(view: &CaseView<'_>) -> Option<Cost> {
         },
         written_bytes: each(Round::all_written_bytes),
         syncs: of_server(each(|it| Some(it.io.iter().map(|file| file.syncs as f64).sum())))
-            .filter(|_| rounds.iter().any(|it| !it.io.is_empty())),
+            .filter(|_| rounds.iter().all(|it| !it.io.is_empty())),
     })
 }

@@ -234,7 +234,10 @@ fn two_drivers_share_a_server() {
         assert!(said.contains(&format!(" · driver {} of 2\n", at + 1)), "{said}");
         let cost = CaseView::new(&run, &run.cases[0]).cost().expect("a figure that counts");
         assert_eq!((cost.cpu_ns, cost.server_cpu_ns, cost.written_bytes, cost.syncs), (None, None, None, None));
-        assert!(cost.own_cpu_ns > 0.0 && said.contains("by client and server; the client's "), "{said}");
+        assert!(
+            cost.own_cpu_ns.is_none_or(|ns| ns > 0.0) && said.contains("by client and server; the client's "),
+            "{said}"
+        );
     }
     // Rounds begin alike here too, and a driver of another workload is refused.
     let rounds = ["tatp", "run", &server.url, "--rounds", "2", "--for", "300ms", "--warmup", "100ms", "--no-wait"];
@@ -266,7 +269,7 @@ fn two_drivers_share_a_server() {
     let merged = text(&merged.stdout);
     let cost = merged.lines().find(|line| line.starts_with("cost of each")).expect("a cost");
     assert!(merged.contains("again, with the other driver's command: "), "{merged}");
-    assert!(cost.contains(" (client ") && cost.contains(" syncs") && !merged.contains(" · driver "), "{merged}");
+    assert!(!cost.contains("client's CPU") && cost.contains(" syncs") && !merged.contains(" · driver "), "{merged}");
 }
 
 #[test]
