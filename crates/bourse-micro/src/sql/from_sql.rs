@@ -155,6 +155,14 @@ fn directed(
                 }
                 name = before.to_vec();
             }
+            // A misspelt key would else be a part of the name.
+            if name.iter().any(|word| word.parse::<f64>().is_ok() || word.contains('=')) {
+                return fault(format!(
+                    "{}: behind a name, weight NUMBER and rows NUMBER alone are known, and a name has no word that is a number \
+                     or holds \"=\"",
+                    name.join(" ")
+                ));
+            }
             let is_transaction = kind == "transaction";
             Ok(DirectiveSection::Operation { name: name.join(" "), weight, rows, is_transaction, line })
         }

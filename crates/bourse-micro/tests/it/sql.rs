@@ -106,6 +106,12 @@ fn what_is_wrong_is_told_with_its_line() {
         "x.sql, line 1: what this statement is for is not said: a line with --! setup, operation, transaction or check before it",
     );
     check("x.sql", "--! operation a weight x\nSELECT 1;\n", "x.sql, line 1: weight x: an integer is expected");
+    let misspelt = "behind a name, weight NUMBER and rows NUMBER alone are known, and a name has no word that is a number or \
+                    holds \"=\"";
+    for words in ["a wieght 5", "a 5", "a weight=5"] {
+        let file = format!("--! operation {words}\nSELECT 1;\n");
+        check("x.sql", &file, &format!("x.sql, line 1: {words}: {misspelt}"));
+    }
     check(
         "x.sql",
         "--! operation a\nSELECT 1;\nSELECT ';';\n",

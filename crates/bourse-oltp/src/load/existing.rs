@@ -107,7 +107,8 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
         return Ok(ExistingDatabase::Absent);
     }
     let mut session = engine.session()?;
-    if let Some(why) = Inventory::read(&mut *session)?.and_then(|inventory| inventory.foreign()) {
+    let inventory = Inventory::read(&mut *session)?;
+    if let Some(why) = inventory.as_ref().and_then(Inventory::foreign) {
         return Ok(ExistingDatabase::Foreign(why));
     }
     let fingerprints = match read_fingerprints(&mut *session, workload) {
@@ -116,6 +117,9 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
         Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => {
             if is_of_another_workload(&mut *session) {
                 return Ok(ExistingDatabase::Foreign("it has the tables of another workload".to_owned()));
+            }
+            if let Some(first) = inventory.as_ref().and_then(|it| it.made().into_iter().next()) {
+                return Ok(ExistingDatabase::Foreign(format!("another command of Bourse made it, with {first}")));
             }
             let (name, words) = (workload.name(), error.message());
             return Ok(ExistingDatabase::Foreign(format!(

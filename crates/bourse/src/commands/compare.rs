@@ -11,6 +11,7 @@ use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, data_csv};
+use bourse_stats::{LEVEL, signed_rank};
 use bourse_verdict::comparison::{CasePair, ComparedCases, Incomparable, RunNoise, TOLERANCE, stored_pairs};
 use bourse_verdict::likeness::Likeness;
 use std::path::Path;
@@ -63,6 +64,9 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
                     .hint("targets are run in turn, and their rounds tell the noise"));
             }
             let plan = plan::compare::plan(arguments)?;
+            if arguments.fail_above.is_some() {
+                warn_of_few_rounds(&plan);
+            }
             if arguments.settings.run.execution.plan.dry_run {
                 return print(&show(&plan));
             }
@@ -97,6 +101,14 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
         Gate::Undecided => Err(Failure::new(Exit::Inconclusive, "--fail-above could not be decided")
             .detail("found", compared.with(Gate::Undecided).join("\n"))
             .hint("--inconclusive pass makes this exit code 0")),
+    }
+}
+
+/// Says that a gate on so few rounds will not decide anything.
+fn warn_of_few_rounds(plan: &Plan) {
+    let fewest = signed_rank::fewest(LEVEL);
+    if plan.blocks.iter().any(|block| block.rounds < fewest) {
+        note(&format!("--fail-above will decide nothing: an interval needs --rounds {fewest} or more"));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::interrupt;
 use bourse_driver::RealClock;
 use bourse_egen::Inputs;
 use bourse_record::{Case, RunFile};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -19,6 +19,8 @@ pub(crate) struct RunContext {
     pub(crate) clock: RealClock,
     /// Whether the run was interrupted.
     pub(crate) interrupted: Arc<AtomicBool>,
+    /// Time in the round at which the interruption was first seen, in seconds.
+    pub(super) interrupted_at_s: Cell<Option<f64>>,
     /// Input data for generators, by the folder it was read from.
     inputs: RefCell<BTreeMap<Option<PathBuf>, Rc<Inputs>>>,
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
@@ -42,7 +44,7 @@ impl RunContext {
 
     fn with(clock: RealClock, call_limit_ns: u64, ending: ForcedEnd) -> Result<Self, Failure> {
         let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
-        Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
+        Ok(Self { clock, interrupted, interrupted_at_s: Cell::new(None), inputs, call_limit_ns, ending, kept })
     }
 
     /// Stores a case as it is now, next to those stored before: the results to write if a call never returns.

@@ -4,6 +4,7 @@
 use super::RunContext;
 use super::child::reply;
 use crate::failure::{Exit, Failure};
+use crate::interrupt::interrupted;
 use crate::live;
 use crate::output::store;
 use crate::progress::{self, lines, note};
@@ -19,18 +20,32 @@ pub(super) enum ForcedEnd {
     Answer,
 }
 
-/// Failure of a round on a target, if one of its calls runs for longer than `limit_ns` after the measurement interval;
-/// `None` until then.
-pub(super) fn lost(target: &str, progress: &RoundProgress, limit_ns: u64) -> Option<Failure> {
+/// Longest time that a call may go on after an interruption, in seconds.
+const INTERRUPTED_LIMIT_S: f64 = 5.0;
+
+/// Failure of a round on a target, if one of its calls runs for longer than `limit_ns` after the measurement interval, or for
+/// five seconds of the `interrupted_s` since an interruption; `None` until then.
+pub(super) fn lost(
+    target: &str,
+    progress: &RoundProgress,
+    limit_ns: u64,
+    interrupted_s: Option<f64>,
+) -> Option<Failure> {
     let limit_s = limit_ns as f64 / SECOND as f64;
     let after_s = progress.elapsed_s - progress.planned_s;
-    let is_lost = |call: &&CallInProgress| call.for_s.min(after_s) >= limit_s;
+    let is_lost = |call: &&CallInProgress| {
+        call.for_s.min(after_s) >= limit_s
+            || interrupted_s.is_some_and(|since| call.for_s.min(since) >= INTERRUPTED_LIMIT_S)
+    };
     let words = |call: &CallInProgress| {
         let operation = call.operation.as_deref().unwrap_or("a call");
         format!("{}: {operation} has not returned for {:.1} s", call.user, call.for_s)
     };
     let lost: Vec<String> = progress.calls.iter().filter(is_lost).map(words).collect();
     (!lost.is_empty()).then(|| {
+        if interrupted_s.is_some() {
+            return interrupted(&format!("a call to {target} does not return")).detail("sessions", lost.join("\n"));
+        }
         Failure::new(Exit::Target, format!("{target} was lost: a call does not return"))
             .detail("sessions", lost.join("\n"))
             .detail("waited", format!("{limit_s} s after the end of the measurement interval"))
@@ -41,7 +56,12 @@ pub(super) fn lost(target: &str, progress: &RoundProgress, limit_ns: u64) -> Opt
 impl RunContext {
     /// Ends the process if a call of a round runs for longer than it may.
     pub(super) fn end_if_lost(&self, target: &str, progress: &RoundProgress) {
-        let Some(failure) = lost(target, progress, self.call_limit_ns) else { return };
+        let now_s = progress.elapsed_s;
+        if self.is_interrupted() && self.interrupted_at_s.get().is_none() {
+            self.interrupted_at_s.set(Some(now_s));
+        }
+        let interrupted_s = self.interrupted_at_s.get().map(|at_s| now_s - at_s);
+        let Some(failure) = lost(target, progress, self.call_limit_ns, interrupted_s) else { return };
         match &self.ending {
             // The parent ends this process if it does not end by itself.
             ForcedEnd::Answer => {
@@ -94,7 +114,7 @@ mod tests {
             row: bourse_record::SeriesRow::new(),
             calls: calls.iter().map(|for_s| call(*for_s)).collect(),
         };
-        let found = |elapsed_s, calls: &[f64]| lost("sqlite:x.db", &progress(elapsed_s, calls), 60 * SECOND);
+        let found = |elapsed_s, calls: &[f64]| lost("sqlite:x.db", &progress(elapsed_s, calls), 60 * SECOND, None);
         assert_eq!(found(500.0, &[]), None);
         assert_eq!(found(69.0, &[69.0]), None, "the interval ended 59 s ago");
         assert_eq!(found(500.0, &[59.0]), None, "it began in the drain");
@@ -103,6 +123,13 @@ mod tests {
             failure.render(),
             "error: sqlite:x.db was lost: a call does not return\n  sessions: user 3: read has not returned for 70.5 s\n  \
              waited: 60 s after the end of the measurement interval\nhint: --call-limit waits longer\n"
+        );
+        let ended = |calls: &[f64], since_s| lost("sqlite:x.db", &progress(7.0, calls), 60 * SECOND, Some(since_s));
+        assert_eq!(ended(&[7.0], 4.9), None, "it may end within five seconds of the interruption");
+        assert_eq!(ended(&[4.9], 6.0), None, "it began after the interruption");
+        assert_eq!(
+            ended(&[7.0], 5.0).expect("it is given up").render(),
+            "error: interrupted: a call to sqlite:x.db does not return\n  sessions: user 3: read has not returned for 7.0 s\n"
         );
     }
 }

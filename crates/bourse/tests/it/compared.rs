@@ -395,6 +395,12 @@ fn a_comparison_ends_when_it_is_decided() {
     );
     let refused = output(folder.path(), &["compare", "null:", "null:", "--until-decided", "--rounds", "7"]);
     assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("too few for --until-decided"));
+    let few = ["compare", "null:", "null:", "--fail-above", "5%", "--dry-run", "--rounds"];
+    for (rounds, is_warned) in [("5", true), ("6", false)] {
+        let planned = output(folder.path(), &[&few[..], &[rounds]].concat());
+        assert_eq!(planned.status.code(), Some(0), "{}", text(&planned.stderr));
+        assert_eq!(text(&planned.stderr).contains("--rounds 6 or more"), is_warned, "{}", text(&planned.stderr));
+    }
 }
 
 #[test]

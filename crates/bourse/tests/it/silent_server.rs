@@ -282,3 +282,19 @@ fn a_server_that_announces_too_much_is_told_in_a_line() {
         }
     }
 }
+
+/// A statement without an end, of a person's own file: a call that no session can end.
+#[test]
+fn the_first_signal_ends_a_call_that_never_returns() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let endless = "--! operation endless\nWITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;\n";
+    std::fs::write(folder.path().join("endless.sql"), endless).expect("the folder is ours");
+    let command = "micro run sql endless.sql T -T 200ms --warmup 0s --rounds 1 --call-limit 1h";
+    let mut child = started(folder.path(), command, "sqlite:x.db", "10s");
+    thread::sleep(Duration::from_secs(3));
+    terminate(&child);
+    let code = ended(&mut child);
+    let said = text(&child.wait_with_output().expect("it has ended").stderr);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("does not return"), "{said}");
+}
