@@ -9,7 +9,7 @@
 //! set in every byte but the last. A *signed* number is a number in zigzag: 0, −1, 1, −2 are 0, 1, 2, 3. A *string* is its
 //! length in bytes as a number, and the bytes.
 //!
-//! The head has 40 bytes: `BOURSETR`, version (4 bytes), process (4), its parent (4), mode (4; 1: by a loadable extension),
+//! The head has 40 bytes: `BOURSETR`, version (4 bytes), process (4), its parent (4), mode (4; bits: 1: by a loadable extension, 2: values masked, and digests 0),
 //! nanoseconds since 1970 (8), reading of the monotonic clock in nanoseconds (8), which all times are relative to.
 //!
 //! Records follow: length of the body as a number, the body, and the low 4 bytes of the [digest](digest::bytes) of the body.

@@ -74,7 +74,14 @@ impl<R: BufRead> TraceReader<R> {
         let mut parse = || {
             let (process, parent, mode) = (fields.word()?, fields.word()?, fields.word()?);
             let (unix_ns, monotonic_ns) = (fields.long()?, fields.long()?);
-            Some(TraceHead { process, parent, by_extension: mode == 1, unix_ns, monotonic_ns })
+            Some(TraceHead {
+                process,
+                parent,
+                by_extension: mode & 1 != 0,
+                is_masked: mode & 2 != 0,
+                unix_ns,
+                monotonic_ns,
+            })
         };
         let head = parse().ok_or(cut)?;
         let at = HEAD_BYTES as u64;

@@ -11,6 +11,8 @@ pub struct TraceHead {
     pub parent: u32,
     /// Whether a loadable extension wrote it, which sees less than a preloaded library.
     pub by_extension: bool,
+    /// Whether values are masked: digests of rows, which would tell of the others, are then 0.
+    pub is_masked: bool,
     /// Begin of the trace in nanoseconds since 1970.
     pub unix_ns: u64,
     /// Begin of the trace by the machine's monotonic clock in nanoseconds: traces of several processes are put in order by it.

@@ -18,7 +18,9 @@ impl<W: Write> TraceWriter<W> {
     pub fn new(mut to: W, head: &TraceHead) -> io::Result<Self> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES);
         bytes.extend(MAGIC);
-        for word in [VERSION, head.process, head.parent, u32::from(head.by_extension)] {
+        for word in
+            [VERSION, head.process, head.parent, u32::from(head.by_extension) | (u32::from(head.is_masked) << 1)]
+        {
             bytes.extend(word.to_le_bytes());
         }
         bytes.extend(head.unix_ns.to_le_bytes());

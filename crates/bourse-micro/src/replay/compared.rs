@@ -180,7 +180,7 @@ impl RoundState {
             true => "each execution returns the rows, changes the number of rows, or fails, as recorded",
             false => {
                 "each execution returns or changes as many rows, or fails, as recorded; values are not compared, since a \
-                      clock or a random number is among those written"
+                      clock or a random number is among those written, or they are masked"
             }
         };
         let undecided = "no execution differs that the recording does not determine: rows in another order, beside a writer, by a \

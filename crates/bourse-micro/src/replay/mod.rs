@@ -109,7 +109,8 @@ impl PlannedWorkload for Replay {
         let (data, mut facts) = data::load(engine, self.recording.copy.as_deref())?;
         let has_clock = data.has_clock || self.recording.statements.iter().any(|it| it.writes_clock);
         let has_side_changes = data.has_side_changes || self.recording.statements.iter().any(|it| it.has_side_changes);
-        *locked(&self.state) = Arc::new(RoundState::of(&self.recording, !has_clock, !has_side_changes));
+        *locked(&self.state) =
+            Arc::new(RoundState::of(&self.recording, !has_clock && !self.recording.is_masked, !has_side_changes));
         facts.extend(self.recording.facts.iter().cloned());
         let left_out = self.recording.left_out.iter();
         facts.extend(left_out.map(|(what, times)| crate::workload::named("left out", format!("{times} × {what}"))));

@@ -22,6 +22,8 @@ pub(super) struct Recording {
     /// Steps of each user.
     pub(super) users: Vec<Vec<Step>>,
     pub(super) units: Vec<Unit>,
+    /// Whether values are masked, so that no digest of rows is known.
+    pub(super) is_masked: bool,
     /// Copy of the database at the beginning; `None` if it began empty.
     pub(super) copy: Option<PathBuf>,
     pub(super) facts: Vec<NameValue>,
@@ -170,6 +172,7 @@ impl Recording {
     ) -> Result<Option<TraceError>, TraceError> {
         let mut reader = bourse_trace::open(file)?;
         let begun_ns = reader.head().monotonic_ns;
+        self.is_masked |= reader.head().is_masked;
         let (mut texts, mut places) = (Vec::new(), HashMap::new());
         for record in reader.by_ref() {
             let event = match record {

@@ -10,7 +10,8 @@ use bourse_trace::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-const HEAD: TraceHead = TraceHead { process: 7, parent: 3, by_extension: false, unix_ns: 1 << 60, monotonic_ns: 12 };
+const HEAD: TraceHead =
+    TraceHead { process: 7, parent: 3, by_extension: false, is_masked: false, unix_ns: 1 << 60, monotonic_ns: 12 };
 
 pub(crate) fn values() -> impl Strategy<Value = TraceValue> {
     prop_oneof![

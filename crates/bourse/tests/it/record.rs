@@ -306,6 +306,9 @@ fn masks_leave_no_value_and_the_same_answers() {
         }
     }
     let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace") };
+    assert!(executions(trace, "SELECT").iter().all(|it| (it.rows.ordered, it.rows.unordered) == (0, 0)));
+    let replayed = output(folder, &["replay", "t", "--rounds", "1"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
     let copy = folder.join("t").join(&opened(trace)[0].copy);
     let target = format!("sqlite:{}", copy.display());
     let (mut names, mut ids) = (Vec::new(), Vec::new());

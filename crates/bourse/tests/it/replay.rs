@@ -85,7 +85,8 @@ impl Trace {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let head = TraceHead { process: 1, parent: 0, by_extension: false, unix_ns: 0, monotonic_ns: 0 };
+        let head =
+            TraceHead { process: 1, parent: 0, by_extension: false, is_masked: false, unix_ns: 0, monotonic_ns: 0 };
         let mut writer = TraceWriter::new(Vec::new(), &head).expect("memory");
         self.records.iter().for_each(|record| writer.write(record).expect("memory"));
         writer.into_inner()

@@ -4,7 +4,7 @@ use super::folder::ProcessTrace;
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
 use bourse_engine_sqlite::{StoredValue, replace_values, stored_values};
-use bourse_trace::{EventKind, MaskPlan, Record, TraceValue, TraceWriter};
+use bourse_trace::{EventKind, MaskPlan, Record, TraceHead, TraceValue, TraceWriter};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -65,12 +65,14 @@ pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<(), Failure
         let rewrite = || {
             let reader = trace.reader().map_err(|error| error.to_string())?;
             let to = BufWriter::new(File::create_new(&masked).map_err(|error| error.to_string())?);
-            let mut writer = TraceWriter::new(to, &reader.head()).map_err(|error| error.to_string())?;
+            let mut writer = TraceWriter::new(to, &TraceHead { is_masked: true, ..reader.head() })
+                .map_err(|error| error.to_string())?;
             for mut record in reader.map_while(Result::ok) {
                 if let Record::Event(event) = &mut record
                     && let EventKind::Executed(executed) = &mut event.kind
                 {
                     executed.values.iter_mut().for_each(|it| *it = mask.of(it));
+                    (executed.rows.ordered, executed.rows.unordered) = (0, 0);
                 }
                 writer.write(&record).map_err(|error| error.to_string())?;
             }
