@@ -30,6 +30,8 @@ pub(super) struct HistoryUser<'s> {
     /// Operations of the attempt in progress.
     operations: Vec<Operation>,
     recorded: Vec<Transaction>,
+    /// Transactions recorded, here or in the file.
+    attempts: u64,
     left: RemainingOperations,
     is_real: bool,
     engine: &'s dyn Engine,
@@ -66,6 +68,7 @@ impl<'s> HistoryUser<'s> {
             version: number as u64 + 1,
             operations: Vec::with_capacity(2 * steps),
             recorded: Vec::new(),
+            attempts: 0,
             left: RemainingOperations::of(setting.count),
             is_real: setting.is_real,
             engine: setting.engine,
@@ -79,6 +82,7 @@ impl<'s> HistoryUser<'s> {
         let is_read = self.is_read();
         let begin_ns = self.now(clock);
         self.operations.clear();
+        self.attempts += u64::from(self.is_real);
         let access = if is_read { Access::Read } else { Access::Write };
         let begun = connection.begin(self.of.level, access);
         let performed = begun.and_then(|()| self.perform_steps(connection, clock));
@@ -332,7 +336,7 @@ impl User for HistoryUser<'_> {
     }
 
     fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
-        if self.left.now() == 0 || self.recorded.len() as u64 >= self.of.most {
+        if self.left.now() == 0 || self.attempts >= self.of.most {
             return Draw::Finished;
         }
         self.left.draw(1);

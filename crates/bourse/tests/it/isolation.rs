@@ -60,6 +60,16 @@ fn a_private_mariadb_keeps_its_three_levels() {
     kept("mariadb+private:?ram=on", &["read committed", "snapshot", "serializable"]);
 }
 
+#[test]
+fn several_processes_record_no_more_transactions_than_one() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run = ["isolation", "lmdb:x.lmdb?sync=off", "--rounds", "1", "--for", "1m", "--warmup", "0s", "--json"];
+    let ended = output(folder.path(), &[&run[..], &["-s", "transactions=2000", "--processes", "2"]].concat());
+    let run: serde_json::Value = serde_json::from_slice(&ended.stdout).expect("a run file is JSON");
+    let committed = run["cases"][0]["rounds"][0]["history"]["committed"].as_u64();
+    assert!(committed > Some(1_000) && committed <= Some(2_000), "{committed:?}: {}", text(&ended.stderr));
+}
+
 /// Runs with faults: the promise is kept, and nothing that was acknowledged is lost; returns the report.
 fn kept_with_faults(target: &str, arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("there is room for a folder");
