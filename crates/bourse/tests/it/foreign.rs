@@ -271,7 +271,10 @@ fn a_database_that_is_checked_stays_as_it_is() {
     let engine =
         bourse_engine_sqlite::open(&format!("{}?autocheckpoint=0", target("sqlite", &path))).expect("a target");
     let mut session = engine.session().expect("a session");
-    session.execute_text("UPDATE exchange SET ex_desc = ex_desc", &[]).expect("a change");
+    // SQLite writes no page that stays the same: a change, and back.
+    for description in ["ex_desc || '.'", "substr(ex_desc, 1, length(ex_desc) - 1)"] {
+        session.execute_text(&format!("UPDATE exchange SET ex_desc = {description}"), &[]).expect("a change");
+    }
     let left = ["a.db", "a.db-wal"].map(|name| (folder.path().join(name), fs::read(folder.path().join(name))));
     drop(session);
     checked("sqlite:a.db", "");

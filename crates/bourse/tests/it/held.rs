@@ -92,7 +92,8 @@ impl Holder {
         signal(&self.child, "-CONT");
         let ended = self.child.wait_with_output().expect("it has ended");
         let said = text(&ended.stderr);
-        let is_told = ["against other commands was lost", "57P01"].iter().any(|words| said.contains(words));
+        let words = ["against other commands was lost", "57P01", "the connection to the server is broken"];
+        let is_told = words.iter().any(|words| said.contains(words));
         assert!(ended.status.code() == Some(2) && is_told, "{said}");
     }
 

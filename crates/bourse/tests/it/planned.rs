@@ -244,6 +244,7 @@ fn a_round_of_either_kind_runs_in_a_process_of_its_own() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let classic = json!({ "classic": {
         "workload": "point-read", "options": [["rows", "50"]], "warm_up_ns": 0, "measure_ns": null, "count": 100,
+        "timed": "batched",
     } });
     let (code, answer, said) = asked(folder.path(), &request("sqlite:x.db", &classic));
     assert_eq!((code, said.as_str()), (Some(0), ""));
@@ -268,7 +269,7 @@ fn a_round_of_either_kind_runs_in_a_process_of_its_own() {
 #[test]
 fn a_failure_is_an_answer_of_a_round() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let job = |workload: &str| json!({ "classic": { "workload": workload, "options": [], "warm_up_ns": 0, "measure_ns": null, "count": 1 } });
+    let job = |workload: &str| json!({ "classic": { "workload": workload, "options": [], "warm_up_ns": 0, "measure_ns": null, "count": 1, "timed": "batched" } });
     let (code, answer, _) = asked(folder.path(), &request("sqlite::memory:", &job("point-raed")));
     assert_eq!((code, &answer["Err"]["exit"]), (Some(0), &json!("usage")));
     assert!(answer["Err"]["message"].as_str().is_some_and(|words| words.contains("point-raed")), "{answer}");
