@@ -57,14 +57,19 @@ fn every_planted_bug_is_found() {
         ("a fractured read", |it| Box::new(Unprotected::stale(it, HitStatements::Every(2))), &["G-single-item"]),
     ];
     for (name, spoil, anomalies) in bugs {
-        let _copy = Copy::new("planted.db");
-        let (figures, check) = examined(&*spoil(engine("planted.db")), None);
-        assert_eq!(check.status, CheckStatus::Failed, "{name}: {figures:?}");
-        for anomaly in anomalies {
-            let found = figures.anomalies.iter().find(|it| it.is_excluded && it.name.contains(anomaly));
-            let found = found.unwrap_or_else(|| panic!("{name}: no {anomaly}: {figures:?}"));
-            let tells = |word| found.story.iter().any(|line| line.contains(word));
-            assert!(["Trade-", "account", "trade "].into_iter().any(tells), "{found:#?}");
+        // Some bugs show only in transactions that overlap, of which a busy machine may make few.
+        let found = (0..5).find_map(|_| {
+            let _copy = Copy::new("planted.db");
+            let (figures, check) = examined(&*spoil(engine("planted.db")), None);
+            let of = |anomaly: &&str| figures.anomalies.iter().find(|it| it.is_excluded && it.name.contains(anomaly));
+            let found: Option<Vec<_>> = anomalies.iter().map(of).map(Option::<&_>::cloned).collect();
+            let found = found?;
+            assert_eq!(check.status, CheckStatus::Failed, "{name}: {figures:?}");
+            Some(found)
+        });
+        for anomaly in found.unwrap_or_else(|| panic!("{name}: not found in five rounds")) {
+            let tells = |word| anomaly.story.iter().any(|line: &String| line.contains(word));
+            assert!(["Trade-", "account", "trade "].into_iter().any(tells), "{anomaly:#?}");
         }
     }
 }
