@@ -41,9 +41,6 @@ fn name(code: c_int) -> String {
     }
 }
 
-/// SQLITE_IOERR_SHMSIZE.
-const SHMSIZE: c_int = 4_874;
-
 /// Class of the error with a code and message.
 fn kind(code: c_int, message: &str) -> ErrorKind {
     if code == ffi::SQLITE_READONLY_DBMOVED {
@@ -52,7 +49,7 @@ fn kind(code: c_int, message: &str) -> ErrorKind {
     }
     match code & 0xff {
         // The index of the log could not be made larger.
-        _ if code == SHMSIZE => ErrorKind::Full,
+        ffi::SQLITE_IOERR if code == ffi::SQLITE_IOERR_SHMSIZE => ErrorKind::Full,
         // Before 3.7.16 the message alone tells the constraint.
         ffi::SQLITE_CONSTRAINT if UNIQUE.contains(&code) || code == 19 && message.to_lowercase().contains("unique") => {
             ErrorKind::Duplicate
@@ -71,7 +68,7 @@ fn kind(code: c_int, message: &str) -> ErrorKind {
 /// Error with a code and SQLite's message for it.
 pub(crate) fn error(code: c_int, message: impl Into<String>) -> EngineError {
     let mut message = message.into();
-    if code == SHMSIZE {
+    if code == ffi::SQLITE_IOERR_SHMSIZE {
         message.push_str(": no room for the -shm file, as on a full disk");
     }
     EngineError::new(kind(code, &message), message).with_code(name(code))

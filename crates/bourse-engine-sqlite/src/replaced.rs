@@ -70,7 +70,7 @@ pub struct StoredTable {
     columns: String,
     /// Number of these columns.
     count: usize,
-    /// Whether rows have a number that is none of the columns.
+    /// Whether the table has a rowid that is not one of its columns.
     has_row_numbers: bool,
 }
 
