@@ -86,6 +86,7 @@ pub fn two_sessions<L: Default + Send>(
         let mut session = SteppedSession { inner, participant };
         let mut failure = None;
         for number in (0..count).take_while(|_| !interrupted.load(Ordering::Relaxed)) {
+            participant.reach(number);
             if let Err((kind, text)) = perform(&mut session, number, &mut ledger)
                 && kind != ErrorKind::Conflict
             {
@@ -113,6 +114,16 @@ pub struct Participant<'m> {
 }
 
 impl Participant<'_> {
+    /// Waits until the other session reaches this number too, or has ended: a delay in one number does not part the two in the
+    /// next.
+    fn reach(self, number: usize) {
+        let (meeting, other) = (self.meeting, 1 - self.number);
+        let mut state = meeting.lock();
+        state.reached[self.number] = number;
+        meeting.changed.notify_all();
+        drop(meeting.changed.wait_while(state, |state| state.reached[other] < number && !state.gone[other]));
+    }
+
     /// Begins a transaction step by step.
     pub fn begin(self) {
         self.meeting.lock().apart[self.number] = false;
@@ -139,6 +150,8 @@ struct Meeting {
 
 #[derive(Debug, Default)]
 struct MeetingState {
+    /// Number that each session performs.
+    reached: [usize; 2],
     /// Sessions that wait for the other.
     waits: [bool; 2],
     /// Sessions that did not arrive while the other waited: they are in a call of the engine.
@@ -151,12 +164,19 @@ struct MeetingState {
     gone: [bool; 2],
 }
 
+impl MeetingState {
+    /// Whether a session performs a later number than the other, or has ended.
+    fn has_left(&self, session: usize) -> bool {
+        self.gone[session] || self.reached[session] > self.reached[1 - session]
+    }
+}
+
 impl Meeting {
     fn lock(&self) -> MutexGuard<'_, MeetingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the other session is about to run a statement too.
+    /// Waits until the other session is about to run a statement too, unless it waits at a later number.
     fn meet(&self, me: usize) {
         let other = 1 - me;
         let mut state = self.lock();
@@ -169,12 +189,13 @@ impl Meeting {
             self.changed.notify_all();
             return;
         }
-        if state.apart[me] || state.apart[other] || state.held_up[other] || state.gone[other] {
+        if state.apart[me] || state.apart[other] || state.held_up[other] || state.has_left(other) {
             return;
         }
         state.waits[me] = true;
         let patience = if self.one_writer { LOST } else { HELD_UP };
-        let waited = self.changed.wait_timeout_while(state, patience, |state| state.waits[me] && !state.gone[other]);
+        let waited =
+            self.changed.wait_timeout_while(state, patience, |state| state.waits[me] && !state.has_left(other));
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut state.waits[me]) {
             state.held_up[other] = true;
