@@ -14,6 +14,8 @@ const USERS: &str = "4";
 const ROUNDS: u64 = 2;
 /// Transactions of a level, in all rounds together: a million commit, for one in twenty that write is rolled back on purpose.
 const TRANSACTIONS: u64 = 1_100_000;
+/// Seed of a target's first run.
+const SEED: u64 = 7;
 /// Longest time that a level is run, in all rounds together, unless another is asked for.
 const SECONDS: u64 = 180;
 
@@ -114,9 +116,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let mut failed = Vec::new();
     for row in ROWS.iter().filter(|row| words.is_empty() || words.iter().any(|word| row.is(word))) {
         println!("xtask: {}", row.target);
-        match examined(&program, row.target, seconds) {
+        match examined(&program, row.target, seconds, seed(&results(root)?, row.target)) {
             Ok(found) => {
-                store(root, row.target, found)?;
+                write(root, &stored(results(root)?, row.target, found))?;
                 for (path, content) in pages(root)? {
                     fs::write(root.join(path), content).map_err(|error| format!("{path}: {error}"))?;
                 }
@@ -134,13 +136,13 @@ impl Row {
 }
 
 /// Results of a target at each level that it tells apart. Its data lies in memory, where there is room for files.
-fn examined(program: &Path, target: &str, seconds: u64) -> Result<Vec<Value>, String> {
+fn examined(program: &Path, target: &str, seconds: u64, seed: u64) -> Result<Vec<Value>, String> {
     let folder = Folder::new("isolation")?;
     let (rounds, round) = (ROUNDS.to_string(), format!("{}ms", (seconds * 1_000 / ROUNDS).max(1)));
     let most = format!("transactions={}", TRANSACTIONS / ROUNDS);
     let mut command = Command::new(program);
     command.arg("isolation").args(target.split(' ')).args(["--users", USERS, "--rounds", &rounds, "--for", &round]);
-    command.args(["-s", &most, "--seed", "7", "--no-repeat", "--no-wait", "--json"]);
+    command.args(["-s", &most, "--seed", &seed.to_string(), "--no-repeat", "--no-wait", "--json"]);
     command.current_dir(folder.path()).env("TMPDIR", folder.path());
     let ended = command.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     let run: Value = serde_json::from_slice(&ended.stdout).map_err(|_| format!("it ended with {}", ended.status))?;
@@ -177,6 +179,7 @@ fn summary(target: &str, run: &Value, case: &Value) -> Option<Value> {
         "promised": first["promised"],
         "version": case["engine"]["version"],
         "date": run["started_at"].as_str()?.split('T').next(),
+        "rounds": rounds.len(),
         "committed": sum("committed"),
         "overlapping": sum("overlapping"),
         "not_serializable": not_serializable,
@@ -197,15 +200,46 @@ fn results(root: &Path) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Stores what was found of a target in the place of what was known of it.
-fn store(root: &Path, target: &str, found: Vec<Value>) -> Result<(), String> {
-    let mut all = results(root)?;
+/// Seed of a target's next run: another one than of those that are known.
+fn seed(known: &[Value], target: &str) -> u64 {
+    SEED + known.iter().filter(|it| it["target"] == target).map(|it| count(it, "rounds")).max().unwrap_or(0)
+}
+
+/// Results with those of a target's new run: added to what is known of the same version, else in the place of that.
+fn stored(mut all: Vec<Value>, target: &str, found: Vec<Value>) -> Vec<Value> {
+    let is_same = |one: &Value, other: &Value| {
+        ["target", "level", "promised", "version"].into_iter().all(|name| one[name] == other[name])
+    };
+    let found: Vec<Value> = found
+        .into_iter()
+        .map(|new| all.iter().find(|known| is_same(known, &new)).map_or_else(|| new.clone(), |known| sum(known, &new)))
+        .collect();
     all.retain(|it| it["target"] != target && ROWS.iter().any(|row| it["target"] == row.target));
     all.extend(found);
     let place = |it: &Value| {
         (ROWS.iter().position(|row| it["target"] == row.target), LEVELS.iter().position(|level| it["level"] == **level))
     };
     all.sort_by_key(place);
+    all
+}
+
+/// Result of two runs together: what one has refuted, the other does not mend.
+fn sum(known: &Value, new: &Value) -> Value {
+    let mut both = new.clone();
+    for name in ["rounds", "committed", "overlapping", "not_serializable"] {
+        both[name] = json!(count(known, name) + count(new, name));
+    }
+    let anomalies = [known, new].map(|it| it["anomalies"].as_object()).into_iter().flatten().flatten();
+    let mut sums = BTreeMap::<&str, u64>::new();
+    anomalies.for_each(|(name, count)| *sums.entry(name).or_default() += count.as_u64().unwrap_or(0));
+    let broken: BTreeSet<_> = [known, new].into_iter().flat_map(|it| list(&it["broken"])).map(Value::as_str).collect();
+    let stories = [known, new].map(|it| list(&it["story"]));
+    let story = stories.into_iter().filter(|story| !story.is_empty()).min_by_key(|story| story.len());
+    (both["anomalies"], both["broken"], both["story"]) = (json!(sums), json!(broken), json!(story.unwrap_or_default()));
+    both
+}
+
+fn write(root: &Path, all: &[Value]) -> Result<(), String> {
     let lines: Vec<String> = all.iter().map(Value::to_string).collect();
     fs::write(root.join(RESULTS), format!("[\n{}\n]\n", lines.join(",\n")))
         .map_err(|error| format!("{RESULTS}: {error}"))
@@ -320,4 +354,26 @@ fn thousands(number: u64) -> String {
     let comma =
         |(at, digit): (usize, char)| [(at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(','), Some(digit)];
     digits.chars().enumerate().flat_map(comma).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_version_add_up_and_a_refuted_promise_stays_so() {
+        let run = |version: &str, anomalies: Value, broken: &[&str]| {
+            let story: &[&str] = if broken.is_empty() { &[] } else { &["own write not seen"] };
+            json!({"target": "lmdb:x.lmdb", "level": "serializable", "promised": "serializable", "version": version,
+                "rounds": 2, "committed": 1_000, "anomalies": anomalies, "broken": broken, "story": story})
+        };
+        let first = vec![run("1", json!({"internal": 1}), &["internal"])];
+        assert_eq!((seed(&first, "lmdb:x.lmdb"), seed(&first, "redb:x.redb")), (9, 7));
+        let both = stored(first.clone(), "lmdb:x.lmdb", vec![run("1", json!({"internal": 2, "lost-update": 1}), &[])]);
+        assert_eq!((both.len(), count(&both[0], "committed")), (1, 2_000));
+        assert_eq!(both[0]["anomalies"], json!({"internal": 3, "lost-update": 1}));
+        assert_eq!((verdict(&both[0]), &both[0]["story"]), ("**refuted**", &first[0]["story"]));
+        let newer = run("2", json!({}), &[]);
+        assert_eq!(stored(both, "lmdb:x.lmdb", vec![newer.clone()]), [newer]);
+    }
 }
