@@ -25,6 +25,8 @@ pub struct RoundPlan {
     pub backlog: usize,
     /// Whether other processes run the rest of the round, which has a figure even if nothing ends in this part.
     pub is_part: bool,
+    /// Whether each call of a session is timed, for figures by statement.
+    pub statements: bool,
 }
 
 impl Default for RoundPlan {
@@ -38,6 +40,7 @@ impl Default for RoundPlan {
             retry: RetryPolicy::default(),
             backlog: 10_000,
             is_part: false,
+            statements: false,
         }
     }
 }

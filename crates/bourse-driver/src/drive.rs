@@ -59,7 +59,7 @@ fn work(
     meter: &UserMeter<'_>,
 ) -> Result<UserEnd, Fault> {
     let UserSpec { name, role: _, user, schedule: _, stop_rule } = user_spec;
-    let Recording { recorder, ledger, .. } = recording;
+    let Recording { recorder, ledger, statements, .. } = recording;
     let random = Cell::new(SplitMix::new(seed));
     let live = recorder.live();
     let over = |now| {
@@ -143,6 +143,9 @@ fn work(
             server: performed.server,
         };
         user.ended(counted != SampleInclusion::Not);
+        if let Some(statements) = statements {
+            statements.ended(performed.operation, counted != SampleInclusion::Not);
+        }
         backlog.finished(end, counted != SampleInclusion::Not);
         ledger.enter(&sample, counted);
         recorder.sample(&sample, counted);

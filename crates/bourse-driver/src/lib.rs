@@ -17,6 +17,7 @@
 //! | [`history`](mod@history) | recorded histories: examined against the engine's promise, stored |
 //! | `memory` | memory of users: the harness's and the engine's |
 //! | `open_files` | number of sessions that fit the limit of open files |
+//! | `statements` | calls of each statement, timed, by operation |
 //! | [`storage`](mod@storage) | storage of a database's files, raw syncs timed |
 //! | `user_time` | time of a user's thread by activity |
 //! | [`round`] | a round: threads, phases, figures |
@@ -38,6 +39,7 @@ pub mod round;
 mod sampler;
 pub mod schedule;
 mod settings;
+mod statements;
 pub mod storage;
 mod throughput;
 mod user_time;

@@ -1,6 +1,7 @@
 //! Reconciliation of the recorder's figures with the driver's own count.
 
 use crate::ledger::{OperationCounts, OperationLedger, octave};
+use crate::statements::StatementMeter;
 use crate::user_time::UserTime;
 use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, SampleTotals};
 
@@ -15,6 +16,8 @@ pub struct Recording {
     pub(crate) times: Vec<UserTime>,
     /// Setting that changed during the round, with the user in whose session it did.
     pub(crate) changed: Option<String>,
+    /// Statements of the users' sessions, if they are timed.
+    pub(crate) statements: Option<StatementMeter>,
 }
 
 impl Recording {
@@ -22,7 +25,7 @@ impl Recording {
     pub fn new(recorder: Recorder) -> Self {
         let ledger = OperationLedger::new(recorder.specs().len());
         // Room enough that the end of a user's loop allocates nothing.
-        Self { recorder, ledger, times: Vec::with_capacity(2), changed: None }
+        Self { recorder, ledger, times: Vec::with_capacity(2), changed: None, statements: None }
     }
 
     /// Memory held, in bytes.
@@ -36,6 +39,10 @@ impl Recording {
         self.ledger.merge(&other.ledger);
         self.times.extend(other.times);
         self.changed = self.changed.take().or(other.changed);
+        match (&mut self.statements, other.statements) {
+            (Some(statements), Some(others)) => statements.merge(others),
+            (statements, others) => *statements = statements.take().or(others),
+        }
     }
 
     /// Counts that are independent of the figures.

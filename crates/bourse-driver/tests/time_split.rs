@@ -29,6 +29,7 @@ const PLAN: RoundPlan = RoundPlan {
     backlog: 10,
     until: None,
     is_part: false,
+    statements: false,
 };
 
 fn planted<'w>(role: &'static str, schedule: Schedule, mut perform: impl FnMut() + Send + 'w) -> UserSpec<'w> {

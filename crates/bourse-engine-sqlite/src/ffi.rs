@@ -26,7 +26,8 @@ pub(crate) use libsqlite3_sys::{
     SQLITE_OPEN_MAIN_JOURNAL, SQLITE_OPEN_NOMUTEX, SQLITE_OPEN_PRIVATECACHE, SQLITE_OPEN_READONLY,
     SQLITE_OPEN_READWRITE, SQLITE_OPEN_SHAREDCACHE, SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_URI, SQLITE_OPEN_WAL,
     SQLITE_PRAGMA, SQLITE_PREPARE_PERSISTENT, SQLITE_READONLY_DBMOVED, SQLITE_ROW, SQLITE_SHM_EXCLUSIVE,
-    SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC, SQLITE_TEXT, SQLITE_UTF8, sqlite3, sqlite3_backup, sqlite3_file,
+    SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC, SQLITE_STMTSTATUS_AUTOINDEX, SQLITE_STMTSTATUS_FULLSCAN_STEP,
+    SQLITE_STMTSTATUS_SORT, SQLITE_STMTSTATUS_VM_STEP, SQLITE_TEXT, SQLITE_UTF8, sqlite3, sqlite3_backup, sqlite3_file,
     sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt, sqlite3_value, sqlite3_vfs,
 };
 
@@ -235,7 +236,6 @@ functions! {
     fn sqlite3_sourceid() -> *const c_char;
     fn sqlite3_step(stmt: *mut sqlite3_stmt) -> c_int;
     fn sqlite3_stmt_readonly(stmt: *mut sqlite3_stmt) -> c_int;
-    #[cfg(test)]
     fn sqlite3_stmt_status(stmt: *mut sqlite3_stmt, operation: c_int, reset: c_int) -> c_int;
     fn sqlite3_value_blob(value: *mut sqlite3_value) -> *const c_void;
     fn sqlite3_value_bytes(value: *mut sqlite3_value) -> c_int;

@@ -65,6 +65,15 @@ impl SqliteLibrary {
         unsafe { CStr::from_ptr(self.sqlite3_sourceid()) }.to_str().unwrap_or("unknown")
     }
 
+    /// Whether statements have all counters of [`StatementWork`](bourse_engine::StatementWork): an older library has no bounds
+    /// check of a counter's number.
+    pub(crate) fn counts_work(self) -> bool {
+        #[cfg(loaded)]
+        return self.number() >= 3_008_000;
+        #[cfg(not(loaded))]
+        true
+    }
+
     /// Memory that the library holds, in bytes, over all connections of the process; 0 if it does not count, as the
     /// lean build.
     pub(crate) fn memory_bytes(self) -> u64 {

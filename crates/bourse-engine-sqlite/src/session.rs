@@ -13,7 +13,7 @@ use crate::statement::{BoundStatement, CurrentRow, SqliteStatement};
 use crate::waits::LockWaits;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Row as _, RowExt as _, Session,
-    Setting, Sql, Value, run_one_by_one,
+    Setting, Sql, StatementWork, Value, run_one_by_one,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -532,6 +532,10 @@ impl Session for SqliteSession {
                 .map_err(|e| e.with_statement(sql))?;
         }
         Ok(lines)
+    }
+
+    fn statement_work(&mut self, sql: &'static Sql) -> Option<StatementWork> {
+        self.statement(sql.slot()).filter(|_| self.shared.library.counts_work()).map(SqliteStatement::work)
     }
 
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {

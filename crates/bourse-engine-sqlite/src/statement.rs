@@ -2,7 +2,7 @@
 
 use crate::connection::SqliteConnection;
 use crate::ffi::{self, SqliteLibrary};
-use bourse_engine::{EngineError, ErrorKind, Params, Row, Value};
+use bourse_engine::{EngineError, ErrorKind, Params, Row, StatementWork, Value};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
@@ -54,6 +54,18 @@ impl SqliteStatement {
     /// Whether it leaves the database unchanged.
     pub(crate) fn is_readonly(&self) -> bool {
         self.is_readonly
+    }
+
+    /// Work since this was last called.
+    pub(crate) fn work(&self) -> StatementWork {
+        // SAFETY: the statement is prepared; 1 sets the counter to zero.
+        let taken = |counter| unsafe { self.library.sqlite3_stmt_status(self.stmt.as_ptr(), counter, 1) }.max(0) as u64;
+        StatementWork {
+            scanned_rows: taken(ffi::SQLITE_STMTSTATUS_FULLSCAN_STEP),
+            sorts: taken(ffi::SQLITE_STMTSTATUS_SORT),
+            automatic_index_rows: taken(ffi::SQLITE_STMTSTATUS_AUTOINDEX),
+            instructions: taken(ffi::SQLITE_STMTSTATUS_VM_STEP),
+        }
     }
 
     /// Number of times that SQLite prepared it anew by itself.

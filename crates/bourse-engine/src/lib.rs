@@ -98,7 +98,7 @@ pub use records::{
 pub use routine::{Language, Routine, RoutineStep, version_of};
 pub use session::{
     Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Session, SessionExt,
-    run_one_by_one,
+    StatementWork, run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use slots::Slots;

@@ -1,5 +1,7 @@
 use crate::{EngineError, FromValue, Routine, Setting, Sql, Value};
 use bourse_schema::Dialect;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 crate::named! {
@@ -41,6 +43,32 @@ crate::named! {
         Restart = "restart",
         /// The whole log, which is then truncated to length zero.
         Truncate = "truncate",
+    }
+}
+
+/// Work of a statement, by the engine's own counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct StatementWork {
+    /// Rows stepped over in scans of whole tables.
+    pub scanned_rows: u64,
+    /// Sorts of rows that no index had in order.
+    pub sorts: u64,
+    /// Rows put into indexes that the engine made for one run of the statement.
+    pub automatic_index_rows: u64,
+    /// Instructions of the engine's virtual machine.
+    pub instructions: u64,
+}
+
+impl StatementWork {
+    /// Sums of two counts.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            scanned_rows: self.scanned_rows.saturating_add(other.scanned_rows),
+            sorts: self.sorts.saturating_add(other.sorts),
+            automatic_index_rows: self.automatic_index_rows.saturating_add(other.automatic_index_rows),
+            instructions: self.instructions.saturating_add(other.instructions),
+        }
     }
 }
 
@@ -441,6 +469,14 @@ pub trait Session: Send {
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         let _ = sql;
         Err(EngineError::unsupported("this engine shows no plans"))
+    }
+
+    /// Work of a prepared statement since this was last called, by the engine's own counters; `None` where it has none, or the
+    /// statement is not prepared in this session any more.
+    #[inline]
+    fn statement_work(&mut self, sql: &'static Sql) -> Option<StatementWork> {
+        let _ = sql;
+        None
     }
 
     /// Runs a statement whose text is made at run time, parsed anew each time: pragmas, checks, DDL, and workloads that

@@ -15,6 +15,7 @@ fn main() {
         count: None,
         timed: TimedOperations::Batched,
         open_loop: None,
+        statements: false,
     };
     let never = AtomicBool::new(false);
     println!("a reading of the clock: {:.1} ns; a sample has two", reading_ns());

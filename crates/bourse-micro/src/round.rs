@@ -26,6 +26,8 @@ pub struct Timing {
     pub timed: TimedOperations,
     /// Rate at which operations are due, each timed individually; `None` is a closed loop.
     pub open_loop: Option<OpenLoop>,
+    /// Whether each statement is timed.
+    pub statements: bool,
 }
 
 /// Selection of timed operations.
@@ -60,7 +62,8 @@ impl Timing {
         let ends_by_itself = extent == RoundExtent::Work || self.count.is_some();
         let usual = if ends_by_itself { Nanos::MAX / 4 } else { Self::USUAL_NS };
         let warm_up_ns = if extent == RoundExtent::Work { 0 } else { self.warm_up_ns };
-        RoundPlan { warm_up_ns, measure_ns: self.measure_ns.unwrap_or(usual), ..RoundPlan::default() }
+        let measure_ns = self.measure_ns.unwrap_or(usual);
+        RoundPlan { warm_up_ns, measure_ns, statements: self.statements, ..RoundPlan::default() }
     }
 }
 

@@ -237,6 +237,7 @@ mod tests {
                     cost_covers: None,
                     counters: Vec::new(),
                     engine_threads: Vec::new(),
+                    statements: Vec::new(),
                     conflicts: Vec::new(),
                     market_age_s: None,
                     usage_late_s: None,

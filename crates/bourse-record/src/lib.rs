@@ -45,6 +45,7 @@ mod round;
 mod run_file;
 mod sample;
 mod series;
+mod statements;
 mod stats;
 mod steady;
 mod time_spent;
@@ -52,7 +53,7 @@ mod time_split;
 mod verdict;
 mod warning;
 
-pub use bourse_engine::{Durability, MayLose, MemoryStore, WriterWait, named};
+pub use bourse_engine::{Durability, MayLose, MemoryStore, StatementWork, WriterWait, named};
 pub use bourse_stats::steady::Steady;
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
@@ -87,6 +88,7 @@ pub use round::{
 pub use run_file::{Case, Comparison, EarlierRuns, Engine, Probe, RunFile, Search, Workload, WorkloadKind};
 pub use sample::{Sample, SampleInclusion, ServerTime};
 pub use series::SeriesRow;
+pub use statements::StatementFigures;
 pub use stats::{FEWEST_ROUNDS, NoInterval, even};
 pub use steady::{Steadiness, SteadyTest};
 pub use time_spent::{PartOfTime, TimeSpent};

@@ -1,7 +1,9 @@
 //! One round of a case: its figures, series, resources and checks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{HistoryFigures, NameValue, Operation, Outcome, ResponseMap, TimeSplit, Warning, Workload};
+use crate::{
+    HistoryFigures, NameValue, Operation, Outcome, ResponseMap, StatementFigures, TimeSplit, Warning, Workload,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +105,9 @@ pub struct Round {
     /// another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Box<LatencyPhase>>,
+    /// Figures by statement, the most time first; empty unless they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementFigures>,
     /// Isolation found in a recorded history of transactions, if the workload records one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<HistoryFigures>,

@@ -48,6 +48,8 @@ pub enum Warning {
     },
     /// The machine was still busy after the maximum wait before a round.
     NotQuiet,
+    /// Each statement was timed, which the figure bears.
+    StatementsTimed,
     /// Other processes used CPUs in the measurement interval.
     OtherProcesses {
         /// CPUs, on average.
@@ -234,6 +236,7 @@ impl Warning {
             | Self::DriversVanished { .. }
             | Self::CountNotReached { .. }
             | Self::EndedEarly { .. }
+            | Self::StatementsTimed
             | Self::NothingChanged => true,
             Self::Driver { warning, .. } => warning.is_of_the_request(),
             _ => false,
@@ -274,6 +277,7 @@ impl Warning {
             Self::HostSteal { .. } => Some("use a machine that is not shared"),
             Self::OperationsDropped { .. } | Self::OperationsWaiting { .. } => Some("ask for a lower rate"),
             Self::UsageReadLate { .. } => Some("use fewer threads, a longer interval, or a machine that is not busy"),
+            Self::StatementsTimed => Some("leave --statements out for the figure"),
             Self::EndedEarly { .. } => Some("allow more time, or ask for less work"),
             Self::CountNotReached { .. } => Some("a longer --for, or a smaller --count"),
             Self::NothingChanged => Some("`rows N` after an operation's name makes any other number of rows an error"),
@@ -312,6 +316,7 @@ impl fmt::Display for Warning {
                 f.write_str("; at a rate, response times include that")
             }
             Self::NotQuiet => f.write_str("the machine was still busy when this round began"),
+            Self::StatementsTimed => f.write_str("each statement was timed: the figure bears what that costs"),
             Self::OtherProcesses { cpus, server_is_known } => {
                 let whose = if *server_is_known { "" } else { ", a server under test among them," };
                 write!(f, "other processes{whose} used {cpus:.2} CPUs in the measurement interval")

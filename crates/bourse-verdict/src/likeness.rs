@@ -92,6 +92,7 @@ pub fn settings(case: &Case) -> Vec<NameValue> {
     let arrangements = [
         ("how writers wait", engine.writer_wait.map(WriterWait::name)),
         ("what holds the database", engine.memory_store.map(MemoryStore::name)),
+        ("what was timed", case.rounds.iter().any(|it| !it.statements.is_empty()).then_some("each statement")),
     ];
     let arrangements = arrangements.into_iter().filter_map(|(name, value)| Some(named(name, value?.to_owned())));
     arrangements

@@ -58,8 +58,14 @@ fn examined(name: &str, seed: u64) -> Option<String> {
     let target = format!("sqlite:{}?journal=wal&sync=off", folder.path().join("x.db").display());
     let engine = with_bug(name, open(&target).expect("a valid target"));
     let case = find("history").expect("a workload").plan([]).expect("without options");
-    let timing =
-        Timing { warm_up_ns: 0, measure_ns: None, count: Some(EACH), timed: TimedOperations::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 0,
+        measure_ns: None,
+        count: Some(EACH),
+        timed: TimedOperations::Batched,
+        open_loop: None,
+        statements: false,
+    };
     let (clock, never) = (RealClock::start(), AtomicBool::new(false));
     let ran = run_round(&case, &*engine, &timing, seed, &clock, &never, &mut |_| {}).expect("it begins");
     assert!(ran.fault.is_none(), "{name}: {:?}", ran.fault);

@@ -179,6 +179,7 @@ pub(super) fn figures(
         interference,
         counters: at_last.counted_since(&at_first),
         engine_threads,
+        statements: Vec::new(),
         conflicts: Vec::new(),
         market_age_s: None,
         slowdown: None,

@@ -106,7 +106,7 @@ pub fn run<'w>(
     progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<MeasuredRound, Fault> {
     let (conflicts_before, losses_before) = (engine.conflicts(), engine.node_losses());
-    let mut participants = connect_all(engine, workload, interrupt)?;
+    let mut participants = connect_all(engine, workload, plan, interrupt)?;
     let specs = workload.operations();
     let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
     let live = LiveReader::new(cells, specs.len());
@@ -255,6 +255,10 @@ pub fn run<'w>(
         figures(&total.recorder, &control, marks, sampler, &throughput, stopping, headline, in_process, end);
     for (operation, by_schedule) in round.operations.iter_mut().zip(participants.by_schedule) {
         operation.by_schedule = by_schedule;
+    }
+    if let Some(statements) = total.statements.take() {
+        round.statements = statements.figures(workload.operations(), engine);
+        round.warnings.push(Warning::StatementsTimed);
     }
     round.time_split = split(&total.times, !in_process);
     if given_up {

@@ -3,7 +3,8 @@
 use crate::memory::{MemoryUse, SessionMemory};
 use crate::open_files::SessionFiles;
 use crate::reconcile::Recording;
-use crate::{Background, Clock, Fault, RoundControl, UserSpec, Workload, settings};
+use crate::statements::StatementMeter;
+use crate::{Background, Clock, Fault, RoundControl, RoundPlan, UserSpec, Workload, settings};
 use bourse_engine::{Connection, Engine, EngineError, ErrorKind, Setting};
 use bourse_record::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,6 +29,7 @@ pub(super) struct Participants<'w> {
 pub(super) fn connect_all<'w>(
     engine: &dyn Engine,
     workload: &mut dyn Workload<'w>,
+    plan: &RoundPlan,
     interrupt: &AtomicBool,
 ) -> Result<Participants<'w>, Fault> {
     let users = workload.users();
@@ -65,7 +67,11 @@ pub(super) fn connect_all<'w>(
             _ => Fault::Prepare { user: user_spec.name.clone(), error: error.to_string() },
         })?;
         let recorder = Recorder::new(specs.clone(), |operation| user_spec.user.performs(operation));
-        user_specs.push((user_spec, session, Recording::new(recorder)));
+        let mut recording = Recording::new(recorder);
+        if plan.statements {
+            (session, recording.statements) = StatementMeter::of(session);
+        }
+        user_specs.push((user_spec, session, recording));
     }
     memory.seated = MemoryUse::now(engine);
     Ok(Participants { user_specs, settings, background, notes, memory, by_schedule })

@@ -19,6 +19,7 @@ const PLAN: RoundPlan = RoundPlan {
     retry: bourse_driver::RetryPolicy { retries: 3, first_ns: 1_000, longest_ns: 10_000 },
     backlog: 100,
     is_part: false,
+    statements: false,
 };
 
 fn measure(plan: &RoundPlan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> MeasuredRound {
@@ -183,7 +184,8 @@ fn the_drain_finishes_everything_in_flight() {
 fn a_drain_that_does_not_end_is_given_up() {
     let plan = RoundPlan { drain_limit_ns: 50 * MS, ..PLAN };
     let measured = measure(&plan, vec![user_spec(Schedule::Closed, StopRule::WhenFinished, busy)], vec![]);
-    assert_eq!(measured.round.warnings, [bourse_record::Warning::WorkGivenUp { limit_s: 0.05 }]);
+    // On a busy machine the usage may be read late too.
+    assert!(measured.round.warnings.contains(&Warning::WorkGivenUp { limit_s: 0.05 }), "{:?}", measured.round.warnings);
 }
 
 #[test]

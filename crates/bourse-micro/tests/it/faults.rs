@@ -72,6 +72,7 @@ fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
         count: Some(1_000),
         timed: TimedOperations::Batched,
         open_loop: None,
+        statements: false,
     };
     let options = [("rows", "100"), ("per_transaction", "10"), ("batch", "1")];
     let result = spoilt("update", &options, timing, HitStatements::At(700), ErrorKind::Other);

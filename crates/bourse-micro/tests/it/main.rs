@@ -8,6 +8,7 @@ mod misread;
 mod open_loop;
 mod refusals;
 mod sql;
+mod statements;
 mod support;
 mod timing;
 mod workloads;

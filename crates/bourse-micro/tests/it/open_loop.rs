@@ -10,8 +10,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Half a second, without a warm-up.
-const HALF_A_SECOND: Timing =
-    Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None, timed: TimedOperations::Batched, open_loop: None };
+const HALF_A_SECOND: Timing = Timing {
+    warm_up_ns: 0,
+    measure_ns: Some(500 * MS),
+    count: None,
+    timed: TimedOperations::Batched,
+    open_loop: None,
+    statements: false,
+};
 
 fn at_rate(engine: &dyn Engine, name: &str, options: &[(&str, &str)], per_second: f64, timing: Timing) -> RoundResult {
     let open_loop = OpenLoop { per_second, evenly: true, shared: false };

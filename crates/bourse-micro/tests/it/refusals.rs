@@ -68,8 +68,14 @@ fn a_database_of_somebody_else_is_left_alone() {
     let engine = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
     engine.session().unwrap().execute_text("CREATE TABLE precious (id INTEGER PRIMARY KEY)", &[]).unwrap();
     let case = find("point-read").unwrap().plan([("rows", "10")]).unwrap();
-    let timing =
-        Timing { warm_up_ns: 0, measure_ns: None, count: Some(1), timed: TimedOperations::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 0,
+        measure_ns: None,
+        count: Some(1),
+        timed: TimedOperations::Batched,
+        open_loop: None,
+        statements: false,
+    };
     let never = AtomicBool::new(false);
     let run = || run_round(&case, &engine, &timing, 1, &RealClock::start(), &never, &mut |_| {});
     let refused = run().unwrap_err().to_string();

@@ -172,8 +172,14 @@ fn planned(name: &str, text: &str) -> (tempfile::TempDir, WorkloadCase) {
 /// Runs three operations of a file on SQLite.
 fn ran(name: &str, text: &str) -> Result<RoundResult, String> {
     let (folder, case) = planned(name, text);
-    let timing =
-        Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), timed: TimedOperations::Batched, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: 0,
+        measure_ns: None,
+        count: Some(3),
+        timed: TimedOperations::Batched,
+        open_loop: None,
+        statements: false,
+    };
     let never = AtomicBool::new(false);
     let ran = run_round(&case, &sqlite(), &timing, 1, &RealClock::start(), &never, &mut |_| {});
     ran.map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))

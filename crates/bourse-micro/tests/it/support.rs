@@ -12,12 +12,26 @@ pub(crate) const TIMING: Timing = Timing {
     count: None,
     timed: TimedOperations::Batched,
     open_loop: None,
+    statements: false,
 };
-pub(crate) const WHOLE: Timing =
-    Timing { warm_up_ns: 0, measure_ns: None, count: None, timed: TimedOperations::Batched, open_loop: None };
+pub(crate) const WHOLE: Timing = Timing {
+    warm_up_ns: 0,
+    measure_ns: None,
+    count: None,
+    timed: TimedOperations::Batched,
+    open_loop: None,
+    statements: false,
+};
 
 pub(crate) fn counted(count: u64) -> Timing {
-    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count), timed: TimedOperations::Batched, open_loop: None }
+    Timing {
+        warm_up_ns: 0,
+        measure_ns: None,
+        count: Some(count),
+        timed: TimedOperations::Batched,
+        open_loop: None,
+        statements: false,
+    }
 }
 
 pub(crate) fn sqlite() -> impl Engine {

@@ -11,7 +11,8 @@ const COUNT: u64 = 10_000;
 
 fn timed(name: &str, options: &[(&str, &str)], timed: TimedOperations) -> Round {
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(COUNT), timed, open_loop: None };
+    let timing =
+        Timing { warm_up_ns: 0, measure_ns: None, count: Some(COUNT), timed, open_loop: None, statements: false };
     let never = AtomicBool::new(false);
     let result = run_round(&case, &sqlite(), &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
     assert!(result.fault.is_none(), "{:?}", result.fault);

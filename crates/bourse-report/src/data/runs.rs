@@ -4,8 +4,8 @@ use super::latency::{buckets, longest, percentiles, quantile};
 use super::table::{DataTable, DataValue};
 use super::tables::{
     Cases, Checks, Columns, Comparisons, Facts, Files, Histograms, Operations, Outcomes, Percentiles, Probes,
-    Quantiles, Ratios, RoundOperations, Rounds, Rules, Runs, SeriesRows, Settings, SteadyTests, Tables, TimeSpent,
-    TimeSplit, Waits, Warnings,
+    Quantiles, Ratios, RoundOperations, Rounds, Rules, Runs, SeriesRows, Settings, Statements, SteadyTests, Tables,
+    TimeSpent, TimeSplit, Waits, Warnings,
 };
 use crate::tables::{self, phase};
 use crate::view::{CaseView, OperationView, QUANTILES, TimePart, latency_case, over_rounds, roles, rules};
@@ -61,6 +61,7 @@ all! {
     ratios: Ratios,
     waits: Waits,
     outcomes: Outcomes,
+    statements: Statements,
     percentiles: Percentiles,
     histograms: Histograms,
     series: SeriesRows,
@@ -103,6 +104,9 @@ impl AllTables {
         self.cases.push(Cases::row(&keys, view));
         for it in &view.operations {
             self.operation(&keys, view, it);
+        }
+        for it in crate::view::statements(&case.rounds) {
+            self.statements.push(Statements::row(&keyed(&keys, it.operation.as_str()), &it));
         }
         let phase = case.rounds.iter().find_map(|round| round.latency.as_deref());
         if let Some((phase, case)) = phase.zip(latency_case(view)) {

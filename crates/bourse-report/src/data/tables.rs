@@ -5,7 +5,7 @@ use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use crate::view::{CaseView, OperationView, RoleSplit, RuleStatus, ServerTimeSplit, TimePart, warning};
 use bourse_record::{
     Check, CheckStatus, Comparison, Estimate, FileActivity, LatencyPhase, MayLose, OutcomeCount, PartOfTime, Probe,
-    Round, RunFile, SteadyTest, Warning, WorkloadKind,
+    Round, RunFile, StatementFigures, SteadyTest, Warning, WorkloadKind,
 };
 
 const RUN: DataColumn =
@@ -113,6 +113,29 @@ data_table! {
         interval_level: Real, "Level of the interval" => it.level;
         tolerance: Real, "Part of one by which B may be slower" => it.tolerance;
         verdict: Text, "Verdict: [every input of the gate](gate.md) lists them" => word(&it.verdict);
+    }
+}
+
+data_table! {
+    "A statement in an operation of a case, over all its rounds, if statements were timed."
+    Statements "statements" [RUN, CASE, OPERATION] (it: &StatementFigures) {
+        statement: Text, "Text of the statement; `BEGIN`, `COMMIT` and `ROLLBACK` for calls that are no statements of the workload"
+            => it.statement.as_str();
+        calls: Count, "Calls in the measurement intervals" => it.calls();
+        failed: Count, "Calls that returned an error" => it.failed;
+        rows: Count, "Rows returned or changed by all calls" => it.rows;
+        total_ns: Real, "Time of all calls" => it.total_ns();
+        mean_ns: Real, "Time of a call, mean" => it.service.summary.mean_ns;
+        p50_ns: Count, "Time of a call, median" => it.service.summary.p50_ns;
+        p99_ns: Count, "Time of a call, 99th percentile" => it.service.summary.p99_ns;
+        max_ns: Count, "Time of a call, longest" => it.service.summary.max_ns;
+        scanned_rows: Count, "Rows stepped over in scans of whole tables, by the engine's counter; empty if it has none"
+            => it.work.map(|work| work.scanned_rows);
+        sorts: Count, "Sorts of rows that no index had in order, as before" => it.work.map(|work| work.sorts);
+        automatic_index_rows: Count, "Rows put into indexes made for one run of the statement, as before"
+            => it.work.map(|work| work.automatic_index_rows);
+        instructions: Count, "Instructions of the engine's virtual machine, as before" => it.work.map(|work| work.instructions);
+        plan: Text, "Plan, with line feeds between its steps; empty where the engine shows none" => it.plan.join("\n");
     }
 }
 

@@ -23,7 +23,7 @@ pub use crash_tables::sampled_state_words;
 pub use faults::faults;
 pub use isolation::anomalies;
 pub(crate) use isolation::isolation;
-pub(crate) use of_case::{figure, on};
+pub(crate) use of_case::{dearest_statements, figure, on};
 pub use run::{html, markdown, terminal};
 pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};
 pub use sheet::{Sheet, SheetEntry};

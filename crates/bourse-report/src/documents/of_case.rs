@@ -10,7 +10,7 @@ use crate::view::{
     CaseVerdict, CaseView, FigureValidity, Remark, RuleStatus, case_words, checks_words, latency_case, not_available,
     not_tpce, outcome_word, rules, values,
 };
-use bourse_record::{CheckStatus, Outcome, WorkloadKind};
+use bourse_record::{CheckStatus, Outcome, StatementFigures, WorkloadKind};
 
 /// Letters of a curve over time.
 const LETTERS: usize = 54;
@@ -36,6 +36,7 @@ pub(super) fn case(
     parts.push(SheetPart::Table(tables::quantiles(view)));
     parts.extend(latency_case(view).map(|case| SheetPart::Table(tables::latency(&CaseView::new(view.file, &case)))));
     parts.push(SheetPart::Table(tables::server_times(view)));
+    parts.extend(statements(view));
     parts.push(SheetPart::Only(ShownForms::Terminal, other_outcomes(view)));
     if with_charts {
         parts.push(SheetPart::Only(ShownForms::Html, charts_of(view, at, drawings, id("charts"))));
@@ -169,6 +170,43 @@ pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<SheetPart> {
     let about = SheetPart::faint(format!("Response time is from when {noun} was due to its end."));
     let table = SheetPart::Table(SheetTable { title: String::new(), ..table });
     vec![heading, table, SheetPart::Only(ShownForms::Html, vec![about])]
+}
+
+/// Statements with most time, with hints.
+pub(crate) fn dearest_statements(view: &CaseView<'_>) -> Vec<SheetPart> {
+    let all = crate::view::statements(&view.case.rounds);
+    let dearest = &all[..all.len().min(tables::DEAREST)];
+    if dearest.is_empty() {
+        return Vec::new();
+    }
+    let hints = dearest.iter().flat_map(|of| {
+        let words = |hint: String| format!("{} {hint} ({})", of.operation, tables::short(&of.statement));
+        crate::view::hints(of).into_iter().map(move |hint| (0, Remark::new(Tone::Doubtful, words(hint))))
+    });
+    vec![SheetPart::Table(tables::statements(view, &all, dearest)), SheetPart::List(hints.collect())]
+}
+
+/// Statements with most time, their texts and plans, and the others.
+fn statements(view: &CaseView<'_>) -> Vec<SheetPart> {
+    let all = crate::view::statements(&view.case.rounds);
+    let (dearest, others) = all.split_at(all.len().min(tables::DEAREST));
+    let mut parts = dearest_statements(view);
+    if dearest.is_empty() {
+        return parts;
+    }
+    let with_plan = |of: &StatementFigures| {
+        let plan: Vec<String> = of.plan.iter().map(|step| format!("    {step}")).collect();
+        [format!("{}: {}", of.operation, of.statement)].into_iter().chain(plan).collect::<Vec<_>>()
+    };
+    let texts = vec![SheetPart::Pre(dearest.iter().flat_map(with_plan).collect())];
+    let summary = "Texts and plans of these statements".to_owned();
+    parts.push(SheetPart::Fold(SheetFold { summary, is_open: true, parts: texts, ..SheetFold::default() }));
+    if !others.is_empty() {
+        let table = SheetTable { title: String::new(), ..tables::statements(view, &all, others) };
+        let summary = units::counted(others.len() as u64, "further statement", "further statements");
+        parts.push(SheetPart::Only(ShownForms::Whole, vec![SheetPart::fold(summary, vec![SheetPart::Table(table)])]));
+    }
+    parts
 }
 
 /// Outcomes other than success, with their codes explained, and examples of failures.

@@ -4,6 +4,7 @@ mod comparison;
 mod facts;
 mod outcomes;
 mod rounds;
+mod statements;
 mod table;
 mod time_split;
 mod transactions;
@@ -16,6 +17,7 @@ pub(crate) use facts::{
 };
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds};
+pub(crate) use statements::{DEAREST, short, statements};
 pub use table::TableCell;
 pub(crate) use table::{CellAlign, CellForm, ColumnHead, SheetTable};
 pub(crate) use time_split::time_split;

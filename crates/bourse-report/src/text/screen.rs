@@ -91,6 +91,7 @@ impl Page {
             self.brief(table, true);
         }
         self.cost(view);
+        self.parts(&documents::dearest_statements(view), false);
     }
 
     fn cost(&mut self, view: &CaseView<'_>) {

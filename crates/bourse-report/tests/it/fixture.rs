@@ -233,6 +233,7 @@ pub(crate) fn round(decks: u64) -> Round {
         server: None,
         counters: Vec::new(),
         engine_threads: Vec::new(),
+        statements: Vec::new(),
         conflicts: Vec::new(),
         market_age_s: None,
         usage_late_s: None,

@@ -1,7 +1,7 @@
 //! The report on one screen.
 
 use crate::fixture;
-use bourse_record::{Arrivals, Durability, RunFile, Search, Warning};
+use bourse_record::{Arrivals, Counts, Durability, RunFile, Search, StatementFigures, StatementWork, Warning};
 use bourse_report::{html, markdown, screen, terminal};
 
 const PAGE: Option<&str> = Some("bourse-runs/20260102-030405-tpce/report.html");
@@ -266,4 +266,31 @@ fn every_screen_says_what_it_is_no_result_of() {
 fn no_control_character_reaches_the_terminal() {
     let shown = screen(&fixture::hostile(), 80, false, Some("a\u{1b}[2Jb"));
     assert!(shown.chars().all(|each| each == '\n' || !each.is_control()), "{shown:?}");
+}
+
+/// A report without them has no heading for them, which the other snapshots show.
+#[test]
+fn statements_are_on_the_screen_with_hints_and_their_plans_in_the_whole_report() {
+    let mut file = fixture::normal();
+    let mut times = Counts::new();
+    times.record_many(9_000_000, 20);
+    let scan = StatementFigures {
+        operation: "orders".to_owned(),
+        statement: format!("SELECT {} FROM orders WHERE user_id = ?1", ["amount"; 20].join(", ")),
+        failed: 0,
+        rows: 60,
+        service: times.distribution(),
+        plan: vec!["SCAN orders".to_owned()],
+        work: Some(StatementWork { scanned_rows: 2_000_000, ..StatementWork::default() }),
+    };
+    let quick = StatementFigures { statement: "COMMIT".to_owned(), plan: vec![], work: None, ..scan.clone() };
+    file.cases[0].rounds[0].statements = vec![scan, quick];
+    let (short, whole) = (screen(&file, 120, false, PAGE), terminal(&file, 120, false));
+    for words in
+        ["Statements with most time", "50.00 %", "orders scans whole tables: 100,000 rows in each of", "COMMIT"]
+    {
+        assert!(short.contains(words) && whole.contains(words), "{words}: {short}");
+    }
+    assert!(!short.contains("SCAN orders") && whole.contains("    SCAN orders"), "{whole}");
+    assert!(html(&file).contains("SCAN orders") && markdown(&file).contains("SCAN orders"));
 }

@@ -18,7 +18,7 @@ use crate::plan::targets::Requirements;
 use crate::plan::{Brokerage, Job, brokerage::LATENCY_PART};
 use crate::progress::note;
 use crate::tpce;
-use bourse_driver::RoundProgress;
+use bourse_driver::{RoundPlan, RoundProgress};
 use bourse_engine::{Engine, Location};
 use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
@@ -92,7 +92,9 @@ impl ExecuteRounds for Brokerage {
     ) -> Result<RoundOutcome, Failure> {
         let target = &request.target;
         let options = |ready: &ReadyDatabase| -> Result<RunOptions, Failure> {
-            Ok(RunOptions { part: part_of(&ready.fingerprint), ..self.options(request.seed)? })
+            let options = self.options(request.seed)?;
+            let plan = RoundPlan { statements: request.statements, ..options.plan };
+            Ok(RunOptions { part: part_of(&ready.fingerprint), plan, ..options })
         };
         let sessions = |ready: &ReadyDatabase| Ok(options(ready)?.sessions());
         on_database::round(request, databases, context, sessions, |on| {

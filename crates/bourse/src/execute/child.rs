@@ -395,6 +395,7 @@ mod tests {
             history: None,
             wait_quiet_ns: Some(5),
             call_limit_ns: 7,
+            statements: false,
         }));
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<ChildRequest>(&text).unwrap(), request);

@@ -64,7 +64,7 @@ impl ExecuteRounds for ClassicRound {
         let before = engine.description().map_err(stopped)?;
         let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
         let not_quiet = request.wait(context);
-        let (timing, seed) = (self.timing(), request.own_seed());
+        let (timing, seed) = (self.timing(request.statements), request.own_seed());
         let result = match case.processes() {
             1 => run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
                 live::second(progress, false);

@@ -387,6 +387,7 @@ impl Executor<'_> {
             history: None,
             wait_quiet_ns: self.waits.limit_ns(self.plan.wait_quiet_ns),
             call_limit_ns: self.plan.call_limit_ns,
+            statements: self.plan.statements,
         };
         if planned.rounds_in == RoundProcess::ThisProcess {
             live::round(case.label(), turn.job.workload(), turn.is_probe);

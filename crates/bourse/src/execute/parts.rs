@@ -27,7 +27,8 @@ pub(super) fn run_part(request: &RoundRequest, part: &ProcessPart, context: &Run
         live::second(progress, false);
         context.end_if_lost(target, progress);
     };
-    let ran = bourse_micro::run_part(&case, part, &*engine, &job.timing(), seed, clock, interrupted, &mut progress);
+    let ran =
+        bourse_micro::run_part(&case, part, &*engine, &job.timing(false), seed, clock, interrupted, &mut progress);
     let ran = ran.map_err(|error| failed(error.to_string()))?;
     ran.fault.map_or(Ok(ran.round), |fault| Err(failed(fault.to_string())))
 }
@@ -126,6 +127,7 @@ pub(super) fn run(
     };
     let fact = victim.map(|victim| NameValue { name: "faults".to_owned(), value: words(victim) });
     round.facts.extend(fact);
-    end_processes(case, engine, &job.timing(), request.own_seed(), &records, &parts, &mut round).map_err(failed)?;
+    end_processes(case, engine, &job.timing(false), request.own_seed(), &records, &parts, &mut round)
+        .map_err(failed)?;
     Ok(round)
 }

@@ -38,6 +38,8 @@ pub(crate) struct RoundRequest {
     pub(crate) wait_quiet_ns: Option<u64>,
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
+    /// Whether each statement is timed.
+    pub(crate) statements: bool,
 }
 
 impl RoundRequest {

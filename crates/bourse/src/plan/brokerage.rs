@@ -101,6 +101,8 @@ impl Brokerage {
                 warm_up_ns: plan.warm_up_ns,
                 measure_ns: plan.measure_ns,
                 until: None,
+                // The round has timed them.
+                statements: false,
                 ..round.plan
             },
             // Other requests than those of the round.

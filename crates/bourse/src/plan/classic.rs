@@ -102,14 +102,21 @@ impl ClassicRound {
     }
 
     /// Phases of a round, and its rate.
-    pub(crate) fn timing(&self) -> Timing {
+    pub(crate) fn timing(&self, statements: bool) -> Timing {
         let open_loop = self.open_loop.map(Into::into);
         let timed = match self.timed {
             TimingMode::Batched => bourse_micro::TimedOperations::Batched,
             TimingMode::Sampled => bourse_micro::TimedOperations::Sampled,
             TimingMode::Single => bourse_micro::TimedOperations::Single,
         };
-        Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count, timed, open_loop }
+        Timing {
+            warm_up_ns: self.warm_up_ns,
+            measure_ns: self.measure_ns,
+            count: self.count,
+            timed,
+            open_loop,
+            statements,
+        }
     }
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct Plan {
     pub(crate) at_most_ns: Option<u64>,
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
+    /// Whether each statement is timed.
+    pub(crate) statements: bool,
     /// Parameters of the comparison of its two cases, if they are compared: it then reports the difference it can be
     /// expected to show.
     pub(crate) compares: Option<ComparisonPlan>,
@@ -204,6 +206,7 @@ impl Plan {
             repeats_disturbed: !how.no_repeat,
             at_most_ns: None,
             call_limit_ns: nanoseconds(how.call_limit),
+            statements: how.statements,
             compares: None,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
@@ -253,6 +256,9 @@ impl Plan {
             refuse_unsupported(case.job.workload(), "--require-steady", case.job.abilities()?.steadiness)?;
         }
         for case in self.run_cases() {
+            if self.statements {
+                targets::has_statements(&case.target, &case.job)?;
+            }
             let abilities = case.job.abilities()?;
             if case.job.has_rate() {
                 refuse_unsupported(case.job.workload(), "--rate", abilities.rate)?;
@@ -327,6 +333,7 @@ pub(crate) mod tests {
             repeats_disturbed: true,
             at_most_ns: None,
             call_limit_ns: 1,
+            statements: false,
             compares: None,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),

@@ -1,6 +1,6 @@
 //! Targets as a plan sees them: their text is parsed, their engines' capabilities are read; nothing is opened.
 
-use super::{ClassicRound, Drivers};
+use super::{ClassicRound, Drivers, Job};
 use crate::args::DatabaseArgs;
 use crate::engines;
 use crate::failure::Failure;
@@ -27,6 +27,21 @@ pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>, F
         lacking.extend(case.missing_holes(sql.dialect()));
     }
     Ok(lacking)
+}
+
+/// Refuses to time the statements of a job that sends none, or whose users are in other processes.
+pub(crate) fn has_statements(target: &str, job: &Job) -> Result<(), Failure> {
+    let refused = |why: &str| Err(Failure::usage(format!("--statements cannot be used with {target}: {why}")));
+    if Address::has_scheme(target) {
+        return refused("its statements are run by the server");
+    }
+    if job.is_shared()? {
+        return refused("its statements are run by several processes");
+    }
+    match engines::open(target)?.capabilities().sql {
+        Some(_) => Ok(()),
+        None => refused("it has records and no SQL"),
+    }
 }
 
 /// Reason that several processes cannot use the database of an engine at a time.

@@ -55,6 +55,13 @@ fn targets_that_are_none() {
         refused(&["tatp", "load", target], &words);
     }
     refused(&["tpce", "run", "lmdb:x"], &["lmdb:x", "needs SQL"]);
+    for (arguments, why) in [
+        (&["micro", "run", "point-read", "lmdb:x.lmdb"][..], "it has records and no SQL"),
+        (&["tpce", "run", "bourse://127.0.0.1:4780"], "its statements are run by the server"),
+        (&["tatp", "run", "sqlite:x.db", "--processes", "2"], "its statements are run by several processes"),
+    ] {
+        refused(&[arguments, &["--statements"]].concat(), &["--statements cannot be used with", why]);
+    }
     for target in ["sqlite::memory:", "sqlite::memory:?memory=memdb"] {
         let words = [target, "--processes cannot be used with", "in the memory of one process", "sqlite:PATH"];
         refused(&["tpce", "run", target, "--processes", "2"], &words);

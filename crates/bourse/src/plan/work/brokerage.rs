@@ -73,6 +73,10 @@ impl JobWork for Brokerage {
         self.until.is_some()
     }
 
+    fn is_shared(&self) -> Result<bool, Failure> {
+        Ok(self.drivers.processes > 1 || self.drivers.coordinate.is_some())
+    }
+
     fn has_rate(&self) -> bool {
         self.rate.is_some()
     }

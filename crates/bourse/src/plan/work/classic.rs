@@ -42,6 +42,10 @@ impl JobWork for ClassicRound {
         self.measure_ns
     }
 
+    fn is_shared(&self) -> Result<bool, Failure> {
+        Ok(self.case()?.processes() > 1)
+    }
+
     fn has_rate(&self) -> bool {
         self.open_loop.is_some()
     }

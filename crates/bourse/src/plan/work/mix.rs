@@ -54,6 +54,10 @@ impl JobWork for MixRound {
         Some(self.measure_ns)
     }
 
+    fn is_shared(&self) -> Result<bool, Failure> {
+        Ok(self.drivers.processes > 1 || self.drivers.coordinate.is_some())
+    }
+
     fn has_rate(&self) -> bool {
         self.open_loop.is_some()
     }

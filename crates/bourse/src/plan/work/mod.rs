@@ -116,6 +116,9 @@ pub(crate) trait JobWork {
         false
     }
 
+    /// Whether several processes, or drivers elsewhere, have the users of a round.
+    fn is_shared(&self) -> Result<bool, Failure>;
+
     /// Whether a rate is requested.
     fn has_rate(&self) -> bool;
 

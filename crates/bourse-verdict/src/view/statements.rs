@@ -1,0 +1,57 @@
+//! Statements of a case over all its rounds, and hints that follow from the engine's own counters.
+
+use crate::units;
+use bourse_record::{Round, StatementFigures};
+
+/// Statements of rounds, each with its calls of all rounds, the most time first.
+pub fn statements(rounds: &[Round]) -> Vec<StatementFigures> {
+    let mut all: Vec<StatementFigures> = Vec::new();
+    for of in rounds.iter().flat_map(|round| &round.statements) {
+        match all.iter_mut().find(|known| (&known.operation, &known.statement) == (&of.operation, &of.statement)) {
+            // A histogram that cannot be read leaves the sum as it is.
+            Some(known) => known.add(of).unwrap_or_default(),
+            None => all.push(of.clone()),
+        }
+    }
+    all.sort_by(|a, b| b.total_ns().total_cmp(&a.total_ns()));
+    all
+}
+
+/// Facts about a statement that an index, or another statement, might change: from the engine's counters alone.
+///
+/// ```
+/// use bourse_record::{Counts, StatementFigures, StatementWork};
+/// let mut times = Counts::new();
+/// times.record_many(9_000_000, 20);
+/// let figures = StatementFigures {
+///     operation: "orders".to_owned(),
+///     statement: "SELECT * FROM orders WHERE user_id = ?1".to_owned(),
+///     failed: 0,
+///     rows: 60,
+///     service: times.distribution(),
+///     plan: vec!["SCAN orders".to_owned()],
+///     work: Some(StatementWork { scanned_rows: 2_000_000, ..StatementWork::default() }),
+/// };
+/// let hints = bourse_verdict::view::hints(&figures);
+/// assert_eq!(hints, ["scans whole tables: 100,000 rows in each of 20 calls, for 3 rows of result"]);
+/// ```
+pub fn hints(of: &StatementFigures) -> Vec<String> {
+    let (Some(work), calls) = (of.work, of.calls()) else { return Vec::new() };
+    if calls == 0 {
+        return Vec::new();
+    }
+    let each = |all: u64| units::number(all as f64 / calls as f64);
+    let calls_of = units::counted(calls, "call", "calls");
+    // A few rows are scanned as fast as found.
+    let scans = (work.scanned_rows >= 10 * calls).then(|| {
+        let rows = units::counted((of.rows as f64 / calls as f64).round() as u64, "row", "rows");
+        format!("scans whole tables: {} rows in each of {calls_of}, for {rows} of result", each(work.scanned_rows))
+    });
+    let indexes = (work.automatic_index_rows > 0).then(|| {
+        let rows = each(work.automatic_index_rows);
+        format!("makes an index of {rows} rows in each of {calls_of}, and drops it: the database has none that fits")
+    });
+    let sorts = (work.sorts > 0)
+        .then(|| format!("sorts in {} of {calls_of}: no index has the order", units::count(work.sorts)));
+    [scans, indexes, sorts].into_iter().flatten().collect()
+}
