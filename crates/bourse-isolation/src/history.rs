@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// The transactions of one run of a workload, in any order.
 ///
-/// At the start each register that exists has version 0, each list is empty and each counter is 0.
+/// At the start each register that exists has version 0 and each counter is 0. A list has no row before its first append:
+/// it is read as empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct History {
     /// Name of the workload.

@@ -192,7 +192,10 @@ impl<'h> Evidence<'h> {
     fn read_list(&mut self, tx: u32, op: u32, cases: &mut Cases) {
         let item = self.index.item(self.index.action(tx, op)).expect("a list is an item");
         let elements = self.index.elements(tx, op);
-        let (mut version, mut kind) = (self.index.initial(item), AccessKind::Read);
+        // An empty list has no row: its first element inserts it, which others see appear in a predicate, not change.
+        let is_empty = elements.is_empty();
+        let (mut version, mut kind) =
+            (self.index.initial(item), if is_empty { AccessKind::Absence } else { AccessKind::Read });
         let longest = self.longest[item as usize];
         let known = longest.map_or(&[][..], |(tx, op)| self.index.elements(tx, op));
         if !known.starts_with(elements) {
@@ -332,7 +335,7 @@ impl<'h> Evidence<'h> {
                 } else if seen.own != NONE && self.index.items[access.item as usize] == Space::Register {
                     access.kind = AccessKind::Void;
                 } else {
-                    if access.kind == AccessKind::Absence {
+                    if access.version == NONE && access.kind == AccessKind::Absence {
                         self.resolve_absence(tx, &mut access, cases);
                     }
                     self.read_other(tx, &mut access, seen, cases);

@@ -22,17 +22,19 @@ const STORES: [Store; 6] =
 /// Whether a difference has a reason. `ours` and `theirs` are the anomalies found.
 fn is_explained(mix: Mix, store: Store, level: Level, ours: &[AnomalyKind], theirs: &[String]) -> bool {
     let have = |kind| ours.contains(&kind);
+    // An absent row, or list, is `nil`, a version like any other; we count it as a predicate, which repeatable read does not cover.
+    let is_predicate = |theirs: &String| match theirs.as_str() {
+        "G2-item" => have(AnomalyKind::G2),
+        "G-single-item" => have(AnomalyKind::GSingle),
+        "G-nonadjacent-item" => have(AnomalyKind::GNonadjacent),
+        _ => false,
+    };
     match (mix, theirs) {
+        (_, [_, ..]) if level == Level::RepeatableRead && theirs.iter().all(is_predicate) => true,
         // A transaction that reads its own append on an old snapshot sees an order that was never committed: we do not compare it with
         // those that were, so read committed holds.
         (Mix::Lists, [only]) => {
             store == Store::Unchecked && level == Level::ReadCommitted && only == "incompatible-order"
-        }
-        // An absent row is `nil`, a version like any other; we count it as a predicate, which repeatable read does not cover.
-        (Mix::Registers, [only]) => {
-            let is_same =
-                (only == "G2-item" && have(AnomalyKind::G2)) || (only == "G-single-item" && have(AnomalyKind::GSingle));
-            level == Level::RepeatableRead && is_same
         }
         // Two versions in one transaction are no anomaly to them unless their order is known; and versions that nobody read before
         // they were overwritten have no order at all, where we order them by real time.

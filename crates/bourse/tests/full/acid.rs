@@ -62,7 +62,7 @@ fn mysql_keeps_all() {
 }
 
 /// The server named in the environment, as a setting of a target: the program is started without that environment.
-fn named_server() -> String {
+pub(crate) fn named_server() -> String {
     std::env::var(SERVER_VARIABLE).map_or_else(|_| String::new(), |server| format!("&server={server}"))
 }
 

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod acid;
+mod isolation;
 mod owned;
 
 use bourse_engine_mysql::cluster::ClusterProduct;
@@ -43,14 +44,6 @@ fn no_engine_is_left_out() {
     };
     assert!(listed.iter().any(|engine| engine["engine"] == "fjall" && engine["version"].is_string()), "{listed:?}");
     assert_eq!(listed.iter().find(left_out), None);
-}
-
-#[test]
-fn an_optimistic_engine_keeps_what_it_promises() {
-    let folder = tempfile::tempdir().expect("there is room for a folder");
-    let run = ["isolation", "fjall:x.fjall?persist=buffer", "--count", "2500", "--rounds", "1", "--warmup", "0s"];
-    let shown = printed(folder.path(), &[&run[..], &["--seed", "7"]].concat());
-    assert!(shown.lines().any(|line| line.contains("serializable  kept")), "{shown}");
 }
 
 /// Each missing engine is reported with the way to get it: the program runs without anything that the environment names.

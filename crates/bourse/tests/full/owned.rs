@@ -38,7 +38,7 @@ fn files_of_a_person_in_a_database_are_left() {
         let (target, database) = (format!("{scheme}:{name}"), folder.join(&name));
         let run = ["micro", "run", "update", &target, "-s", "rows=2000", "--count", "50", "--rounds", "2"];
         if !output(folder, &run).status.success() {
-            bourse_testkit::skipped("files of a person in a database are left", &format!("{scheme} is not here"));
+            bourse_testkit::skipped("files of a person in a database are left", format!("{scheme} is not here"));
             continue;
         }
         fs::write(database.join("notes.txt"), "mine").expect("it can be written");
