@@ -4,12 +4,13 @@ use crate::charts::{self, ChartFrame, DrawnChart, ForestRow};
 use crate::data::{DataTable, comparison_tables};
 use crate::documents::{LinePlace, RepeatCommand, Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{self, ColumnHead, SheetTable, TableCell, Tone};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
 use bourse_verdict::comparison::words::{change, context_lines, ends, sentence};
 use bourse_verdict::comparison::{CaseComparison, ComparedCases, MetricDifference};
+use bourse_verdict::view::ComparedPlans;
 
 /// The metrics of one comparison.
 fn table(it: &CaseComparison) -> SheetTable {
@@ -70,6 +71,27 @@ fn chart(it: &CaseComparison, at: usize, tolerance: f64) -> Option<Drawing> {
     Drawing::if_any("difference", &frame, drawn)
 }
 
+/// Plans that differ, with the times of both sides; nothing unless statements were timed.
+fn plans(it: &ComparedPlans) -> Vec<SheetPart> {
+    let of = units::counted(it.compared as u64, "statement", "statements");
+    match (it.compared, it.changed.as_slice()) {
+        (0, _) => Vec::new(),
+        (_, []) => vec![SheetPart::toned(Tone::Good, format!("no plan differs ({of} compared)"))],
+        (_, changed) => {
+            let lines = changed.iter().flat_map(|[base, head]| {
+                let side = |name, plan: &[String]| plan.iter().map(move |step| format!("    {name}: {step}")).collect();
+                let title = format!("{}: {}", head.operation, head.statement);
+                [vec![title], side("A", &base.plan), side("B", &head.plan)].concat()
+            });
+            vec![
+                SheetPart::toned(Tone::Doubtful, format!("another plan in B: {} of {of}", changed.len())),
+                SheetPart::Table(tables::changed_plans(changed)),
+                SheetPart::Pre(lines.collect()),
+            ]
+        }
+    }
+}
+
 /// Verdict, metrics and remarks of each comparison, then the notes; with its charts or without.
 pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPart> {
     let mut parts = Vec::new();
@@ -83,6 +105,7 @@ pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPar
         }
         parts.push(SheetPart::Table(table(it)));
         parts.push(SheetPart::list(Tone::Plain, context_lines(it)));
+        parts.extend(plans(&it.plans));
         let about = format!(
             "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
              that of the two. Figures within {} of one another count as alike. A metric without a verdict is shown for \

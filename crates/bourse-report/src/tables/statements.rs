@@ -38,6 +38,29 @@ pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &
     table
 }
 
+/// Statements of two cases with their mean times in each.
+pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]]) -> SheetTable {
+    let heads = vec![
+        ColumnHead::left("operation"),
+        ColumnHead::time("mean of A"),
+        ColumnHead::time("mean of B"),
+        ColumnHead::right("B / A"),
+        ColumnHead::left("statement"),
+    ];
+    let mut table = SheetTable::new("", heads);
+    for [base, head] in changed {
+        let [a, b] = [base, head].map(|of| of.service.summary.mean_ns);
+        table.push(vec![
+            TableCell::text(&head.operation),
+            TableCell::duration_ns(a),
+            TableCell::duration_ns(b),
+            TableCell::figure(b / a, units::number),
+            TableCell::code(&short(&head.statement)),
+        ]);
+    }
+    table
+}
+
 /// The first letters of a statement, which a line has room for.
 pub(crate) fn short(statement: &str) -> String {
     const LETTERS: usize = 56;

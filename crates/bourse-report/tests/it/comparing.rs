@@ -1,7 +1,7 @@
 //! Comparison of two cases by pairs of rounds: verdicts on the other metrics, rounds without a figure, ranking tables.
 
 use crate::fixture;
-use bourse_record::{Case, Durability, Round, RunFile, Verdict};
+use bourse_record::{Case, Counts, Durability, Round, RunFile, Verdict};
 use bourse_report::{DataValue, DrawComparison as _, data_tables, markdown};
 use bourse_verdict::comparison::{CaseComparison, CasePair, ComparedCases, RunNoise};
 
@@ -181,4 +181,35 @@ fn a_case_without_a_ratio_has_the_reason() {
     assert_eq!(markdown(&file).matches("other class").count(), 2, "{}", markdown(&file));
     file.cases[1] = case("b", &[]);
     assert!(markdown(&file).contains("only one"), "{}", markdown(&file));
+}
+
+#[test]
+fn a_plan_that_differs_between_the_sides_is_found_with_both_times() {
+    let timed = |round: &mut Round| round.statements = vec![crate::screen::scan()];
+    let mut base = case("a", &[30; 6]);
+    base.rounds.iter_mut().for_each(timed);
+    let drawn = |head: Case| {
+        let pair = CasePair { base: base.clone(), head, in_turn: true };
+        let all = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown);
+        [all.text(120), all.markdown(), all.html(&[("run", &fixture::normal().provenance)])]
+    };
+    for drawn in drawn(base.clone()) {
+        assert!(drawn.contains("no plan differs (1 statement compared)"), "{drawn}");
+    }
+    let mut head = base.clone();
+    let mut times = Counts::new();
+    times.record_many(9_000, 20);
+    for round in &mut head.rounds {
+        round.statements[0].plan = vec!["SEARCH orders USING INDEX by_user (user_id=?)".to_owned()];
+        round.statements[0].service = times.distribution();
+    }
+    for drawn in drawn(head) {
+        for words in
+            ["another plan in B: 1 of 1 statement", "A: SCAN orders", "B: SEARCH orders USING INDEX by_user", "0.001"]
+        {
+            assert!(drawn.contains(words), "{words}: {drawn}");
+        }
+    }
+    let unasked = compared(case("a", &[30; 6]), case("b", &[30; 6]));
+    assert_eq!((unasked.plans.compared, unasked.plans.changed.len()), (0, 0));
 }

@@ -269,12 +269,10 @@ fn no_control_character_reaches_the_terminal() {
 }
 
 /// A report without them has no heading for them, which the other snapshots show.
-#[test]
-fn statements_are_on_the_screen_with_hints_and_their_plans_in_the_whole_report() {
-    let mut file = fixture::normal();
+pub(crate) fn scan() -> StatementFigures {
     let mut times = Counts::new();
     times.record_many(9_000_000, 20);
-    let scan = StatementFigures {
+    StatementFigures {
         operation: "orders".to_owned(),
         statement: format!("SELECT {} FROM orders WHERE user_id = ?1", ["amount"; 20].join(", ")),
         failed: 0,
@@ -282,9 +280,14 @@ fn statements_are_on_the_screen_with_hints_and_their_plans_in_the_whole_report()
         service: times.distribution(),
         plan: vec!["SCAN orders".to_owned()],
         work: Some(StatementWork { scanned_rows: 2_000_000, ..StatementWork::default() }),
-    };
-    let quick = StatementFigures { statement: "COMMIT".to_owned(), plan: vec![], work: None, ..scan.clone() };
-    file.cases[0].rounds[0].statements = vec![scan, quick];
+    }
+}
+
+#[test]
+fn statements_are_on_the_screen_with_hints_and_their_plans_in_the_whole_report() {
+    let mut file = fixture::normal();
+    let quick = StatementFigures { statement: "COMMIT".to_owned(), plan: vec![], work: None, ..scan() };
+    file.cases[0].rounds[0].statements = vec![scan(), quick];
     let (short, whole) = (screen(&file, 120, false, PAGE), terminal(&file, 120, false));
     for words in
         ["Statements with most time", "50.00 %", "orders scans whole tables: 100,000 rows in each of", "COMMIT"]

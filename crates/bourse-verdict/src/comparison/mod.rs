@@ -10,6 +10,7 @@ pub use disturbance::Disturbance;
 pub use noise::RunNoise;
 pub use pairs::{CasePair, Incomparable, StoredPairs, stored_pairs};
 
+use crate::view::ComparedPlans;
 use bourse_record::{Better, Case, Comparison, Evidence, Gate, RunFile, Verdict};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
 use metrics::{ComparedMetric, HEADLINE, JUDGED_METRICS, RESPONSE_PREFIX, SHOWN_METRICS, is_whole, of_response};
@@ -45,6 +46,8 @@ pub struct CaseComparison {
     pub unlike: Vec<String>,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<MetricDifference>,
+    /// Plans of both sides, if their statements were timed.
+    pub plans: ComparedPlans,
     /// Disturbance of each side by other processes.
     pub disturbance: [Disturbance; 2],
     /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. `None`
@@ -246,6 +249,7 @@ impl CaseComparison {
             head: pair.head.label.clone(),
             unlike: pairs::unlike(pair),
             metrics: headline.into_iter().chain(shown).chain(others).collect(),
+            plans: ComparedPlans::of(&pair.base.rounds, &pair.head.rounds),
             disturbance,
             could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
             noise,

@@ -2,6 +2,7 @@
 
 use crate::units;
 use bourse_record::{Round, StatementFigures};
+use serde::Serialize;
 
 /// Statements of rounds, each with its calls of all rounds, the most time first.
 pub fn statements(rounds: &[Round]) -> Vec<StatementFigures> {
@@ -15,6 +16,31 @@ pub fn statements(rounds: &[Round]) -> Vec<StatementFigures> {
     }
     all.sort_by(|a, b| b.total_ns().total_cmp(&a.total_ns()));
     all
+}
+
+/// Plans of two cases whose statements were timed.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ComparedPlans {
+    /// Statements whose plans differ, in the base and in the head, the one with the most time in the head first.
+    pub changed: Vec<[StatementFigures; 2]>,
+    /// Number of statements that have a plan in both.
+    pub compared: usize,
+}
+
+impl ComparedPlans {
+    /// Compares the plans of two cases.
+    pub fn of(base: &[Round], head: &[Round]) -> Self {
+        let mut of_base = statements(base);
+        let in_both = statements(head).into_iter().filter(|of| !of.plan.is_empty()).filter_map(|of| {
+            let same =
+                |known: &StatementFigures| (&known.operation, &known.statement) == (&of.operation, &of.statement);
+            let at = of_base.iter().position(|known| same(known) && !known.plan.is_empty())?;
+            Some([of_base.swap_remove(at), of])
+        });
+        let pairs: Vec<_> = in_both.collect();
+        let compared = pairs.len();
+        Self { changed: pairs.into_iter().filter(|[base, head]| base.plan != head.plan).collect(), compared }
+    }
 }
 
 /// Facts about a statement that an index, or another statement, might change: from the engine's counters alone.

@@ -299,9 +299,9 @@ pub(crate) struct ExecutionArgs {
     /// Time after the end of a measurement interval from which on a call that has not returned is lost, and the run ends
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = numbers::call_limit, env = "BOURSE_CALL_LIMIT")]
     pub(crate) call_limit: Duration,
-    /// Time each statement: calls, rows, times, plans and the engine's counters, the most time first. The figure bears what the
-    /// timing costs
-    #[arg(long, env = "BOURSE_STATEMENTS")]
+    /// Time each statement: calls, rows, times, plans and the engine's counters, the most time first; of two targets also the
+    /// plans that differ. The figure bears what the timing costs
+    #[arg(long, visible_alias = "plans", env = "BOURSE_STATEMENTS")]
     pub(crate) statements: bool,
     /// Show the run live, full-screen: throughput, response times by operation, resources, time left; q leaves
     #[arg(long, env = "BOURSE_LIVE")]
