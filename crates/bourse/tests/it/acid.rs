@@ -190,10 +190,17 @@ fn states_are_enumerated_and_one_is_made_again() {
     let folder = folder.path();
     let ended = output(folder, &["crash", "--only", "states", "--states", "100", "--faults", "0", "--json"]);
     let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
     let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     assert_eq!(file["rows"].as_array().map(Vec::len), Some(0), "no load was asked for");
     let rows = file["states"]["rows"].as_array().expect("a list");
+    // docs/findings.md: fjall does not open a journal whose end is torn, and RocksDB may lose names.
+    let is_of = |row: &Value, engine: &str| row["case"].as_str().is_some_and(|case| case.starts_with(engine));
+    let broken: Vec<_> =
+        rows.iter().filter(|row| row["broken"] != 0 || row["recovery"]["broken"].as_u64() > Some(0)).collect();
+    let torn = rows.iter().any(|row| is_of(row, "fjall:") && row["class"] != "volatile");
+    assert_eq!(broken.iter().any(|row| is_of(row, "fjall:")), torn, "{broken:#?}");
+    assert!(broken.iter().all(|row| is_of(row, "fjall:") || is_of(row, "rocksdb:")), "{broken:#?}");
+    assert_eq!(ended.status.code(), Some(if broken.is_empty() { 0 } else { 3 }), "{said}");
     let off = rows.iter().find(|row| row["case"] == "wal-off").expect("it is enumerated");
     let lost = off["examples"][0]["state"].as_str().expect("a name");
     let replayed = output(folder, &["crash", "--replay", lost, "-o", "kept"]);
