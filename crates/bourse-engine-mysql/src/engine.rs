@@ -149,6 +149,7 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     forms: &FORMS,
     defaults: MysqlOptions::DEFAULT,
     private: &server::KIND,
+    watched: (&["--innodb-use-native-aio=0"], &[]),
     conflicts: ConflictKinds {
         by_code: &[
             ("1213", "1213 (another transaction's lock, or another node's commit)"),

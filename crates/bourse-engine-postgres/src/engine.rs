@@ -66,6 +66,11 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     forms: &FORMS,
     defaults: PostgresOptions::DEFAULT,
     private: &server::KIND,
+    // A short log in small files, so that little work has checkpoints, and creates and renames files.
+    watched: (
+        &["--min_wal_size=2MB", "--max_wal_size=2MB", "--checkpoint_completion_target=0.1"],
+        &["--wal-segsize=1"],
+    ),
     conflicts: ConflictKinds {
         by_code: &[
             ("40001", "40001 (serialization failure, restart of the transaction)"),

@@ -6,6 +6,7 @@ use crate::{
     Access, Batch, Capabilities, DatabaseFiles, Description, Dialect, EachRow, EngineError, Footprint, IoCounts,
     Isolation, Location, Records, RecordsOverSql, Session,
 };
+use std::path::Path;
 
 /// A database under test, opened with its settings. Each user thread makes its own connection.
 ///
@@ -436,6 +437,24 @@ pub trait OwnedServer: Sync {
     /// # Errors
     /// The engine's, with the server's last output if it does not answer.
     fn restart(&self) -> Result<(), EngineError>;
+
+    /// Has the server work on the data in this folder once it is started, which stay when it is removed; an empty folder is
+    /// filled. From then on none of its file operations bypasses the C library's calls.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) if it cannot.
+    fn use_data(&self, data: &Path) -> Result<(), EngineError> {
+        let _ = data;
+        Err(EngineError::unsupported("a cluster cannot be started on data that it is given"))
+    }
+
+    /// Ends the server in good order. Its data stay, complete.
+    ///
+    /// # Errors
+    /// Those of [`kill`](Self::kill), or that it does not end in time.
+    fn stop(&self) -> Result<(), EngineError> {
+        self.kill()
+    }
 
     /// Number of nodes that can be killed each alone.
     fn nodes(&self) -> usize {

@@ -10,7 +10,7 @@ use bourse_engine::{
     SqlEngine, locked,
 };
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -77,6 +77,13 @@ impl<S: ServerSystem> ServerEngine<S> {
     /// Sets additions to the target's options for later starts of the private server.
     pub fn set_launch(&self, launch: Launch) {
         *locked(&self.launch) = launch;
+    }
+
+    /// Additions for a server whose file operations are watched.
+    pub fn watched() -> Launch {
+        let words = |all: &[&str]| all.iter().map(|word| (*word).to_owned()).collect();
+        let (arguments, install) = S::FACTS.watched;
+        Launch { arguments: words(arguments), install: words(install), ..Launch::default() }
     }
 
     /// Additions to the target's options for later starts of the private server.
@@ -215,7 +222,9 @@ fn start<S: ServerSystem>(
     let installed = (S::FACTS.installed)(target)?;
     let folder = ServerFolder::make(S::FACTS.private, directory.as_deref(), options.ram)?;
     let until = Instant::now() + options.start_timeout;
-    (S::FACTS.fill)(target, &installed, &folder, launch, until)?;
+    if launch.data.as_deref().map_or(Ok(true), |data| folder.use_data(data))? {
+        (S::FACTS.fill)(target, &installed, &folder, launch, until)?;
+    }
     let connector = (S::FACTS.connector)(target, &folder);
     let command = (S::FACTS.command)(target, &installed, &folder, launch);
     let mut server = PrivateServer::start(folder, command)?;
@@ -396,6 +405,15 @@ impl<S: ServerSystem> OwnedServer for ServerEngine<S> {
         *locked(&self.watcher) = None;
         let launch = self.launch();
         self.private.with(|server, connector| restart(&self.target, server, connector, &launch))
+    }
+
+    fn use_data(&self, data: &Path) -> Result<(), EngineError> {
+        self.set_launch(Launch { data: Some(data.to_owned()), ..Self::watched() });
+        Ok(())
+    }
+
+    fn stop(&self) -> Result<(), EngineError> {
+        Self::stop(self)
     }
 
     fn cut(&self, choice: u64) -> Result<bool, EngineError> {

@@ -122,6 +122,9 @@ pub struct SystemFacts<S: ServerSystem> {
     pub defaults: S::Options,
     /// Properties of private servers.
     pub private: &'static ServerKind,
+    /// Arguments of a private server, and of the program that creates its data directory, if its file operations are watched: none
+    /// bypasses the C library's calls.
+    pub watched: (&'static [&'static str], &'static [&'static str]),
     /// Conflict codes that are counted separately for a database of several servers.
     pub conflicts: ConflictKinds,
     /// Advice for a private server that takes too few connections, given the number that would suffice.

@@ -79,6 +79,31 @@ impl ServerFolder {
         self.path().join("data")
     }
 
+    /// Puts a folder in the place of the data directory, which must be empty, and returns whether that folder is empty. It stays when
+    /// the server's folder is removed.
+    ///
+    /// # Errors
+    /// [`EngineError`] of the file system; [`ErrorKind::Unsupported`] on a system without links.
+    #[cfg(unix)]
+    pub fn use_data(&self, data: &Path) -> Result<bool, EngineError> {
+        let failed = |e: io::Error| EngineError::io("use", data, &e);
+        fs::create_dir_all(data).map_err(failed)?;
+        // Servers refuse a folder that others can read.
+        fs::set_permissions(data, std::os::unix::fs::PermissionsExt::from_mode(0o700)).map_err(failed)?;
+        fs::remove_dir(self.data()).and_then(|()| std::os::unix::fs::symlink(data, self.data())).map_err(failed)?;
+        give_all(data, &self.account)?;
+        Ok(fs::read_dir(data).map_err(failed)?.next().is_none())
+    }
+
+    /// Refuses to.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`].
+    #[cfg(not(unix))]
+    pub fn use_data(&self, _: &Path) -> Result<bool, EngineError> {
+        Err(EngineError::unsupported("a server cannot be started on given data on this system"))
+    }
+
     /// User that the server is to run as; `None` for the user of this process.
     pub fn account(&self) -> Option<&'static str> {
         self.account.name()
@@ -213,6 +238,20 @@ fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &ServerAccount
         } else if kind.is_file() {
             copy_file(&path, &copy)?;
             account.give(&copy)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the user the owner of a folder with all that is in it.
+#[cfg(unix)]
+fn give_all(folder: &Path, account: &ServerAccount) -> Result<(), EngineError> {
+    account.give(folder)?;
+    for entry in fs::read_dir(folder).map_err(|e| EngineError::io("read", folder, &e))? {
+        let entry = entry.map_err(|e| EngineError::io("read", folder, &e))?;
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => give_all(&entry.path(), account)?,
+            false => account.give(&entry.path())?,
         }
     }
     Ok(())

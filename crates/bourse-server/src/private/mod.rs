@@ -30,7 +30,7 @@ pub use server::PrivateServer;
 pub use slot::ServerSlot;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Properties of one engine's private servers.
@@ -50,9 +50,11 @@ pub struct ServerKind {
     pub after_kill: fn(&Path),
 }
 
-/// Additions to the start of a private server, for fault injection into its files.
+/// Additions to the start of a private server whose files are watched.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Launch {
+    /// Folder with its data, in place of a new one; an empty folder is filled.
+    pub data: Option<PathBuf>,
     /// Variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// Arguments after all others.

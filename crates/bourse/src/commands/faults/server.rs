@@ -9,7 +9,7 @@ use bourse_acid::faults::judge::{ProcessEnd, ProcessReport, TargetDurability};
 use bourse_acid::faults::{FaultBed, Trial, TrialSpec};
 use bourse_acid::known_work::{self as work, WorkEvent};
 use bourse_crash::preload::{copy_folder, lose_power};
-use bourse_engine::{Engine, EngineError, OwnedServer};
+use bourse_engine::{Engine, OwnedServer};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -30,9 +30,6 @@ trait FaultedServer: Engine + OwnedServer {
     /// Exit status; `None` while it runs.
     fn exit(&self) -> Option<ExitStatus>;
 
-    /// Shuts it down cleanly, so that its files are complete.
-    fn stop(&self) -> Result<(), EngineError>;
-
     /// Whether it has finished its reaction to a fatal error.
     fn has_settled(&self) -> bool;
 }
@@ -40,17 +37,11 @@ trait FaultedServer: Engine + OwnedServer {
 #[cfg(feature = "mysql")]
 impl FaultedServer for bourse_engine_mysql::MysqlEngine {
     fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
-        // Writes that bypass the C library could not be interfered with.
-        let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
-        self.set_launch(bourse_engine_mysql::Launch { environment, arguments, ..Default::default() });
+        self.set_launch(bourse_engine_mysql::Launch { environment, ..Self::watched() });
     }
 
     fn exit(&self) -> Option<ExitStatus> {
         self.server_exit()
-    }
-
-    fn stop(&self) -> Result<(), EngineError> {
-        Self::stop(self)
     }
 
     fn has_settled(&self) -> bool {
@@ -61,11 +52,11 @@ impl FaultedServer for bourse_engine_mysql::MysqlEngine {
 #[cfg(feature = "postgres")]
 impl FaultedServer for bourse_engine_postgres::PostgresEngine {
     fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
-        self.set_launch(postgres_launch(environment));
+        self.set_launch(bourse_engine_postgres::Launch { environment, ..Self::watched() });
     }
 
     fn set_for_inspection(&self) {
-        let mut launch = postgres_launch(Vec::new());
+        let mut launch = Self::watched();
         // Recovery would first sync every file, on which nothing depends any more.
         launch.arguments.push("--fsync=off".to_owned());
         self.set_launch(launch);
@@ -75,26 +66,9 @@ impl FaultedServer for bourse_engine_postgres::PostgresEngine {
         self.server_exit()
     }
 
-    fn stop(&self) -> Result<(), EngineError> {
-        Self::stop(self)
-    }
-
     /// One of its processes ends, and the first one restarts all others, which recover.
     fn has_settled(&self) -> bool {
         self.exit().is_some() || self.connect().is_ok()
-    }
-}
-
-#[cfg(feature = "postgres")]
-fn postgres_launch(environment: Vec<(OsString, OsString)>) -> bourse_engine_postgres::Launch {
-    let text = |it: &str| it.to_owned();
-    bourse_engine_postgres::Launch {
-        environment,
-        // A short log in small files, so that a trial has checkpoints, and creates and renames files.
-        install: vec![text("--wal-segsize=1")],
-        arguments: ["--min_wal_size=2MB", "--max_wal_size=2MB", "--checkpoint_completion_target=0.1"]
-            .map(text)
-            .to_vec(),
     }
 }
 
