@@ -96,7 +96,7 @@ static bool is_watched(const char *path) {
     if (strncmp(path, files, files_length) != 0 || (path[files_length] != '/' && path[files_length] != 0)) return false;
     size_t length = strlen(path);
     /* PostgreSQL's shared memory, where it is files. */
-    if (strncmp(path + files_length, "/pg_dynshmem/", strlen("/pg_dynshmem/")) == 0) return false;
+    if (strstr(path + files_length, "/pg_dynshmem/")) return false;
     const char *passing[] = {"-shm", "-lock", " (deleted)"};
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
         size_t end = strlen(passing[i]);
@@ -502,17 +502,21 @@ PUBLIC int remove(const char *name) {
     int done = unlink(name);
     return done < 0 && errno == EISDIR ? (int)syscall(SYS_unlinkat, AT_FDCWD, name, AT_REMOVEDIR) : done;
 }
-PUBLIC int rename(const char *from, const char *to) {
+static int do_rename(const char *from, const char *to, bool keeps) {
     char old[PATH_MAX], fresh[PATH_MAX];
     bool watched = named(from, old) && named(to, fresh);
-    int done = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    int done = keeps ? (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0)
+                     : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
     if (watched && done == 0) {
         struct iovec to_path = {fresh + files_length, strlen(fresh + files_length)};
         recorded(RENAMED, old, 0, &to_path, 1, to_path.iov_len);
-        changed(old, fresh);
+        if (!keeps) changed(old, fresh);
     }
     return done;
 }
+PUBLIC int rename(const char *from, const char *to) { return do_rename(from, to, false); }
+/* PostgreSQL removes the old name next: in the recording the file has the new one from here on. */
+PUBLIC int link(const char *from, const char *to) { return do_rename(from, to, true); }
 
 /* Opens a file; its creation, or its truncation, is recorded. */
 static int do_open(int folder, const char *name, int flags, mode_t mode) {

@@ -39,13 +39,15 @@ pub(super) struct StateCase {
 }
 
 /// Options of small databases, with small pages, caches and buffers: many states of few bytes, logs that are often replaced.
-const SMALL: [(&str, &str); 5] = [
+const SMALL: [(&str, &str); 7] = [
     ("sqlite", "page_size=1024&cache=64KiB&foreign_keys=off&autocheckpoint=64"),
     ("lmdb", "map_size=16MiB"),
     ("rocksdb", "write_buffer=256KiB"),
     ("duckdb", "checkpoint_threshold=64KiB"),
     // Writes through a memory map are not recorded.
     ("jdbc+hsqldb", "nio=off"),
+    ("mariadb+private", "log_file=8MiB&innodb_buffer_pool=16MiB&flush_method=fsync"),
+    ("postgres+private", "shared_buffers=1MiB&max_connections=10"),
 ];
 const JOURNALS: [SqliteJournal; 6] = [
     SqliteJournal::Delete,
@@ -184,6 +186,11 @@ impl StateCase {
         devices.iter().map(on).collect()
     }
 
+    /// Whether the engine is a server that Bourse starts.
+    pub(super) fn is_server(&self) -> bool {
+        matches!(&self.settings, CaseSettings::Target(target) if target.split(':').next().is_some_and(|it| it.ends_with("+private")))
+    }
+
     /// Case with the same settings that works.
     pub(super) fn work(&self) -> Self {
         Self { activity: Activity::Work, ..self.clone() }
@@ -198,7 +205,8 @@ impl StateCase {
             CaseSettings::Target(target) => target.clone(),
         };
         let small = SMALL.iter().find(|(scheme, _)| target.split(':').next() == Some(scheme));
-        let mut target = target_with_path(&target, &folder.join(DATABASE));
+        // A server is given its data, not their place.
+        let mut target = if self.is_server() { target } else { target_with_path(&target, &folder.join(DATABASE)) };
         for option in small.iter().flat_map(|(_, options)| options.split('&')) {
             let name = option.split('=').next().unwrap_or_default();
             // A log alone is checkpointed.

@@ -49,9 +49,9 @@ pub struct StatesOptions<'o> {
     pub fault_runs: u32,
 }
 
-/// Number of states of a case whose recovery is interrupted by a second power loss.
+/// Largest number of states of a case whose recovery is interrupted by a second power loss.
 const RECOVERIES: usize = 24;
-/// Largest number of states of each such recovery; of few states in all fewer, one in this many.
+/// Largest number of states of each such recovery. Of few states in all both are fewer, one in this many.
 const RECOVERY_STATES: u64 = 120;
 const RECOVERY_SHARE: u64 = 25;
 /// One in this many of these recoveries has its own states recovered and interrupted again, this many of them.
@@ -177,7 +177,8 @@ fn row(
     let recovery = match case.activity {
         Activity::Work => {
             let mut all = InterruptedRecoveries::default();
-            find.recoveries(&recorded.trace, "", RECOVERIES, interrupted, &mut all)?;
+            let wanted = RECOVERIES.min(usize::try_from(recovery_states).unwrap_or(RECOVERIES));
+            find.recoveries(&recorded.trace, "", wanted, interrupted, &mut all)?;
             Some(all)
         }
         Activity::Load | Activity::Reload => None,
@@ -290,7 +291,9 @@ fn with_faults(
     let in_files = matches!(case.settings, CaseSettings::Target(_));
     let mut one = |fault: CrashFault| {
         let trace = fault.plant(&recorded.trace, check::DATABASE);
-        let states = options.states.unwrap_or(FAULT_STATES).max(MIN_FAULT_STATES);
+        // Each state of a server takes a start of it.
+        let least = if case.is_server() { 0 } else { MIN_FAULT_STATES };
+        let states = options.states.unwrap_or(FAULT_STATES).max(least);
         let limits = SelectionLimits::within(states, points(&trace).len());
         // In files, one state that reveals the fault is enough.
         let mut go_on = |counts: &ExplorationCounts| !in_files || counts.broken == 0;

@@ -46,7 +46,7 @@ impl Drop for RunningProcess {
 
 impl<'r> RecoveryProcess<'r> {
     pub(super) fn new(recordings: &'r Recordings<'r>, case: &StateCase, seed: u64) -> Result<Self, AcidError> {
-        let folder = directory()?;
+        let folder = directory(case)?;
         let place = folder.path().canonicalize().map_err(recording_error)?;
         let work = RecordedWork { case: case.to_string(), seed, folder: place, work: ChildWork::Look };
         Ok(Self { recordings, work, folder, number: 0, running: None })

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -70,6 +70,9 @@ impl RecordedWork {
         }
         let opened = |folder: &Path| -> Result<Box<dyn Engine>, AcidError> {
             let engine = open(&case.target(folder))?;
+            if let Hosting::OwnedServer(server) = engine.hosting() {
+                server.use_data(&folder.join(DATABASE))?;
+            }
             // The files of a state are others than those that were marked.
             let location = engine.location();
             if let Some(database) = location.database_files().filter(|database| database.path().exists()) {
@@ -79,7 +82,7 @@ impl RecordedWork {
         };
         let look = |folder: &Path| looked(opened(&self.folder.join(folder)), self.seed);
         match self.work {
-            ChildWork::Fill => self.fill(&case, open),
+            ChildWork::Fill => self.fill(&*opened(&self.folder)?),
             ChildWork::Look => recover_states(&|name| Ok(look(name))),
             ChildWork::Recoveries(count) => {
                 let recorder = recorder()?;
@@ -102,6 +105,7 @@ impl RecordedWork {
                     other => failure = format!("{other:?}"),
                 });
                 drop(session);
+                stopped(&*engine)?;
                 match done == case.commits() {
                     true => Ok(()),
                     false => Err(AcidError::Machinery(format!("the work ends after {done} commits: {failure}"))),
@@ -110,17 +114,25 @@ impl RecordedWork {
         }
     }
 
-    fn fill(&self, case: &StateCase, open: EngineOpener<'_>) -> Result<(), AcidError> {
-        let engine = open(&case.target(&self.folder))?;
-        if !matches!(engine.hosting(), Hosting::InProcess) {
-            let why = "it is a server, whose states are not enumerated: `bourse faults` lets its disk lose the power";
-            return Err(AcidError::NotIntercepted(why.to_owned()));
+    fn fill(&self, engine: &dyn Engine) -> Result<(), AcidError> {
+        if matches!(engine.hosting(), Hosting::External) {
+            return Err(AcidError::NotIntercepted("Bourse did not start this server".to_owned()));
         }
-        known_work::fill(&*engine, self.seed)?;
+        known_work::fill(engine, self.seed)?;
+        // What the check adds to a database is there from the start.
+        engine.integrity_check()?;
         let TargetDurability { durability, may_lose, reason } = TargetDurability::of(engine.description()?);
-        drop(engine);
+        stopped(engine)?;
         let promise = promised(durability, may_lose, CrashKind::Power);
         tell(&CaseClass { promise, class: durability, reason })
+    }
+}
+
+/// Ends a server of the engine's own in good order, so that its files are complete.
+fn stopped(engine: &dyn Engine) -> Result<(), EngineError> {
+    match engine.hosting() {
+        Hosting::OwnedServer(server) => server.stop(),
+        Hosting::InProcess | Hosting::External => Ok(()),
     }
 }
 
@@ -153,6 +165,7 @@ impl<'p> Recordings<'p> {
             library().map_err(|why| AcidError::Machinery(format!("no file operations can be recorded: {why}")))?;
         let folder = tempfile::tempdir().map_err(recording_error)?;
         write_library(&folder.path().join("preload.so"), bytes).map_err(recording_error)?;
+        open_to_servers(folder.path(), 0o755).map_err(recording_error)?;
         Ok(Self { command, library: folder })
     }
 
@@ -171,7 +184,7 @@ impl<'p> Recordings<'p> {
     /// Runs a process below `folder`, and reads what it did to the files of its folder `files`.
     fn run(&self, folder: &TempDir, work: &RecordedWork) -> Result<OperationsFile, AcidError> {
         let recording = folder.path().join("recording");
-        fs::write(&recording, []).map_err(recording_error)?;
+        fs::write(&recording, []).and_then(|()| open_to_servers(&recording, 0o666)).map_err(recording_error)?;
         let control = folder.path().join("control");
         let made = ControlFile::create(&control).map_err(recording_error)?;
         let places =
@@ -225,14 +238,21 @@ pub(super) struct RecordedCase {
 }
 
 /// Folder for a recording: in memory if the system has such a place, since a real write would only cost time.
-pub(super) fn directory() -> Result<TempDir, AcidError> {
+pub(super) fn directory(case: &StateCase) -> Result<TempDir, AcidError> {
     let shared = Path::new("/dev/shm");
-    let made = if shared.is_dir() {
+    // There MariaDB writes its log through a memory map.
+    let made = if shared.is_dir() && !case.to_string().starts_with("mariadb") {
         tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir())
     } else {
         tempfile::tempdir()
     };
-    made.map_err(|error| AcidError::Machinery(format!("no directory for a recording: {error}")))
+    made.and_then(|made| open_to_servers(made.path(), 0o755).map(|()| made))
+        .map_err(|error| AcidError::Machinery(format!("no directory for a recording: {error}")))
+}
+
+/// Opens a file or a folder to servers, which run as another user where this one is root.
+fn open_to_servers(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, PermissionsExt::from_mode(mode))
 }
 
 /// Path of a folder below another, without links: the library compares paths.
@@ -250,11 +270,12 @@ fn load_with(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
     loader.finish()
 }
 
-/// Whether a file is a part of a state. The index of a log, and locks, are none: they are made anew. Bourse's mark is none either,
-/// and no text that RocksDB writes for people.
+/// Whether a file is a part of a state. The index of a log, locks, a server's number and MariaDB's temporary tables are none: they are
+/// made anew. Bourse's mark is none either, and no text that RocksDB writes for people.
 fn is_part(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
-    !["-shm", "-lock", ".lck", ".bourse-mark"].iter().any(|ending| file.ends_with(ending)) && !file.starts_with("LOG")
+    let passing = ["-shm", "-lock", ".lck", ".bourse-mark", ".pid", "ibtmp1"];
+    !passing.iter().any(|ending| file.ends_with(ending)) && !file.starts_with("LOG")
 }
 
 /// Files of a folder, and of those in it, that are parts of a state. A folder is an empty file whose name ends with a slash.
@@ -295,7 +316,10 @@ fn filled(
     seed: u64,
     scratch: &Path,
 ) -> Result<(Directory, CaseClass), AcidError> {
+    // A server must be able to reach it.
+    let scratch = if case.is_server() { std::env::temp_dir() } else { scratch.to_owned() };
     let folder = tempfile::tempdir_in(scratch).map_err(recording_error)?;
+    open_to_servers(folder.path(), 0o755).map_err(recording_error)?;
     let files = below(&folder, "files")?;
     let work = RecordedWork { case: case.to_string(), seed, folder: files.clone(), work: ChildWork::Fill };
     let output = recordings.output(&work)?;
@@ -314,7 +338,7 @@ pub(super) fn record(
     seed: u64,
     scratch: &Path,
 ) -> Result<RecordedCase, AcidError> {
-    let folder = directory()?;
+    let folder = directory(case)?;
     let files = below(&folder, "files")?;
     let (mut base, mut class) = filled(recordings, case, seed, scratch)?;
     // A persistent journal is left out, so that its creation is recorded too. No session has the database open.
@@ -357,7 +381,7 @@ pub(super) fn record_recoveries(
     seed: u64,
     states: &[(Directory, u64)],
 ) -> Result<Vec<Option<Trace>>, AcidError> {
-    let folder = directory()?;
+    let folder = directory(case)?;
     let files = below(&folder, "files")?;
     for (number, (state, _)) in (1..).zip(states) {
         write(state, &files.join(number.to_string()))?;

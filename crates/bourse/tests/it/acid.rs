@@ -3,6 +3,7 @@
 use crate::{bourse, load, output, text};
 use bourse_acid::sampled::LoadTrace;
 use bourse_crash::CrashFault;
+use bourse_engine_mysql::Flavour;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -257,13 +258,39 @@ fn states_of_key_engines_are_recovered_and_a_missing_sync_is_found() {
     assert_ne!(file["states"]["rows"][0]["lossy"], 0, "what was synced is lost");
     let refused = output(folder, &[&arguments[..], &["--profile", "lying"]].concat());
     assert!(text(&refused.stderr).contains("unknown profile 'lying'"), "{}", text(&refused.stderr));
-    let server = output(folder, &["crash", "--only", "states", "mariadb+private:", "--states", "100", "--faults", "0"]);
-    assert_eq!(server.status.code(), Some(2));
-    assert!(
-        text(&server.stderr).contains("it is a server, whose states are not enumerated"),
-        "{}",
-        text(&server.stderr)
-    );
+    let server = output(folder, &["crash", "--only", "states", "mariadb://nobody@127.0.0.1:1/x", "--states", "100"]);
+    assert_eq!(server.status.code(), Some(1), "{}", text(&server.stderr));
+}
+
+/// States of private servers, each recovered by a server that is started on it.
+#[test]
+fn states_of_private_servers_are_recovered() {
+    let name = "acid::states_of_private_servers_are_recovered";
+    if let Err(why) = bourse_crash::preload::library() {
+        return bourse_testkit::skipped(name, why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let installed = [
+        ("mariadb+private:", bourse_engine_mysql::installed(Flavour::Mariadb, None).map(drop)),
+        ("postgres+private:", bourse_engine_postgres::installed(None).map(drop)),
+    ];
+    for (target, installed) in installed {
+        if let Err(why) = installed {
+            bourse_testkit::skipped(name, why);
+            continue;
+        }
+        let arguments = ["crash", "--only", "states", target, "--states", "100", "--faults", "0", "--json"];
+        let ended = output(folder.path(), &arguments);
+        let said = text(&ended.stderr);
+        let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let row = &file["states"]["rows"][0];
+        assert_eq!((&row["case"], &row["commits"]), (&Value::from(target), &Value::from(400)), "{said}");
+        if row["class"] != "volatile" {
+            assert_eq!((&row["broken"], &row["lossy"]), (&Value::from(0), &Value::from(0)), "{row:#}");
+            assert_eq!(ended.status.code(), Some(0), "{said}");
+        }
+        assert!(row["states"].as_u64() >= Some(80), "{row:#}");
+    }
 }
 
 /// States drawn from a recorded load: durable as promised, rebuilt from the stored trace, and violating the promise if the

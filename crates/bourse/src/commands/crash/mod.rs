@@ -121,8 +121,8 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
 fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps<'static> {
     /// Time of each requested state over all usual settings, with the planted faults.
     const STATE_NS: u64 = SECOND / 100;
-    /// Time of each requested state of another engine, with the planted faults.
-    const OTHER_STATE_NS: u64 = SECOND / 25;
+    /// Time of each requested state of another engine, with the planted faults: in this process, and of a server that is started.
+    const OTHER_STATE_NS: [u64; 2] = [SECOND / 25, SECOND / 2];
     /// Time of a crash with its recovery and checks, and of two sampled states, as multiples of loading the database.
     const CRASHED: u64 = 3;
     let CrashArgs { times, samples, seed, states, cases, .. } = *arguments;
@@ -141,7 +141,8 @@ fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps
             "disk states that power losses leave of small databases ({engines}): {number} for each setting"
         ));
         let settings = if arguments.target.is_none() { settings } else { 0 };
-        about_ns = each.saturating_mul(STATE_NS.saturating_mul(settings) + OTHER_STATE_NS * others.len() as u64);
+        let state_ns = |target: &String| OTHER_STATE_NS[usize::from(engines::starts_s(target) > 0)];
+        about_ns = each.saturating_mul(STATE_NS * settings + others.iter().map(state_ns).sum::<u64>());
     }
     for target in targets {
         let starts_s = engines::starts_s(target);
