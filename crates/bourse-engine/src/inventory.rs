@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// Name of the table that lists the objects that Bourse made.
-const INVENTORY: &str = "bourse_inventory";
+pub const INVENTORY: &str = "bourse_inventory";
 /// Kind of a column, whose name is that of its table, a dot and its own.
 const COLUMN: &str = "column";
 /// Kind of the text that defines an object, whose name is the object's kind and name, a colon and the text.

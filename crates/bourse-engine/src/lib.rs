@@ -77,7 +77,7 @@ pub use file_use::FileUse;
 pub use folder_parts::{FolderLoad, FolderParts};
 pub use folders::{FolderBytes, folder_bytes, remove_folder, sync_folder, sync_names};
 pub use footprint::{FileCounter, FileIo, Footprint, IoCounts, LockStats, ServerProcess};
-pub use inventory::{Inventory, foreign_among, listed, refuse_others};
+pub use inventory::{INVENTORY, Inventory, foreign_among, listed, refuse_others};
 pub use keyed::{KeyDatabase, KeyedEngine, settings};
 pub use kind::{EngineKind, InProcessPlaces, OpenTarget};
 #[doc(hidden)]

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::iter;
 
 /// Table that marks a database as Bourse's, which may be replaced.
-static MARK: RecordTable = RecordTable::new(
+pub(crate) static MARK: RecordTable = RecordTable::new(
     "bourse_micro",
     RecordField::new("id", RecordType::Int),
     &[RecordField::new("made_by", RecordType::Text(20))],

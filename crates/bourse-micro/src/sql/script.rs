@@ -3,8 +3,9 @@
 
 use super::draw::{DeclaredDistribution, Literal};
 use super::pieces::{Pieces, TextPiece};
+use crate::database::MARK;
 use crate::options::OptionError;
-use bourse_engine::{Dialect, EngineError, ErrorKind};
+use bourse_engine::{Dialect, EngineError, ErrorKind, INVENTORY};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -137,6 +138,10 @@ impl SqlScript {
         let (sql, names) = numbered(text).map_err(fault)?;
         if sql.trim().is_empty() {
             return Err(fault("the statement is empty".to_owned()));
+        }
+        if let Some(table) = own_table(&sql) {
+            let why = "by which Bourse knows the database as its own; name another table";
+            return Err(fault(format!("the statement names {table}, {why}")));
         }
         if names.len() > MOST_PARAMETERS {
             return Err(fault(format!("{} parameters in one statement: at most {MOST_PARAMETERS}", names.len())));
@@ -334,6 +339,13 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
         return Err(format!("a {open} has no end"));
     }
     Ok((sql.trim().trim_end_matches(';').trim_end().to_owned(), names))
+}
+
+/// Table by which Bourse recognises a database, if a statement names one: without it every later run would refuse the database.
+fn own_table(sql: &str) -> Option<&'static str> {
+    let names =
+        |piece: TextPiece<'_>, table: &str| piece.text().trim_matches(['"', '`', '\'']).eq_ignore_ascii_case(table);
+    [INVENTORY, MARK.name()].into_iter().find(|table| Pieces::of(sql).any(|piece| names(piece, table)))
 }
 
 /// Words of a statement in lower case, except those in quotes and comments.

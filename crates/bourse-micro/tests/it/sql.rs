@@ -94,6 +94,12 @@ fn what_is_wrong_is_told_with_its_line() {
         "--! operation a\rSELECT 1;\r",
         "x.sql, line 1: its lines end in a carriage return alone: a line feed, with or without one before it, is expected",
     );
+    // Without these tables every later run would refuse the database.
+    for table in ["bourse_inventory", "main.BOURSE_inventory", "\"bourse_inventory\"", "bourse_micro"] {
+        let refused = refused("x.sql", &format!("--! setup\n\nDROP TABLE {table};\n"));
+        assert!(refused.starts_with("x.sql, line 3: the statement names bourse_"), "{table}: {refused}");
+    }
+    assert!(refused("x.sql", "--! setup\nDROP TABLE bourse_micro_of_mine;\n").contains("no operation"));
     check("x.sql", "--! setup\n\nSELECT ?;\n", "x.sql, line 3: parameters are written :name, not ?");
     check(
         "x.sql",
