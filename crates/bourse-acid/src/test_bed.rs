@@ -56,6 +56,19 @@ pub enum AcidError {
     Machinery(String),
 }
 
+impl AcidError {
+    /// Class of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Engine(error) | Self::OneSession(error) => error.kind(),
+            Self::Transaction(error) => error.kind(),
+            Self::Frame(error) => error.kind(),
+            Self::NotIntercepted(_) => ErrorKind::Unsupported,
+            Self::Stuck { .. } | Self::Lacking(_) | Self::Machinery(_) => ErrorKind::Other,
+        }
+    }
+}
+
 fn inside(statement: Option<&str>) -> String {
     statement.map_or_else(String::new, |statement| format!("; it is in: {statement}"))
 }

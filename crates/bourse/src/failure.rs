@@ -1,5 +1,6 @@
 //! Failures that end the program: an exit code, and a message for the user.
 
+use bourse_engine::ErrorKind;
 use bourse_record::DocumentError;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -22,6 +23,21 @@ pub(crate) enum Exit {
     Inconclusive = 6,
     /// Interrupted; the results until then are written.
     Interrupted = 130,
+}
+
+impl Exit {
+    /// Code of an engine's error: a refusal, and what an engine cannot do, are the user's to change.
+    pub(crate) const fn of(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Refused | ErrorKind::Unsupported => Self::Usage,
+            _ => Self::Target,
+        }
+    }
+
+    /// Code of several failures: that of usage if each has it.
+    pub(crate) fn of_all(mut exits: impl Iterator<Item = Self>) -> Self {
+        if exits.all(|exit| exit == Self::Usage) { Self::Usage } else { Self::Target }
+    }
 }
 
 /// An error for the user: what failed, on what, the cause in the engine's words, and what to try.

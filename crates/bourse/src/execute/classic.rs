@@ -52,6 +52,7 @@ impl ExecuteRounds for ClassicRound {
             MicroError::Engine { error: ref cause, .. } if cause.kind() == ErrorKind::Full => {
                 failed(error.to_string()).hint("free some space, name another target, or use fewer rows")
             }
+            MicroError::Engine { error: ref cause, .. } => failed_by(Exit::of(cause.kind()), error.to_string()),
             other => failed(other.to_string()),
         };
         refuse_others(engine).map_err(cannot_run)?;
@@ -59,7 +60,7 @@ impl ExecuteRounds for ClassicRound {
         // This starts a private server. If it does not come up the round ends: another call would start it again.
         let stopped = |error: EngineError| match error.kind() {
             ErrorKind::Refused | ErrorKind::Interrupted => engine_failure(target, &error),
-            _ => failed(error.to_string()),
+            kind => failed_by(Exit::of(kind), error.to_string()),
         };
         let before = engine.description().map_err(stopped)?;
         let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);

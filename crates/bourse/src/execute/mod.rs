@@ -94,12 +94,13 @@ impl ExecutedPlan {
 
     /// A failure if a case failed and the others continued.
     fn all_ran(&self) -> Result<(), Failure> {
-        let failed = |case: &CaseRun| Some(format!("{}: {}", case.label(), case.failure.as_ref()?.line()));
-        let failed: Vec<_> = self.cases.iter().filter_map(failed).collect();
+        let failures = || self.cases.iter().filter_map(|case| Some((case, case.failure.as_ref()?)));
+        let failed: Vec<_> = failures().map(|(case, why)| format!("{}: {}", case.label(), why.line())).collect();
         if failed.is_empty() {
             return Ok(());
         }
-        let failure = Failure::new(Exit::Target, "some cases failed; the others are reported");
+        let exit = Exit::of_all(failures().map(|(_, why)| why.exit));
+        let failure = Failure::new(exit, "some cases failed; the others are reported");
         Err(failure.detail("failed", failed.join("\n")))
     }
 
@@ -113,7 +114,7 @@ impl ExecutedPlan {
             if file.interrupted {
                 return Err(interrupt::interrupted("nothing was measured"));
             }
-            return Err(Failure::new(Exit::Target, "nothing could be run").hint("--dry-run tells why of each case"));
+            return Err(Failure::usage("nothing could be run").hint("--dry-run tells why of each case"));
         }
         Ok((file, outcome))
     }

@@ -229,12 +229,11 @@ pub(crate) fn engine_failure(target: &str, error: &EngineError) -> Failure {
         ErrorKind::Interrupted if server_wait::is_interrupted() => return interrupt::interrupted(error.message()),
         _ => {}
     }
-    let exit = if error.kind() == ErrorKind::Unsupported { Exit::Usage } else { Exit::Target };
     let mut cause = error.message().to_owned();
     if let Some(code) = error.code() {
         cause.push_str(&format!(" ({code})"));
     }
-    let mut failure = Failure::new(exit, format!("{target} failed"));
+    let mut failure = Failure::new(Exit::of(error.kind()), format!("{target} failed"));
     if let Some(statement) = error.statement() {
         failure = failure.detail("statement", statement);
     }

@@ -4,7 +4,7 @@ use super::sweep::{Sweep, combinations, with_options};
 use super::{CaseBlock, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
 use crate::args::{ArrivalsArg, MicroRun, ReplayArgs, TimingMode};
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use bourse_driver::Schedule;
 use bourse_micro::{OptionError, Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
@@ -96,7 +96,7 @@ impl ClassicRound {
         let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         spec.plan(options).map_err(|error| match (spec.name, &error) {
             ("sql", _) => Failure::usage(error.to_string()).hint(EXAMPLE),
-            ("replay", OptionError::File { .. }) => Failure::new(Exit::Target, error.to_string()),
+            ("replay", OptionError::File { .. }) => Failure::usage(error.to_string()),
             (name, _) => Failure::usage(error.to_string()).hint(format!("`bourse micro list {name}`")),
         })
     }

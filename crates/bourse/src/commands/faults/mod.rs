@@ -197,7 +197,7 @@ fn tried(
         return Ok(not_tried(target, faults, why));
     }
     let failed = |error: bourse_acid::AcidError| {
-        Failure::new(Exit::Target, format!("cannot inject faults on {target}: {error}"))
+        Failure::new(Exit::of(error.kind()), format!("cannot inject faults on {target}: {error}"))
     };
     let step = ProgressStep::waiting(format!("injecting faults on {target}"));
     let can_be_tried = engines::takes_faults(target);

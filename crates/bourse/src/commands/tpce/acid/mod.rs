@@ -72,7 +72,8 @@ pub(crate) fn run(arguments: &TpceAcid) -> Result<(), Failure> {
     let tests =
         run_tests(&subject, &wanted, &mut |test: &AcidTest| step.say(format!("{} {}", test.id, test.verdict.name())));
     step.done();
-    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("cannot test {target}: {error}")))?;
+    file.tests =
+        tests.map_err(|error| Failure::new(Exit::of(error.kind()), format!("cannot test {target}: {error}")))?;
     file.interrupted = interrupted.load(Ordering::Relaxed);
     drop(site);
     publish(&file, &folder, arguments)?;
