@@ -131,6 +131,18 @@ pub(crate) fn without_mark(target: &str, path: &Path) -> Result<HeldDatabases, F
     Ok(HeldDatabases { files: file.into_iter().collect(), ..HeldDatabases::default() })
 }
 
+/// Waits for another command that has the database at a path, as one that is making it; whether there was one.
+///
+/// # Errors
+/// It is not waited for, or does not end in time.
+pub(crate) fn await_other(target: &str, path: &Path) -> Result<bool, Failure> {
+    let is_held = SideFile::is_used(&file_at(&resolved(path)), &LOCK);
+    if is_held {
+        without_mark(target, path)?;
+    }
+    Ok(is_held)
+}
+
 /// Shares the hold of the command that started this process, or of the driver that coordinates it, for as long as this
 /// process lives.
 ///

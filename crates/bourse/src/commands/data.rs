@@ -38,7 +38,7 @@ pub(crate) fn data(command: &DataCommand) -> Result<(), Failure> {
         }
         DataCommand::Rm { files } => {
             files.iter().try_for_each(|file| refuse_server(file))?;
-            let found = files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>()?;
+            let found = files.iter().map(|file| made(file)).collect::<Result<Vec<_>, _>>()?;
             let _held = hold::for_reading(found.iter().map(|it| it.target.as_str()))?;
             // Now that no other command uses them; all are checked before the first is removed.
             let found = files.iter().map(|file| removable(file)).collect::<Result<Vec<_>, _>>()?;
@@ -208,6 +208,14 @@ fn database(name: &Path) -> Result<DatabaseInFile, Failure> {
         Failure::usage(format!("{shown} is no database that Bourse made"))
             .hint("it is left as it is; `bourse data ls` lists the databases")
     }))
+}
+
+/// Database as [`database`] returns it, unless another command is making it.
+fn made(name: &Path) -> Result<DatabaseInFile, Failure> {
+    database(name).or_else(|failure| {
+        let path = written_target(name).map_or_else(|| name.to_owned(), |(_, path)| path);
+        if hold::await_other(&name.display().to_string(), &path)? { database(name) } else { Err(failure) }
+    })
 }
 
 /// The database of a file or a folder, refused if it holds anything that Bourse did not make.
