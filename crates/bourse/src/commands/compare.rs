@@ -38,16 +38,10 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
             let head = report::read(Path::new(head))?;
             let earlier = earlier(folder)?;
             let NewestRun { run, unlike } = NewestRun::before(&head, &earlier);
-            let base = run.cloned().ok_or_else(|| {
-                let failure = Failure::usage(format!("no earlier run of the same case in {}", folder.display())).hint(
-                    "a case is the same if workload, target, machine and all that it ran with are; \
-                           `bourse compare A B` compares others too",
-                );
-                match unlike.is_empty() {
-                    true => failure,
-                    false => failure.detail("not alike", first_of(&unlike).join("\n")),
-                }
-            })?;
+            let Some(base) = run.cloned() else {
+                let what = format!("no earlier run of the same case in {}", folder.display());
+                return without_baseline(arguments, what, &unlike);
+            };
             first_of(&unlike).iter().for_each(|why| note(&format!("left out: {why}")));
             note(&format!("A is the run of {}", base.provenance.started_at));
             let noise = earlier_than(&base, earlier);
@@ -102,6 +96,23 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
             .detail("found", compared.with(Gate::Undecided).join("\n"))
             .hint("--inconclusive pass makes this exit code 0")),
     }
+}
+
+/// Result of a run that has no earlier one: the first of a baseline decides nothing.
+fn without_baseline(arguments: &CompareArgs, what: String, unlike: &[String]) -> Result<(), Failure> {
+    let failure = Failure::new(Exit::Inconclusive, what).hint(
+        "a case is the same if workload, target, machine and all that it ran with are; `bourse compare A B` compares \
+         others too",
+    );
+    let failure = match unlike.is_empty() {
+        true => failure,
+        false => failure.detail("not alike", first_of(unlike).join("\n")),
+    };
+    if arguments.fail_above.is_some() && arguments.inconclusive == Inconclusive::Fail {
+        return Err(failure.hint("--inconclusive pass makes this exit code 0"));
+    }
+    note(&failure.line());
+    Ok(())
 }
 
 /// Says that a gate on so few rounds will not decide anything.

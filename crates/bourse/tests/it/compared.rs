@@ -181,7 +181,13 @@ fn earlier_runs_tell_the_noise() {
     assert_eq!(code, Some(6), "-2.9 % with a noise of 5 % may be more than 5 %: {said}");
     of(90.0, "T08:00:00");
     let (code, said) = against("earlier");
-    assert!(code == Some(1) && said.contains("no earlier run of the same case in earlier"), "{said}");
+    assert!(code == Some(6) && said.contains("no earlier run of the same case in earlier"), "{said}");
+    // The first run of a baseline is no error where no gate, or one that may be undecided, asks.
+    for more in [&[][..], &["--fail-above", "5%", "--inconclusive", "pass"]] {
+        let ended = output(folder.path(), &[&["compare", "b.json", "--baseline", "earlier"], more].concat());
+        let said = text(&ended.stderr);
+        assert!(ended.status.code() == Some(0) && said.contains("no earlier run of the same case"), "{said}");
+    }
     let ended = output(folder.path(), &["compare", "sqlite::memory:", "--baseline", "earlier"]);
     let said = text(&ended.stderr);
     assert!(ended.status.code() == Some(1) && said.contains("compares a stored run with earlier ones"), "{said}");
@@ -238,7 +244,7 @@ fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
     );
     let (code, said) = candidate(4, 90.0);
     let unlike = "the run of 2026-11-21T09:00:09+00:00: users differs: 2 and 4";
-    assert!(code == Some(1) && said.contains("no earlier run of the same case") && said.contains(unlike), "{said}");
+    assert!(code == Some(6) && said.contains("no earlier run of the same case") && said.contains(unlike), "{said}");
     assert!(said.contains("7 older ones"), "{said}");
 }
 
