@@ -31,6 +31,7 @@ use bourse_record::{Document as _, RunFile};
 use bourse_verdict::suite::SuiteFile;
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
+use clap::error::{ContextKind, ContextValue};
 use failure::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -50,9 +51,16 @@ fn command() -> Result<ExitCode, Failure> {
     plant()?;
     limits::raise_open_files();
     limits::report_file_sizes();
-    let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
+    let arguments = match Arguments::shown().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
-        Err(refused) => {
+        Err(mut refused) => {
+            // The forms of a report follow from the name of its file, not from --format.
+            if let Some(ContextValue::String(format)) = refused.get(ContextKind::InvalidValue)
+                && ["markdown", "md", "html"].contains(&&**format)
+            {
+                let tip = "-o FILE.md writes a report as Markdown, -o FILE.html as a page";
+                refused.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+            }
             // Help and version arrive here too, and are no failures.
             let code = if refused.use_stderr() { Exit::Usage as u8 } else { 0 };
             // An error cannot be printed to a terminal that is gone.

@@ -43,7 +43,7 @@ pub(crate) struct MicroRun {
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
     /// Number of threads, one session each; short for --set threads=N
-    #[arg(long, short_aliases = ['c', 'u'], aliases = ["users", "clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::counted)]
+    #[arg(long, short_aliases = ['c', 'u'], aliases = ["users", "clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::sessions)]
     pub(crate) threads: Option<u64>,
     /// Length of the measurement interval; the time limit of a round that ends by count or when its work is done [default: 3s]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]

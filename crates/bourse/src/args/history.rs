@@ -71,6 +71,9 @@ pub(crate) enum RunsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsLs {
+    /// Folder with the results of runs, as with -o
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) results: ResultsFolder,
     /// Print JSON
@@ -98,7 +101,8 @@ pub(crate) enum DataCommand {
     },
     /// Mark databases as made by Bourse that were copied or moved
     Adopt {
-        /// Databases; only those whose own lists say that Bourse made all they hold are marked
+        /// Databases at the paths where they are now, as sqlite:copy.db; only those whose own lists say that Bourse made all
+        /// they hold are marked
         #[arg(value_name = "TARGET", required = true)]
         targets: Vec<String>,
     },

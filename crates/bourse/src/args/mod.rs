@@ -28,7 +28,7 @@ pub(crate) use tpce::{
 };
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -83,6 +83,20 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// The command line. The help of commands that open no database leaves out the options of those that do.
+    pub(crate) fn shown() -> clap::Command {
+        const OF_RUNS: [&str; 4] = ["revision", "progress", "wait", "connect_limit"];
+        let plain = |command: clap::Command| {
+            command.mut_args(|it| if OF_RUNS.contains(&it.get_id().as_str()) { it.hide(true) } else { it })
+        };
+        let mut command = Self::command();
+        // Options of every command are added to each as it is built.
+        command.build();
+        command
+            .mut_subcommand("runs", |runs| plain(runs.mut_subcommands(plain)))
+            .mut_subcommand("data", |data| data.mut_subcommand("ls", plain))
+    }
+
     /// Arguments matched by clap, with the ids of the options that were set explicitly for commands that use them.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut arguments = Self::from_arg_matches(matches)?;
@@ -447,7 +461,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_enum, default_value_t = TimingMode::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
     pub(crate) timing: TimingMode,
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
-    #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
     /// End as soon as the verdict is decided: the interval is looked at after a quarter, a half, three quarters and all of --rounds
     /// [default: 32], and holds its level over all looks
@@ -501,7 +515,6 @@ pub(crate) enum CompareFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     fn words(typed: &str) -> Vec<String> {
         typed.split(' ').map(str::to_owned).collect()

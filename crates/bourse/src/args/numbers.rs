@@ -30,6 +30,11 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     whole(1..=10_000_u32)(text).map(|number| number as usize)
 }
 
+/// Sessions of a microbenchmark.
+pub(crate) fn sessions(text: &str) -> Result<u64, String> {
+    whole(1..=1_024)(text)
+}
+
 /// Processes that users are distributed over.
 pub(crate) fn processes(text: &str) -> Result<u32, String> {
     whole(1..=bourse_oltp::sut::Share::MOST)(text)

@@ -28,7 +28,7 @@ const LAST: &str = "last";
 pub(crate) fn runs(command: &RunsCommand) -> Result<(), Failure> {
     match command {
         RunsCommand::Ls(arguments) => {
-            let directory = &arguments.results.directory;
+            let directory = arguments.folder.as_ref().unwrap_or(&arguments.results.directory);
             // Before the first run there is no such folder.
             let found = if is_absent(directory) { Vec::new() } else { stored(directory)? };
             if arguments.json {
@@ -38,7 +38,7 @@ pub(crate) fn runs(command: &RunsCommand) -> Result<(), Failure> {
                 return print(&format!("none: {} does not exist\n", directory.display()));
             }
             print(&bourse_report::runs(&found, VERSION).terminal(line_width(), has_color(), false))?;
-            unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
+            unfinished(directory).iter().try_for_each(|line| print(&format!("{line}\n")))
         }
         RunsCommand::Show { run, results, verbose } => {
             let path = named(&results.directory, run)?;

@@ -51,7 +51,8 @@ impl RoundRequest {
     /// Waits for a quiet machine, at most for the requested time; a warning if it did not become quiet.
     pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
         let limit = self.wait_quiet_ns?;
-        let step = ProgressStep::waiting("waiting for background load to drop".to_owned());
+        let limit_s = limit / bourse_driver::SECOND;
+        let step = ProgressStep::waiting(format!("waiting up to {limit_s} s for background load to drop"));
         let _spending = spent::on(spent::SpentPart::Quiet);
         let is_quiet = wait_for_quiet(&context.clock, limit, &context.interrupted);
         step.done();

@@ -31,7 +31,8 @@ fn stored_runs_are_listed_shown_compared_and_removed() {
     assert!(listed.status.success() && out.contains(&first) && out.contains(&second), "{out}");
     assert!(out.contains("sqlite::memory:") && out.contains("2 result folders, "), "{out}");
 
-    let json: serde_json::Value = serde_json::from_slice(&output(folder, &["runs", "ls", "--json"]).stdout).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_slice(&output(folder, &["runs", "ls", "bourse-runs", "--json"]).stdout).unwrap();
     let runs = json.as_array().unwrap();
     assert_eq!(runs.len(), 2);
     assert_eq!((&runs[0]["folder"], &runs[0]["revision"]), (&first.clone().into(), &"abc1".into()));

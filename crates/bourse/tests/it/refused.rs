@@ -133,6 +133,13 @@ fn targets_that_are_none() {
 }
 
 #[test]
+fn options_that_newcomers_try() {
+    refused(&["micro", "run", "point-read", "--threads", "0"], &["expected an integer from 1 to 1,024"]);
+    refused(&["report", "x", "--format", "markdown"], &["-o FILE.md writes a report as Markdown"]);
+    refused(&["compare", "a", "b", "--fail-above", "-5%"], &["expected a share from 0 to 100 percent"]);
+}
+
+#[test]
 fn sizes_that_no_database_has() {
     refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1,000"]);
     refused(&["tpce", "run", "--days", "0"], &["invalid value '0' for '--days <N>'", "from 1 to 10,000"]);
