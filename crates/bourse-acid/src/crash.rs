@@ -16,8 +16,8 @@ use bourse_tpce::check::holes;
 use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use bourse_tpce::users::{self, RunError, RunOptions};
 use std::collections::HashSet;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -110,6 +110,37 @@ fn a_moment(seed: u64) -> Duration {
     Duration::from_micros(SplitMix::new(seed).below(200_000))
 }
 
+/// Output of a process, which is killed if an interruption comes first.
+pub(crate) fn output(command: &mut Command, interrupted: &AtomicBool) -> io::Result<Output> {
+    fn all(pipe: Option<impl Read>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // What cannot be read is left out.
+        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+        bytes
+    }
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let [stdout, stderr] = [std::thread::spawn(|| all(stdout)), std::thread::spawn(|| all(stderr))];
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break status,
+            None if interrupted.load(Ordering::Relaxed) => child.kill()?,
+            None => {}
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    let [stdout, stderr] = [stdout, stderr].map(|pipe| pipe.join().expect("reading does not panic"));
+    Ok(Output { status, stdout, stderr })
+}
+
+/// Failure of what an interruption has ended.
+fn go_on(subject: &AcidSubject<'_>) -> Result<(), AcidError> {
+    match subject.interrupted.load(Ordering::Relaxed) {
+        true => Err(AcidError::Machinery("interrupted".to_owned())),
+        false => Ok(()),
+    }
+}
+
 /// Crashes an in-process engine: kills a child process that works on a copy of the database.
 pub(crate) fn child_of_ours(
     subject: &AcidSubject<'_>,
@@ -168,6 +199,7 @@ pub(crate) fn child_of_ours(
         let said = complaints.trim();
         return Err(AcidError::Machinery(format!("the load ended by itself ({status}) before the crash: {said}")));
     }
+    go_on(subject)?;
     if crash == CrashKind::Power {
         site.check_intercepted()?;
         site.lose_power(seed)?;
@@ -233,6 +265,7 @@ pub(crate) fn server_of_ours(
         Ok((took, kill))
     })?;
     kill?;
+    go_on(subject)?;
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     let mut crashed = CrashResult::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
     crashed.step("crash", "SIGKILL to the server", "it is gone");
@@ -302,6 +335,7 @@ fn look(
         crashed.whole.push(AcidFinding::equal("damage by the engine's own check", &"none".to_owned(), &found));
     }
     for condition in CONDITIONS {
+        go_on(subject)?;
         let checked = test_bed.with_observer(|db| condition.run(db, &holes(subject.first_free)))?;
         let found = match checked.offences {
             0 => "none".to_owned(),

@@ -53,6 +53,27 @@ fn await_all(mut signals: Signals, seen: &AtomicBool) {
     }
 }
 
+/// Does work that calls engines. If a call goes on for too long after an interruption, the process ends once it has saved
+/// the results: a thread in such a call cannot be ended.
+pub(crate) fn with_forced_end<T: Send>(work: impl FnOnce() -> T + Send, save: impl FnOnce()) -> Result<T, Failure> {
+    /// Longest time after an interruption.
+    const LIMIT: Duration = Duration::from_secs(3);
+    let interrupted = flag()?;
+    Ok(std::thread::scope(|scope| {
+        let working = scope.spawn(work);
+        let mut since = None;
+        while !working.is_finished() {
+            if interrupted.load(Ordering::Relaxed) && since.get_or_insert_with(Instant::now).elapsed() > LIMIT {
+                save();
+                note("interrupted: ended in a call of an engine that has not returned");
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }))
+}
+
 /// Failure of work that was interrupted before there was anything to report.
 pub(crate) fn interrupted(what: &str) -> Failure {
     Failure::new(Exit::Interrupted, format!("interrupted: {what}"))

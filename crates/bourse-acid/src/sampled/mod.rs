@@ -16,7 +16,7 @@ pub use record::LoadRecording;
 pub use stored::{LoadTrace, LoadTraceError};
 
 use crate::acknowledged::Acknowledgement;
-use crate::crash::CrashResult;
+use crate::crash::{CrashResult, output};
 use crate::demand::{CrashKind, promised};
 use crate::test_bed::AcidError;
 use crate::{AcidSubject, Site};
@@ -24,7 +24,6 @@ use bourse_crash::{Device, draw, points};
 use bourse_engine::Durability;
 use bourse_record::crash::{Guarantee, SampledState, SampledStates};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
 /// Simulated disk that loses its power: with the properties that SQLite assumes.
@@ -43,10 +42,7 @@ pub fn sampled(
 ) -> Result<SampledStates, AcidError> {
     let process_error = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
-    let ended = site
-        .recording(target, subject.config.seed, file)?
-        .stdin(Stdio::null())
-        .output()
+    let ended = output(&mut site.recording(target, subject.config.seed, file)?, subject.interrupted)
         .map_err(|error| process_error("the process for the recorded load could not be started", error))?;
     site.check_intercepted()?;
     if !ended.status.success() {

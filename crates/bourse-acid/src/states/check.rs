@@ -39,11 +39,6 @@ impl<'c> StateCheck<'c> {
         Ok(Self { case, seed, opening, failed: None })
     }
 
-    /// Whether states can still be checked.
-    pub(super) fn is_able(&self) -> bool {
-        self.failed.is_none()
-    }
-
     /// Reduces a state of a trace that violates the promise, which was explored: the pieces that are left, as words, and the files.
     pub(super) fn reduced(
         &mut self,
@@ -64,8 +59,8 @@ impl<'c> StateCheck<'c> {
     }
 
     /// Returns the reason that states could not be checked.
-    pub(super) fn finish(self) -> Result<(), AcidError> {
-        self.failed.map_or(Ok(()), Err)
+    pub(super) fn finish(&mut self) -> Result<(), AcidError> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 }
 

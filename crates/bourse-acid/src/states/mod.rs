@@ -28,7 +28,7 @@ use case::{Activity, CaseSettings, StateCase};
 use check::StateCheck;
 use record::{record, record_recoveries, write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -88,15 +88,14 @@ pub fn enumerate(
     options: &StatesOptions<'_>,
     recordings: &Recordings<'_>,
     folder: &Path,
-    interrupted: &AtomicBool,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<StatesSection, AcidError> {
     let began = Instant::now();
     let mut cases = options.cases.list(options.devices);
     cases.extend(options.targets.iter().flat_map(|target| StateCase::of_target(target, options.devices)));
-    let rows = in_parallel(cases.len(), interrupted, |number| {
+    let rows = in_parallel(cases.len(), recordings, |number| {
         progress(&format!("{} ({} of {})", cases[number], number + 1, cases.len()));
-        row(&cases[number], options, recordings, folder, interrupted)
+        row(&cases[number], options, recordings, folder)
     })?;
     // Where a guarantee is violated without a fault, a violation shows no fault.
     let preserves = |(case, row): &(&StateCase, &StatesRow)| match &case.settings {
@@ -107,7 +106,7 @@ pub fn enumerate(
     let faulty: Vec<&StateCase> = cases.iter().zip(&rows).filter(preserves).map(|(case, _)| case).collect();
     let planted: Vec<(&StateCase, u32)> =
         faulty.iter().flat_map(|case| (0..options.fault_runs).map(move |run| (*case, run))).collect();
-    let found = in_parallel(planted.len(), interrupted, |number| {
+    let found = in_parallel(planted.len(), recordings, |number| {
         let (case, run) = planted[number];
         progress(&format!("planted faults in {case} ({} of {})", number + 1, planted.len()));
         with_faults(case, options, recordings, folder, run)
@@ -132,7 +131,7 @@ pub fn enumerate(
 /// Calls `one` for each number below `count`, on as many threads as there are CPUs; stops early if interrupted.
 fn in_parallel<T: Send>(
     count: usize,
-    interrupted: &AtomicBool,
+    recordings: &Recordings<'_>,
     one: impl Fn(usize) -> Result<T, AcidError> + Sync,
 ) -> Result<Vec<T>, AcidError> {
     let next = AtomicUsize::new(0);
@@ -143,7 +142,7 @@ fn in_parallel<T: Send>(
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count || interrupted.load(Ordering::Relaxed) {
+                    if number >= count || !recordings.go_on() {
                         return;
                     }
                     let made = one(number);
@@ -162,15 +161,15 @@ fn row(
     options: &StatesOptions<'_>,
     recordings: &Recordings<'_>,
     folder: &Path,
-    interrupted: &AtomicBool,
 ) -> Result<StatesRow, AcidError> {
     let recorded = record(recordings, case, options.seed, folder)?;
     let began = Instant::now();
     let mut check = StateCheck::new(recordings, case, options.seed)?;
     let limits = limits(options, points(&recorded.trace).len());
-    let mut go_on = |_: &ExplorationCounts| !interrupted.load(Ordering::Relaxed);
+    let mut go_on = |_: &ExplorationCounts| recordings.go_on();
     let promise = recorded.promise;
     let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
+    check.finish()?;
     let took_s = began.elapsed().as_secs_f64();
     let recovery_states = options.states.map_or(RECOVERY_STATES, |states| RECOVERY_STATES.min(states / RECOVERY_SHARE));
     let mut find = Finder { recordings, case, seed: options.seed, folder, promise, check, recovery_states };
@@ -178,7 +177,7 @@ fn row(
         Activity::Work => {
             let mut all = InterruptedRecoveries::default();
             let wanted = RECOVERIES.min(usize::try_from(recovery_states).unwrap_or(RECOVERIES));
-            find.recoveries(&recorded.trace, "", wanted, interrupted, &mut all)?;
+            find.recoveries(&recorded.trace, "", wanted, &mut all)?;
             Some(all)
         }
         Activity::Load | Activity::Reload => None,
@@ -228,7 +227,6 @@ impl Finder<'_> {
         trace: &Trace,
         prefix: &str,
         wanted: usize,
-        interrupted: &AtomicBool,
         all: &mut InterruptedRecoveries,
     ) -> Result<(), AcidError> {
         let (case, seed) = (self.case, self.seed);
@@ -242,14 +240,16 @@ impl Finder<'_> {
         let (ids, states): (Vec<_>, Vec<_>) = (0..wanted).filter_map(state).unzip();
         let traces = record_recoveries(self.recordings, case, seed, &states)?;
         for (number, (id, trace)) in ids.into_iter().zip(traces).enumerate() {
-            if interrupted.load(Ordering::Relaxed) || !self.check.is_able() {
+            if !self.recordings.go_on() {
                 break;
             }
             // A state that is lost already has no recovery to interrupt.
             let Some(trace) = trace else { continue };
             let limits = SelectionLimits::within(self.recovery_states, points(&trace).len());
             let device = case.device;
-            let explored = explore(&trace, device, &limits, seed, self.promise, &mut self.check, &mut |_| true);
+            let mut go_on = |_: &ExplorationCounts| self.recordings.go_on();
+            let explored = explore(&trace, device, &limits, seed, self.promise, &mut self.check, &mut go_on);
+            self.check.finish()?;
             all.recoveries += 1;
             all.states += explored.counts.states;
             all.broken += explored.counts.broken;
@@ -260,7 +260,7 @@ impl Finder<'_> {
                 all.example = Some(self.example(&prefix, failure, &trace)?);
             }
             if wanted > AGAIN && number.is_multiple_of(AGAIN_EVERY) {
-                self.recoveries(&trace, &prefix, AGAIN, interrupted, all)?;
+                self.recoveries(&trace, &prefix, AGAIN, all)?;
             }
         }
         Ok(())
@@ -296,7 +296,7 @@ fn with_faults(
         let states = options.states.unwrap_or(FAULT_STATES).max(least);
         let limits = SelectionLimits::within(states, points(&trace).len());
         // In files, one state that reveals the fault is enough.
-        let mut go_on = |counts: &ExplorationCounts| !in_files || counts.broken == 0;
+        let mut go_on = |counts: &ExplorationCounts| recordings.go_on() && (!in_files || counts.broken == 0);
         let explored = explore(&trace, case.device, &limits, seed, recorded.promise, &mut check, &mut go_on);
         let example = explored.broken.first().filter(|_| run == 0).map(|failure| {
             let (minimal, _) = check.reduced(&trace, failure, recorded.promise);
@@ -406,10 +406,12 @@ mod tests {
         Ok(command)
     }
 
+    static NEVER: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
     /// Recordings of processes of this program; `None` where nothing can be recorded, which is reported.
     fn recordings(test: &str) -> Option<Recordings<'static>> {
         let skipped = |why| bourse_testkit::skipped(&format!("bourse-acid: {test}"), why);
-        Recordings::new(&recorded_command).map_err(skipped).ok()
+        Recordings::new(&recorded_command, &NEVER).map_err(skipped).ok()
     }
 
     /// Operations of a case's first commits as words; several writes to one file are one.

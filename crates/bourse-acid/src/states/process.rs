@@ -11,11 +11,13 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Time after which the recovery of a state counts as hung.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Interval between looks for an interruption.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// File with the standard error of the process.
 const SAID: &str = "said";
 /// Beginning of a line with a value; engines write to the standard output too.
@@ -70,6 +72,10 @@ impl<'r> RecoveryProcess<'r> {
     /// Recovers a state and reads it.
     pub(super) fn look(&mut self, state: &Directory) -> Result<WorkEvent, AcidError> {
         let failed = |error: io::Error| AcidError::Machinery(format!("a state cannot be recovered: {error}"));
+        let interrupted = || failed(io::ErrorKind::Interrupted.into());
+        if !self.recordings.go_on() {
+            return Err(interrupted());
+        }
         self.number += 1;
         let name = self.number.to_string();
         let folder = self.folder.path().join(&name);
@@ -78,8 +84,15 @@ impl<'r> RecoveryProcess<'r> {
             Some(running) => running,
             None => self.start().map_err(failed)?,
         };
+        let begun = Instant::now();
         let event = match writeln!(running.orders, "{name}") {
-            Ok(()) => running.events.recv_timeout(PATIENCE),
+            Ok(()) => loop {
+                match running.events.recv_timeout(LOOK_INTERVAL) {
+                    Err(RecvTimeoutError::Timeout) if !self.recordings.go_on() => return Err(interrupted()),
+                    Err(RecvTimeoutError::Timeout) if begun.elapsed() < PATIENCE => {}
+                    event => break event,
+                }
+            },
             Err(_) => Err(RecvTimeoutError::Disconnected),
         };
         let event = match event {

@@ -3,6 +3,7 @@
 use super::case::{Activity, CaseSettings, StateCase};
 use super::check::DATABASE;
 use super::process::{MARK, looked, recover_states, tell};
+use crate::crash::output;
 use crate::demand::{CrashKind, promised};
 use crate::faults::judge::TargetDurability;
 use crate::known_work::{self, WorkEvent};
@@ -19,7 +20,8 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 /// Opens a target, touching nothing else.
@@ -152,21 +154,32 @@ pub(super) struct CaseClass {
 pub struct Recordings<'p> {
     /// Command of a process that calls [`RecordedWork::perform`] with the parsed argument.
     command: &'p (dyn Fn(&str) -> io::Result<Command> + Sync),
+    /// Whether the user wants an end, which the processes are killed for.
+    interrupted: &'p AtomicBool,
     library: TempDir,
 }
 
 impl<'p> Recordings<'p> {
-    /// Recordings of processes of that command, whose argument is to be parsed by [`RecordedWork::parse`].
+    /// Recordings of processes of that command, whose argument is to be parsed by [`RecordedWork::parse`]; once `interrupted` is
+    /// set they are killed, and all that waits for them fails.
     ///
     /// # Errors
     /// The reason that nothing can be recorded here.
-    pub fn new(command: &'p (dyn Fn(&str) -> io::Result<Command> + Sync)) -> Result<Self, AcidError> {
+    pub fn new(
+        command: &'p (dyn Fn(&str) -> io::Result<Command> + Sync),
+        interrupted: &'p AtomicBool,
+    ) -> Result<Self, AcidError> {
         let bytes =
             library().map_err(|why| AcidError::Machinery(format!("no file operations can be recorded: {why}")))?;
         let folder = tempfile::tempdir().map_err(recording_error)?;
         write_library(&folder.path().join("preload.so"), bytes).map_err(recording_error)?;
         open_to_servers(folder.path(), 0o755).map_err(recording_error)?;
-        Ok(Self { command, library: folder })
+        Ok(Self { command, interrupted, library: folder })
+    }
+
+    /// Whether to go on.
+    pub(super) fn go_on(&self) -> bool {
+        !self.interrupted.load(Ordering::Relaxed)
     }
 
     /// Command of a process that does the work.
@@ -177,7 +190,7 @@ impl<'p> Recordings<'p> {
 
     /// Runs a process that is not recorded, and returns its output.
     fn output(&self, work: &RecordedWork) -> Result<String, AcidError> {
-        let ended = self.command(work).map_err(recording_error)?.stdin(Stdio::null()).output();
+        let ended = output(&mut self.command(work).map_err(recording_error)?, self.interrupted);
         succeeded(&ended.map_err(recording_error)?).map_err(AcidError::Machinery)
     }
 
@@ -190,7 +203,7 @@ impl<'p> Recordings<'p> {
         let places =
             ProcessFiles { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
         let environment: Vec<(OsString, OsString)> = places.preloading(&self.library.path().join("preload.so"));
-        let ended = self.command(work).map_err(recording_error)?.envs(environment).stdin(Stdio::null()).output();
+        let ended = output(self.command(work).map_err(recording_error)?.envs(environment), self.interrupted);
         let ended = ended.map_err(recording_error)?;
         // A state that ends the process has no recovery to interrupt.
         if let (Err(why), false) = (succeeded(&ended), matches!(work.work, ChildWork::Recoveries(_))) {

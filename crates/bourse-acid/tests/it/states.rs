@@ -30,9 +30,11 @@ fn recorded(work: &str) -> io::Result<Command> {
     Ok(command)
 }
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// Recordings of processes of this program; `None` where nothing can be recorded, which is reported.
 fn recordings(test: &str) -> Option<Recordings<'static>> {
-    Recordings::new(&recorded).map_err(|why| bourse_testkit::skipped(test, why)).ok()
+    Recordings::new(&recorded, &NEVER).map_err(|why| bourse_testkit::skipped(test, why)).ok()
 }
 
 fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
@@ -47,8 +49,7 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     let options =
         StatesOptions { cases: Cases::Usual, targets: &[], devices: &[], states: Some(400), seed: 7, fault_runs: 1 };
     let kept = tempfile::tempdir().expect("there is room for a folder");
-    let found =
-        enumerate(&options, &recordings, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let found = enumerate(&options, &recordings, kept.path(), &|_| ()).expect("it can be recorded");
     for row in &found.rows {
         assert!(row.holds(), "{} promises {}: {:?}", row.case, row.promised, row.examples);
         assert!(row.states > 0 && row.distinct <= row.states, "{}", row.case);
@@ -79,8 +80,7 @@ fn a_state_is_made_again_from_its_name_and_the_seed() {
     let options =
         StatesOptions { cases: Cases::Usual, targets: &[], devices: &[], states: Some(200), seed: 3, fault_runs: 0 };
     let kept = tempfile::tempdir().expect("there is room for a folder");
-    let found =
-        enumerate(&options, &recordings, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let found = enumerate(&options, &recordings, kept.path(), &|_| ()).expect("it can be recorded");
     let example = row(&found.rows, "wal-off").examples.first().expect("it loses commits");
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let files = |name: &str| std::fs::read(folder.path().join(name).join("db")).expect("it was written");

@@ -120,6 +120,37 @@ fn acid_tests_that_are_interrupted_leave_no_process_and_no_copy() {
     assert!(!written.contains("\"failed\""), "a crash that was cut short shows nothing: {written}");
 }
 
+/// Each state is recovered by a process of its own engine, which an interruption once waited for.
+#[test]
+fn enumerated_states_that_are_interrupted_end_within_seconds_with_their_processes() {
+    if let Err(why) = bourse_crash::preload::library() {
+        return bourse_testkit::skipped("interrupted::enumerated_states", why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["crash", "redb:?durability=immediate", "--only", "states", "--states", "1000000", "--faults", "0"];
+    let child = start(folder.path(), &arguments);
+    let children = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+        let of_task = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("children")).ok();
+        let ids: Vec<String> = tasks.filter_map(of_task).collect();
+        ids.join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let looks = |id: &String| {
+        std::fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|command| command.contains("\"Look\""))
+    };
+    let recovering = wait_for("the recovery of states", || {
+        let found: Vec<String> = children().into_iter().filter(looks).collect();
+        (!found.is_empty()).then_some(found)
+    });
+    let begun = Instant::now();
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    let ended = child.wait_with_output().expect("it has ended");
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(!recovering.iter().any(looks), "{recovering:?}");
+}
+
 #[test]
 fn files_of_a_generation_that_is_killed_do_not_look_complete() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -46,7 +46,9 @@ impl Traces {
         match sampled::sampled(subject, site, &target, states, &self.folder.path().join(&name)) {
             Ok(all) => row.sampled = Some(SampledStates { trace: name, ..all }),
             Err(AcidError::NotIntercepted(why)) => row.not_tried = why,
-            Err(error) => return Err(Failure::new(Exit::Target, format!("cannot draw states of {target}: {error}"))),
+            Err(error) => {
+                return Err(Failure::new(Exit::of(error.kind()), format!("cannot draw states of {target}: {error}")));
+            }
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ fn recorded(work: &str) -> io::Result<Command> {
 pub(crate) fn work(work: &str) -> Result<(), Failure> {
     interrupt::die_with_parent()?;
     let done = RecordedWork::parse(work).and_then(|work| work.perform(&opened));
-    done.map_err(|error| Failure::new(Exit::Target, error.to_string()))
+    done.map_err(|error| Failure::new(Exit::of(error.kind()), error.to_string()))
 }
 
 fn opened(target: &str) -> Result<Box<dyn Engine>, AcidError> {
@@ -76,21 +76,22 @@ pub(super) fn states(
         seed: arguments.seed,
         fault_runs: arguments.faults,
     };
-    let recordings = Recordings::new(&recorded).map_err(|error| Failure::usage(error.to_string()))?;
+    let recordings = Recordings::new(&recorded, interrupted).map_err(|error| Failure::usage(error.to_string()))?;
     let step = ProgressStep::waiting("enumerating the states that power losses leave".to_owned());
-    let section = states::enumerate(&options, &recordings, folder, interrupted, &|what| step.say(what.to_owned()));
+    let section = states::enumerate(&options, &recordings, folder, &|what| step.say(what.to_owned()));
     step.done();
     match section {
         _ if interrupted.load(Ordering::Relaxed) => Ok(None),
         Ok(section) => Ok(Some(section)),
-        Err(error) => Err(Failure::new(Exit::Target, format!("cannot enumerate the states: {error}"))),
+        Err(error) => Err(Failure::new(Exit::of(error.kind()), format!("cannot enumerate the states: {error}"))),
     }
 }
 
 /// Rebuilds a state and reports what it is.
 pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<(), Failure> {
     let folder = free_path(&states::folder_of(state, below));
-    let recordings = Recordings::new(&recorded).map_err(|error| Failure::usage(error.to_string()))?;
+    let interrupted = interrupt::flag()?;
+    let recordings = Recordings::new(&recorded, &interrupted).map_err(|error| Failure::usage(error.to_string()))?;
     let replayed =
         states::replay(&recordings, state, seed, &folder).map_err(|error| Failure::usage(error.to_string()))?;
     print(&format!(

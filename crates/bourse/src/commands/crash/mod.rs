@@ -28,6 +28,7 @@ use bourse_tpce::load::part_of;
 use drawn::Traces;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
@@ -80,24 +81,20 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
     }
     let interrupted = interrupt::flag()?;
     let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
-    let mut file = CrashFile::new(provenance(arguments.seed));
-    if wants_states {
-        file.states = enumerated::states(arguments, folder.path(), &interrupted)?;
-    }
+    let shared = Mutex::new(CrashFile::new(provenance(arguments.seed)));
     let traces = Traces::new()?;
-    for (number, target) in targets.iter().enumerate() {
-        if interrupted.load(Ordering::Relaxed) {
-            break;
+    let states = wants_states.then(|| enumerated::states(arguments, folder.path(), &interrupted)).transpose()?;
+    locked(&shared).states = states.flatten();
+    let save = || {
+        let mut file = locked(&shared);
+        file.interrupted = true;
+        if let Err(failure) = publish(&mut file, &traces, &folder, arguments) {
+            note(&failure.line());
         }
-        let step = ProgressStep::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
-        let row = row(target, number + 1, &traces, arguments, &interrupted, &mut file.database);
-        step.done();
-        match row {
-            // A test that was interrupted shows nothing.
-            Ok(_) | Err(_) if interrupted.load(Ordering::Relaxed) => {}
-            row => file.rows.push(row?),
-        }
-    }
+    };
+    let crash_all = || crash_all(&targets, &traces, arguments, &interrupted, &shared);
+    interrupt::with_forced_end(crash_all, save)??;
+    let mut file = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     file.interrupted = interrupted.load(Ordering::Relaxed);
     publish(&mut file, &traces, &folder, arguments)?;
     if file.violated() > 0 {
@@ -115,6 +112,37 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
             Err(Failure::all_unavailable(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
         }
     }
+}
+
+/// The database crashed under load on each target; rows of `shared` are complete.
+fn crash_all(
+    targets: &[String],
+    traces: &Traces,
+    arguments: &CrashArgs,
+    interrupted: &AtomicBool,
+    shared: &Mutex<CrashFile>,
+) -> Result<(), Failure> {
+    for (number, target) in targets.iter().enumerate() {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let step = ProgressStep::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
+        let row = row(target, number + 1, traces, arguments, interrupted, shared);
+        step.done();
+        match row {
+            // A test that was interrupted shows nothing.
+            Ok(_) | Err(_) if interrupted.load(Ordering::Relaxed) => {}
+            row => {
+                let row = row?;
+                locked(shared).rows.push(row);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn locked(shared: &Mutex<CrashFile>) -> MutexGuard<'_, CrashFile> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Plan of the command.
@@ -185,13 +213,13 @@ fn row(
     traces: &Traces,
     arguments: &CrashArgs,
     interrupted: &AtomicBool,
-    database_words: &mut String,
+    shared: &Mutex<CrashFile>,
 ) -> Result<CrashRow, Failure> {
     let engine = engines::open(target)?;
     let flat_in = arguments.database.flat_in.as_deref();
     let inputs = inputs(flat_in)?;
     let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
-    *database_words = describe_database(&found, &history);
+    locked(shared).database = describe_database(&found, &history);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
     let site = FileSite::of(target, flat_in)?;
     let subject = AcidSubject {
@@ -207,7 +235,7 @@ fn row(
         interrupted,
     };
     let mut row = crashed(&subject, target, arguments.times)
-        .map_err(|error| Failure::new(Exit::Target, format!("cannot test crashes of {target}: {error}")))?;
+        .map_err(|error| Failure::new(Exit::of(error.kind()), format!("cannot test crashes of {target}: {error}")))?;
     if !interrupted.load(Ordering::Relaxed) {
         traces.sample(&subject, &mut row, number, arguments.samples)?;
     }
