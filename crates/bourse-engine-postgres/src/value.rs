@@ -332,6 +332,7 @@ pub(crate) fn stored(domain: ColumnType) -> Oid {
         ColumnType::Integer => oid::INT4,
         ColumnType::Small => oid::INT2,
         ColumnType::Decimal { .. } => oid::NUMERIC,
+        ColumnType::Real => oid::FLOAT8,
         ColumnType::Bool => oid::BOOL,
         ColumnType::Date => oid::DATE,
         ColumnType::Timestamp => oid::TIMESTAMP,

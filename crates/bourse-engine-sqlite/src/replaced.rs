@@ -24,7 +24,8 @@ pub enum StoredValue {
 }
 
 impl StoredValue {
-    fn of(value: &Value<'_>) -> Self {
+    /// The value with content of its own.
+    pub fn of(value: &Value<'_>) -> Self {
         match value {
             Value::Int(number) => Self::Int(*number),
             Value::Real(number) => Self::Real(*number),
@@ -66,27 +67,26 @@ pub struct StoredObject {
 pub struct StoredTable {
     /// Name, quoted.
     name: String,
-    /// Names of its stored columns, quoted, with a comma between.
-    columns: String,
-    /// Number of these columns.
-    count: usize,
+    /// Names of its stored columns, quoted.
+    columns: Vec<String>,
     /// Whether the table has a rowid that is not one of its columns.
     has_row_numbers: bool,
 }
 
 impl StoredTable {
-    fn row_number(&self) -> &'static str {
-        if self.has_row_numbers { "rowid, " } else { "" }
+    /// Name, quoted.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Name of the table with those of its values: row numbers, unless a column has them, and stored columns.
-    pub fn with_columns(&self) -> String {
-        format!("{}({}{})", self.name, self.row_number(), self.columns)
+    /// Names of its values, quoted: row numbers, unless a column has them, and stored columns.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.has_row_numbers.then_some("rowid").into_iter().chain(self.columns.iter().map(String::as_str))
     }
 
     /// Query for these values of all rows.
     pub fn query(&self) -> String {
-        format!("SELECT {}{} FROM {}", self.row_number(), self.columns, self.name)
+        format!("SELECT {} FROM {}", self.columns().collect::<Vec<_>>().join(", "), self.name)
     }
 }
 
@@ -183,7 +183,7 @@ fn table(connection: &SqliteConnection, object: &StoredObject) -> Result<StoredT
     })?;
     let is_row_number = keys == 1 && key_is_integer;
     let has_row_numbers = !object.without_rowid && !is_row_number;
-    Ok(StoredTable { name: quoted(&object.name), count: columns.len(), columns: columns.join(", "), has_row_numbers })
+    Ok(StoredTable { name: quoted(&object.name), columns, has_row_numbers })
 }
 
 /// The ordinary tables.
@@ -211,8 +211,8 @@ pub fn stored_values(
     let connection = open(path)?;
     connection.lines_of("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?.iter().for_each(|sql| text(sql));
     for table in tables(&connection)? {
-        connection.query(&format!("SELECT {} FROM {}", table.columns, table.name), |row| {
-            (0..table.count).for_each(|column| each(StoredValue::of(&row.value(column))));
+        connection.query(&format!("SELECT {} FROM {}", table.columns.join(", "), table.name), |row| {
+            (0..table.columns.len()).for_each(|column| each(StoredValue::of(&row.value(column))));
             Ok(())
         })?;
     }
@@ -235,8 +235,8 @@ pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue)
     })?;
     triggers.iter().try_for_each(|(name, _)| connection.run(&format!("DROP TRIGGER {name}")))?;
     for table in &tables {
-        let StoredTable { name, count, has_row_numbers, .. } = table;
-        let places = count + usize::from(*has_row_numbers);
+        let StoredTable { name, has_row_numbers, .. } = table;
+        let places = table.columns().count();
         let held: Vec<_> = (0..places).map(|place| format!("c{place}")).collect();
         connection.run(&format!("CREATE TEMP TABLE bourse_replaced({})", held.join(", ")))?;
         let insert = format!("INSERT INTO temp.bourse_replaced VALUES ({})", vec!["?"; places].join(", "));
@@ -253,9 +253,9 @@ pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue)
         })?;
         drop(statement);
         connection.run(&format!(
-            "DELETE FROM {name}; INSERT INTO {} SELECT {} FROM temp.bourse_replaced ORDER BY 1; \
+            "DELETE FROM {name}; INSERT INTO {name}({}) SELECT {} FROM temp.bourse_replaced ORDER BY 1; \
              DROP TABLE temp.bourse_replaced",
-            table.with_columns(),
+            table.columns().collect::<Vec<_>>().join(", "),
             held.join(", ")
         ))?;
     }

@@ -150,6 +150,8 @@ fn standard(domain: ColumnType) -> String {
         ColumnType::Integer => "INTEGER".to_owned(),
         ColumnType::Small => "SMALLINT".to_owned(),
         ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
+        // One spelling that all dialects take.
+        ColumnType::Real => "DOUBLE PRECISION".to_owned(),
         ColumnType::Bool => "BOOLEAN".to_owned(),
         ColumnType::Date => "DATE".to_owned(),
         ColumnType::Timestamp => "TIMESTAMP(3)".to_owned(),
@@ -167,6 +169,7 @@ pub static SQLITE: Dialect = Dialect {
         match domain {
             ColumnType::Text(_) => "TEXT",
             ColumnType::Lob(_) => "BLOB",
+            ColumnType::Real => "DOUBLE PRECISION",
             _ => "INTEGER",
         }
         .to_owned()

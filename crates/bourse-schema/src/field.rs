@@ -19,6 +19,8 @@ pub enum ColumnType {
         /// Digits after the point.
         scale: u8,
     },
+    /// A binary floating-point number of 64 bits; no TPC-E column has this type.
+    Real,
     /// Boolean.
     Bool,
     /// Calendar day.

@@ -22,8 +22,7 @@ impl RecordType {
     fn physical(self, dialect: &Dialect) -> String {
         (dialect.physical)(match self {
             Self::Int => ColumnType::Ident,
-            // One spelling that all dialects take.
-            Self::Real => return "DOUBLE PRECISION".to_owned(),
+            Self::Real => ColumnType::Real,
             Self::Text(width) => ColumnType::Text(width),
             Self::Bytes(width) => ColumnType::Lob(width),
         })

@@ -1,5 +1,6 @@
 //! Results of a replay compared with those recorded.
 
+use super::again::{self, RowsAgain, ShownRow};
 use super::order::Order;
 use super::recording::{Action, Recording, Step};
 use super::shape::short;
@@ -14,6 +15,12 @@ use std::sync::{Mutex, OnceLock};
 /// Number of statements that the evidence of a check names.
 const NAMED: usize = 4;
 
+/// Number of rows of a result that are shown.
+const SHOWN: usize = 3;
+
+/// Part of a recording, 1 by this, that an engine may refuse without the replay being void.
+const REFUSABLE: u64 = 10;
+
 /// State that the users of a round share.
 #[derive(Debug)]
 pub(super) struct RoundState {
@@ -24,6 +31,10 @@ pub(super) struct RoundState {
     pub(super) compares_values: bool,
     /// Whether numbers of changed rows are compared.
     pub(super) compares_changes: bool,
+    /// Digests of recorded rows by value, for engines other than SQLite.
+    pub(super) expected: Option<RowsAgain>,
+    /// The first query with other rows: its step's number, and the rows found.
+    first: Mutex<Option<(usize, Vec<ShownRow>)>>,
     /// Whether each statement is left out, because the engine has refused it.
     is_left_out: Vec<AtomicBool>,
     executed: AtomicU64,
@@ -66,6 +77,8 @@ impl RoundState {
             begun: OnceLock::new(),
             compares_values,
             compares_changes,
+            expected: None,
+            first: Mutex::default(),
             is_left_out: recording.statements.iter().map(|_| AtomicBool::new(false)).collect(),
             executed: AtomicU64::new(0),
             findings: Mutex::default(),
@@ -74,11 +87,21 @@ impl RoundState {
 
     /// Whether the step is left out, since the engine has refused its statement before; counts it.
     pub(super) fn is_left_out(&self, step: &Step) -> bool {
-        let is_left_out = self.is_left_out[step.statement].load(Ordering::Relaxed);
+        let is_left_out = self.is_refused(step);
         if is_left_out {
             self.add(Group::Refused, step, String::new);
         }
         is_left_out
+    }
+
+    /// Whether the engine has refused the step's statement.
+    pub(super) fn is_refused(&self, step: &Step) -> bool {
+        self.is_left_out[step.statement].load(Ordering::Relaxed)
+    }
+
+    /// Whether the step's statement has differed before.
+    pub(super) fn has_differed(&self, step: &Step) -> bool {
+        locked(&self.findings)[Group::Different as usize].contains_key(&step.statement)
     }
 
     fn add(&self, group: Group, step: &Step, words: impl FnOnce() -> String) {
@@ -100,7 +123,7 @@ impl RoundState {
                 if matches!(error.kind(), Denied | Other | Refused | Unsupported) && step.action == Action::Execute =>
             {
                 self.is_left_out[step.statement].store(true, Ordering::Relaxed);
-                self.add(Group::Refused, step, || format!("{}: {}", short(statement.sql.text()), error.message()));
+                self.add(Group::Refused, step, || format!("{}: {}", short(&statement.text), error.message()));
                 Comparison::Same
             }
             Err(_) => Comparison::Different,
@@ -118,9 +141,14 @@ impl RoundState {
     fn compare_rows(&self, recording: &Recording, step: &Step, found: RowsDigest) -> Comparison {
         let (statement, unit) = (&recording.statements[step.statement], &recording.units[step.unit]);
         let is_as_many = found.rows == step.rows.rows;
-        let are_same = is_as_many && (found.unordered == step.rows.unordered || !self.compares_values);
+        let (recorded, is_known) = match &self.expected {
+            Some(again) => (again.by_value[step.number].unwrap_or(found), again.by_value[step.number].is_some()),
+            None => (step.rows, true),
+        };
+        let are_same = is_as_many && (found.unordered == recorded.unordered || !self.compares_values);
         let undecided = match (are_same, statement.is_ordered) {
-            (true, true) if self.compares_values && found.ordered != step.rows.ordered => {
+            (true, _) if self.compares_values && !is_known => "SQLite does not return the recorded rows again",
+            (true, true) if self.compares_values && found.ordered != recorded.ordered => {
                 "the same rows in another order, which ORDER BY allows if its terms tie"
             }
             (true, _) => return Comparison::Same,
@@ -129,12 +157,22 @@ impl RoundState {
             _ if statement.is_vague => "its rows depend on more than the data",
             _ => return Comparison::Different,
         };
-        self.add(Group::Undecided, step, || format!("{}: {undecided}", short(statement.sql.text())));
+        self.add(Group::Undecided, step, || format!("{}: {undecided}", short(&statement.text)));
         Comparison::Same
     }
 
-    /// Notes a difference; `rows` are the first of those found.
-    pub(super) fn differs(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>, rows: &str) {
+    /// Notes a difference; `rows` are those found.
+    pub(super) fn differs(
+        &self,
+        recording: &Recording,
+        step: &Step,
+        found: &Result<Found, EngineError>,
+        rows: Vec<ShownRow>,
+    ) {
+        let shown = rows.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ");
+        if matches!(found, Ok(Found::Rows(_))) {
+            locked(&self.first).get_or_insert((step.number, rows));
+        }
         self.add(Group::Different, step, || {
             let statement = &recording.statements[step.statement];
             let recorded = match (step.code, found) {
@@ -145,27 +183,60 @@ impl RoundState {
             };
             let found = match found {
                 Err(error) => error.message().to_owned(),
-                Ok(Found::Rows(found)) if found.rows == step.rows.rows => format!("others: {rows}"),
-                Ok(Found::Rows(found)) => format!("{}: {rows}", counted(found.rows)),
+                Ok(Found::Rows(found)) if found.rows == step.rows.rows => format!("others: {shown}"),
+                Ok(Found::Rows(found)) => format!("{}: {shown}", counted(found.rows)),
                 Ok(Found::Changes(changes)) => changed(*changes),
                 Ok(Found::Nothing) => "no error".to_owned(),
             };
             let values = in_parentheses(step.values.iter().map(bourse_engine_sqlite::StoredValue::borrowed));
-            format!("{} with {values}: recorded {recorded}, found {found}", statement.sql.text())
+            format!("{} with {values}: recorded {recorded}, found {found}", statement.text)
         });
     }
 
+    fn count(&self, group: Group) -> u64 {
+        locked(&self.findings)[group as usize].values().map(|(count, _)| count).sum()
+    }
+
+    /// Executions, with those that were left out since the engine had refused their statement.
+    fn all(&self) -> u64 {
+        let first_of_each = locked(&self.findings)[Group::Refused as usize].len() as u64;
+        self.executed.load(Ordering::Relaxed) + self.count(Group::Refused) - first_of_each
+    }
+
+    /// Reason that the replay says nothing of the recording: too much of it was refused.
+    pub(super) fn void(&self) -> Option<String> {
+        let (refused, all) = (self.count(Group::Refused), self.all());
+        let part = if refused == all { "nothing was replayed" } else { "a part was not replayed" };
+        (refused * REFUSABLE > all)
+            .then(|| format!("{part}: the engine refused {} of {} executions", grouped(refused), grouped(all)))
+    }
+
+    /// The first row in which a query's rows differ from the recorded ones, if SQLite returns these again.
+    fn first_difference(&self, recording: &Recording) -> Option<String> {
+        let (number, mut found) = locked(&self.first).take()?;
+        // Without the recorded rows those found are still shown.
+        let mut recorded = again::execute(recording, Some(number)).ok()?.last?;
+        recorded.retain(|row| {
+            let same = found.iter().position(|other| other.0 == row.0);
+            same.map(|at| found.swap_remove(at)).is_none()
+        });
+        let first = |rows: &[ShownRow]| rows.first().map_or_else(|| "no row".to_owned(), |(_, text)| text.clone());
+        Some(format!("the first difference: recorded {}, found {}", first(&recorded), first(&found)))
+    }
+
     /// Checks of a round.
-    pub(super) fn checks(&self) -> Vec<Check> {
-        let executed = self.executed.load(Ordering::Relaxed);
+    pub(super) fn checks(&self, recording: &Recording) -> Vec<Check> {
+        let difference = self.first_difference(recording);
+        let (all_executions, is_void) = (self.all(), self.void().is_some());
         let findings = locked(&self.findings);
         let check = |name: &str, condition: &str, group: Group, otherwise: CheckStatus| {
             let found = &findings[group as usize];
             let all: u64 = found.values().map(|(count, _)| count).sum();
-            let mut words = vec![format!("{} of {} executions", grouped(all), grouped(executed))];
+            let mut words = vec![format!("{} of {} executions", grouped(all), grouped(all_executions))];
             if found.len() > NAMED {
                 words.push(format!("the first {NAMED} of {} statements", grouped(found.len() as u64)));
             }
+            words.extend(difference.clone().filter(|_| matches!(group, Group::Different)));
             words.extend(found.values().take(NAMED).map(|(count, first)| format!("{} × {first}", grouped(*count))));
             Check {
                 name: name.to_owned(),
@@ -188,7 +259,12 @@ impl RoundState {
         vec![
             check("results", compared, Group::Different, CheckStatus::Failed),
             check("undetermined results", undecided, Group::Undecided, CheckStatus::NotApplicable),
-            check("statements", "the engine refuses no statement", Group::Refused, CheckStatus::NotApplicable),
+            check(
+                "statements",
+                "the engine refuses no statement; a tenth of the executions at most, or the check fails",
+                Group::Refused,
+                if is_void { CheckStatus::Failed } else { CheckStatus::NotApplicable },
+            ),
         ]
     }
 }

@@ -1,15 +1,18 @@
 //! Data of a recording: the copy of its database, loaded into an engine's own.
 
 use super::shape::Shape;
+use super::translated::{TranslatedTable, declared, number};
 use crate::database::create_with;
 use crate::workload::{MicroError, named};
-use bourse_engine::{Engine, EngineError, Loader, Value};
-use bourse_engine_sqlite::StoredDatabase;
+use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Value};
+use bourse_engine_sqlite::{StoredDatabase, StoredObject, StoredValue};
 use bourse_record::{NameValue, grouped};
+use bourse_schema::{Column, ColumnType, Table};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Length of an INSERT from which on no further row is added to it, in bytes.
-const INSERT_BYTES: usize = 16_384;
+/// Number of rows that a loader gets at once.
+const BATCH_ROWS: usize = 1_000;
 
 /// Facts of the data that limit what can be compared.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,6 +23,45 @@ pub(super) struct DataFacts {
     pub(super) has_side_changes: bool,
 }
 
+/// Rows of a table on their way to a loader.
+struct StoredRows {
+    table: &'static Table,
+    rows: Vec<Vec<StoredValue>>,
+}
+
+impl Batch for StoredRows {
+    fn table(&self) -> &'static Table {
+        self.table
+    }
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+    fn with_row(&self, index: usize, f: &mut dyn FnMut(&[Value<'_>])) {
+        fn value<'v>((value, column): (&'v StoredValue, &Column)) -> Value<'v> {
+            match (value, column.column_type) {
+                (StoredValue::Int(number), ColumnType::Real) => Value::Real(*number as f64),
+                _ => value.borrowed(),
+            }
+        }
+        f(&self.rows[index].iter().zip(self.table.columns).map(value).collect::<Vec<_>>());
+    }
+}
+
+/// Whether a dialect is SQLite's own, in which a recording is executed as it is.
+pub(super) fn is_sqlite(dialect: &Dialect) -> bool {
+    dialect.name == bourse_schema::SQLITE.name
+}
+
+/// The copy that is being loaded.
+struct RecordedCopy<'c> {
+    path: &'c Path,
+    stored: StoredDatabase,
+    objects: Vec<StoredObject>,
+    /// Objects without a translation, and those that the engine refuses, with the reason.
+    left_out: BTreeMap<String, String>,
+    rows: u64,
+}
+
 /// Makes the engine's database that of the copy, or an empty one.
 pub(super) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFacts, Vec<NameValue>), MicroError> {
     let Some(path) = copy else {
@@ -27,6 +69,7 @@ pub(super) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
         return Ok((DataFacts::default(), vec![named("data", "none: the database began empty")]));
     };
     let reading = || MicroError::engine(format!("reading the copy {}", path.display()));
+    let dialect = engine.sql().map_err(reading())?.dialect();
     let stored = StoredDatabase::open(path).map_err(reading())?;
     let objects = stored.objects().map_err(reading())?;
     let mut facts = DataFacts::default();
@@ -35,98 +78,128 @@ pub(super) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
         facts.has_clock |= shape.has_clock;
         facts.has_side_changes |= shape.has_side_changes;
     }
-    // Those that SQLite makes itself are no objects of the schema.
-    let own = |query: &str| {
-        let mut found = 0;
-        let read = stored.rows(query, &mut |values| {
-            found = values
-                .first()
-                .and_then(|it| if let Value::Int(number) = it { Some(*number) } else { None })
-                .unwrap_or(0);
-            Ok(())
+    let mut copy = RecordedCopy { path, stored, objects, left_out: BTreeMap::new(), rows: 0 };
+    loop {
+        // Some engines undo a whole load because of one refused statement: it begins anew without the object.
+        let (known, mut refused) = (copy.left_out.len(), None);
+        copy.rows = 0;
+        let loaded = create_with(engine, &mut |loader| match is_sqlite(dialect) {
+            true => copy.fill(loader),
+            false => copy.fill_translated(loader, dialect, &mut refused),
         });
-        read.map(|()| found).map_err(reading())
-    };
-    let (mut rows, mut failed) = (0, Vec::new());
-    create_with(engine, &mut |loader| {
-        let during = |what: &str, done: Result<(), EngineError>| {
-            done.map_err(MicroError::engine(format!("loading {what} of the recorded database")))
-        };
-        // A virtual table needs its module.
-        for object in objects.iter().filter(|it| it.kind == "table") {
-            match loader.run(&object.sql) {
-                Err(error) if object.is_virtual => {
-                    failed.push(format!("virtual table {}: {}", object.name, error.message()));
-                    continue;
-                }
-                done => during(&object.name, done)?,
-            }
-            let table = stored.table(object).map_err(reading())?;
-            during(&object.name, insert(loader, &stored, &table.with_columns(), &table.query(), &mut rows))?;
+        copy.left_out.extend(refused);
+        if copy.left_out.len() == known || loaded.is_ok() {
+            loaded?;
+            break;
         }
-        for object in objects.iter().filter(|it| it.kind != "table") {
-            during(&object.name, loader.run(&object.sql))?;
-        }
-        // Numbers that were assigned, and statistics, decide what comes next.
-        for (table, made) in [("sqlite_sequence", None), ("sqlite_stat1", Some("ANALYZE"))] {
-            if own(&format!("SELECT count(*) FROM sqlite_schema WHERE name = '{table}'"))? == 0 {
-                continue;
-            }
-            let mut put_back = || {
-                made.map_or(Ok(()), |made| loader.run(made))?;
-                loader.run(&format!("DELETE FROM {table}"))?;
-                insert(loader, &stored, table, &format!("SELECT * FROM {table}"), &mut 0)
-            };
-            during(table, put_back())?;
-        }
-        let version = own("PRAGMA user_version")?;
-        during("the version", loader.run(&format!("PRAGMA user_version = {version}")))
-    })?;
-    let mut found = vec![named("data", format!("{} rows, loaded anew", grouped(rows)))];
-    found.extend(failed.into_iter().map(|why| named("left out", why)));
+    }
+    let mut found = vec![named("data", format!("{} rows, loaded anew", grouped(copy.rows)))];
+    found.extend(copy.left_out.into_iter().map(|(name, why)| named("left out", format!("{name}: {why}"))));
     Ok((facts, found))
 }
 
-/// Inserts the rows of a query, many by a statement.
-fn insert(
-    loader: &mut dyn Loader,
-    stored: &StoredDatabase,
-    table: &str,
-    query: &str,
-    rows: &mut u64,
-) -> Result<(), EngineError> {
-    let begin = format!("INSERT INTO {table} VALUES ");
-    let mut sql = begin.clone();
-    stored.rows(query, &mut |values| {
-        *rows += 1;
-        sql.push_str(if sql.len() == begin.len() { "(" } else { ",(" });
-        for (at, value) in values.iter().enumerate() {
-            sql.push_str(if at == 0 { "" } else { "," });
-            push_literal(&mut sql, value);
+impl RecordedCopy<'_> {
+    fn during<T>(&self, what: &str, done: Result<T, EngineError>) -> Result<T, MicroError> {
+        done.map_err(MicroError::engine(format!("loading {what} of the recorded database {}", self.path.display())))
+    }
+
+    /// Fills SQLite's database with the objects as they are.
+    fn fill(&mut self, loader: &mut dyn Loader) -> Result<(), MicroError> {
+        let objects = self.objects.clone();
+        for object in objects.iter().filter(|it| it.kind == "table") {
+            match loader.run(&object.sql) {
+                // A virtual table needs its module.
+                Err(error) if object.is_virtual => {
+                    self.left_out.insert(format!("virtual table {}", object.name), error.message().to_owned());
+                    continue;
+                }
+                done => self.during(&object.name, done)?,
+            }
+            let table = self.during(&object.name, self.stored.table(object))?;
+            // SQLite's columns have no types that a loader needs.
+            let columns = table.columns().map(|name| (name, ColumnType::Lob(0)));
+            let inserted = self.insert(loader, declared(table.name(), columns), &table.query());
+            self.during(&object.name, inserted)?;
         }
-        sql.push(')');
-        if sql.len() > INSERT_BYTES {
-            loader.run(&sql)?;
-            sql.truncate(begin.len());
+        for object in objects.iter().filter(|it| it.kind != "table") {
+            self.during(&object.name, loader.run(&object.sql))?;
+        }
+        // Numbers that were assigned, and statistics, decide what comes next.
+        for (table, columns, made) in [
+            ("sqlite_sequence", &["name", "seq"][..], None),
+            ("sqlite_stat1", &["tbl", "idx", "stat"][..], Some("ANALYZE")),
+        ] {
+            let there = format!("SELECT count(*) FROM sqlite_schema WHERE name = '{table}'");
+            if self.during(table, number(&self.stored, &there))? == 0 {
+                continue;
+            }
+            let emptied = made.map_or(Ok(()), |made| loader.run(made));
+            self.during(table, emptied.and_then(|()| loader.run(&format!("DELETE FROM {table}"))))?;
+            let (before, columns) = (self.rows, columns.iter().map(|name| (*name, ColumnType::Lob(0))));
+            let inserted = self.insert(loader, declared(table, columns), &format!("SELECT * FROM {table}"));
+            self.during(table, inserted)?;
+            self.rows = before;
+        }
+        let version = self.during("the version", number(&self.stored, "PRAGMA user_version"))?;
+        self.during("the version", loader.run(&format!("PRAGMA user_version = {version}")))
+    }
+
+    /// Fills another engine's database with the tables and indexes that it can have; `refused` is the object at which the
+    /// engine ends the load.
+    fn fill_translated(
+        &mut self,
+        loader: &mut dyn Loader,
+        dialect: &Dialect,
+        refused: &mut Option<(String, String)>,
+    ) -> Result<(), MicroError> {
+        let mut tables = Vec::new();
+        for object in self.objects.clone() {
+            let name = format!("{} {}", object.kind, object.name);
+            match &*object.kind {
+                _ if self.left_out.contains_key(&name) => {}
+                "table" if !object.is_virtual => match TranslatedTable::of(&self.stored, &object, dialect) {
+                    Ok(table) => tables.push((name, table)),
+                    Err(error) => drop(self.left_out.insert(name, error.message().to_owned())),
+                },
+                // An index comes with its table.
+                "index" => {}
+                _ => drop(self.left_out.insert(name, "it is SQLite's alone".to_owned())),
+            }
+        }
+        let mut refuse = |name: &str, error: EngineError| {
+            *refused = Some((name.to_owned(), error.message().to_owned()));
+            MicroError::engine(format!("making {name}"))(error)
+        };
+        for (name, table) in &tables {
+            loader.run(&table.create).map_err(|error| refuse(name, error))?;
+        }
+        for (name, table) in &tables {
+            self.insert(loader, table.table, &table.query).map_err(|error| refuse(name, error))?;
+        }
+        for (name, sql) in tables.iter().flat_map(|(_, table)| &table.behind) {
+            if sql.is_empty() {
+                self.left_out.insert(name.clone(), "it is of an expression or of some rows".to_owned());
+            } else if !self.left_out.contains_key(name) {
+                loader.run(sql).map_err(|error| refuse(name, error))?;
+            }
         }
         Ok(())
-    })?;
-    if sql.len() > begin.len() { loader.run(&sql) } else { Ok(()) }
-}
+    }
 
-/// Appends a value as a literal of SQLite.
-fn push_literal(sql: &mut String, value: &Value<'_>) {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    match *value {
-        Value::Int(number) => sql.push_str(&number.to_string()),
-        Value::Real(number) if number.is_infinite() => sql.push_str(if number > 0.0 { "9e999" } else { "-9e999" }),
-        // Seventeen digits name each double.
-        Value::Real(number) => sql.push_str(&format!("{number:.16e}")),
-        Value::Text(text) if text.contains('\0') => {
-            sql.push_str(&format!("CAST(x'{}' AS TEXT)", hex(text.as_bytes())));
-        }
-        Value::Text(text) => sql.push_str(&format!("'{}'", text.replace('\'', "''"))),
-        Value::Blob(bytes) => sql.push_str(&format!("x'{}'", hex(bytes))),
-        _ => sql.push_str("NULL"),
+    /// Inserts the rows of a query.
+    fn insert(&mut self, loader: &mut dyn Loader, table: &'static Table, query: &str) -> Result<(), EngineError> {
+        let mut batch = StoredRows { table, rows: Vec::new() };
+        let mut inserted = 0;
+        let read = self.stored.rows(query, &mut |values| {
+            batch.rows.push(values.iter().map(StoredValue::of).collect());
+            inserted += 1;
+            if batch.rows.len() == BATCH_ROWS {
+                loader.insert(&batch)?;
+                batch.rows.clear();
+            }
+            Ok(())
+        });
+        self.rows += inserted;
+        read.and_then(|()| loader.insert(&batch))
     }
 }

@@ -4,16 +4,20 @@
 //! |---|---|
 //! | `recording` | traces as steps of users |
 //! | `shape` | facts of a statement that its words show |
+//! | `again` | rows that SQLite returns again |
 //! | `order` | order of transactions between users |
 //! | `data` | the recorded database, loaded |
+//! | `translated` | its schema for other engines |
 //! | `user` | the user that executes its steps |
 //! | `compared` | results compared with those recorded |
 
+mod again;
 mod compared;
 mod data;
 mod order;
 mod recording;
 mod shape;
+mod translated;
 mod user;
 
 use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
@@ -21,7 +25,7 @@ use crate::round::not_synced;
 use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
 use bourse_driver::{Clock, OperationSpec, Schedule, UserSpec};
-use bourse_engine::{Capabilities, Dialect, Engine, locked};
+use bourse_engine::{Capabilities, Engine, locked};
 use bourse_record::{Check, NameValue, Round};
 use compared::RoundState;
 use recording::Recording;
@@ -34,7 +38,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "replay",
     summary: "executes what a program did with SQLite, as `bourse record` recorded it",
     tables: "those of the recorded database, with its rows",
-    needs: "SQLite's SQL",
+    needs: "SQL, of which each engine executes what its dialect has",
     options: &[
         WorkloadOption {
             name: FILE,
@@ -94,23 +98,20 @@ impl PlannedWorkload for Replay {
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
-    fn has_holes(&self) -> bool {
-        true
-    }
-    fn missing_holes(&self, dialect: &Dialect) -> Vec<String> {
-        let is_sqlite = dialect.name == bourse_engine::Dialect::STANDARD.name || dialect.name == "sqlite";
-        if is_sqlite { Vec::new() } else { vec![format!("recordings are of SQLite, not of dialect {}", dialect.name)] }
-    }
     fn threads(&self) -> usize {
         self.recording.users.len()
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        engine.sql().map_err(MicroError::engine("making the tables"))?.confine();
+        let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
+        sql.confine();
         let (data, mut facts) = data::load(engine, self.recording.copy.as_deref())?;
         let has_clock = data.has_clock || self.recording.statements.iter().any(|it| it.writes_clock);
         let has_side_changes = data.has_side_changes || self.recording.statements.iter().any(|it| it.has_side_changes);
-        *locked(&self.state) =
-            Arc::new(RoundState::of(&self.recording, !has_clock && !self.recording.is_masked, !has_side_changes));
+        let mut state = RoundState::of(&self.recording, !has_clock && !self.recording.is_masked, !has_side_changes);
+        if !data::is_sqlite(sql.dialect()) {
+            state.expected = Some(again::execute(&self.recording, None)?);
+        }
+        *locked(&self.state) = Arc::new(state);
         facts.extend(self.recording.facts.iter().cloned());
         let left_out = self.recording.left_out.iter();
         facts.extend(left_out.map(|(what, times)| crate::workload::named("left out", format!("{times} × {what}"))));
@@ -131,12 +132,15 @@ impl PlannedWorkload for Replay {
     }
     fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         round.warnings.extend(not_synced(setting, round, self.threads()));
+        if let Some(why) = locked(&self.state).void().filter(|_| setting.is_real) {
+            round.make_void(why);
+        }
         // The statements may have made tables. An error here follows one that the round has reported.
         let adopted =
             setting.engine.session().and_then(|mut session| bourse_engine::Inventory::adopt(session.as_mut()));
         drop(adopted);
     }
     fn check(&self, _: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
-        Ok(locked(&self.state).checks())
+        Ok(locked(&self.state).checks(&self.recording))
     }
 }

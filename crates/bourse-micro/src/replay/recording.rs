@@ -1,6 +1,6 @@
 //! A recording as work: what each user executes, in the order that the traces fix.
 
-use super::shape::{Shape, short};
+use super::shape::{Shape, numbered, short};
 use crate::options::OptionError;
 use crate::workload::named;
 use bourse_engine::Sql;
@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Number of statements that have a row of their own in reports; those with less time share one.
 const NAMED_STATEMENTS: usize = 11;
+
+/// Begin of the name of a database without a file, which no path has.
+const IN_MEMORY: &str = "in memory";
 
 /// Work of a recording.
 #[derive(Debug, Default)]
@@ -34,6 +37,9 @@ pub(super) struct Recording {
 /// A statement's text.
 #[derive(Debug)]
 pub(super) struct RecordedStatement {
+    /// Text as recorded.
+    pub(super) text: String,
+    /// Text with numbered parameters, which any engine's session writes in its own way.
     pub(super) sql: &'static Sql,
     pub(super) operation: usize,
     /// Whether it returns rows.
@@ -48,6 +54,7 @@ pub(super) struct RecordedStatement {
     pub(super) writes_clock: bool,
     /// Whether it makes a trigger or a foreign key that changes further rows.
     pub(super) has_side_changes: bool,
+    makes_temporary: bool,
     reads: bool,
     control: Option<Control>,
     duration_ns: u64,
@@ -79,6 +86,8 @@ pub(super) enum Action {
 /// One execution.
 #[derive(Debug)]
 pub(super) struct Step {
+    /// Place among the steps of all users, one user's after another's.
+    pub(super) number: usize,
     pub(super) action: Action,
     pub(super) statement: usize,
     pub(super) values: Vec<StoredValue>,
@@ -225,20 +234,22 @@ impl Recording {
 
     /// Keeps the connections to the database with most executions.
     fn choose_database(&mut self, connections: &mut Vec<RecordedConnection>) {
-        let mut others = 0;
         for connection in connections.iter_mut().filter(|it| it.cannot.is_some()) {
             let executed = std::mem::take(&mut connection.executed).len() as u64;
             self.leave_out(connection.cannot.unwrap_or_default(), executed);
         }
-        let mut executions: BTreeMap<String, usize> = BTreeMap::new();
-        connections.iter().for_each(|it| *executions.entry(it.database.clone()).or_default() += it.executed.len());
-        let chosen = executions.into_iter().max_by_key(|(_, count)| *count).unwrap_or_default().0;
-        connections.retain(|it| {
-            let is_kept = it.database == chosen && !it.executed.is_empty();
-            others += if is_kept { 0 } else { it.executed.len() as u64 };
-            is_kept
-        });
-        self.leave_out("on other databases", others);
+        let mut executions: BTreeMap<String, u64> = BTreeMap::new();
+        connections
+            .iter()
+            .for_each(|it| *executions.entry(it.database.clone()).or_default() += it.executed.len() as u64);
+        let most = executions.iter().max_by_key(|(_, count)| **count);
+        let chosen = most.map(|(database, _)| database.clone()).unwrap_or_default();
+        connections.retain(|it| it.database == chosen && !it.executed.is_empty());
+        executions.remove(&chosen);
+        for (database, count) in executions {
+            let name = if database.starts_with(IN_MEMORY) { "in memory" } else { &database };
+            self.leave_out(&format!("on another database, {name}"), count);
+        }
         self.copy = connections.iter().find_map(|it| it.copy.clone());
         self.facts.push(named("recorded database", chosen));
         self.facts.push(named("recorded connections", grouped(connections.len() as u64)));
@@ -248,25 +259,34 @@ impl Recording {
     fn lay_out(&mut self, mut connections: Vec<RecordedConnection>, statements: &mut Statements) {
         connections.sort_by_key(|it| it.from_ns);
         let first = connections.iter().flat_map(|it| it.executed.first()).map(|(begin, ..)| *begin).min().unwrap_or(0);
-        let mut free: Vec<u64> = Vec::new();
+        // For each user the end of its last connection, and whether this made temporary objects.
+        let mut free: Vec<(u64, bool)> = Vec::new();
         for mut connection in connections {
             connection.executed.sort_by_key(|(begin, ..)| *begin);
-            let user = free.iter().position(|to| *to <= connection.from_ns).unwrap_or(free.len());
+            let user = free.iter().position(|(to, _)| *to <= connection.from_ns).unwrap_or(free.len());
             if user == free.len() {
-                free.push(0);
+                free.push((0, false));
                 self.users.push(Vec::new());
+            } else if free[user].1 {
+                *self
+                    .left_out
+                    .entry("ends of connections: temporary objects stay for the next one".into())
+                    .or_default() += 1;
             }
-            free[user] = connection.to_ns;
+            let makes_temporary = |(_, _, number, _): &(_, _, usize, _)| statements.all[*number].makes_temporary;
+            free[user] = (connection.to_ns, free[user].1 || connection.executed.iter().any(makes_temporary));
             let mut steps = std::mem::take(&mut self.users[user]);
             self.add_steps(connection, first, statements, &mut steps);
             self.users[user] = steps;
         }
         self.users.retain(|steps| !steps.is_empty());
+        self.users.iter_mut().flatten().enumerate().for_each(|(number, step)| step.number = number);
         self.order();
         let last = self.units.iter().map(|it| it.end_ns).max().unwrap_or(0);
         let executions = self.users.iter().map(Vec::len).sum::<usize>() as u64;
+        let seconds = last.saturating_sub(first).max(1) as f64 / 1e9;
         self.facts.push(named("recorded executions", grouped(executions)));
-        self.facts.push(named("recorded for", format!("{:.3} s", last.saturating_sub(first) as f64 / 1e9)));
+        self.facts.push(named("recorded for", format!("{seconds:.3} s")));
     }
 
     fn add_steps(
@@ -318,6 +338,7 @@ impl Recording {
             self.units[unit].end_ns = self.units[unit].end_ns.max(end_ns);
             self.units[unit].writes |= !statements.all[statement].reads;
             steps.push(Step {
+                number: 0,
                 action,
                 statement,
                 values,
@@ -379,7 +400,7 @@ impl Recording {
         by_time.retain(|number| self.statements[*number].duration_ns > 0);
         by_time.sort_by_key(|number| std::cmp::Reverse(self.statements[*number].duration_ns));
         for number in by_time.into_iter().take(NAMED_STATEMENTS) {
-            let mut name = short(self.statements[number].sql.text());
+            let mut name = short(&self.statements[number].text);
             if self.operations.contains(&&*name) {
                 name = format!("{name} ({})", number + 1);
             }
@@ -400,6 +421,7 @@ impl Step {
     /// Rollback that the recording has no statement for.
     fn rollback(unit: usize, due_ns: u64, statements: &mut Statements) -> Self {
         Self {
+            number: 0,
             action: Action::Rollback,
             statement: statements.number("ROLLBACK", true),
             values: Vec::new(),
@@ -423,7 +445,7 @@ impl RecordedConnection {
             TraceBase::Memory | TraceBase::Copied | TraceBase::New => None,
         };
         // Each connection has a database in memory of its own.
-        let database = if opened.path.is_empty() { format!("in memory: {id}") } else { opened.path.clone() };
+        let database = if opened.path.is_empty() { format!("{IN_MEMORY}: {id}") } else { opened.path.clone() };
         let copy = (opened.base == TraceBase::Copied).then(|| folder.join(&opened.copy));
         Self { database, copy, cannot, from_ns: at_ns, to_ns: at_ns, executed: Vec::new() }
     }
@@ -458,7 +480,8 @@ impl RecordedStatement {
         let changes_rows = !is_read_only && matches!(first, "insert" | "update" | "delete" | "replace" | "with");
         Self {
             // A text lives as long as the process, as all statements do.
-            sql: Box::leak(Box::new(Sql::new(sql.to_owned().leak()))),
+            sql: Box::leak(Box::new(Sql::new(numbered(sql).leak()))),
+            text: sql.to_owned(),
             operation: usize::MAX,
             is_query: is_query || shape.returns,
             changes_rows,
@@ -466,6 +489,7 @@ impl RecordedStatement {
             is_vague: shape.has_clock || shape.has_limit || shape.asks_storage,
             writes_clock: shape.has_clock && !is_read_only,
             has_side_changes: shape.has_side_changes,
+            makes_temporary: shape.makes_temporary,
             reads: is_read_only,
             control,
             duration_ns: 0,

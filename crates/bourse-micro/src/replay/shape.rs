@@ -20,6 +20,8 @@ pub(super) struct Shape {
     pub(super) has_clock: bool,
     /// Whether it declares what changes further rows: a trigger, or the action of a foreign key.
     pub(super) has_side_changes: bool,
+    /// Whether it makes a temporary object.
+    pub(super) makes_temporary: bool,
 }
 
 impl Shape {
@@ -50,6 +52,7 @@ impl Shape {
             match (&*before, &*word) {
                 ("order", "by") => this.is_ordered |= depth == 0,
                 ("on", "delete" | "update") | (_, "trigger") => this.has_side_changes = true,
+                ("create", "temp" | "temporary") => this.makes_temporary = true,
                 (_, "to") => this.has_to = true,
                 (_, "returning") => this.returns = true,
                 (_, "limit") => this.has_limit = true,
@@ -63,6 +66,36 @@ impl Shape {
         }
         this
     }
+}
+
+/// A statement's text with its parameters as `?1`, `?2`, …, numbered as SQLite numbers them.
+pub(super) fn numbered(sql: &str) -> String {
+    let (mut names, mut most, mut text): (Vec<(String, usize)>, usize, String) = Default::default();
+    let mut pieces = Pieces::of(sql).peekable();
+    while let Some(piece) = pieces.next() {
+        let mut name = piece.text().to_owned();
+        match (piece, pieces.peek()) {
+            (TextPiece::Other("?"), Some(TextPiece::Word(digits))) if digits.bytes().all(|it| it.is_ascii_digit()) => {
+                name.push_str(digits);
+                pieces.next();
+            }
+            (TextPiece::Other("@" | "$"), Some(TextPiece::Word(word))) => {
+                name.push_str(word);
+                pieces.next();
+            }
+            (TextPiece::Other("?") | TextPiece::Parameter(_), _) => {}
+            _ => {
+                text.push_str(&name);
+                continue;
+            }
+        }
+        let known = names.iter().find(|(known, _)| *known == name && name != "?").map(|(_, number)| *number);
+        let number = known.or_else(|| name.strip_prefix('?')?.parse().ok()).unwrap_or(most + 1);
+        most = most.max(number);
+        names.push((name, number));
+        text.push_str(&format!("?{number}"));
+    }
+    text
 }
 
 /// A statement's text on one line, of a long one the start.
@@ -80,6 +113,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn parameters_have_the_numbers_that_sqlite_gives_them() {
+        assert_eq!(
+            numbered("INSERT INTO t VALUES (?, :a, '?', @b, :a, ?)"),
+            "INSERT INTO t VALUES (?1, ?2, '?', ?3, ?2, ?4)"
+        );
+        assert_eq!(numbered("SELECT $a, ?5, ? -- ?"), "SELECT ?1, ?5, ?6 -- ?");
+    }
+
+    #[test]
     fn words_count_outside_texts_and_order_outside_parentheses() {
         let ordered = |sql| Shape::of(sql).is_ordered;
         assert!(ordered("SELECT a FROM t ORDER  BY a") && ordered("(SELECT 1) order by 1"));
@@ -88,6 +130,9 @@ mod tests {
         assert!(Shape::of("CREATE TABLE t(a DEFAULT CURRENT_TIMESTAMP)").has_clock);
         assert!(!Shape::of("SELECT 'random()', now FROM t").has_clock);
         assert!(Shape::of("CREATE TABLE t(a REFERENCES b ON DELETE CASCADE)").has_side_changes);
+        assert!(
+            Shape::of("CREATE TEMP TABLE a(b)").makes_temporary && !Shape::of("CREATE TABLE temp(b)").makes_temporary
+        );
         assert!(Shape::of("ROLLBACK TO a").has_to && Shape::of("/* x */ Rollback").first_word == "rollback");
         assert!(Shape::of("PRAGMA page_size").asks_storage && !Shape::of("SELECT pragma FROM t").asks_storage);
         assert_eq!(short(&"a \n".repeat(70)).chars().count(), 61);

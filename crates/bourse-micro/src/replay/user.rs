@@ -1,10 +1,12 @@
 //! User that executes its part of a recording.
 
-use super::compared::{Comparison, Found, RoundState, in_parentheses};
+use super::again::{MOST_ROWS, ShownRow, shown};
+use super::compared::{Comparison, Found, RoundState};
 use super::recording::{Action, Recording, Step};
 use crate::workload::RoundTally;
 use bourse_driver::{Clock, Draw, Nanos, OperationCx, OperationResult, RoundControl, User};
 use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, Value};
+use bourse_engine_sqlite::StoredValue;
 use bourse_trace::digest::{self, RowValue, RowsDigest};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +39,19 @@ impl<'s> Replayer<'s> {
         Self { recording, steps, next: 0, values: Vec::new(), pace, state, tally, is_real }
     }
 
+    /// Undoes the open transaction, and executes its steps before the present one again.
+    fn transaction_again(&self, connection: &mut Connection) -> Result<(), EngineError> {
+        connection.rollback()?;
+        let first = (0..self.next).rev().find(|at| self.steps[*at].begins_unit).unwrap_or(self.next);
+        for step in &self.steps[first..self.next] {
+            if step.code == 0 && !self.state.is_refused(step) {
+                let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
+                perform(self.recording, step, &values, connection.sql()?, &mut stored_digest)?;
+            }
+        }
+        Ok(())
+    }
+
     fn end_unit(&self, step: &Step) {
         if step.ends_unit {
             let unit = &self.recording.units[step.unit];
@@ -66,7 +81,7 @@ impl User for Replayer<'_> {
                 continue;
             }
             self.values.clear();
-            self.values.extend(step.values.iter().map(bourse_engine_sqlite::StoredValue::borrowed));
+            self.values.extend(step.values.iter().map(StoredValue::borrowed));
             let Some(pace) = self.pace else { return Draw::Ready };
             let begun = *self.state.begun.get_or_init(|| clock.now());
             return Draw::Due(begun.saturating_add((step.due_ns as f64 / pace) as Nanos));
@@ -80,10 +95,22 @@ impl User for Replayer<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let step = &self.steps[self.next];
         let at = self.recording.statements[step.statement].operation;
-        let attempt = |connection: &mut Connection| perform(self.recording, step, &self.values, connection.sql()?);
+        let mut digest = if self.state.expected.is_some() { value_digest } else { stored_digest };
+        let mut attempt =
+            |connection: &mut Connection| perform(self.recording, step, &self.values, connection.sql()?, &mut digest);
         // A statement of a transaction cannot be tried again alone.
         let is_alone = step.begins_unit && (step.ends_unit || step.action != Action::Execute);
-        let found = if is_alone { cx.retrying(attempt) } else { attempt(cx.connection) };
+        let mut found = if is_alone { cx.retrying(&mut attempt) } else { attempt(cx.connection) };
+        // Other engines undo a transaction because of one error: what came before it is executed again.
+        let is_conflict = matches!(&found, Err(error) if error.kind() == ErrorKind::Conflict);
+        let may_be_undone = found.is_err() && !step.begins_unit && self.state.expected.is_some();
+        if may_be_undone && (is_conflict || step.action == Action::Execute) {
+            let again = cx.retrying(|connection| {
+                self.transaction_again(connection)?;
+                if is_conflict { attempt(connection).map(Some) } else { Ok(None) }
+            });
+            found = again.transpose().unwrap_or(found);
+        }
         if !self.is_real {
             return OperationResult::completed(at);
         }
@@ -91,10 +118,10 @@ impl User for Replayer<'_> {
             Comparison::Same => OperationResult::completed(at),
             Comparison::Different => {
                 let read_again =
-                    |connection: &mut Connection| first_rows(self.recording, step, &self.values, connection.sql()?);
-                let wants_rows = matches!(found, Ok(Found::Rows(_)));
-                let rows = if wants_rows { read_again(cx.connection).unwrap_or_default() } else { String::new() };
-                self.state.differs(self.recording, step, &found, &rows);
+                    |connection: &mut Connection| rows_of(self.recording, step, &self.values, connection.sql()?);
+                let wants_rows = matches!(found, Ok(Found::Rows(_))) && !self.state.has_differed(step);
+                let rows = if wants_rows { read_again(cx.connection).unwrap_or_default() } else { Vec::new() };
+                self.state.differs(self.recording, step, &found, rows);
                 OperationResult::completed(at)
             }
             Comparison::Lost => {
@@ -110,12 +137,16 @@ impl User for Replayer<'_> {
     }
 }
 
+/// Digest of a row with so many columns.
+pub(super) type RowDigest<'d> = dyn FnMut(&dyn Row, usize) -> u64 + 'd;
+
 /// Executes a step.
-fn perform(
+pub(super) fn perform(
     recording: &Recording,
     step: &Step,
     values: &[Value<'_>],
     session: &mut dyn Session,
+    digest: &mut RowDigest<'_>,
 ) -> Result<Found, EngineError> {
     let statement = &recording.statements[step.statement];
     match step.action {
@@ -141,7 +172,7 @@ fn perform(
                 if found.rows == 0 {
                     columns = row.columns();
                 }
-                found.add(digest::row(columns, (0..columns).map(|column| row_value(row, column))));
+                found.add(digest(row, columns));
                 if found.rows == limit { Err(EngineError::new(ErrorKind::Interrupted, "")) } else { Ok(()) }
             };
             match session.query(statement.sql, Params::of(values), &mut each) {
@@ -153,6 +184,25 @@ fn perform(
         Action::Execute => return session.execute(statement.sql, Params::of(values)).map(Found::Changes),
     }
     Ok(Found::Nothing)
+}
+
+/// Digest of a row as SQLite would store it: that of traces.
+pub(super) fn stored_digest(row: &dyn Row, columns: usize) -> u64 {
+    digest::row(columns, (0..columns).map(|column| row_value(row, column)))
+}
+
+/// Digest of a row by value, which is the same on each engine: numbers of any type by their first twelve digits.
+pub(super) fn value_digest(row: &dyn Row, columns: usize) -> u64 {
+    const EXACT: u64 = 1_000_000_000_000;
+    digest::row(
+        columns,
+        (0..columns).map(|column| match row_value(row, column) {
+            RowValue::Int(number) if number.unsigned_abs() < EXACT => RowValue::Real(number as f64),
+            // The sum makes one of both zeros.
+            RowValue::Real(number) => RowValue::Real(format!("{number:.11e}").parse().unwrap_or(number) + 0.0),
+            other => other,
+        }),
+    )
 }
 
 /// A column as SQLite would store it.
@@ -171,20 +221,19 @@ fn row_value(row: &dyn Row, column: usize) -> RowValue<'_> {
     }
 }
 
-/// The first rows of a query, as text.
-fn first_rows(
+/// The rows of a query, as text.
+fn rows_of(
     recording: &Recording,
     step: &Step,
     values: &[Value<'_>],
     session: &mut dyn Session,
-) -> Result<String, EngineError> {
-    const SHOWN: usize = 3;
+) -> Result<Vec<ShownRow>, EngineError> {
     let mut rows = Vec::new();
     session.query(recording.statements[step.statement].sql, Params::of(values), &mut |row| {
-        if rows.len() < SHOWN {
-            rows.push(in_parentheses((0..row.columns()).map(|column| row.value(column))));
+        if rows.len() < MOST_ROWS {
+            rows.push(shown(row));
         }
         Ok(())
     })?;
-    Ok(rows.join(" "))
+    Ok(rows)
 }

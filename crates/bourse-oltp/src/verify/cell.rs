@@ -37,6 +37,7 @@ impl Cell {
             ColumnType::Decimal { .. } => Self::Int(FinAgg::from_value(value)?.units()),
             ColumnType::Date => Self::Int(i64::from(Date::from_value(value)?.days())),
             ColumnType::Timestamp => Self::Int(Timestamp::from_value(value)?.millis()),
+            ColumnType::Real => Self::Text(value.to_string().into()),
             ColumnType::Text(_) => Self::Text(String::from_value(value)?.into()),
             ColumnType::Lob(_) => Self::Bytes(Vec::from_value(value)?.into()),
         })

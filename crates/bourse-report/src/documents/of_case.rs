@@ -101,7 +101,10 @@ pub(crate) fn figure(view: &CaseView<'_>) -> SheetAnswer {
     let sure = view.uncertainty().map(|it| format!(" {it}")).unwrap_or_default();
     let (figure, unit) = match (view.figure(), view.validity()) {
         (Some(figure), validity) if validity.has_rounds() => (units::number(figure), format!("{unit}{sure}")),
-        (_, FigureValidity::Void) => (format!("VOID: no {unit}"), String::new()),
+        (_, FigureValidity::Void) => {
+            let why = view.void_rounds().next().map(|(_, why)| format!(": {why}")).unwrap_or_default();
+            (format!("VOID: no {unit}{why}"), String::new())
+        }
         _ => (format!("no {unit}: nothing measured"), String::new()),
     };
     let class = view.case.engine.durability.to_string();

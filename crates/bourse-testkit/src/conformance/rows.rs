@@ -50,6 +50,7 @@ fn at_limit(domain: ColumnType, limit: ColumnLimit) -> OwnedValue {
         ColumnType::Decimal { precision, scale } => {
             OwnedValue::Plain(Value::Decimal { units: number(limit, digits(precision)), scale })
         }
+        ColumnType::Real => OwnedValue::Plain(Value::Real(number(limit, digits(15)) as f64 / 8.0)),
         ColumnType::Bool => OwnedValue::Plain(Value::Bool(limit == ColumnLimit::Most)),
         ColumnType::Date => OwnedValue::Plain(Value::Date(match limit {
             ColumnLimit::Least => Date::from_ymd(1900, 1, 1),

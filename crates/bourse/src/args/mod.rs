@@ -145,7 +145,7 @@ pub(crate) enum Command {
     Isolation(Box<IsolationArgs>),
     /// Record what any program does with SQLite, as a trace that can be replayed
     Record(RecordArgs),
-    /// Replay a recording with other settings or another SQLite, and compare its results with those recorded
+    /// Replay a recording with other settings, another SQLite or another engine, and compare its results with those recorded
     Replay(Box<ReplayArgs>),
     /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]

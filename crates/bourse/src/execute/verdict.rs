@@ -14,11 +14,12 @@ const ALLOWED_FAILURES: u64 = 0;
 pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
     let checks = || rounds().flat_map(|round| &round.checks);
-    let broken: Vec<&str> =
-        checks().filter(|check| check.status == CheckStatus::Failed).map(|check| check.name.as_str()).collect();
-    if !broken.is_empty() {
+    let broken: Vec<_> = checks().filter(|check| check.status == CheckStatus::Failed).collect();
+    if let Some(first) = broken.first() {
+        let names: Vec<&str> = broken.iter().map(|check| check.name.as_str()).collect();
         return Err(Failure::new(Exit::Check, "the figures are void: checks of the database failed")
-            .detail("failed", broken.join(", ")));
+            .detail("failed", names.join(", "))
+            .detail("found", &first.evidence));
     }
     if let Some(failed) = failed_operations(file) {
         return Err(failed);

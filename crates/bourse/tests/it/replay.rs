@@ -1,6 +1,7 @@
 //! `bourse replay`: recordings executed again, compared, and refused.
 
 use super::{output, text};
+use bourse_engine_mysql::Flavour;
 use bourse_record::{CheckStatus, Document as _, RunFile};
 use bourse_trace::digest::{self, RowValue, RowsDigest};
 use bourse_trace::{
@@ -194,6 +195,10 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
     trace.execute(1, "PRAGMA journal_mode = DELETE", &[], &[&[1]], 0);
     trace.execute(1, "ATTACH '/etc/other.db' AS other", &[], &[], 0);
     trace.execute(1, "SELECT ?", &[TraceValue::Pointer], &[&[1]], 0);
+    // More than nine in ten are replayed.
+    for id in 1..60 {
+        trace.execute(1, "SELECT ?", &[TraceValue::Int(id)], &[&[id]], 0);
+    }
     trace.write(folder.path());
     let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
     assert_eq!(code, Some(0), "{said}");
@@ -207,6 +212,21 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
         facts.iter().any(|it| it.value == "1 × executions with pointers, or texts that are not UTF-8"),
         "{facts:?}"
     );
+}
+
+#[test]
+fn a_replay_that_an_engine_refuses_is_void_and_says_so_first() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    for id in 1..20 {
+        trace.execute(1, "SELECT a FROM missing WHERE id = ?", &[TraceValue::Int(id)], &[], 0);
+    }
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!((code, check(&run, "statements").0), (Some(3), CheckStatus::Failed), "{said}");
+    let first = "VOID: no statements/s: a part was not replayed: the engine refused 19 of 36 executions";
+    assert!(said.lines().take(3).any(|line| line.contains(first)), "{said}");
+    assert!(said.contains("SELECT a FROM missing WHERE id = ?: no such table: missing"), "{said}");
 }
 
 #[test]
@@ -314,4 +334,84 @@ c.execute('SELECT id FROM t').fetchone()
     fs::remove_file(copy.path()).expect("it is there");
     let (code, said, _) = replay(folder, &["sqlite::memory:"]);
     assert!(code == Some(1) && said.contains("the copy of the database is missing"), "{said}");
+}
+
+/// A program in Python, recorded, on engines with another SQL: what they execute gives the recorded rows.
+#[test]
+fn a_recorded_program_is_replayed_on_other_engines() {
+    const TEST: &str = "replay::a_recorded_program_is_replayed_on_other_engines";
+    if let Some(why) = super::record::no_python() {
+        return bourse_testkit::skipped(TEST, &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let made = "
+import sqlite3
+c = sqlite3.connect('x.db')
+c.executescript(\"\"\"CREATE TABLE item(id INTEGER PRIMARY KEY, kind TEXT NOT NULL DEFAULT 'a', price DECIMAL(10,2), note BLOB, UNIQUE (kind, id));
+CREATE INDEX item_kind ON item(kind); CREATE INDEX cheap ON item(price) WHERE price < 3; CREATE TABLE mixed(a);
+CREATE TABLE pair(a INT, b VARCHAR(9), n REAL, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE VIEW v AS SELECT 1;\"\"\")
+c.executemany('INSERT INTO item VALUES (?, ?, ?, ?)', [(i, 'k\u{fc}%d' % (i % 7), i * 1.25, b'x' if i % 3 else None) for i in range(1, 3001)])
+c.executemany('INSERT INTO pair VALUES (?, ?, ?)', [(i, 'b', i) for i in range(100)])
+c.execute(\"INSERT INTO mixed VALUES (1), ('a')\")
+c.commit()
+";
+    let program = "
+import sqlite3
+c = sqlite3.connect('x.db', isolation_level=None)
+for i in range(40):
+    c.execute('SELECT id, kind, price, note FROM item WHERE kind = ? ORDER BY id', ('k\u{fc}%d' % (i % 7),)).fetchall()
+    c.execute('BEGIN')
+    if i % 4 == 1:
+        c.execute('SELECT json_array(1)').fetchall()
+    c.execute('INSERT INTO item(kind, price) VALUES (:kind, :price)', {'kind': 'new', 'price': i / 3})
+    c.execute('UPDATE pair SET n = n + ? WHERE a = ?', (0.1, i))
+    c.execute('COMMIT')
+    c.execute('SELECT count(*), max(id) FROM item WHERE id > ?', (i * 70,)).fetchall()
+    c.execute('SELECT a, b, n FROM pair WHERE n > ?', (50.5,)).fetchall()
+";
+    let differs = "
+import sqlite3
+sqlite3.connect('x.db').execute(\"SELECT id, kind FROM item WHERE kind LIKE 'K%' AND id < 2\").fetchall()
+";
+    let ran = std::process::Command::new("python3").args(["-c", made]).current_dir(folder).status();
+    assert!(ran.expect("it runs").success());
+    let record = |program: &str| {
+        // A folder may be left by an earlier one.
+        let _ = fs::remove_dir_all(folder.join("t"));
+        let ended = output(folder, &["record", "-o", "t", "--", "python3", "-c", program]);
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+    };
+    record(program);
+    let postgres = "postgres+private:?shared_buffers=64MiB&fsync=off";
+    #[cfg_attr(not(feature = "duckdb"), expect(unused_mut, reason = "DuckDB is one more"))]
+    let mut targets = vec![
+        (postgres, bourse_engine_postgres::installed(None).map(drop).map_err(|why| why.to_string())),
+        (
+            "mariadb+private:?innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0",
+            bourse_engine_mysql::installed(Flavour::Mariadb, None).map(drop).map_err(|why| why.to_string()),
+        ),
+    ];
+    #[cfg(feature = "duckdb")]
+    targets.push(("duckdb:x.duckdb", bourse_engine_duckdb::info(None).map(drop).map_err(|why| why.to_string())));
+    for (target, there) in &targets {
+        if let Err(why) = there {
+            bourse_testkit::skipped(TEST, why);
+            continue;
+        }
+        let (code, said, run) = replay(folder, &[target]);
+        assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{target}: {said}");
+        assert_eq!(check(&run, "undetermined results").0, CheckStatus::Passed, "{target}: {said}");
+        let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+        for words in ["table mixed: ", "view v: ", "index cheap: "] {
+            assert!(facts.iter().any(|it| it.name == "left out" && it.value.starts_with(words)), "{words}: {facts:?}");
+        }
+    }
+    if targets[0].1.is_ok() {
+        record(differs);
+        let (code, said, run) = replay(folder, &[postgres]);
+        assert_eq!((code, check(&run, "results").0), (Some(3), CheckStatus::Failed), "{said}");
+        let (_, evidence) = check(&run, "results");
+        assert!(evidence.contains("the first difference: recorded (1, 'k\u{fc}1'), found no row"), "{evidence}");
+    }
 }

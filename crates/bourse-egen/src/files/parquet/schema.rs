@@ -62,6 +62,7 @@ impl From<&bourse_schema::Column> for ParquetColumn {
             ColumnType::Ident | ColumnType::Count => ParquetKind::Int64,
             ColumnType::Integer | ColumnType::Small => ParquetKind::Int32,
             ColumnType::Decimal { precision, scale } => ParquetKind::Decimal { precision, scale },
+            ColumnType::Real => ParquetKind::Real,
             ColumnType::Bool => ParquetKind::Bool,
             ColumnType::Date => ParquetKind::Date,
             ColumnType::Timestamp => ParquetKind::Timestamp,
