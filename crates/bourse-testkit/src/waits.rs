@@ -3,6 +3,7 @@
 use crate::folders::ITEMS;
 use bourse_engine::thread_time::{WaitTime, meter_this_thread, metered};
 use bourse_engine::{Access, Key, KeyEngine, Value, Wait};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// Checks the waits of a thread that writes one record while another has the writer lock for 60 ms: one for that lock, and one
@@ -12,7 +13,9 @@ pub fn tells_what_a_writer_waits_on(engine: &impl KeyEngine, sync: bool) {
     first.create(&[&ITEMS]).unwrap();
     first.begin(Access::Write).unwrap();
     let waited = std::thread::scope(|scope| {
-        let second = scope.spawn(|| of_one_insert(engine));
+        let (ready, begins) = mpsc::channel();
+        let second = scope.spawn(move || of_one_insert(engine, || ready.send(()).expect("the first listens")));
+        begins.recv().expect("the second comes to its transaction");
         std::thread::sleep(Duration::from_millis(60));
         first.commit().unwrap();
         second.join().unwrap()
@@ -24,12 +27,14 @@ pub fn tells_what_a_writer_waits_on(engine: &impl KeyEngine, sync: bool) {
 /// Waits of a thread that writes one record alone: for locks, for the disk, and for writes of pages.
 pub fn waits_of_a_writer(engine: &impl KeyEngine) -> [u64; 3] {
     engine.new_records().unwrap().create(&[&ITEMS]).unwrap();
-    std::thread::scope(|scope| counts(scope.spawn(|| of_one_insert(engine)).join().unwrap()))
+    std::thread::scope(|scope| counts(scope.spawn(|| of_one_insert(engine, || ())).join().unwrap()))
 }
 
-fn of_one_insert(engine: &impl KeyEngine) -> [WaitTime; Wait::ALL.len()] {
+/// Waits of this thread for one insert; `begins` is called just before the transaction.
+fn of_one_insert(engine: &impl KeyEngine, begins: impl FnOnce()) -> [WaitTime; Wait::ALL.len()] {
     let mut records = engine.new_records().unwrap();
     meter_this_thread().expect("Linux tells the times of threads");
+    begins();
     records.begin(Access::Write).unwrap();
     records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
     records.commit().unwrap();
