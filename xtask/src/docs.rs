@@ -107,5 +107,6 @@ fn domain(column: ColumnType) -> String {
         ColumnType::Timestamp => "timestamp".to_owned(),
         ColumnType::Text(width) => format!("text({width})"),
         ColumnType::Lob(width) => format!("bytes({width})"),
+        ColumnType::Real => "real".to_owned(),
     }
 }

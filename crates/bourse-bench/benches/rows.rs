@@ -83,6 +83,7 @@ fn ours(
         count: None,
         timed: TimedOperations::Batched,
         open_loop: None,
+        statements: false,
     };
     let is_load = workload == "bulk-load";
     let timing = if is_load { Timing { measure_ns: None, ..timing } } else { timing };
