@@ -26,7 +26,6 @@ mod fuzz;
 mod isolation;
 mod level;
 mod links;
-mod runner;
 mod scaling;
 mod site;
 mod size;
@@ -42,7 +41,7 @@ fn main() -> ExitCode {
     let outcome =
         match task.as_str() {
             "ci" => skipped::with_list(ci),
-            "test" => skipped::with_list(|| runner::run(&[])),
+            "test" => skipped::with_list(|| tests(&[])),
             "full" => skipped::with_list(full),
             "features" => features::alone(&root()),
             "differential" => differential::compare(&root(), std::env::args().nth(2).as_deref()),
@@ -67,6 +66,9 @@ fn main() -> ExitCode {
     }
 }
 
+/// Features of the crates that hold bugs on purpose.
+const WITH_BUGS: &str = "bourse-acid/planted-bug,bourse-driver/planted-bug";
+
 /// The workspace's folder.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
@@ -75,7 +77,7 @@ fn root() -> PathBuf {
 fn ci() -> Result<(), String> {
     optional_component("fmt", &["fmt", "--all", "--check"])?;
     let lints = lints();
-    runner::run(&lints)?;
+    tests(&lints)?;
     // Compiled for their lints; no test runs them.
     cargo_with(&["test", "--workspace", "--no-run", "--benches"], &lints)?;
     features::least(&lints)?;
@@ -93,6 +95,23 @@ fn lints() -> Vec<(&'static str, &'static str)> {
     } else {
         Vec::new()
     }
+}
+
+fn tests(environment: &[(&str, &str)]) -> Result<(), String> {
+    for name in ["BOURSE_FLAT_IN", "BOURSE_GOLDEN"] {
+        match std::env::var(name) {
+            Ok(folder) => println!("xtask: {name} is {folder}"),
+            Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
+        }
+    }
+    // Tests in parallel: four for each core, since most of the long ones wait, for a round's time or for another process.
+    let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = threads.to_string();
+    let all = [environment, &[("RUST_TEST_THREADS", threads.as_str())]].concat();
+    cargo_with(&["test", "--workspace", "--no-fail-fast"], &all)?;
+    // A separate run, so that no other test meets a build with bugs. --workspace, since a choice of packages would have
+    // other features, and compile their dependencies once more.
+    cargo_with(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS], environment)
 }
 
 /// Packages each crate, without building the package: crates of Bourse are not published, so a build would find none of
@@ -178,17 +197,15 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 
 fn cargo_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     step(&format!("cargo {}", arguments.join(" ")), || {
-        let status = cargo_command(arguments, environment).status();
-        let status = status.map_err(|error| format!("cargo could not be started: {error}"))?;
+        let status = Command::new(env!("CARGO"))
+            .args(arguments)
+            .env(skipped::VARIABLE, skipped::file())
+            .envs(environment.iter().copied())
+            .current_dir(root())
+            .status()
+            .map_err(|error| format!("cargo could not be started: {error}"))?;
         if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" "))) }
     })
-}
-
-/// Cargo in the workspace; tests list their skips.
-fn cargo_command(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(arguments).env(skipped::VARIABLE, skipped::file()).envs(environment.iter().copied()).current_dir(root());
-    cargo
 }
 
 fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {

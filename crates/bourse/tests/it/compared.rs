@@ -390,11 +390,17 @@ fn a_comparison_ends_when_it_is_decided() {
     arguments.extend(["--fail-above", "5%", "--json"]);
     let ended = output(folder.path(), &arguments);
     let (said, noted) = (text(&ended.stdout), text(&ended.stderr));
-    assert_eq!(ended.status.code(), Some(4), "{said}{noted}");
-    assert!(noted.contains("decided after 9 of at most 12 pairs: slower, beyond the tolerance"), "{noted}");
     let json: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
     let compared = &json["comparisons"][0];
-    assert_eq!((&compared["until_decided"], &compared["disturbance"][0]["rounds"]), (&true.into(), &9.into()));
+    assert_eq!(compared["until_decided"], true);
+    // Where other tests take most of the processors, no verdict is given.
+    if compared["verdict"] == "withheld" {
+        assert_eq!(ended.status.code(), Some(6), "{said}{noted}");
+    } else {
+        assert_eq!(ended.status.code(), Some(4), "{said}{noted}");
+        assert!(noted.contains("decided after 9 of at most 12 pairs: slower, beyond the tolerance"), "{noted}");
+        assert_eq!(compared["disturbance"][0]["rounds"], 9);
+    }
     assert!(
         compared["metrics"].as_array().expect("metrics").iter().skip(1).all(|it| it["verdict"].is_null()),
         "{compared}"
