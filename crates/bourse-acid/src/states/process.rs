@@ -136,9 +136,9 @@ pub(super) fn tell(value: &impl serde::Serialize) -> Result<(), AcidError> {
 }
 
 /// Result of opening a database by an opener of engines.
-pub(super) fn looked(engine: Result<Box<dyn bourse_engine::Engine>, AcidError>, seed: u64) -> WorkEvent {
+pub(super) fn looked(engine: &Result<Box<dyn bourse_engine::Engine>, AcidError>, seed: u64) -> WorkEvent {
     match engine {
-        Ok(engine) => look(&*engine, seed),
+        Ok(engine) => look(&**engine, seed),
         Err(error) => WorkEvent::Unreadable(error.to_string()),
     }
 }

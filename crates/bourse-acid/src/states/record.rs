@@ -82,15 +82,23 @@ impl RecordedWork {
             }
             Ok(engine)
         };
-        let look = |folder: &Path| looked(opened(&self.folder.join(folder)), self.seed);
+        let look = |folder: &Path| looked(&opened(&self.folder.join(folder)), self.seed);
         match self.work {
             ChildWork::Fill => self.fill(&*opened(&self.folder)?),
             ChildWork::Look => recover_states(&|name| Ok(look(name))),
             ChildWork::Recoveries(count) => {
                 let recorder = recorder()?;
-                (1..=count).try_for_each(|number| match look(Path::new(&number.to_string())) {
-                    WorkEvent::Found { .. } => recorder.acknowledge(number).map_err(recording_error),
-                    _ => Ok(()),
+                (1..=count).try_for_each(|number| {
+                    let engine = opened(&self.folder.join(number.to_string()));
+                    if matches!(looked(&engine, self.seed), WorkEvent::Found { .. }) {
+                        recorder.acknowledge(number).map_err(recording_error)?;
+                    }
+                    // A server that is killed may leave the first part of a record before those of the next; one that could not
+                    // be started has ended by itself.
+                    if let Ok(engine) = engine {
+                        drop(stopped(&*engine));
+                    }
+                    Ok(())
                 })
             }
             ChildWork::Activity => {

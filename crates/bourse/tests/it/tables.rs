@@ -43,7 +43,7 @@ fn a_run_is_written_as_tables_in_each_format() {
         let names = std::fs::read_dir(folder.join(format)).unwrap().map(|it| it.unwrap().file_name());
         let names: Vec<_> = names.map(|it| it.into_string().unwrap()).collect();
         // A list of the tables is included.
-        assert!(names.len() == 26 && names.contains(&format!("series.{format}")), "{names:?}");
+        assert!(names.len() == 27 && names.contains(&format!("series.{format}")), "{names:?}");
     }
     let cases = std::fs::read_to_string(folder.join("ndjson/cases.ndjson")).unwrap();
     let case: serde_json::Value = serde_json::from_str(&cases).unwrap();
