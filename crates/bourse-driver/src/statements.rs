@@ -3,12 +3,12 @@
 use crate::{Clock as _, Nanos, RealClock};
 use bourse_engine::{
     Access, Checkpoint, Connection, EachFound, EachRow, EachToLoad, Engine, EngineError, Isolation, Params, Routine,
-    Session, Setting, Sql, StatementWork, Value, forward_session,
+    Session, Setting, Sql, StatementWork, Value, forward_session, locked,
 };
 use bourse_record::{Counts, OperationSpec, StatementFigures};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Statements whose plans are read after a round: those with the most time.
 const PLANNED: usize = 20;
@@ -37,6 +37,14 @@ struct StatementCalls {
     work: Option<StatementWork>,
 }
 
+impl StatementCalls {
+    fn add_work(&mut self, work: Option<StatementWork>) {
+        if let Some(work) = work {
+            self.work = Some(self.work.unwrap_or_default().plus(work));
+        }
+    }
+}
+
 /// Figures of the statements of a user's session, or of all together.
 #[derive(Debug, Default)]
 pub(crate) struct StatementMeter {
@@ -56,14 +64,12 @@ impl StatementMeter {
 
     /// Counts the calls since the last operation for this one, or drops them if it is not counted.
     pub(crate) fn ended(&mut self, operation: usize, is_counted: bool) {
-        for call in lock(&self.calls).drain(..).filter(|_| is_counted) {
+        for call in locked(&self.calls).drain(..).filter(|_| is_counted) {
             let of = self.counted.entry((operation, call.statement)).or_default();
             of.times.record_many(call.ns / call.runs.max(1), call.runs);
             of.failed += u64::from(call.failed);
             of.rows += call.rows;
-            if let Some(work) = call.work {
-                of.work = Some(of.work.unwrap_or_default().plus(work));
-            }
+            of.add_work(call.work);
         }
     }
 
@@ -74,10 +80,7 @@ impl StatementMeter {
             of.times.add(&calls.times);
             of.failed += calls.failed;
             of.rows += calls.rows;
-            of.work = match (of.work, calls.work) {
-                (Some(one), Some(other)) => Some(one.plus(other)),
-                (one, other) => one.or(other),
-            };
+            of.add_work(calls.work);
         }
     }
 
@@ -95,11 +98,8 @@ impl StatementMeter {
         let mut figures: Vec<_> = figures.collect();
         figures.sort_by(|a, b| b.total_ns().total_cmp(&a.total_ns()).then_with(|| a.statement.cmp(&b.statement)));
         if let Ok(mut session) = engine.session() {
-            for of in figures
-                .iter_mut()
-                .filter(|of| ![BEGIN, COMMIT, ROLLBACK].contains(&of.statement.as_str()))
-                .take(PLANNED)
-            {
+            let planned = figures.iter_mut().filter(|of| ![BEGIN, COMMIT, ROLLBACK].contains(&of.statement.as_str()));
+            for of in planned.take(PLANNED) {
                 // Without a plan where the engine shows none of this statement.
                 of.plan = session.plan(&of.statement).unwrap_or_default();
             }
@@ -114,10 +114,6 @@ impl StatementMeter {
 const BEGIN: &str = "BEGIN";
 const COMMIT: &str = "COMMIT";
 const ROLLBACK: &str = "ROLLBACK";
-
-fn lock(calls: &Calls) -> MutexGuard<'_, Vec<Call>> {
-    calls.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A session that times each call.
 struct MeteredSession {
@@ -140,7 +136,7 @@ impl MeteredSession {
         let ns = self.clock.now() - from;
         let work = sql.and_then(|sql| self.inner.statement_work(sql));
         let failed = done.is_err();
-        lock(&self.calls).push(Call { statement: statement.into(), runs, ns, rows, failed, work });
+        locked(&self.calls).push(Call { statement: statement.into(), runs, ns, rows, failed, work });
         done
     }
 

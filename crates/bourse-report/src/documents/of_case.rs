@@ -177,7 +177,10 @@ pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<SheetPart> {
 
 /// Statements with most time, with hints.
 pub(crate) fn dearest_statements(view: &CaseView<'_>) -> Vec<SheetPart> {
-    let all = crate::view::statements(&view.case.rounds);
+    dearest(view, &crate::view::statements(&view.case.rounds))
+}
+
+fn dearest(view: &CaseView<'_>, all: &[StatementFigures]) -> Vec<SheetPart> {
     let dearest = &all[..all.len().min(tables::DEAREST)];
     if dearest.is_empty() {
         return Vec::new();
@@ -186,17 +189,17 @@ pub(crate) fn dearest_statements(view: &CaseView<'_>) -> Vec<SheetPart> {
         let words = |hint: String| format!("{} {hint} ({})", of.operation, tables::short(&of.statement));
         crate::view::hints(of).into_iter().map(move |hint| (0, Remark::new(Tone::Doubtful, words(hint))))
     });
-    vec![SheetPart::Table(tables::statements(view, &all, dearest)), SheetPart::List(hints.collect())]
+    vec![SheetPart::Table(tables::statements(view, all, dearest)), SheetPart::List(hints.collect())]
 }
 
 /// Statements with most time, their texts and plans, and the others.
 fn statements(view: &CaseView<'_>) -> Vec<SheetPart> {
     let all = crate::view::statements(&view.case.rounds);
-    let (dearest, others) = all.split_at(all.len().min(tables::DEAREST));
-    let mut parts = dearest_statements(view);
-    if dearest.is_empty() {
+    let mut parts = dearest(view, &all);
+    if parts.is_empty() {
         return parts;
     }
+    let (dearest, others) = all.split_at(all.len().min(tables::DEAREST));
     let with_plan = |of: &StatementFigures| {
         let plan: Vec<String> = of.plan.iter().map(|step| format!("    {step}")).collect();
         [format!("{}: {}", of.operation, of.statement)].into_iter().chain(plan).collect::<Vec<_>>()

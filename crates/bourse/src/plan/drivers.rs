@@ -82,6 +82,11 @@ impl Drivers {
         self.processes > 1 && self.process().is_none()
     }
 
+    /// Whether several processes, or drivers elsewhere, have the users of a round.
+    pub(crate) fn are_several(&self) -> bool {
+        self.processes > 1 || self.coordinate.is_some()
+    }
+
     /// Whether the database is held by another process of the same run.
     pub(crate) fn joins_another(&self) -> bool {
         self.driver().is_some_and(|driver| driver.number() > 1)

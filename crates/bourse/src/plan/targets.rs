@@ -97,8 +97,7 @@ pub(crate) fn check(target: &str, of: &Requirements<'_>) -> Result<(), Failure> 
     if !(of.has_model && matches!(engine.location(), Location::Nowhere)) {
         engines::needs(target, engine.as_ref(), of.needs)?;
     }
-    let shares = *processes > 1 || coordinate.is_some();
-    if !shares || engine.capabilities().processes {
+    if !of.drivers.are_several() || engine.capabilities().processes {
         return match coordinate {
             Some(coordinate) => place(&coordinate.place).map(|_| ()),
             None => Ok(()),

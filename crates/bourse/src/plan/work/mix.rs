@@ -55,7 +55,7 @@ impl JobWork for MixRound {
     }
 
     fn is_shared(&self) -> Result<bool, Failure> {
-        Ok(self.drivers.processes > 1 || self.drivers.coordinate.is_some())
+        Ok(self.drivers.are_several())
     }
 
     fn has_rate(&self) -> bool {
