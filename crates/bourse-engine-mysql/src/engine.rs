@@ -258,7 +258,7 @@ fn snapshot(engine: &MysqlEngine) -> Result<Box<dyn Snapshot>, EngineError> {
 
 fn side_database(engine: &MysqlEngine, side: String) -> Result<SideDatabase, EngineError> {
     let connector = engine.reach(|connector| Ok(connector.clone()))?;
-    ownership::refuse_side(&mut connector.connect(None)?, &side)?;
+    ownership::prepare_side(&mut connector.connect(None)?, &side)?;
     let engine = MysqlEngine::new(engine.target().with_database(&side), OnceLock::new());
     let remove = move || ownership::drop_made(&mut connector.connect(None)?, &side);
     Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })

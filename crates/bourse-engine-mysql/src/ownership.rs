@@ -4,7 +4,7 @@
 //! `information_schema.tables`; a copy of it or a renamed table has the comment too, with a name that is not its own. A
 //! database is replaced only if it contains nothing but such tables. Objects that the account may not see cannot be checked;
 //! but no database is ever dropped except the side databases, which a loader created itself ([`create_side`],
-//! [`refuse_side`]).
+//! [`prepare_side`]).
 
 use crate::connect::facts;
 use crate::error::error;
@@ -180,18 +180,24 @@ pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineE
     )))
 }
 
-/// Refuses a name for a side database if a database of that name exists that no loader created.
+/// Prepares a name for a side database: refuses it if a database of that name exists that no loader created. A server on
+/// which a load is made in place gets the database with its mark here, so that a killed load leaves none without it.
 ///
 /// # Errors
-/// The refusal, or the server's.
-pub(crate) fn refuse_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
-    if !is_there(connection, side)? {
+/// The refusal, the lack of the right to make one, or the server's.
+pub(crate) fn prepare_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+    if is_there(connection, side)? {
+        let is_made = is_side(connection, side)? || !marked_tables(connection, side)?.is_empty();
+        if is_made && foreign(connection, side)?.is_none() {
+            return Ok(());
+        }
+        return Err(refusal(format!("a database `{side}` is there that Bourse did not make")));
+    }
+    if facts(connection).moves_tables {
         return Ok(());
     }
-    if foreign(connection, side)?.is_none() && !marked_tables(connection, side)?.is_empty() {
-        return Ok(());
-    }
-    Err(refusal(format!("a database `{side}` is there that Bourse did not make")))
+    create_side(connection, side)
+        .map_err(|e| EngineError::unsupported(format!("`{side}` cannot be made: {}", e.message())))
 }
 
 /// Drops a database that a loader created, or that contained only a loader's tables; refuses one that contains others

@@ -131,14 +131,10 @@ pub struct Case {
 }
 
 /// Figures of earlier runs of a case: what changes from run to run is not in the interval of one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EarlierRuns {
-    /// Number of runs.
-    pub runs: u32,
-    /// Lowest of their figures, in the case's unit.
-    pub lowest: f64,
-    /// Highest of their figures.
-    pub highest: f64,
+    /// Figure of each run in the case's unit, newest first.
+    pub figures: Vec<f64>,
 }
 
 /// A search for the highest rate within all response limits.

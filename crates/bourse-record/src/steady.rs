@@ -195,7 +195,7 @@ fn long_enough(seconds: f64) -> u64 {
 /// Description of a change with its interval.
 fn words(change: MeanChange, at: &dyn Fn(f64) -> String) -> String {
     let percent = |part: f64| format!("{:+.1} %", 100.0 * part);
-    let size = percent(change.by);
+    let size = format!("{} of the mean", percent(change.by));
     let shape = match change.shape {
         Shape::Trend => format!("trend of {size}"),
         Shape::Step { at: place } => format!("step of {size} after {}", at(place)),

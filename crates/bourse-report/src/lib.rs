@@ -7,7 +7,7 @@
 //! ```text
 //!   3,107 transactions/s ± 2.4 %   durable   312.4 TR/s
 //!   sqlite:tpce.db?journal=wal&sync=full · sqlite 3.54.1
-//!   steady state: undetermined: throughput: trend of +3.1 % (95 % interval -8.4 % to +14.6 %)
+//!   steady state: undetermined: throughput: trend of +3.1 % of the mean (95 % interval -8.4 % to +14.6 %)
 //!   bottleneck: one CPU core; 1.05 of 2 cores busy; only more concurrent users or writers can use more
 //!   what a customer waits at 70 % of the customers' rate (1,974/s without the market's, one stream of arrivals): p50 310 µs, p99 4.20 ms
 //!

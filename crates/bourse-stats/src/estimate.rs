@@ -38,6 +38,26 @@ impl Interval {
     }
 }
 
+/// Interval that a further value of the same distribution is in with probability [`LEVEL`]: Student's prediction interval of
+/// the logarithms (Hahn and Meeker, Statistical Intervals, 4.7). `None` unless there are three values or more, all above 0.
+///
+/// ```
+/// let next = bourse_stats::prediction(&[7_341.0, 6_391.0, 6_008.0, 6_745.0, 6_623.0]).unwrap();
+/// assert!(next.low < 6_008.0 && next.high > 7_341.0);
+/// assert!(bourse_stats::prediction(&[7_341.0, 6_391.0]).is_none());
+/// ```
+pub fn prediction(values: &[f64]) -> Option<Interval> {
+    const FEWEST: usize = 3;
+    if values.len() < FEWEST || values.iter().any(|it| *it <= 0.0) {
+        return None;
+    }
+    let count = values.len() as f64;
+    let mean = values.iter().map(|it| it.ln()).sum::<f64>() / count;
+    let variance = values.iter().map(|it| (it.ln() - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let half = crate::batch::student(count - 1.0, LEVEL) * (variance * (1.0 + 1.0 / count)).sqrt();
+    Some(Interval { low: mean - half, high: mean + half, level: LEVEL }.map(f64::exp))
+}
+
 /// Estimate of a figure with its interval.
 ///
 /// ```
@@ -108,5 +128,22 @@ mod tests {
         assert_eq!(quantile(&[10.0, 20.0], 0.25), Some(12.5));
         assert_eq!(quantile(&[7.0], 0.9), Some(7.0));
         assert_eq!(quantile(&[], 0.5), None);
+    }
+    #[test]
+    fn a_prediction_holds_the_next_value_as_often_as_it_says() {
+        let mut random = crate::SplitMix::new(5);
+        for count in [3, 4, 5, 10] {
+            const TRIES: u32 = 20_000;
+            let held: u32 = (0..TRIES)
+                .map(|_| {
+                    let mut next = || 1_000.0 * (0.07 * random.normal()).exp();
+                    let values: Vec<f64> = (0..count).map(|_| next()).collect();
+                    u32::from(prediction(&values).expect("there are enough").holds(next()))
+                })
+                .sum();
+            let share = f64::from(held) / f64::from(TRIES);
+            assert!((0.94..0.96).contains(&share), "{count} values: {share}");
+        }
+        assert!(prediction(&[1.0, 2.0]).is_none() && prediction(&[1.0, 2.0, 0.0]).is_none());
     }
 }

@@ -38,7 +38,7 @@ pub mod steady;
 pub mod stopping;
 mod table;
 
-pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, quantile};
+pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, prediction, quantile};
 pub use groups::grouped;
 pub use random::SplitMix;
 pub use rank_sum::ratio_of_groups;

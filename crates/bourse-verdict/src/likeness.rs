@@ -57,12 +57,8 @@ pub fn earlier_runs(run: &RunFile, case: &Case, earlier: &[RunFile]) -> Option<E
     let alike = cases.filter(|it| {
         it.case.engine.version == case.engine.version && Likeness::of(it.case, &it.file.provenance.machine) == wanted
     });
-    let of = |figure: f64| EarlierRuns { runs: 1, lowest: figure, highest: figure };
-    alike.filter_map(|it| it.valid_figure().map(of)).reduce(|one, other| EarlierRuns {
-        runs: one.runs.saturating_add(1),
-        lowest: one.lowest.min(other.lowest),
-        highest: one.highest.max(other.highest),
-    })
+    let figures: Vec<f64> = alike.filter_map(|it| it.valid_figure()).collect();
+    (!figures.is_empty()).then_some(EarlierRuns { figures })
 }
 
 /// Sentence about two values of one name that differ.

@@ -13,7 +13,7 @@ use crate::error::error;
 use crate::hold::hold;
 use crate::link::Link;
 use crate::loader::MysqlLoader;
-use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};
+use crate::ownership::{drop_made, exists, foreign, leftovers, prepare_side};
 use crate::status::{ServerStatus, counters};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
@@ -312,7 +312,7 @@ impl Engine for ClusterEngine {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let side = format!("{}_bourse_{name}", nodes.database());
         let connect = move || nodes.reach(0, |connector| connector.connect(None)).map(|(_, connection)| connection);
-        refuse_side(&mut connect()?, &side)?;
+        prepare_side(&mut connect()?, &side)?;
         let engine = Self::new(self.target.with_database(&side));
         let remove = move || drop_made(&mut connect()?, &side);
         Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })

@@ -135,7 +135,7 @@ pub(super) fn headline(view: &CaseView<'_>, verdict: &CaseVerdict) -> Vec<SheetP
     let said = verdict.verdict();
     let mut parts = vec![SheetPart::Answer(figure(view)), SheetPart::at(LinePlace::Target, Tone::Plain, on(view))];
     parts.extend(view.spread().map(|spread| SheetPart::at(LinePlace::Beside, Tone::Plain, spread)));
-    parts.extend(view.earlier_runs().map(|earlier| SheetPart::at(LinePlace::Beside, Tone::Plain, earlier)));
+    parts.extend(view.runs_here().map(|runs| SheetPart::at(LinePlace::Beside, Tone::Plain, runs)));
     let place = LinePlace::Verdict;
     parts.push(SheetPart::Line(SheetLine {
         place,

@@ -64,7 +64,7 @@ impl Page {
     fn single(&mut self, view: &CaseView<'_>, told: &CaseVerdict) {
         self.answer(&documents::figure(view));
         self.paragraph_indented(Tone::Plain, &documents::on(view));
-        if let Some(spread) = view.spread() {
+        for spread in [view.spread(), view.runs_here()].into_iter().flatten() {
             self.paragraph_indented(Tone::Plain, &spread);
         }
         if let Some(searched) = view.searched() {

@@ -143,10 +143,10 @@ fn earlier_runs_of_the_same_case_and_build_are_named() {
     let earlier = [fixture::normal(), fixture::void(), other_build, faster, other_users];
     let found = bourse_verdict::likeness::earlier_runs(&run, &run.cases[0], &earlier[..1]);
     run.cases[0].earlier = found;
-    assert!(terminal(&run, 120, false).contains("\n  1 earlier run here: 1,000\n"), "{}", terminal(&run, 120, false));
+    assert!(terminal(&run, 120, false).contains("\n  2 runs here: 1,000\n"), "{}", terminal(&run, 120, false));
     run.cases[0].earlier = bourse_verdict::likeness::earlier_runs(&run, &run.cases[0], &earlier);
     for text in [terminal(&run, 120, false), markdown(&run), html(&run)] {
-        assert!(text.contains("2 earlier runs here: 1,000 to 1,500"), "{text}");
+        assert!(text.contains("3 runs here: 1,000 to 1,500; 95 % of further runs from "), "{text}");
     }
     assert_eq!(bourse_verdict::likeness::earlier_runs(&run, &run.cases[0], &earlier[4..]), None);
 }

@@ -2,8 +2,8 @@ use super::cost::{Cost, cost};
 use super::{FigureValidity, OperationView, Remark, limits, validity, waits};
 use crate::units;
 use bourse_record::{
-    Arrivals, Build, Case, Check, CheckStatus, Conditions, EarlierRuns, Estimate, FEWEST_ROUNDS, Machine, Outcome,
-    PhaseKind, Round, RunFile, ServerUse, SharedRound, Steadiness, WorkloadKind,
+    Arrivals, Build, Case, Check, CheckStatus, Conditions, Estimate, FEWEST_ROUNDS, Machine, Outcome, PhaseKind, Round,
+    RunFile, ServerUse, SharedRound, Steadiness, WorkloadKind,
 };
 use bourse_stats::center;
 use std::collections::BTreeSet;
@@ -176,15 +176,22 @@ impl<'a> CaseView<'a> {
         Some(format!("over {}, from {low} to {high}; {sure}", units::counted(rounds as u64, "round", "rounds")))
     }
 
-    /// Figures of earlier runs of the case, as `4 earlier runs here: 4,925 to 5,704`.
-    pub fn earlier_runs(&self) -> Option<String> {
-        let EarlierRuns { runs, lowest, highest } = self.case.earlier?;
-        let runs = units::counted(u64::from(runs), "earlier run", "earlier runs");
-        let figures = match lowest < highest {
-            true => format!("{} to {}", units::number(lowest), units::number(highest)),
-            false => units::number(lowest),
+    /// Figures of this run and earlier ones of the case, with the interval for a further run, as `5 runs here: 6,008 to 7,341;
+    /// 95 % of further runs from 5,260 to 8,290`. `None` of the first run.
+    pub fn runs_here(&self) -> Option<String> {
+        let earlier = &self.case.earlier.as_ref()?.figures;
+        let figures: Vec<f64> = self.valid_figure().into_iter().chain(earlier.iter().copied()).collect();
+        let (low, high) = figures.iter().fold((f64::MAX, 0.0), |(low, high), it| (it.min(low), it.max(high)));
+        let range = match low < high {
+            true => format!("{} to {}", units::number(low), units::number(high)),
+            false => units::number(low),
         };
-        Some(format!("{runs} here: {figures}"))
+        let runs = units::counted(figures.len() as u64, "run", "runs");
+        let of_next = bourse_stats::prediction(&figures).map(|next| {
+            let percent = 100.0 * next.level;
+            format!("; {percent:.0} % of further runs from {} to {}", units::number(next.low), units::number(next.high))
+        });
+        Some(format!("{runs} here: {range}{}", of_next.unwrap_or_default()))
     }
 
     /// The headline, if it counts.

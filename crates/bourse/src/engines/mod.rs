@@ -181,8 +181,14 @@ fn no_target(text: &str) -> Failure {
         .hint(examples);
     }
     let failure = Failure::usage(format!("unknown engine '{scheme}' in target '{text}'"));
-    match nearest(scheme, schemes()) {
+    let is_server = rest.starts_with("//");
+    let servers = kinds().filter(|kind| kind.example.contains("://")).map(|kind| kind.scheme);
+    let near = if is_server { nearest(scheme, servers) } else { nearest(scheme, schemes()) };
+    match near {
         Some(near) => failure.hint(format!("did you mean '{near}:{rest}'?")),
+        None if is_server => failure.hint(format!(
+            "a server with the protocol of another is named by that: 'mysql:{rest}', as of TiDB, or 'postgres:{rest}', as of CockroachDB"
+        )),
         None => failure,
     }
     .hint(examples)

@@ -42,6 +42,7 @@ fn targets_that_are_none() {
     }
     refused(&["micro", "run", "point-read", "sqlite::memory:?shared_cache=on&journal=wal"], &["journal=wal"]);
     refused(&["tpce", "run", "oracle:x"], &["unknown engine 'oracle' in target 'oracle:x'", "sqlite:PATH"]);
+    refused(&["tpce", "run", "tidb://root@h/d"], &["unknown engine 'tidb'", "'mysql://root@h/d', as of TiDB"]);
     refused(&["tpce", "run", "sqlte:x.db"], &["unknown engine 'sqlte'", "did you mean 'sqlite:x.db'?"]);
     refused(&["tpce", "run", ":memory:"], &["invalid target ':memory:'", "did you mean 'sqlite::memory:'?"]);
     refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
