@@ -34,14 +34,14 @@ mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let outcome =
         match task.as_str() {
             "ci" => skipped::with_list(ci),
-            "test" => skipped::with_list(|| tests(&[])),
+            "test" => skipped::with_list(|| tests(&[]).and_then(|()| cargo(&WITH_BUGS))),
             "full" => skipped::with_list(full),
             "features" => features::alone(&root()),
             "differential" => differential::compare(&root(), std::env::args().nth(2).as_deref()),
@@ -66,8 +66,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Features of the crates that hold bugs on purpose.
-const WITH_BUGS: &str = "bourse-acid/planted-bug,bourse-driver/planted-bug";
+/// Arguments of the tests with bugs on purpose. --workspace, since a choice of packages would have other features, and compile
+/// their dependencies once more.
+const WITH_BUGS: [&str; 6] =
+    ["test", "--workspace", "--test", "planted", "--features", "bourse-acid/planted-bug,bourse-driver/planted-bug"];
 
 /// The workspace's folder.
 fn root() -> PathBuf {
@@ -77,15 +79,30 @@ fn root() -> PathBuf {
 fn ci() -> Result<(), String> {
     optional_component("fmt", &["fmt", "--all", "--check"])?;
     let lints = lints();
-    tests(&lints)?;
-    // Compiled for their lints; no test runs them.
-    cargo_with(&["test", "--workspace", "--no-run", "--benches"], &lints)?;
+    cargo_with(&["test", "--workspace", "--no-run"], &lints)?;
+    std::thread::scope(|scope| {
+        let compiled = scope.spawn(|| compile_beside_tests(&lints));
+        let tested = tests(&lints);
+        tested.and(compiled.join().expect("a failure is returned"))
+    })?;
+    // A separate run, so that no other test meets a build with bugs.
+    cargo_with(&WITH_BUGS, &lints)?;
     features::least(&lints)?;
-    cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     step("docs", || docs::check(&root()))?;
     step("cargo package", packaged)?;
     step("tidy", || tidy::tidy(&root()))?;
     step("size", || size::sources(&root()))
+}
+
+/// Compiles what the tests do not need: documentation, benchmarks for their lints, the tests with bugs. At the lowest priority, since
+/// tests leave processors idle while they wait, but must not wait for this.
+fn compile_beside_tests(lints: &[(&str, &str)]) -> Result<(), String> {
+    // One cargo at a time compiles: the tests' finds within this time that it need not.
+    std::thread::sleep(Duration::from_secs(10));
+    let low = |arguments: &[&str], environment| run(low_priority(), arguments, environment);
+    low(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    low(&["test", "--workspace", "--no-run", "--benches", "--quiet"], lints)?;
+    low(&[&WITH_BUGS[..], &["--no-run", "--quiet"]].concat(), lints)
 }
 
 /// Environment in which Clippy compiles the workspace, as `cargo clippy` sets it: its lints cost no compilation of their own.
@@ -108,10 +125,7 @@ fn tests(environment: &[(&str, &str)]) -> Result<(), String> {
     let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = threads.to_string();
     let all = [environment, &[("RUST_TEST_THREADS", threads.as_str())]].concat();
-    cargo_with(&["test", "--workspace", "--no-fail-fast"], &all)?;
-    // A separate run, so that no other test meets a build with bugs. --workspace, since a choice of packages would have
-    // other features, and compile their dependencies once more.
-    cargo_with(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS], environment)
+    cargo_with(&["test", "--workspace", "--no-fail-fast"], &all)
 }
 
 /// Packages each crate, without building the package: crates of Bourse are not published, so a build would find none of
@@ -196,14 +210,25 @@ fn cargo(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn cargo_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    run(Command::new(env!("CARGO")), arguments, environment)
+}
+
+/// Cargo at the lowest priority, where the system has a program for that.
+fn low_priority() -> Command {
+    if !cfg!(unix) {
+        return Command::new(env!("CARGO"));
+    }
+    let mut nice = Command::new("nice");
+    nice.args(["-n", "19", env!("CARGO")]);
+    nice
+}
+
+/// Runs a command of cargo; tests list their skips.
+fn run(mut cargo: Command, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     step(&format!("cargo {}", arguments.join(" ")), || {
-        let status = Command::new(env!("CARGO"))
-            .args(arguments)
-            .env(skipped::VARIABLE, skipped::file())
-            .envs(environment.iter().copied())
-            .current_dir(root())
-            .status()
-            .map_err(|error| format!("cargo could not be started: {error}"))?;
+        let cargo = cargo.args(arguments).env(skipped::VARIABLE, skipped::file()).envs(environment.iter().copied());
+        let status = cargo.current_dir(root()).status();
+        let status = status.map_err(|error| format!("cargo could not be started: {error}"))?;
         if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" "))) }
     })
 }
