@@ -12,7 +12,7 @@
 //! interface), `format` (the files of a database), `reading` (read-only use), `shared_connection` (a connection that
 //! outlives its session), `waits` and `queue` (lock waits), `counting` (disk operations), `memvfs` (files in memory),
 //! `power` (states that a power loss leaves, opened), `vfs` (common parts of these three), `snapshot` (copies that rounds
-//! are restored from), `describe` (description of the database), `kind` (registration), `error` (codes).
+//! are restored from), `replaced` (databases of other programs: copied, read, masked), `describe` (description of the database), `kind` (registration), `error` (codes).
 
 #[cfg(loaded)]
 mod berkeley;
@@ -66,5 +66,7 @@ pub use options::{
     Threading,
 };
 #[cfg(not(any(lean, loaded)))]
-pub use replaced::{StoredDatabase, StoredObject, StoredTable, StoredValue, replace_values, stored_values};
+pub use replaced::{
+    StoredDatabase, StoredObject, StoredTable, StoredValue, copy_database, replace_values, stored_values, try_statement,
+};
 pub use target::{SqlitePlace, SqliteTarget};

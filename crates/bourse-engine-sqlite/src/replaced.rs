@@ -1,12 +1,17 @@
-//! Any database in a file, read whole; its values replaced by others, for copies that are passed on without what they hold.
+//! Any database in a file: copied while others use it, read whole, its values replaced by others, for copies that are passed on
+//! without what they hold.
 
 use crate::connection::SqliteConnection;
 use crate::ffi::SqliteLibrary;
 use crate::options::SqliteOptions;
+use crate::snapshot::copy_pages;
 use crate::source::SqliteSource;
 use crate::statement::SqliteStatement;
-use bourse_engine::{EngineError, Row, RowExt as _, Value};
+use bourse_engine::{EngineError, ErrorKind, Row, RowExt as _, Value, path_with_suffix};
+use std::io::Read as _;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 /// A value of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +62,8 @@ pub struct StoredObject {
     pub name: String,
     /// Statement that makes it.
     pub sql: String,
+    /// Table that it belongs to; of a table or a view its own name.
+    pub table: String,
     /// Whether it is a virtual table.
     pub is_virtual: bool,
     without_rowid: bool,
@@ -69,8 +76,8 @@ pub struct StoredTable {
     name: String,
     /// Names of its stored columns, quoted.
     columns: Vec<String>,
-    /// Whether the table has a rowid that is not one of its columns.
-    has_row_numbers: bool,
+    /// Name of the rowid, if the table has one that is not one of its columns.
+    row_number: Option<&'static str>,
 }
 
 impl StoredTable {
@@ -79,9 +86,14 @@ impl StoredTable {
         &self.name
     }
 
+    /// Name of the rowid, if the table has one that is not one of its columns and has a name that no column has.
+    pub fn row_number(&self) -> Option<&'static str> {
+        self.row_number
+    }
+
     /// Names of its values, quoted: row numbers, unless a column has them, and stored columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
-        self.has_row_numbers.then_some("rowid").into_iter().chain(self.columns.iter().map(String::as_str))
+        self.row_number.into_iter().chain(self.columns.iter().map(String::as_str))
     }
 
     /// Query for these values of all rows.
@@ -139,6 +151,61 @@ impl StoredDatabase {
     }
 }
 
+/// Copies a database that other processes may read and write meanwhile into a new file, by SQLite's backup interface: one committed
+/// state, with what a write-ahead log has of it. The database and its logs are only read.
+///
+/// # Errors
+/// SQLite's and the system's; [`ErrorKind::Conflict`] if the database is locked for longer than `patience`.
+pub fn copy_database(from: &Path, to: &Path, patience: Duration) -> Result<(), EngineError> {
+    const ATTEMPTS: u32 = 5;
+    let options = SqliteOptions { busy_timeout: patience, ..SqliteOptions::FILE };
+    let open = |source: &SqliteSource| SqliteConnection::open(source, &options, &Default::default());
+    let failed = |error: io::Error| EngineError::new(ErrorKind::Other, error.to_string());
+    let log = path_with_suffix(from, "-wal");
+    for _ in 0..ATTEMPTS {
+        let before = file_state(from).map_err(failed)?;
+        // SQLite would make a log that was removed anew, and leave it there: such a file is read without one and without locks, and
+        // again if it was changed meanwhile.
+        let is_at_rest = before.has_log && !log.exists();
+        let source = open(&SqliteSource::read_only(SqliteLibrary, from, is_at_rest)?)?;
+        if to.exists() {
+            fs::remove_file(to).map_err(failed)?;
+        }
+        copy_pages(&source, &open(&SqliteSource::file(SqliteLibrary, to, true)?)?)?;
+        if !is_at_rest || (file_state(from).map_err(failed)? == before && !log.exists()) {
+            return Ok(());
+        }
+    }
+    Err(EngineError::new(ErrorKind::Conflict, "another program changed it each time that it was copied"))
+}
+
+/// State of a file by which a change is noticed.
+#[derive(PartialEq, Eq)]
+struct FileState {
+    bytes: u64,
+    modified: SystemTime,
+    /// Whether the database has a write-ahead log while it is in use.
+    has_log: bool,
+}
+
+fn file_state(path: &Path) -> io::Result<FileState> {
+    let (mut file, mut header) = (fs::File::open(path)?, Vec::new());
+    file.by_ref().take(20).read_to_end(&mut header)?;
+    let found = file.metadata()?;
+    Ok(FileState { bytes: found.len(), modified: found.modified()?, has_log: header.get(18..) == Some(&[2, 2]) })
+}
+
+/// Executes a statement in a file that no other process has open, with foreign keys enforced, and undoes it.
+///
+/// # Errors
+/// SQLite's.
+pub fn try_statement(path: &Path, sql: &str) -> Result<(), EngineError> {
+    let connection = open(path)?;
+    connection.run("PRAGMA foreign_keys = ON; BEGIN")?;
+    // Closing the connection undoes it.
+    connection.run(sql)
+}
+
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -149,7 +216,7 @@ fn open(path: &Path) -> Result<SqliteConnection, EngineError> {
 }
 
 fn objects(connection: &SqliteConnection) -> Result<Vec<StoredObject>, EngineError> {
-    let listed = "SELECT s.type, s.name, s.sql, coalesce(l.type, '') = 'virtual', coalesce(l.wr, 0) \
+    let listed = "SELECT s.type, s.name, s.sql, s.tbl_name, coalesce(l.type, '') = 'virtual', coalesce(l.wr, 0) \
                   FROM sqlite_schema s LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name \
                   WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND coalesce(l.type, '') <> 'shadow' \
                   ORDER BY s.rowid";
@@ -161,8 +228,9 @@ fn objects(connection: &SqliteConnection) -> Result<Vec<StoredObject>, EngineErr
             kind: text(0),
             name: text(1),
             sql: text(2),
-            is_virtual: is(3),
-            without_rowid: is(4),
+            table: text(3),
+            is_virtual: is(4),
+            without_rowid: is(5),
         });
         Ok(())
     })?;
@@ -182,8 +250,11 @@ fn table(connection: &SqliteConnection, object: &StoredObject) -> Result<StoredT
         Ok(())
     })?;
     let is_row_number = keys == 1 && key_is_integer;
-    let has_row_numbers = !object.without_rowid && !is_row_number;
-    Ok(StoredTable { name: quoted(&object.name), columns, has_row_numbers })
+    // A column of that name hides the rowid.
+    let is_hidden = |name: &str| columns.iter().any(|column| column.trim_matches('"').eq_ignore_ascii_case(name));
+    let mut names = ["rowid", "_rowid_", "oid"].into_iter().filter(|_| !object.without_rowid && !is_row_number);
+    let row_number = names.find(|name| !is_hidden(name));
+    Ok(StoredTable { name: quoted(&object.name), columns, row_number })
 }
 
 /// The ordinary tables.
@@ -235,7 +306,7 @@ pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue)
     })?;
     triggers.iter().try_for_each(|(name, _)| connection.run(&format!("DROP TRIGGER {name}")))?;
     for table in &tables {
-        let StoredTable { name, has_row_numbers, .. } = table;
+        let StoredTable { name, row_number, .. } = table;
         let places = table.columns().count();
         let held: Vec<_> = (0..places).map(|place| format!("c{place}")).collect();
         connection.run(&format!("CREATE TEMP TABLE bourse_replaced({})", held.join(", ")))?;
@@ -244,7 +315,7 @@ pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue)
         let statement = statement.expect("an INSERT is not blank");
         connection.query(&table.query(), |row| {
             let of = |place: usize| match StoredValue::of(&row.value(place)) {
-                number if *has_row_numbers && place == 0 => number,
+                number if row_number.is_some() && place == 0 => number,
                 value => replace(value),
             };
             let values: Vec<_> = (0..places).map(of).collect();

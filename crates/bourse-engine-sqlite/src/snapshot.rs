@@ -101,7 +101,7 @@ impl Drop for MemoryCopy {
 }
 
 /// Makes `to` equal to `from`, page by page.
-fn copy_pages(from: &SqliteConnection, to: &SqliteConnection) -> Result<(), EngineError> {
+pub(crate) fn copy_pages(from: &SqliteConnection, to: &SqliteConnection) -> Result<(), EngineError> {
     let library = to.library();
     // SAFETY: both connections are of one library, open and used by this thread alone; the backup is finished before either can close.
     let code = unsafe {

@@ -40,12 +40,12 @@ pub use database::{foreign_tables, refuse_others};
 pub use histories::statement as history_statement;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use round::{NOTICE, RoundResult, TimedOperations, Timing, begin_processes, end_processes, run_part, run_round};
-pub use sql::operations_of;
+pub use sql::{FROM, NOTHING, operations_of, start_file};
 pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec};
 
 /// All classic workloads.
 pub static WORKLOADS: &[&WorkloadSpec] = {
-    let [point_read, update, read_write, index_search, delete, scan, a, b, c, d, e, f] = &records::TABLE;
+    let [point_read, update, read_write, index_search, delete, scan, a, b, c, d, e, f, ycsb] = &records::TABLE;
     &[
         point_read,
         &bulk_load::SPEC,
@@ -65,6 +65,7 @@ pub static WORKLOADS: &[&WorkloadSpec] = {
         d,
         e,
         f,
+        ycsb,
     ]
 };
 

@@ -64,7 +64,7 @@ impl OptionKind {
     }
 
     /// Value in its normal form; `None` if it is invalid.
-    fn normal(self, text: &str) -> Option<String> {
+    pub(crate) fn normal(self, text: &str) -> Option<String> {
         let counted =
             |min, max| whole_number(text).filter(|number| (min..=max).contains(number)).map(|it| it.to_string());
         match self {

@@ -2,6 +2,7 @@
 
 use crate::batching::{BATCH, Batching};
 use crate::options::{OptionError, WorkloadOption, WorkloadOptions};
+use crate::records::Properties;
 use bourse_driver::{Abilities, Ability, Background, Clock, Nanos, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
@@ -63,7 +64,7 @@ impl WorkloadSpec {
         self.options.iter().any(|option| option.name == BATCH.name)
     }
 
-    /// Whether it needs a file, given before the targets on a command line, or by the option `file`.
+    /// Whether it takes a file, given before the targets on a command line, or by the option `file`.
     pub fn takes_file(&self) -> bool {
         self.options.iter().any(|option| option.name == crate::sql::FILE)
     }
@@ -81,7 +82,13 @@ impl WorkloadSpec {
         &'static self,
         given: impl IntoIterator<Item = (&'g str, &'g str)>,
     ) -> Result<WorkloadCase, OptionError> {
-        let options = WorkloadOptions::parse(self.name, self.options, given)?;
+        let given: Vec<(&str, &str)> = given.into_iter().collect();
+        let file = given.iter().rev().find(|(name, value)| {
+            self.name == crate::records::YCSB && *name == crate::sql::FILE && *value != crate::sql::NOTHING
+        });
+        let properties = file.map(|(_, file)| Properties::read(file)).transpose()?.unwrap_or_default();
+        let of_file = properties.options.iter().map(|(name, value)| (*name, value.as_str()));
+        let options = WorkloadOptions::parse(self.name, self.options, of_file.chain(given))?;
         Ok(WorkloadCase { spec: self, planned: (self.plan)(&options)?, options })
     }
 }
@@ -236,6 +243,8 @@ impl RoundSettings<'_> {
 pub struct RoundTally {
     /// Number of committed changes.
     pub changes: AtomicU64,
+    /// Number of committed changes of a mix that insert a record.
+    pub inserts: AtomicU64,
     /// Number of reads and scans.
     pub reads: AtomicU64,
     /// Number of rows that were found, or of rows that were deleted again.

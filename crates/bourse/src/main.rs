@@ -113,6 +113,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             output::print(&format!("{:#}\n", commands::micro::list::json(workload.as_deref())?))
         }
         Command::Micro(MicroCommand::Run(arguments)) => commands::micro::run::run(&arguments),
+        Command::Micro(MicroCommand::Init(arguments)) => commands::micro::init::init(&arguments),
         Command::Round => execute::child::answer(),
         Command::Crash(arguments) => commands::crash::run(&arguments),
         Command::Faults(arguments) => commands::faults::run(&arguments),

@@ -1,11 +1,13 @@
 //! A workload of the table, planned with options.
 
+use super::properties::{MIX, Properties};
 use super::user::RecordUser;
 use super::{EXPLICIT, LENGTH, PER_TRANSACTION};
 use crate::batching::BATCH;
 use crate::filled_table::{FilledTable, USERTABLE};
 use crate::keys::{GrowingKeys, KEYS, KeyDistribution, KeyStream, Zipf};
 use crate::options::{OptionError, WorkloadOptions};
+use crate::sql::{FILE, NOTHING};
 use crate::usual::{THREADS, lacking_records, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundSettings, RoundTally, Writes, named};
 use Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, Scan};
@@ -39,9 +41,11 @@ pub(super) enum Action {
     DeleteAll,
 }
 
-/// An operation: its name, its kind, and its share in percent of its users' operations. With 100 for each of several
-/// they take turns.
+/// An operation: its name, its kind, and its share among its users' operations, in any unit. Several of [`TURNS`] each take turns.
 pub(super) type MixOperation = (&'static str, Action, u64);
+
+/// Share of operations that take turns, and of one that is alone.
+pub(super) const TURNS: u64 = 100;
 
 /// Users who perform the same operations.
 pub(super) struct Crew {
@@ -55,6 +59,11 @@ pub(super) struct Crew {
 }
 
 impl Crew {
+    /// Whether the operations take turns, or are one.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.operations.len() == 1 || self.operations.iter().all(|(_, _, share)| *share == TURNS)
+    }
+
     /// Users as many as the option `threads`.
     pub(super) fn of(options: &WorkloadOptions, name: &'static str, operations: &'static [MixOperation]) -> Vec<Self> {
         let threads = if options.has(THREADS.name) { options.size(THREADS.name) } else { 1 };
@@ -76,8 +85,10 @@ pub(super) struct RecordMix {
     /// Changes in a transaction.
     pub(super) per_transaction: u64,
     pub(super) explicit: bool,
-    /// Rows of a scan, at most if operations are mixed.
+    /// Rows of a scan, at most in YCSB's.
     pub(super) length: u64,
+    /// Properties of YCSB without an effect, with the reasons.
+    notes: Vec<(String, String)>,
 }
 
 /// Deletions between two readings of the clock, if a transaction has more.
@@ -126,6 +137,10 @@ impl RecordMix {
             per_transaction,
             explicit,
             length: count(LENGTH.name, 0),
+            notes: match options.has(MIX) && !options.is(FILE, NOTHING) {
+                true => Properties::read(options.text(FILE))?.notes,
+                false => Vec::new(),
+            },
             table,
             crews,
             unit,
@@ -140,21 +155,25 @@ impl RecordMix {
         self.all().any(|operation| operation.1 == action)
     }
 
-    /// The operation that changes records, with its index.
-    fn change(&self) -> Option<(usize, Action)> {
-        let mut actions = self.all().map(|operation| operation.1).enumerate();
-        actions.find(|(_, action)| !matches!(action, Read | Get | FindByText | Scan))
+    /// The operations that change records, with their indexes.
+    fn changes(&self) -> impl Iterator<Item = (usize, Action)> {
+        let actions = self.all().map(|operation| operation.1).enumerate();
+        actions.filter(|(_, action)| !matches!(action, Read | Get | FindByText | Scan))
     }
 }
 
 impl PlannedWorkload for RecordMix {
     fn operations(&self) -> Vec<OperationSpec> {
-        let spec = |(name, _, percent): &MixOperation| {
-            // Drawn, not dealt: a short round may be off by much and is no worse for it.
-            let share = MixShare { target_percent: *percent as f64, tolerance_points: 100.0 };
-            OperationSpec { mix: (*percent < 100).then_some(share), ..OperationSpec::new(name) }
+        let of_crew = |crew: &Crew| {
+            let all: u64 = crew.operations.iter().map(|(_, _, share)| share).sum();
+            let takes_turns = crew.takes_turns();
+            crew.operations.iter().map(move |(name, _, share)| {
+                // Drawn, not dealt: a short round may be off by much and is no worse for it.
+                let share = MixShare { target_percent: *share as f64 * 100.0 / all as f64, tolerance_points: 100.0 };
+                OperationSpec { mix: (!takes_turns).then_some(share), ..OperationSpec::new(name) }
+            })
         };
-        self.all().map(spec).collect()
+        self.crews.iter().flat_map(of_crew).collect()
     }
     fn headline(&self) -> Option<usize> {
         (self.crews[0].operations.len() == 1).then_some(0)
@@ -188,7 +207,8 @@ impl PlannedWorkload for RecordMix {
         self.crews.iter().map(|crew| crew.threads).sum()
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        self.table.make(engine)
+        self.table.make(engine)?;
+        Ok(self.notes.iter().map(|(property, why)| named(format!("not used: {property}"), why)).collect())
     }
     fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let growth = self.has(Insert).then(|| Arc::new(GrowingKeys::new(self.table.rows)));
@@ -214,18 +234,20 @@ impl PlannedWorkload for RecordMix {
         self.has(Delete) || self.has(DeleteAll)
     }
     fn writes(&self) -> Option<Writes> {
-        self.change().map(|(operation, action)| match action {
+        let (operation, action) = self.changes().next()?;
+        let writes = match action {
             Delete => Writes::together(operation, self.per_transaction),
             _ => Writes::committed(operation),
-        })
+        };
+        // Changes of several kinds are counted together.
+        (self.changes().count() == 1).then_some(writes)
     }
     fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         let changes = RoundTally::get(&setting.tally.changes);
-        match (self.change().map(|(_, action)| action), self.table.table.name()) {
+        match (self.changes().next().map(|(_, action)| action), self.table.table.name()) {
             (Some(Add), _) => self.table.check_sum(setting),
             (Some(Delete | DeleteAll), _) => self.table.check_deleted(setting, changes),
-            (Some(Insert), _) => self.table.check_count(setting, changes),
-            (_, USERTABLE) => self.table.check_count(setting, 0),
+            (_, USERTABLE) => self.table.check_count(setting, RoundTally::get(&setting.tally.inserts)),
             _ => Ok(Vec::new()),
         }
     }
@@ -244,7 +266,7 @@ impl PlannedWorkload for RecordMix {
                 ("rows a scan, on average", format!("{:.1}", found / reads.max(1.0))),
                 ("rows/s", format!("{:.0}", found / reads.max(1.0) * per_s(0))),
             ],
-            (_, Some((_, Read, 100))) if setting.is_real && reads > 0.0 => {
+            (_, Some((_, Read, _))) if self.headline().is_some() && setting.is_real && reads > 0.0 => {
                 vec![("hit rate, measured", format!("{:.2} %", 100.0 * found / reads))]
             }
             _ => Vec::new(),

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | here | the table |
 //! | `mix` | a workload of the table, planned with options |
+//! | `properties` | YCSB's property files, as options |
 //! | `user` | the user who performs the operations |
 
 mod mix;
+mod properties;
 mod user;
 
 use crate::batching::BATCH;
@@ -14,11 +16,14 @@ use crate::database::pairs;
 use crate::filled_table::{FIELD_LENGTH, FIELDS, FilledTable, KEY, PERSONS, WIDTH};
 use crate::keys::KEYS;
 use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOption, WorkloadOptions};
+use crate::sql::{FILE, NOTHING};
 use crate::usual::{ROWS, STATEMENTS, THREADS};
 use crate::workload::{PlannedWorkload, RoundExtent, WorkloadSpec};
 use bourse_engine::IndexKind;
 use mix::Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, ReadModifyWrite, Scan, Set};
 use mix::{Crew, MixOperation, RecordMix};
+pub(crate) use properties::Properties;
+use properties::{MIX, operations};
 
 /// Option: updates in one transaction.
 const PER_TRANSACTION: WorkloadOption = WorkloadOption {
@@ -48,6 +53,9 @@ const INDEX: WorkloadOption = WorkloadOption {
     default: "tree",
     meaning: "the index on int_key",
 };
+/// Option: most rows of a scan.
+const MOST: WorkloadOption =
+    WorkloadOption { meaning: "most rows of one scan; their number is drawn evenly from 1 on", ..LENGTH };
 /// Description of the table of pairs.
 const PAIRS: &str = "pairs (int_key integer, primary key; str_key text of 28 characters, indexed)";
 const BY_KEY: &str = "records by key; `statements=parsed` needs SQL";
@@ -63,9 +71,29 @@ const fn ycsb_options(keys: &'static str) -> [WorkloadOption; 6] {
 const ZIPFIAN: &[WorkloadOption] = &ycsb_options("zipfian");
 const LATEST: &[WorkloadOption] = &ycsb_options("latest");
 const SCANS: &[WorkloadOption] = &{
-    let most = WorkloadOption { meaning: "most rows of one scan; their number is drawn evenly from 1 on", ..LENGTH };
     let [rows, fields, field_length, threads, keys, statements] = ycsb_options("zipfian");
+    let most = MOST;
     [rows, fields, field_length, threads, most, keys, statements]
+};
+
+/// Name of the workload that reads property files of YCSB.
+pub(crate) const YCSB: &str = "ycsb";
+const OWN_MIX: &[WorkloadOption] = &{
+    let most = WorkloadOption { default: "1000", ..MOST };
+    let [rows, fields, field_length, threads, keys, statements] = ycsb_options("uniform");
+    let file = WorkloadOption {
+        name: FILE,
+        kind: OptionKind::Text("a property file of YCSB, or none"),
+        default: NOTHING,
+        meaning: "property file, as in `bourse micro run ycsb FILE TARGET…`; its properties are the defaults of the other options",
+    };
+    let mix = WorkloadOption {
+        name: MIX,
+        kind: OptionKind::Text("operations with their shares, of read, update, insert, scan and read-modify-write"),
+        default: "read:0.95,update:0.05",
+        meaning: "operations with their shares",
+    };
+    [file, mix, rows, fields, field_length, threads, most, keys, statements]
 };
 
 /// A workload of YCSB.
@@ -87,7 +115,7 @@ const fn ycsb(
 }
 
 /// The workloads.
-pub(crate) static TABLE: [WorkloadSpec; 12] = [
+pub(crate) static TABLE: [WorkloadSpec; 13] = [
     WorkloadSpec {
         name: "point-read",
         summary: "reads rows by primary key",
@@ -255,6 +283,13 @@ pub(crate) static TABLE: [WorkloadSpec; 12] = [
     }),
     ycsb("ycsb-f", "YCSB F, read-modify-write: reads 50 %, reads with a change 50 %", ZIPFIAN, |options| {
         usertable(options, &[("read", Read, 50), ("read-modify-write", ReadModifyWrite, 50)])
+    }),
+    ycsb(YCSB, "YCSB's operations in shares of your own, or of a property file", OWN_MIX, |options| {
+        let operations = operations(options.text(MIX)).ok_or_else(|| {
+            options
+                .refuse(format!("mix={}: expected operations with shares, as read:0.95,update:0.05", options.text(MIX)))
+        })?;
+        usertable(options, operations)
     }),
 ];
 

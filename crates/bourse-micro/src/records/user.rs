@@ -137,10 +137,10 @@ impl<'s> RecordUser<'s> {
         if operations.len() == 1 || !self.batching.is_timed() {
             return self.at;
         }
-        if operations[0].2 == 100 {
+        if self.crew.takes_turns() {
             return (self.at + 1) % operations.len();
         }
-        by_weight(&mut self.random, operations.iter().map(|(_, _, percent)| *percent))
+        by_weight(&mut self.random, operations.iter().map(|(_, _, share)| *share))
     }
 
     /// Key number `at` of the sample.
@@ -281,6 +281,9 @@ impl<'s> RecordUser<'s> {
             })?;
             self.committed += 1;
             RoundTally::add(&self.setting.tally.changes, 1);
+            if self.action() == Insert {
+                RoundTally::add(&self.setting.tally.inserts, 1);
+            }
         }
         self.verified(found)
     }

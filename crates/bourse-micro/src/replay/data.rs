@@ -1,7 +1,8 @@
-//! Data of a recording: the copy of its database, loaded into an engine's own.
+//! Data of a recording, or of a person's own database: a copy of it, loaded into an engine's own.
 
 use super::shape::Shape;
-use super::translated::{TranslatedTable, declared, number};
+pub(crate) use super::translated::number;
+use super::translated::{TranslatedTable, declared};
 use crate::database::create_with;
 use crate::workload::{MicroError, named};
 use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Value};
@@ -16,7 +17,7 @@ const BATCH_ROWS: usize = 1_000;
 
 /// Facts of the data that limit what can be compared.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct DataFacts {
+pub(crate) struct DataFacts {
     /// Whether a column is filled by a clock.
     pub(super) has_clock: bool,
     /// Whether triggers or foreign keys change further rows.
@@ -52,6 +53,13 @@ pub(super) fn is_sqlite(dialect: &Dialect) -> bool {
     dialect.name == bourse_schema::SQLITE.name
 }
 
+/// Whether a full-text table stores no texts.
+fn has_no_content(sql: &str) -> bool {
+    let words: String =
+        sql.chars().filter(|letter| !letter.is_whitespace()).map(|it| it.to_ascii_lowercase()).collect();
+    words.contains("content=''") || words.contains("content=\"\"")
+}
+
 /// The copy that is being loaded.
 struct RecordedCopy<'c> {
     path: &'c Path,
@@ -63,7 +71,7 @@ struct RecordedCopy<'c> {
 }
 
 /// Makes the engine's database that of the copy, or an empty one.
-pub(super) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFacts, Vec<NameValue>), MicroError> {
+pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFacts, Vec<NameValue>), MicroError> {
     let Some(path) = copy else {
         create_with(engine, &mut |_| Ok(()))?;
         return Ok((DataFacts::default(), vec![named("data", "none: the database began empty")]));
@@ -100,13 +108,18 @@ pub(super) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
 
 impl RecordedCopy<'_> {
     fn during<T>(&self, what: &str, done: Result<T, EngineError>) -> Result<T, MicroError> {
-        done.map_err(MicroError::engine(format!("loading {what} of the recorded database {}", self.path.display())))
+        done.map_err(MicroError::engine(format!("loading {what} of the copy {}", self.path.display())))
     }
 
     /// Fills SQLite's database with the objects as they are.
     fn fill(&mut self, loader: &mut dyn Loader) -> Result<(), MicroError> {
         let objects = self.objects.clone();
         for object in objects.iter().filter(|it| it.kind == "table") {
+            if object.is_virtual && has_no_content(&object.sql) {
+                let why = "it has an index without content, which cannot be made anew";
+                self.left_out.insert(format!("virtual table {}", object.name), why.to_owned());
+                continue;
+            }
             match loader.run(&object.sql) {
                 // A virtual table needs its module.
                 Err(error) if object.is_virtual => {

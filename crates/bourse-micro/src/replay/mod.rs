@@ -6,14 +6,14 @@
 //! | `shape` | facts of a statement that its words show |
 //! | `again` | rows that SQLite returns again |
 //! | `order` | order of transactions between users |
-//! | `data` | the recorded database, loaded |
+//! | `data` | the recorded database, or a person's own, loaded |
 //! | `translated` | its schema for other engines |
 //! | `user` | the user that executes its steps |
 //! | `compared` | results compared with those recorded |
 
 mod again;
 mod compared;
-mod data;
+pub(crate) mod data;
 mod order;
 mod recording;
 mod shape;

@@ -211,7 +211,7 @@ fn is_literal(default: &str) -> bool {
 }
 
 /// First number of a query; 0 without one.
-pub(super) fn number(stored: &StoredDatabase, query: &str) -> Result<i64, EngineError> {
+pub(crate) fn number(stored: &StoredDatabase, query: &str) -> Result<i64, EngineError> {
     let mut found = 0;
     stored.rows(query, &mut |row| {
         found = if let Some(Value::Int(number)) = row.first() { *number } else { 0 };

@@ -1,5 +1,6 @@
 //! Values of statements' parameters: declared distributions, and streams of values.
 
+use super::columns::{ColumnName, ColumnValues};
 use super::expression::Expression;
 use crate::keys::{KeyDistribution, KeyStream, Zipf};
 use bourse_engine::Value;
@@ -15,6 +16,12 @@ pub(super) enum Literal {
     Int(i64),
     Real(f64),
     Text(String),
+    /// Bytes of a column.
+    #[serde(skip)]
+    Blob(Arc<[u8]>),
+    /// SQL NULL of a column.
+    #[serde(skip)]
+    Null,
 }
 
 impl Literal {
@@ -35,6 +42,8 @@ impl Literal {
             Self::Int(number) => Value::Int(*number),
             Self::Real(number) => Value::Real(*number),
             Self::Text(text) => Value::Text(text),
+            Self::Blob(bytes) => Value::Blob(bytes),
+            Self::Null => Value::Null,
         }
     }
 
@@ -44,6 +53,8 @@ impl Literal {
             Self::Int(number) => number.to_string(),
             Self::Real(number) => number.to_string(),
             Self::Text(text) => format!("{text:?}"),
+            Self::Blob(bytes) => format!("{bytes:?}"),
+            Self::Null => "NULL".to_owned(),
         }
     }
 }
@@ -68,6 +79,16 @@ pub(super) enum DeclaredDistribution {
     Choice(Vec<Literal>),
     /// A constant value.
     Constant(Literal),
+    /// Value of a column in a random row of its table; all such parameters of a table are of the same row.
+    Row(ColumnName),
+    /// Distinct values of a column, all equally often.
+    Distinct(ColumnName),
+    /// Distinct values of a column with Zipf's distribution, the more frequent ones more often.
+    #[serde(rename = "distinct_zipfian")]
+    DistinctZipfian(ColumnName),
+    /// Number of a row of the table, which parameters by row read before they are drawn.
+    #[serde(skip)]
+    RowOf(String),
     /// Value of an expression of parameters that were declared before.
     #[serde(skip)]
     Expression(Expression),
@@ -75,7 +96,16 @@ pub(super) enum DeclaredDistribution {
 
 impl DeclaredDistribution {
     /// Names of the distributions, for messages.
-    pub(super) const NAMES: &str = "uniform, zipfian, sequential, unique, real, text, choice, constant";
+    pub(super) const NAMES: &str =
+        "uniform, zipfian, sequential, unique, real, text, choice, constant, row, distinct, distinct_zipfian";
+
+    /// Column that its values are read from.
+    pub(super) fn column(&self) -> Option<&ColumnName> {
+        match self {
+            Self::Row(column) | Self::Distinct(column) | Self::DistinctZipfian(column) => Some(column),
+            _ => None,
+        }
+    }
 
     /// Reason that the distribution has no values, if so.
     pub(super) fn fault(&self) -> Option<String> {
@@ -95,7 +125,8 @@ impl DeclaredDistribution {
             Self::Choice(values) if values.is_empty() => Some("a choice of nothing".to_owned()),
             Self::Choice(values) => values.iter().any(Literal::is_nan).then(not_a_number),
             Self::Constant(value) => value.is_nan().then(not_a_number),
-            Self::Unique(_) | Self::Expression(_) => None,
+            Self::Unique(_) | Self::Expression(_) | Self::RowOf(_) => None,
+            Self::Row(_) | Self::Distinct(_) | Self::DistinctZipfian(_) => None,
         }
     }
 }
@@ -108,16 +139,30 @@ fn not_a_number() -> String {
 /// A declared distribution prepared for all threads of a round.
 #[derive(Debug)]
 pub(super) enum PreparedDistribution {
-    Keys { low: i64, n: u64, distribution: KeyDistribution },
+    Keys {
+        low: i64,
+        n: u64,
+        distribution: KeyDistribution,
+    },
     Unique(AtomicI64),
     Real([f64; 2]),
     Text(usize),
-    Choice(Vec<Literal>),
+    Choice(ColumnValues),
+    /// Values from the least to the most frequent one.
+    Ranked(ColumnValues),
+    /// Value in the row whose number is the parameter's `row`.
+    InRow {
+        values: ColumnValues,
+        row: usize,
+    },
     Expression(Expression),
 }
 
 impl PreparedDistribution {
-    pub(super) fn of(declared: &DeclaredDistribution) -> Self {
+    /// Distribution ready to be drawn from; `read` is what was read of its column.
+    pub(super) fn of(declared: &DeclaredDistribution, read: Option<&ColumnValues>) -> Self {
+        // Nothing is read for an engine that stores nothing.
+        let read = || read.cloned().unwrap_or_else(|| [Literal::Null].into());
         let keys = |[low, high]: [i64; 2], distribution| Self::Keys { low, n: high.abs_diff(low) + 1, distribution };
         match declared {
             DeclaredDistribution::Uniform(range) => keys(*range, KeyDistribution::Uniform),
@@ -128,8 +173,12 @@ impl PreparedDistribution {
             DeclaredDistribution::Unique(first) => Self::Unique(AtomicI64::new(*first)),
             DeclaredDistribution::Real(range) => Self::Real(*range),
             DeclaredDistribution::Text(width) => Self::Text(*width),
-            DeclaredDistribution::Choice(values) => Self::Choice(values.clone()),
-            DeclaredDistribution::Constant(value) => Self::Choice(vec![value.clone()]),
+            DeclaredDistribution::Choice(values) => Self::Choice(values.as_slice().into()),
+            DeclaredDistribution::Constant(value) => Self::Choice([value.clone()].into()),
+            DeclaredDistribution::Distinct(_) => Self::Choice(read()),
+            DeclaredDistribution::DistinctZipfian(_) => Self::Ranked(read()),
+            DeclaredDistribution::Row(column) => Self::InRow { values: read(), row: column.row },
+            DeclaredDistribution::RowOf(_) => keys([0, read().len() as i64 - 1], KeyDistribution::Uniform),
             DeclaredDistribution::Expression(expression) => Self::Expression(expression.clone()),
         }
     }
@@ -150,6 +199,10 @@ impl ParameterStream {
             PreparedDistribution::Keys { n, distribution, .. } => {
                 Some(KeyStream::new(distribution.clone(), *n, seed, thread, threads))
             }
+            PreparedDistribution::Ranked(values) => {
+                let n = values.len() as u64;
+                Some(KeyStream::new(KeyDistribution::Latest(Zipf::new(n)), n, seed, thread, threads))
+            }
             _ => None,
         };
         let mut seeds = SplitMix::new(seed.wrapping_add(thread as u64));
@@ -163,7 +216,9 @@ impl ParameterStream {
             PreparedDistribution::Unique(_) | PreparedDistribution::Expression(_) => Literal::Int(0),
             PreparedDistribution::Real([low, _]) => Literal::Real(*low),
             PreparedDistribution::Text(_) => Literal::Text(String::new()),
-            PreparedDistribution::Choice(values) => values[0].clone(),
+            PreparedDistribution::Choice(values)
+            | PreparedDistribution::Ranked(values)
+            | PreparedDistribution::InRow { values, .. } => values[0].clone(),
         }
     }
 
@@ -174,6 +229,11 @@ impl ParameterStream {
     pub(super) fn draw(&mut self, number: usize, values: &mut [Literal]) -> Result<(), String> {
         if let PreparedDistribution::Expression(expression) = &*self.ready {
             values[number] = expression.value(values, self.thread, &mut self.random)?.literal();
+            return Ok(());
+        }
+        if let PreparedDistribution::InRow { values: column, row } = &*self.ready {
+            let at = if let Literal::Int(at) = values[*row] { at as usize } else { 0 };
+            values[number].clone_from(&column[at]);
             return Ok(());
         }
         let into = &mut values[number];
@@ -197,8 +257,13 @@ impl ParameterStream {
             (PreparedDistribution::Choice(values), _) => {
                 into.clone_from(&values[self.random.below(values.len() as u64) as usize])
             }
-            (PreparedDistribution::Keys { .. }, None) => unreachable!("keys are made with the stream"),
-            (PreparedDistribution::Expression(_), _) => unreachable!("expressions are evaluated above"),
+            (PreparedDistribution::Ranked(ranked), Some(keys)) => into.clone_from(&ranked[keys.next_key() as usize]),
+            (PreparedDistribution::Keys { .. } | PreparedDistribution::Ranked(_), None) => {
+                unreachable!("keys are made with the stream")
+            }
+            (PreparedDistribution::Expression(_) | PreparedDistribution::InRow { .. }, _) => {
+                unreachable!("expressions and rows are evaluated above")
+            }
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! SQL form of a file: lines that begin with `--!` declare the purpose of the statements below them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use super::columns::ColumnName;
 use super::draw::{DeclaredDistribution, Literal};
 use super::expression::Expression;
 use super::pieces::{self, Pieces, TextPiece};
@@ -117,9 +118,12 @@ fn directed(
     let words: Vec<&str> = rest.split_whitespace().collect();
     match (kind, words.as_slice()) {
         ("parameter", [name, kind, values @ ..]) => {
-            let Some(declared) = declared(kind, values) else {
+            // A quoted name may have any white space.
+            let written = rest.trim_start().strip_prefix(name).unwrap_or_default().trim_start();
+            let written = written.strip_prefix(kind).unwrap_or_default();
+            let Some(declared) = declared(kind, values, written) else {
                 return fault(format!(
-                    "parameter {name}: {kind:?} with {} is no distribution: {}, with its bounds, width or values",
+                    "parameter {name}: {kind:?} with {} is no distribution: {}, with its bounds, width, values or TABLE.COLUMN",
                     values.len(),
                     DeclaredDistribution::NAMES
                 ));
@@ -178,7 +182,8 @@ fn directed(
     }
 }
 
-fn declared(kind: &str, values: &[&str]) -> Option<DeclaredDistribution> {
+/// Distribution of a directive; `written` is what follows its kind, `values` the words of it.
+fn declared(kind: &str, values: &[&str], written: &str) -> Option<DeclaredDistribution> {
     let whole = |text: &str| text.replace('_', "").parse::<i64>().ok();
     let range = || match values {
         [low, high] => Some([whole(low)?, whole(high)?]),
@@ -193,6 +198,9 @@ fn declared(kind: &str, values: &[&str]) -> Option<DeclaredDistribution> {
         ("text", [width]) => DeclaredDistribution::Text(width.parse().ok()?),
         ("choice", [_, ..]) => DeclaredDistribution::Choice(values.iter().map(|word| Literal::of(word)).collect()),
         ("constant", [_, ..]) => DeclaredDistribution::Constant(Literal::of(&values.join(" "))),
+        ("row", _) => DeclaredDistribution::Row(ColumnName::parse(written)?),
+        ("distinct", _) => DeclaredDistribution::Distinct(ColumnName::parse(written)?),
+        ("distinct_zipfian", _) => DeclaredDistribution::DistinctZipfian(ColumnName::parse(written)?),
         _ => return None,
     })
 }

@@ -5,20 +5,24 @@
 //! | `script` | contents of a file, checked |
 //! | `from_toml`, `from_sql` | the two forms of a file |
 //! | `pieces` | a statement's text in pieces; ends of statements |
-//! | `draw`, `expression` | values of parameters |
+//! | `draw`, `expression`, `columns` | values of parameters |
 //! | `user` | the user that performs the operations |
+//! | `start` | a file to begin with, written for a database |
 
+mod columns;
 mod draw;
 mod expression;
 mod from_sql;
 mod from_toml;
 mod pieces;
 mod script;
+mod start;
 mod user;
 
 use crate::batching::BATCH;
 use crate::database::create_by;
 use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::replay::data;
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements};
@@ -31,9 +35,13 @@ use bourse_engine::{
 use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
 pub(crate) use pieces::{Pieces, TextPiece};
 
+use columns::ColumnValues;
 use draw::{Literal, ParameterStream, PreparedDistribution};
 use script::{EqualityCheck, ScriptFault, ScriptStatement, Setup, SqlScript};
-use std::sync::Arc;
+pub use start::start_file;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 use user::{Performer, with_values};
 
 /// Name of the option for the file.
@@ -42,6 +50,11 @@ pub(crate) const FILE: &str = "file";
 const EXAMPLE: &str = "example";
 /// Contents of the example.
 pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
+
+/// Name of the option of the workload `sql` for the database that a round begins with, a file that no process changes.
+pub const FROM: &str = "from";
+/// Value of an option for a file that stands for none.
+pub const NOTHING: &str = "none";
 
 const SCALE: WorkloadOption = WorkloadOption {
     name: "scale",
@@ -54,7 +67,7 @@ const SCALE: WorkloadOption = WorkloadOption {
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "sql",
     summary: "runs the statements of a TOML or SQL file, chosen by weight",
-    tables: "those that the file's set-up creates",
+    tables: "those that the file's set-up creates, and those of the database `from`",
     needs: "SQL",
     options: &[
         WorkloadOption {
@@ -65,6 +78,12 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             default: EXAMPLE,
             meaning: "file of statements, as in `bourse micro run sql FILE TARGET…`; example: a small shop, the file \
                       examples/shop.toml",
+        },
+        WorkloadOption {
+            name: FROM,
+            kind: OptionKind::Text("a database file of SQLite, or none"),
+            default: NOTHING,
+            meaning: "database of your own: each round begins with the tables and rows of a copy of it",
         },
         SCALE,
         THREADS,
@@ -78,6 +97,10 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 struct OwnStatements {
     script: SqlScript,
     names: Vec<&'static str>,
+    /// Copy of a database that the run begins with.
+    from: Option<PathBuf>,
+    /// Values of columns, by the numbers of their parameters.
+    values: OnceLock<BTreeMap<usize, ColumnValues>>,
     threads: usize,
     statements: StatementForm,
     batch: Option<u64>,
@@ -145,7 +168,15 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
         let what = format!("scale={} has no effect: the file has neither :scale nor pgbench's tables", script.scale);
         return Err(OptionError::File { place: names.to_owned(), what });
     }
+    let from = Some(options.text(FROM)).filter(|from| *from != NOTHING).map(PathBuf::from);
+    let column = script.parameters.iter().find_map(|(name, declared)| Some((name, declared.column()?)));
+    if let (Some((name, column)), None) = (column, &from) {
+        let what = format!("parameter {name} is drawn from a column: --from DB names the database that has it");
+        return Err(OptionError::File { place: column.place.clone(), what });
+    }
     Ok(Box::new(OwnStatements {
+        from,
+        values: OnceLock::new(),
         // A handful of names that live as long as the process.
         names: script.operations.iter().map(|operation| &*operation.name.clone().leak()).collect(),
         script,
@@ -162,7 +193,9 @@ impl OwnStatements {
     }
 
     fn ready(&self) -> Vec<Arc<PreparedDistribution>> {
-        self.script.parameters.iter().map(|(_, declared)| Arc::new(PreparedDistribution::of(declared))).collect()
+        let read = |number: usize| self.values.get()?.get(&number);
+        let parameters = self.script.parameters.iter().enumerate();
+        parameters.map(|(number, (_, it))| Arc::new(PreparedDistribution::of(it, read(number)))).collect()
     }
 
     /// Converts the error of a statement of the file.
@@ -295,7 +328,7 @@ fn is_same(value: Value<'_>, literal: &Literal) -> bool {
         (Literal::Real(wanted), _) => number.is_some_and(|number| (number - wanted).abs() <= wanted.abs() * 1e-9),
         (Literal::Text(wanted), Value::Text(text)) => text == wanted,
         (Literal::Text(wanted), Value::Blob(bytes)) => bytes == wanted.as_bytes(),
-        (Literal::Text(_), _) => false,
+        (Literal::Text(_) | Literal::Blob(_) | Literal::Null, _) => false,
     }
 }
 
@@ -344,11 +377,19 @@ impl PlannedWorkload for OwnStatements {
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         let setup = &self.script.setup;
-        let first = setup.iter().position(|it| it.repeat != 1 || !it.statement.parameters.is_empty());
-        let first = first.unwrap_or(setup.len());
         let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
         sql.confine();
         self.refuse_settings(engine)?;
+        if let Some(from) = &self.from {
+            let (values, drawn) = columns::read(&self.script.parameters, from)?;
+            let _ = self.values.set(values);
+            let mut facts = data::load(engine, Some(from))?.1;
+            facts.extend(drawn);
+            self.set_up(engine, 0)?;
+            return Ok(facts);
+        }
+        let first = setup.iter().position(|it| it.repeat != 1 || !it.statement.parameters.is_empty());
+        let first = first.unwrap_or(setup.len());
         let dialect = sql.dialect();
         let plain: Vec<String> =
             setup[..first].iter().map(|it| self.sql(&it.statement.sql, dialect).render(dialect)).collect();

@@ -148,7 +148,8 @@ impl SqlScript {
         }
         let number = |name: &String| {
             self.parameter(name).ok_or_else(|| {
-                let known: Vec<_> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
+                let known = self.parameters.iter().filter(|(_, it)| !matches!(it, DeclaredDistribution::RowOf(_)));
+                let known: Vec<_> = known.map(|(name, _)| name.as_str()).collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 ScriptFault::at(line, format!("`:{name}` is no parameter; declared: {known}"))
             })
@@ -185,12 +186,14 @@ impl SqlScript {
     /// Numbers of the parameters to draw for these statements, in ascending order: theirs, and those of which these are computed.
     pub(super) fn drawn<'t>(&self, statements: impl IntoIterator<Item = &'t ScriptStatement>) -> Vec<usize> {
         let mut drawn: BTreeSet<usize> = statements.into_iter().flat_map(|it| it.parameters.iter().copied()).collect();
-        // An expression reads parameters before it alone.
+        // An expression reads parameters before it alone, and so does a column in a row.
         for (number, (_, declared)) in self.parameters.iter().enumerate().rev() {
-            if let DeclaredDistribution::Expression(expression) = declared
-                && drawn.contains(&number)
-            {
-                expression.add_parameters(&mut drawn);
+            match declared {
+                DeclaredDistribution::Expression(expression) if drawn.contains(&number) => {
+                    expression.add_parameters(&mut drawn);
+                }
+                DeclaredDistribution::Row(column) if drawn.contains(&number) => drop(drawn.insert(column.row)),
+                _ => {}
             }
         }
         drawn.into_iter().collect()
@@ -200,7 +203,7 @@ impl SqlScript {
     pub(super) fn declare(
         &mut self,
         name: &str,
-        declared: DeclaredDistribution,
+        mut declared: DeclaredDistribution,
         since: usize,
         line: usize,
     ) -> Result<(), ScriptFault> {
@@ -209,6 +212,20 @@ impl SqlScript {
         }
         if self.parameters.iter().skip(since).any(|(known, _)| known == name) {
             return Err(ScriptFault::at(line, format!("parameter {name} is declared twice")));
+        }
+        if let DeclaredDistribution::Row(column)
+        | DeclaredDistribution::Distinct(column)
+        | DeclaredDistribution::DistinctZipfian(column) = &mut declared
+        {
+            column.place = format!("{}, line {line}", self.file);
+        }
+        if let DeclaredDistribution::Row(column) = &mut declared {
+            // No statement can name a parameter with spaces.
+            let row = format!("row of {}", column.table);
+            column.row = self.parameter(&row).unwrap_or(self.parameters.len());
+            if column.row == self.parameters.len() {
+                self.parameters.push((row, DeclaredDistribution::RowOf(column.table.clone())));
+            }
         }
         self.parameters.push((name.to_owned(), declared));
         Ok(())

@@ -6,6 +6,8 @@ mod faults;
 mod histories;
 mod misread;
 mod open_loop;
+mod own_data;
+mod properties;
 mod refusals;
 mod sql;
 mod statements;

@@ -65,7 +65,7 @@ fn what_is_wrong_is_told_with_its_line() {
         "x.toml",
         "[parameters]\nid = { unifrom = [1, 2] }\n",
         "x.toml, line 2: unknown variant `unifrom`, expected one of `uniform`, `zipfian`, `sequential`, `unique`, `real`, \
-         `text`, `choice`, `constant`",
+         `text`, `choice`, `constant`, `row`, `distinct`, `distinct_zipfian`",
     );
     check(
         "x.toml",
@@ -127,7 +127,7 @@ fn what_is_wrong_is_told_with_its_line() {
         "x.sql",
         "--! parameter id uniform 1\n",
         "x.sql, line 1: parameter id: \"uniform\" with 1 is no distribution: uniform, zipfian, sequential, unique, real, \
-         text, choice, constant, with its bounds, width or values",
+         text, choice, constant, row, distinct, distinct_zipfian, with its bounds, width, values or TABLE.COLUMN",
     );
     assert!(
         find("sql").unwrap().plan([("file", "/nowhere.sql")]).err().unwrap().to_string().contains("cannot be read")

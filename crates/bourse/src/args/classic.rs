@@ -21,6 +21,25 @@ pub(crate) enum MicroCommand {
     },
     /// Run a workload on one or several targets, in interleaved rounds, and report
     Run(Box<MicroRun>),
+    /// Write a file of statements for `micro run sql`: a read and a write of each table of a database
+    Init(MicroInit),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  bourse micro init --from app.db\n  bourse micro init --from app.db -o app.sql\n  \
+bourse micro run sql app.sql sqlite:run.db --from app.db"
+)]
+pub(crate) struct MicroInit {
+    /// Database file of SQLite; it is copied and only read
+    #[arg(long, value_name = "DB")]
+    pub(crate) from: PathBuf,
+    /// File to write, whose name ends in .sql [default: terminal]
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace a file that is there even if Bourse did not make it
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 }
 
 #[derive(Debug, Args)]
@@ -42,6 +61,10 @@ pub(crate) struct MicroRun {
     /// Repeat with each of these values of a workload or target option; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
+    /// Database file of SQLite, for the workload sql: each round begins with the tables and rows of a copy of it; short for --set
+    /// from=DB
+    #[arg(long, value_name = "DB")]
+    pub(crate) from: Option<String>,
     /// Number of threads, one session each; short for --set threads=N
     #[arg(long, short_aliases = ['c', 'u'], aliases = ["users", "clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::sessions)]
     pub(crate) threads: Option<u64>,

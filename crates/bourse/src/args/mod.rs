@@ -13,7 +13,7 @@ mod record;
 mod serve;
 mod tpce;
 
-pub(crate) use classic::{MicroCommand, MicroRun, SuiteCommand, SuiteRun, TimingMode};
+pub(crate) use classic::{MicroCommand, MicroInit, MicroRun, SuiteCommand, SuiteRun, TimingMode};
 pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, TableFormat};
 pub(crate) use faults::{FaultWork, FaultsArgs};

@@ -383,6 +383,7 @@ mod tests {
             timed: crate::args::TimingMode::default(),
             open_loop: None,
             search: None,
+            copy: None,
         };
         let request = ChildRequest::Round(Box::new(RoundRequest {
             target: "null:".to_owned(),

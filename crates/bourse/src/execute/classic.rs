@@ -13,7 +13,7 @@ use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign, refus
 use crate::plan::ClassicRound;
 use bourse_driver::{Fault, OpenLoop};
 use bourse_engine::{Durability, EngineError, ErrorKind};
-use bourse_micro::{MicroError, NOTICE, RoundResult, refuse_others, run_round};
+use bourse_micro::{FROM, MicroError, NOTICE, RoundResult, refuse_others, run_round};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 impl ExecuteRounds for ClassicRound {
@@ -86,8 +86,11 @@ impl ExecuteRounds for ClassicRound {
         }
         round.warnings.extend(not_quiet);
         round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
-        let parameters =
-            case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
+        // The database that was named, and not its copy; without one it is not listed.
+        let parameters = case.options.effective().filter_map(|(name, value)| {
+            let value = if name == FROM { self.from()? } else { value };
+            Some(NameValue { name: name.to_owned(), value: value.to_owned() })
+        });
         // The default is not listed.
         let timed = match self.timed {
             TimingMode::Batched => None,

@@ -193,6 +193,7 @@ mod tests {
             timed: TimingMode::default(),
             open_loop: None,
             search: Some(RateSearch { limits, arrivals: ArrivalsArg::Shared }),
+            copy: None,
         });
         let search = job.search().unwrap();
         let mut found = SearchState::new(&search, first);

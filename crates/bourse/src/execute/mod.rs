@@ -12,6 +12,7 @@
 //! | `brokerage`, `mix`, `classic` | the rounds of each workload; `on_database` has what transactional ones share |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
 //! | `keeper` | databases of engines whose library stays loaded: prepared, copied and put back by a process of their own |
+//! | `own_data` | copies of databases of a person's own, with which rounds begin |
 //! | `lost` | calls that never return |
 //! | `processes` | users in several processes on the same database: started together, their figures merged |
 //! | `parts` | threads of a classic workload in several processes, which record what they perform; one of them killed |
@@ -42,6 +43,7 @@ mod lost;
 mod mix;
 mod model;
 mod on_database;
+pub(crate) mod own_data;
 mod parts;
 mod processes;
 mod quiet;
@@ -71,6 +73,7 @@ use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
 use child::{ChildProcess, ChildRequest, StderrTarget};
 use databases::{DatabaseRef, Databases};
+use own_data::OwnCopies;
 use quiet::QuietWaits;
 use scratch::Scratch;
 use std::path::Path;
@@ -138,6 +141,7 @@ pub(crate) fn run(plan: &Plan, how: &ExecutionArgs, folder: &ResultFolder) -> Re
 
 fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan, Failure> {
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
+    let copies = OwnCopies::of(plan)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
     let held = hold::for_writing(held_by(plan))?;
     for engine in &plan.left_out {
@@ -161,7 +165,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan, Failure> {
     let mut cases = Vec::new();
     let mut outcome = Ok(());
     for block in &plan.blocks {
-        let mut of_block: Vec<CaseRun> = block.cases.iter().map(|case| CaseRun::new(case.clone())).collect();
+        let mut of_block: Vec<CaseRun> = block.cases.iter().map(|case| CaseRun::new(copies.with_copy(case))).collect();
         if outcome.is_ok() && !executor.context.is_interrupted() {
             outcome = executor.block(block, &mut of_block);
         }

@@ -6,7 +6,7 @@ use crate::args::{ArrivalsArg, MicroRun, ReplayArgs, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::Schedule;
-use bourse_micro::{OptionError, Timing, WorkloadSpec, find};
+use bourse_micro::{FROM, NOTHING, OptionError, Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
 use bourse_stats::signed_rank::{fewest, level_of_each};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub(crate) struct ClassicRound {
     pub(crate) open_loop: Option<OpenLoopPlan>,
     /// The search for the highest rate, if there is one.
     pub(crate) search: Option<RateSearch>,
+    /// Copy of the database of the option `from`, once it is made.
+    pub(crate) copy: Option<String>,
 }
 
 /// Schedule of operations at a rate.
@@ -90,10 +92,19 @@ impl ClassicRound {
         known(&self.workload)
     }
 
+    /// Database of a person's own that a round begins with.
+    pub(crate) fn from(&self) -> Option<&str> {
+        let (_, from) = self.options.iter().rev().find(|(name, _)| name == FROM)?;
+        (from != NOTHING).then_some(from.as_str())
+    }
+
     /// The workload with its options.
     pub(crate) fn case(&self) -> Result<bourse_micro::WorkloadCase, Failure> {
         let spec = self.spec()?;
-        let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let options = self.options.iter().map(|(name, value)| match &self.copy {
+            Some(copy) if name == FROM => (FROM, copy.as_str()),
+            _ => (name.as_str(), value.as_str()),
+        });
         spec.plan(options).map_err(|error| match (spec.name, &error) {
             ("sql", _) => Failure::usage(error.to_string()).hint(EXAMPLE),
             ("replay", OptionError::File { .. }) => Failure::usage(error.to_string()),
@@ -135,6 +146,8 @@ pub(crate) struct ClassicArgs<'a> {
     pub(crate) sweep: &'a [String],
     /// Threads, if not by `set`.
     pub(crate) threads: Option<u64>,
+    /// Database that the rounds begin with, if not by `set`.
+    pub(crate) from: Option<&'a str>,
     /// Operations of each thread.
     pub(crate) count: Option<u64>,
     /// The measurement interval.
@@ -164,6 +177,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         set: &arguments.set,
         sweep: &arguments.sweep,
         threads: arguments.threads,
+        from: arguments.from.as_deref(),
         count: arguments.count,
         duration: arguments.duration,
         warmup: arguments.warmup,
@@ -186,6 +200,7 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
         set: &set,
         sweep: &arguments.sweep,
         threads: None,
+        from: None,
         count: None,
         duration: arguments.duration,
         warmup: Duration::ZERO,
@@ -214,6 +229,7 @@ impl ClassicArgs<'_> {
             fixed.push((sweep.name.clone(), value.clone()));
         }
         fixed.extend(self.threads.map(|threads| ("threads".to_owned(), threads.to_string())));
+        fixed.extend(self.from.map(|from| (FROM.to_owned(), from.to_owned())));
         let sweeps = Sweep::parse_all(self.sweep)?;
         let mut targets = targets.to_vec();
         if spec.takes_file() {
@@ -246,6 +262,7 @@ impl ClassicArgs<'_> {
             timed: self.timed,
             open_loop: self.open_loop,
             search: self.search.clone(),
+            copy: None,
         })
     }
 
@@ -300,6 +317,7 @@ fn file_of(
     }
     match targets.first() {
         Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
+        _ if spec.name == "ycsb" => Ok(None),
         _ if spec.name == "replay" => {
             Err(Failure::usage("the workload replay needs a recording").hint("bourse replay TRACE TARGET…"))
         }

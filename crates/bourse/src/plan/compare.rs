@@ -131,6 +131,7 @@ fn classic(arguments: &CompareArgs) -> ClassicArgs<'_> {
         set: &arguments.set,
         sweep: &[],
         threads: None,
+        from: None,
         count: arguments.count,
         // A warm-up long enough for customers is much too long for reads.
         duration: settings.run.duration,

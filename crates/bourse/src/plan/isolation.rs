@@ -31,6 +31,7 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
             set: &set,
             sweep: &[format!("level={}", levels.join(","))],
             threads: Some(arguments.users),
+            from: None,
             count: arguments.count,
             duration: arguments.duration.or(longer),
             warmup: arguments.warmup,

@@ -316,6 +316,7 @@ pub(crate) mod tests {
             timed: crate::args::TimingMode::default(),
             open_loop: None,
             search: None,
+            copy: None,
         };
         let case = PlannedCase::new(label, "null:", job.into(), RoundProcess::Child);
         PlannedCase { subject: label.to_owned(), ..case }

@@ -77,6 +77,7 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
             set: &[],
             sweep: &[],
             threads: None,
+            from: None,
             count: None,
             // Work that ends a round is not cut short.
             duration: Some(if is_timed { interval / 10 } else { interval.max(INTERVAL) }),

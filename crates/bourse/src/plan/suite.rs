@@ -124,6 +124,7 @@ fn classic(case: &SuiteCase) -> ClassicRound {
         timed: crate::args::TimingMode::default(),
         open_loop: None,
         search: None,
+        copy: None,
     }
 }
 

@@ -21,6 +21,7 @@ mod live;
 mod lost;
 mod measured;
 mod micro;
+mod own_data;
 mod owned_databases;
 mod owned_files;
 mod pages;

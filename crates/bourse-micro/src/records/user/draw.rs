@@ -3,6 +3,7 @@
 use super::super::mix::Action::{DeleteAll, FindByText, Get, Insert, Read, ReadModifyWrite, Scan, Set};
 use super::{Range, ReadRows, RecordUser};
 use crate::database::{pair_chars, pair_order};
+use crate::filled_table::USERTABLE;
 use crate::row_sum::text_sum;
 use bourse_engine::Value;
 
@@ -57,10 +58,10 @@ impl RecordUser<'_> {
     }
 
     fn draw_ranges(&mut self) {
-        let (table, is_mixed) = (&self.mix.table, self.crew.operations.len() > 1);
+        let (table, is_drawn) = (&self.mix.table, self.mix.table.table.name() == USERTABLE);
         self.ranges.clear();
         for at in 0..self.count as usize {
-            let length = if is_mixed { 1 + self.random.below(self.mix.length) } else { self.mix.length };
+            let length = if is_drawn { 1 + self.random.below(self.mix.length) } else { self.mix.length };
             let from = self.number(at);
             let (next, behind) = if table.has_text_key {
                 let (orders, order) = (table.orders(), pair_order(from + 1));

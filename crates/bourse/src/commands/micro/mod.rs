@@ -1,4 +1,5 @@
 //! `bourse micro …`: the classic workloads.
 
+pub(crate) mod init;
 pub(crate) mod list;
 pub(crate) mod run;

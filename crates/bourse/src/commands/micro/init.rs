@@ -1,0 +1,35 @@
+//! `bourse micro init`: a file of statements to begin with, written for a database.
+
+use crate::args::MicroInit;
+use crate::execute::own_data::{DatabaseCopy, failure};
+use crate::failure::Failure;
+use crate::output::{print, write_file};
+use crate::progress::note;
+use bourse_micro::{operations_of, start_file};
+use bourse_verdict::units::printable;
+
+/// Writes the file, or prints it.
+pub(crate) fn init(arguments: &MicroInit) -> Result<(), Failure> {
+    let MicroInit { from, output, overwrite } = arguments;
+    let shown = printable(&from.display().to_string());
+    let file = output.as_deref().map_or_else(|| "start.sql".to_owned(), |it| printable(&it.display().to_string()));
+    if output.as_ref().is_some_and(|output| output.extension().is_none_or(|ending| ending != "sql")) {
+        return Err(Failure::usage(format!("cannot write {file}: the name of a file of SQL statements ends in .sql")));
+    }
+    let copy = DatabaseCopy::of(from)?;
+    let title = format!(
+        "Made by `bourse micro init` for {shown}: each table is read and written by key, all equally often.\n\
+         Change weights and statements to what your program does.\n\
+         bourse micro run sql {file} sqlite:run.db --from {shown}"
+    );
+    let text = start_file(copy.path(), &title).map_err(|error| failure(&shown, &error))?;
+    let operations = operations_of("start.sql", &text).map_err(|error| {
+        Failure::usage(format!("there is nothing to start from in {shown}"))
+            .detail("cause", error.to_string())
+            .hint("a start file reads and writes rows of tables; it needs a table with a row")
+    })?;
+    let Some(output) = output else { return print(&text) };
+    write_file(output, &text, *overwrite)?;
+    note(&format!("{file}: {operations} operations\nhint: bourse micro run sql {file} sqlite:run.db --from {shown}"));
+    Ok(())
+}
