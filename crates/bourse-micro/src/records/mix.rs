@@ -88,7 +88,7 @@ pub(super) struct RecordMix {
     /// Rows of a scan, at most in YCSB's.
     pub(super) length: u64,
     /// Properties of YCSB without an effect, with the reasons.
-    notes: Vec<(String, String)>,
+    notes: Vec<String>,
 }
 
 /// Deletions between two readings of the clock, if a transaction has more.
@@ -208,7 +208,7 @@ impl PlannedWorkload for RecordMix {
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.table.make(engine)?;
-        Ok(self.notes.iter().map(|(property, why)| named(format!("not used: {property}"), why)).collect())
+        Ok(self.notes.iter().map(|note| named("not used", note)).collect())
     }
     fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let growth = self.has(Insert).then(|| Arc::new(GrowingKeys::new(self.table.rows)));

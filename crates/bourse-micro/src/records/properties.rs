@@ -69,7 +69,7 @@ const PROPERTIES: &[(&str, Effect)] = &[
 #[derive(Debug, Default)]
 pub(crate) struct Properties {
     pub(crate) options: Vec<(&'static str, String)>,
-    pub(super) notes: Vec<(String, String)>,
+    pub(super) notes: Vec<String>,
 }
 
 impl Properties {
@@ -96,7 +96,7 @@ impl Properties {
                 // Properties of measurements and of databases have names with dots.
                 let prefixes = ["measurement", "hotspot", "core_workload_insertion_retry"];
                 if name.contains('.') || prefixes.iter().any(|prefix| name.starts_with(prefix)) {
-                    this.notes.push((text.to_owned(), "no property of the core workload's operations".to_owned()));
+                    this.notes.push(format!("{text}: no property of the core workload's operations"));
                     continue;
                 }
                 let near = did_you_mean(name, PROPERTIES.iter().map(|(known, _)| *known));
@@ -123,7 +123,7 @@ impl Properties {
                     return Err(fault(format!("{text}: Bourse has {same} alone: {advice}")));
                 }
                 Only(..) => {}
-                Unused(why) => this.notes.push((text.to_owned(), (*why).to_owned())),
+                Unused(why) => this.notes.push(format!("{text}: {why}")),
             }
         }
         let mix = OPERATIONS.iter().zip(shares).filter(|(_, share)| weight(share) != Some(0));

@@ -119,12 +119,12 @@ pub(super) fn read(
         };
         let (read, of) = sample(&stored, &query, read_now.len()).map_err(failed)?;
         for ((at, name, column), read) in read_now.iter().zip(read) {
-            let count = match read.len() as u64 {
-                0 => return Err(failed(EngineError::unsupported(format!("{} has no value to draw", column.sql().1)))),
-                count if count < of => format!("{} of {}, drawn evenly", grouped(count), grouped(of)),
-                count => grouped(count),
-            };
-            facts.push(named(format!("parameter {name}"), format!("{}: {count} {kind}", column.sql().1)));
+            let (column, count) = (column.sql().1, read.len() as u64);
+            if count == 0 {
+                return Err(failed(EngineError::unsupported(format!("{column} has no value to draw"))));
+            }
+            let sampled = if count < of { format!(", a random part of {}", grouped(of)) } else { String::new() };
+            facts.push(named(format!("parameter {name}"), format!("{column}: {} {kind}{sampled}", grouped(count))));
             let read: ColumnValues = read.into();
             values.extend([(*at, Arc::clone(&read)), (number, read)]);
         }

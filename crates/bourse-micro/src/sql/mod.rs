@@ -221,6 +221,18 @@ impl OwnStatements {
         Ok(())
     }
 
+    /// Refuses a statement on a table or view of the database that this engine cannot have, with the reason.
+    fn refuse_left_out(&self, facts: &[NameValue]) -> Result<(), MicroError> {
+        for NameValue { value, .. } in facts.iter().filter(|fact| fact.name == "left out") {
+            let name = ["virtual table ", "table ", "view "].iter().find_map(|kind| value.strip_prefix(kind));
+            if let Some(statement) = name.and_then(|name| self.script.naming(name.split_once(": ")?.0)) {
+                let why = format!("this engine's database is without {value}");
+                return Err(self.failed_at(statement)(EngineError::unsupported(why)));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the set-up from statement `from` on, many in a transaction.
     fn set_up(&self, engine: &dyn Engine, from: usize) -> Result<(), MicroError> {
         const TRANSACTION: u64 = 1_000;
@@ -384,6 +396,7 @@ impl PlannedWorkload for OwnStatements {
             let (values, drawn) = columns::read(&self.script.parameters, from)?;
             let _ = self.values.set(values);
             let mut facts = data::load(engine, Some(from))?.1;
+            self.refuse_left_out(&facts)?;
             facts.extend(drawn);
             self.set_up(engine, 0)?;
             return Ok(facts);

@@ -278,6 +278,20 @@ impl SqlScript {
         Ok(self)
     }
 
+    /// First statement that reads or writes that table or view, as far as its words show.
+    pub(super) fn naming(&self, table: &str) -> Option<&ScriptStatement> {
+        let of_operations = self.operations.iter().flat_map(|operation| &operation.statements);
+        let mut statements = self.setup.iter().map(|setup| &setup.statement).chain(of_operations);
+        statements.find(|statement| {
+            let mut before = String::new();
+            Pieces::of(&statement.sql).filter(|piece| piece.is_executed()).any(|piece| {
+                let is_behind = ["from", "join", "into", "update"].contains(&before.as_str());
+                before = piece.text().to_ascii_lowercase();
+                is_behind && is_name(piece, table)
+            })
+        })
+    }
+
     /// Whether an operation has a statement that changes rows, by its first word.
     pub(super) fn changes_rows(&self) -> bool {
         const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
@@ -360,9 +374,11 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
 
 /// Table by which Bourse recognises a database, if a statement names one: without it every later run would refuse the database.
 fn own_table(sql: &str) -> Option<&'static str> {
-    let names =
-        |piece: TextPiece<'_>, table: &str| piece.text().trim_matches(['"', '`', '\'']).eq_ignore_ascii_case(table);
-    [INVENTORY, MARK.name()].into_iter().find(|table| Pieces::of(sql).any(|piece| names(piece, table)))
+    [INVENTORY, MARK.name()].into_iter().find(|table| Pieces::of(sql).any(|piece| is_name(piece, table)))
+}
+
+fn is_name(piece: TextPiece<'_>, table: &str) -> bool {
+    piece.text().trim_matches(['"', '`', '\'']).eq_ignore_ascii_case(table)
 }
 
 /// Words of a statement in lower case, except those in quotes and comments.

@@ -88,7 +88,7 @@ fn parameters_are_drawn_from_columns() {
 #[test]
 fn what_the_database_does_not_have_is_named_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
-    let database = database(folder.path(), &[&CUSTOMERS[..], &["CREATE TABLE nobody (id INTEGER)"]].concat());
+    let database = database(folder.path(), &[&CUSTOMERS[..], &["CREATE TABLE nobody (id INTEGER)", BARE]].concat());
     let of = |text: &str| ran(&database, "x.sql", text, 1).1.map(|result| result.round.void).unwrap_err();
     let operation = "--! operation a\nSELECT 1;\n";
     for (text, expected) in [
@@ -102,6 +102,10 @@ fn what_the_database_does_not_have_is_named_with_its_line() {
             "line 2: \"nobody\".\"id\" has no value to draw",
         ),
         ("--! operation a\n\nSELECT 1 FROM custommer;\n".to_owned(), "line 3: no such table: custommer"),
+        (
+            "--! operation a\nSELECT 1 FROM \"bare\";\n".to_owned(),
+            "line 2: this engine's database is without virtual table bare: it has an index without content",
+        ),
     ] {
         let found = of(&text);
         assert!(found.contains(&format!("x.sql, {expected}")), "{found}");
@@ -121,6 +125,9 @@ fn what_the_database_does_not_have_is_named_with_its_line() {
     let refused = find("sql").unwrap().plan([("file", file.to_str().unwrap())]).err().unwrap().to_string();
     assert!(refused.contains("x.toml, line 2: \"customer\" is no column: expected TABLE.COLUMN"), "{refused}");
 }
+
+/// A full-text index without the texts.
+const BARE: &str = "CREATE VIRTUAL TABLE bare USING fts5(words, content='')";
 
 /// A schema with everything that a naive file of statements stumbles over.
 const NASTY: &[&str] = &[
@@ -148,7 +155,7 @@ const NASTY: &[&str] = &[
     "CREATE VIEW seen AS SELECT * FROM client",
     "CREATE VIRTUAL TABLE found USING fts5(words)",
     "INSERT INTO found VALUES ('one two'), ('three')",
-    "CREATE VIRTUAL TABLE bare USING fts5(words, content='')",
+    BARE,
     "INSERT INTO bare(rowid, words) VALUES (1, 'one two')",
 ];
 

@@ -203,6 +203,13 @@ fn a_property_file_of_ycsb_stands_before_the_targets() {
     {
         let ran = output(folder.path(), &[&run[..], more, &SHORT, &["3"]].concat());
         assert!(ran.status.success(), "{}", text(&ran.stderr));
+        let printed = output(folder.path(), &[&run[..], more, &SHORT[..6]].concat());
+        assert_eq!(
+            text(&printed.stdout).contains("operationcount=9: time ends"),
+            more.len() == 2,
+            "{}",
+            text(&printed.stdout)
+        );
         let run = RunFile::parse(&ran.stdout, "run.json".as_ref()).expect("a run");
         let parameters = &run.cases[0].workload.parameters;
         assert!(parameters.iter().any(|it| (it.name.as_str(), it.value.as_str()) == parameter), "{parameters:?}");
