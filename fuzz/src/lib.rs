@@ -197,11 +197,15 @@ pub fn server(bytes: &[u8]) {
     assert!(frames.iter().all(|frame| frame.len() >= HEADER), "a server says whole frames");
 }
 
-/// Parses files of statements, in both their forms.
+/// Parses files of statements, in both their forms, and property files of YCSB, whose mix is planned.
 pub fn sql_workload(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for name in ["x.toml", "x.sql"] {
         let _ = bourse_micro::operations_of(name, text);
+    }
+    if let Ok(options) = bourse_micro::properties_of("x", text) {
+        let mix = options.iter().filter(|(name, _)| *name == "mix").map(|(name, value)| (*name, value.as_str()));
+        let _ = bourse_micro::find("ycsb").expect("a workload").plan(mix);
     }
 }
 

@@ -39,6 +39,7 @@ pub mod workload;
 pub use database::{foreign_tables, refuse_others};
 pub use histories::statement as history_statement;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+pub use records::properties_of;
 pub use round::{NOTICE, RoundResult, TimedOperations, Timing, begin_processes, end_processes, run_part, run_round};
 pub use sql::{FROM, NOTHING, operations_of, start_file};
 pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec};

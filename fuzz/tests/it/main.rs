@@ -87,7 +87,9 @@ fn seeds_are_what_their_names_say() {
     let crashed = CrashFile::parse(&bytes("acid_document", "crash.json"), Path::new("x")).expect("crashes");
     assert!(crashed.states.is_some() && crashed.rows[0].sampled.is_some(), "the seed has every part");
     FaultsFile::parse(&bytes("acid_document", "faults.json"), Path::new("x")).expect("a table of faults");
-    for name in ["shop.toml", "shop.sql"] {
+    let properties = String::from_utf8(bytes("sql_workload", "workload.properties")).expect("it is text");
+    assert_eq!(bourse_micro::properties_of("x", &properties).expect("properties").len(), 4);
+    for name in ["shop.toml", "shop.sql", "columns.sql"] {
         let text = String::from_utf8(bytes("sql_workload", name)).expect("it is text");
         assert!(bourse_micro::operations_of(name, &text).expect("a file of statements") > 0);
     }

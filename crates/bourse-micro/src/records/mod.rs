@@ -293,6 +293,14 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
     }),
 ];
 
+/// Options that the text of a property file of YCSB sets, with their values.
+///
+/// # Errors
+/// [`OptionError::File`] with the defect and its line.
+pub fn properties_of(name: &str, text: &str) -> Result<Vec<(&'static str, String)>, OptionError> {
+    Properties::parse(name, text).map(|properties| properties.options)
+}
+
 fn persons(
     options: &WorkloadOptions,
     unit: &'static str,

@@ -80,6 +80,14 @@ impl Properties {
     pub(crate) fn read(path: &str) -> Result<Self, OptionError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| OptionError::File { place: path.to_owned(), what: format!("cannot be read: {error}") })?;
+        Self::parse(path, &text)
+    }
+
+    /// Parses the text of a file.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    pub(super) fn parse(path: &str, text: &str) -> Result<Self, OptionError> {
         let (mut this, mut shares) = (Self::default(), OPERATIONS.map(|(_, _, _, usual)| usual.to_owned()));
         for (line, text) in (1_usize..).zip(text.lines()) {
             let text = text.trim();
