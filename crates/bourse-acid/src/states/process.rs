@@ -7,6 +7,7 @@ use crate::known_work::{WorkEvent, look};
 use crate::test_bed::AcidError;
 use bourse_crash::Directory;
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
@@ -29,6 +30,8 @@ pub(super) struct RecoveryProcess<'r> {
     work: RecordedWork,
     folder: TempDir,
     number: u64,
+    /// Whether nothing uses a state's files once it is read: the server that did so has ended.
+    frees_files: bool,
     running: Option<RunningProcess>,
 }
 
@@ -51,7 +54,7 @@ impl<'r> RecoveryProcess<'r> {
         let folder = directory(case)?;
         let place = folder.path().canonicalize().map_err(recording_error)?;
         let work = RecordedWork { case: case.to_string(), seed, folder: place, work: ChildWork::Look };
-        Ok(Self { recordings, work, folder, number: 0, running: None })
+        Ok(Self { recordings, work, folder, number: 0, frees_files: case.is_server(), running: None })
     }
 
     fn start(&self) -> io::Result<RunningProcess> {
@@ -76,9 +79,15 @@ impl<'r> RecoveryProcess<'r> {
         if !self.recordings.go_on() {
             return Err(interrupted());
         }
+        let last = self.folder.path().join(self.number.to_string());
         self.number += 1;
         let name = self.number.to_string();
         let folder = self.folder.path().join(&name);
+        // Its files are overwritten: a file system looks long for new ones where many were removed just before.
+        match std::fs::rename(last, &folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            renamed => renamed.and_then(|()| remove_others(state, &folder, "")).map_err(failed)?,
+        }
         write(state, &folder)?;
         let mut running = match self.running.take() {
             Some(running) => running,
@@ -98,7 +107,11 @@ impl<'r> RecoveryProcess<'r> {
         let event = match event {
             Ok(event) => {
                 self.running = Some(running);
-                serde_json::from_str(&event).map_err(|error| failed(error.into()))?
+                let event = serde_json::from_str(&event).map_err(|error| failed(error.into()))?;
+                if self.frees_files {
+                    return Ok(event);
+                }
+                event
             }
             Err(RecvTimeoutError::Timeout) => WorkEvent::Unreadable("opening it does not end".to_owned()),
             Err(RecvTimeoutError::Disconnected) => {
@@ -116,6 +129,28 @@ impl<'r> RecoveryProcess<'r> {
         std::fs::remove_dir_all(&folder).map_err(failed)?;
         Ok(event)
     }
+}
+
+/// Removes what a state does not have from the folder of another; `below` is the folder's name in the states.
+fn remove_others(state: &Directory, folder: &Path, below: &str) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{below}{}", entry.file_name().to_string_lossy());
+        if !entry.file_type()?.is_dir() {
+            // A file with several names would be overwritten by each.
+            if !state.files.contains_key(&name) || entry.metadata()?.nlink() > 1 {
+                std::fs::remove_file(entry.path())?;
+            }
+            continue;
+        }
+        let name = name + "/";
+        if state.files.range(name.clone()..).next().is_some_and(|(file, _)| file.starts_with(&name)) {
+            remove_others(state, &entry.path(), &name)?;
+        } else {
+            std::fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 /// Body of the process: recovers the states that its standard input names.

@@ -314,7 +314,7 @@ fn read_files(folder: &Path, prefix: &str, directory: &mut Directory) -> io::Res
     Ok(())
 }
 
-/// Writes the files of a state to a new folder.
+/// Writes the files of a state to a folder that has no others.
 pub(super) fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
     let file_error = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
     let write = |(name, image): (&String, &FileImage)| {

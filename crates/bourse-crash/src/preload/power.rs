@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Bytes that a drive writes in one step.
@@ -23,12 +23,16 @@ fn passes(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with("-shm") || name.ends_with("-lock"))
 }
 
-/// Copies a folder with its contents, owners and permissions; entries other than files and folders are left out.
+/// Copies a folder with its contents, owners and permissions; entries other than files and folders are left out. A folder that is
+/// there becomes the copy. Its files are overwritten, since a file system looks long for a new one where many were removed just before.
 ///
 /// # Errors
 /// The system's.
 pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir(to)?;
+    match fs::create_dir(to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove_others(from, to)?,
+        made => made?,
+    }
     // Some servers refuse a data directory that others may enter.
     fs::set_permissions(to, fs::metadata(from)?.permissions())?;
     same_owner(from, to)?;
@@ -39,6 +43,19 @@ pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
             copy_folder(&entry.path(), &place)?;
         } else if kind.is_file() {
             copy_file(&entry.path(), &place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes from a folder what cannot become a copy of another's entry, also a file with several names.
+fn remove_others(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(to)? {
+        let entry = entry?;
+        let (place, found) = (entry.path(), entry.metadata()?);
+        let wanted = fs::symlink_metadata(from.join(entry.file_name())).map(|it| it.file_type());
+        if !wanted.is_ok_and(|it| it == found.file_type()) || (found.is_file() && found.nlink() > 1) {
+            if found.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) }?;
         }
     }
     Ok(())
@@ -65,7 +82,6 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Gives a copy the owner of its original, if this process may do so.
 fn same_owner(from: &Path, to: &Path) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
     let (wanted, found) = (fs::metadata(from)?, fs::metadata(to)?);
     if (wanted.uid(), wanted.gid()) == (found.uid(), found.gid()) {
         return Ok(());
@@ -73,7 +89,7 @@ fn same_owner(from: &Path, to: &Path) -> io::Result<()> {
     std::os::unix::fs::chown(to, Some(wanted.uid()), Some(wanted.gid()))
 }
 
-/// Replaces the files by their image on the disk, with those later writes that survive. Consumes the image.
+/// Replaces the files by their image on the disk, with those later writes that survive, which the image then has too.
 ///
 /// # Errors
 /// The system's.
@@ -82,15 +98,7 @@ pub fn lose_power(files: &Path, image: &Path, survival: Survival) -> io::Result<
         survive(files, image, &mut RandomStream(seed))?;
     }
     remove_passing(image)?;
-    fs::remove_dir_all(files)?;
-    match fs::rename(image, files) {
-        // They lie on two file systems: a server's data in memory, say.
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            copy_folder(image, files)?;
-            fs::remove_dir_all(image)
-        }
-        done => done,
-    }
+    copy_folder(image, files)
 }
 
 fn remove_passing(folder: &Path) -> io::Result<()> {
@@ -196,7 +204,8 @@ mod tests {
             assert!((least..=most).contains(&survived), "{survival:?}: {survived}");
             assert!(survival != Survival::None || found.len() == 90 * SECTOR);
             sizes.insert(found.len() / SECTOR);
-            assert!(!files.join("never-synced").exists() && !files.join("x-shm").exists() && !image.exists());
+            assert!(!files.join("never-synced").exists() && !files.join("x-shm").exists());
+            assert_eq!(fs::read(image.join("x")).expect("is there"), found);
             assert!(
                 fs::read(files.join("new")).expect("is there").iter().all(|byte| *byte == 0),
                 "another file's bytes"
@@ -209,7 +218,6 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn image_and_files_may_lie_on_two_file_systems() {
-        use std::os::unix::fs::MetadataExt as _;
         let (_folder, _, image) = folders();
         let skipped = |why| bourse_testkit::skipped("bourse-crash: image_and_files_may_lie_on_two_file_systems", why);
         let Ok(in_memory) = tempfile::tempdir_in("/dev/shm") else { return skipped("there is no /dev/shm") };
@@ -222,6 +230,39 @@ mod tests {
         fs::write(image.join("x"), [7]).expect("written");
         lose_power(&files, &image, Survival::None).expect("can be lost");
         assert_eq!(fs::read(files.join("x")).expect("is there"), [7]);
-        assert!(!image.exists());
+    }
+
+    #[test]
+    fn a_folder_becomes_the_copy_whatever_was_in_it() {
+        let (_folder, from, to) = folders();
+        for (name, bytes) in [("one", [1; 3]), ("two", [2; 3]), ("file", [3; 3])] {
+            fs::write(from.join(name), bytes).expect("written");
+        }
+        fs::create_dir_all(from.join("below/empty")).expect("can be made");
+        fs::write(from.join("below/x"), [4]).expect("written");
+        // Two names of one file, a longer file with other permissions, a file for a folder and the reverse, and others.
+        fs::write(to.join("one"), [7; 9]).expect("written");
+        fs::hard_link(to.join("one"), to.join("two")).expect("linked");
+        fs::create_dir_all(to.join("file/below")).expect("can be made");
+        fs::create_dir(to.join("below")).expect("can be made");
+        fs::write(to.join("below/empty"), [7]).expect("written");
+        fs::write(to.join("below/x"), [7; 9]).expect("written");
+        fs::set_permissions(to.join("below/x"), fs::Permissions::from_mode(0o1666)).expect("marked");
+        fs::write(to.join("below/other"), [7]).expect("written");
+        fs::create_dir_all(to.join("other/below")).expect("can be made");
+        copy_folder(&from, &to).expect("can be copied");
+        let names = |folder: &Path| {
+            let entries = fs::read_dir(folder).expect("is there").map(|entry| entry.expect("is there").file_name());
+            entries.collect::<std::collections::BTreeSet<_>>()
+        };
+        for folder in ["", "below", "below/empty"] {
+            assert_eq!(names(&from.join(folder)), names(&to.join(folder)));
+        }
+        for file in ["one", "two", "file", "below/x"] {
+            let read = |folder: &Path| fs::read(folder.join(file)).expect("is there");
+            assert_eq!(read(&from), read(&to), "{file}");
+            let mode = |folder: &Path| fs::metadata(folder.join(file)).expect("is there").permissions().mode();
+            assert_eq!(mode(&from), mode(&to), "{file}");
+        }
     }
 }

@@ -241,10 +241,7 @@ fn renewed(folder: &WorkFolder, files: PathBuf) -> io::Result<(ProcessFiles, Con
     let place = |name: &str| folder.path().join(name);
     let (control, image) = (place("control"), place("image"));
     for copy in [&files, &image] {
-        match std::fs::remove_dir_all(copy) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => copy_folder(&place("base"), copy)?,
-        }
+        copy_folder(&place("base"), copy)?;
     }
     let made = ControlFile::create(&control)?;
     Ok((ProcessFiles { control, files, image: Some(image), recording: None }, made))
