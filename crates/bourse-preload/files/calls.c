@@ -172,9 +172,12 @@ PUBLIC void *realloc(void *old, size_t length) {
 
 /* ---- reads ---- */
 
+/* Whether reads are met: those of a recording are not recorded, and looking a file's path up takes longer than reading it. */
+static bool meets_reads(void) { return control && (control->armed || control->ended); }
+
 static ssize_t do_read(const char *name, int fd, void *to, size_t length, off_t at, bool placed) {
     char path[PATH_MAX];
-    if (path_of(fd, path)) {
+    if (meets_reads() && path_of(fd, path)) {
         enum effect effect = met(READ, name, path, placed ? at : 0, length);
         if (effect == FAIL_ONCE || effect == FAIL_ON) return errno = EIO, -1;
         if (effect == HALF && length > 1) length /= 2;
@@ -206,7 +209,7 @@ static size_t total(const struct iovec *parts, int count) {
 
 PUBLIC ssize_t preadv(int fd, const struct iovec *parts, int count, off_t at) {
     char path[PATH_MAX];
-    if (path_of(fd, path)) {
+    if (meets_reads() && path_of(fd, path)) {
         enum effect effect = met(READ, "preadv", path, at, total(parts, count));
         if (effect == FAIL_ONCE || effect == FAIL_ON) return errno = EIO, -1;
         if (effect == HALF && count > 0) return syscall(SYS_pread64, fd, parts->iov_base, (parts->iov_len + 1) / 2, at);
