@@ -28,13 +28,17 @@ pub struct Calibration {
     pub stolen: f64,
 }
 
+/// Divisor of a calibration's longest parts in builds without optimization, whose figures count for nothing: tests calibrate
+/// hundreds of times.
+const SHORTER: Nanos = if cfg!(debug_assertions) { 4 } else { 1 };
+
 /// Measures harness and machine without other load; takes about a second.
 pub fn calibrate(clock: &dyn Clock) -> Calibration {
     let (from, machine, ours) = (clock.now(), MachineUse::now(), cpu_s());
-    let times = fixed_loop(clock, 300 * MS);
+    let times = fixed_loop(clock, 300 * MS / SHORTER);
     let FixedLoop { median_ns, p90_ns } = FixedLoop::of(&times);
     let closed = round(clock, Schedule::Closed, 100 * MS);
-    let paced = round(clock, Schedule::Constant { per_second: 1_000.0 }, 400 * MS);
+    let paced = round(clock, Schedule::Constant { per_second: 1_000.0 }, 400 * MS / SHORTER);
     let seconds = (clock.now() - from).max(1) as f64 / SECOND as f64;
     let since = MachineUse::now().zip(machine);
     let ours = cpu_s() - ours;
