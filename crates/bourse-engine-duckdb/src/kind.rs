@@ -19,6 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
     crash_sweeps: Some(&[]),
+    tunes: &["writers=one", "threads=1", "checkpoint_threshold=1MiB,256MiB"],
     faults_by_preload: true,
     stays_loaded: true,
     ..EngineKind::new(

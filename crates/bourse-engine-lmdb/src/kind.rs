@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
         is_asked_for: false,
     }),
     prepares_ms: 150,
+    tunes: &["sync=meta,off", "writemap=on"],
     faults_by_preload: true,
     ..EngineKind::new(
         ["lmdb", "LMDB, built in; a key-value store in a memory-mapped file", "lmdb:PATH?sync=full"],

@@ -16,6 +16,7 @@ pub static KINDS: &[EngineKind] = &[
         available: available::<Mysql>,
         options: || GRAMMAR.help("mariadb+private", &MysqlOptions::DEFAULT),
         faults_by_preload: true,
+        tunes: TUNES,
         ..RUNNING
     },
     EngineKind {
@@ -27,6 +28,7 @@ pub static KINDS: &[EngineKind] = &[
         available: available::<Mysql>,
         options: || GRAMMAR.help("mysql+private", &MysqlOptions::DEFAULT),
         faults_by_preload: true,
+        tunes: TUNES,
         ..RUNNING
     },
     EngineKind {
@@ -57,6 +59,15 @@ pub static KINDS: &[EngineKind] = &[
         ..RUNNING
     },
     RUNNING,
+];
+
+/// Options of a private server that `tune` varies.
+const TUNES: &[&str] = &[
+    "flush_log=0,2",
+    "flush_method=fsync,o_direct",
+    "doublewrite=off",
+    "innodb_buffer_pool=128MiB",
+    "log_file=64MiB,1GiB",
 ];
 
 /// A server that already runs.

@@ -16,6 +16,14 @@ pub static KINDS: &[EngineKind] = &[
         available: available::<Postgres>,
         options: || GRAMMAR.help("postgres+private", &PostgresOptions::DEFAULT),
         faults_by_preload: true,
+        tunes: &[
+            "synchronous_commit=off",
+            "full_page_writes=off",
+            "wal_sync_method=fsync,open_datasync,open_sync",
+            "shared_buffers=128MiB",
+            "max_wal_size=1GiB",
+            "plan_cache=generic,custom",
+        ],
         ..RUNNING
     },
     RUNNING,

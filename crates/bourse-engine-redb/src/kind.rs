@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
         is_asked_for: false,
     }),
     prepares_ms: 250,
+    tunes: &["durability=none", "two_phase=on", "cache=64MiB"],
     faults_by_preload: true,
     ..EngineKind::new(
         [

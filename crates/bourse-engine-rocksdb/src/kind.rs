@@ -16,6 +16,15 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
         let named = GRAMMAR.parse(target, RocksDbOptions::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
+    tunes: &[
+        "sync=off",
+        "wal=off",
+        "cache=8MiB,256MiB",
+        "write_buffer=16MiB,256MiB",
+        "bloom=10",
+        "compression=none,lz4,zstd",
+        "jobs=1,4",
+    ],
     faults_by_preload: true,
     stays_loaded: true,
     ..EngineKind::new(

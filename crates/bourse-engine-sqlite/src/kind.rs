@@ -1,5 +1,6 @@
 //! Registers this build of SQLite as an engine.
 
+use crate::describe::PRAGMAS;
 use crate::library::SCHEME;
 use crate::{GRAMMAR, SqliteOptions, info, open};
 use bourse_engine::{EngineKind, InProcessPlaces};
@@ -17,6 +18,18 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     available,
     compiled,
     crash_sweeps: Some(&["journal=wal,delete", "sync=full,normal,off"]),
+    tunes: &[
+        "journal=wal,delete,truncate,persist,memory,off",
+        "sync=normal,off",
+        "page_size=8192,16384,65536",
+        "cache=2MiB,256MiB",
+        "mmap=1GiB",
+        "autocheckpoint=100,10000",
+        "locking=exclusive",
+        "temp_store=memory",
+        "writers=busy,sqlite,one,busy&begin=deferred",
+    ],
+    statement: |name, value| PRAGMAS.contains(&name).then(|| format!("PRAGMA {name} = {value};")),
     faults_by_preload: true,
     stays_loaded: cfg!(loaded),
     ..EngineKind::new(

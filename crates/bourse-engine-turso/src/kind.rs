@@ -13,6 +13,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     }),
     loads_rows_s: Some(30_000),
     prepares_ms: 400,
+    tunes: &["journal=mvcc", "sync=normal,off", "cache=2MiB,256MiB", "temp_store=memory"],
     crash_sweeps: Some(&["journal=wal,mvcc", "sync=full,normal,off"]),
     ..EngineKind::new(
         [

@@ -48,6 +48,11 @@ pub struct EngineKind {
     /// Options that crash tests vary by default, each with its values, as `journal=wal,delete`; `None` for an engine without
     /// a database file that a child process can work on a copy of.
     pub crash_sweeps: Option<&'static [&'static str]>,
+    /// Options that `tune` varies, each with its values, as `cache=2MiB,256MiB`; a value may bring the options that it needs,
+    /// as `writers=busy&begin=deferred`. Each is among the settings that the engine reads back.
+    pub tunes: &'static [&'static str],
+    /// Statement that puts a setting into force, by the name and value that the engine reads back; `None` if it has none.
+    pub statement: fn(&str, &str) -> Option<String>,
     /// Whether a preloaded library that replaces calls of the C library can make its reads, writes and syncs fail.
     pub faults_by_preload: bool,
     /// Whether a target loads a library of its own, which stays in the process.
@@ -96,6 +101,8 @@ impl EngineKind {
             open,
             cleanup: |_| {},
             crash_sweeps: None,
+            tunes: &[],
+            statement: |_, _| None,
             faults_by_preload: false,
             stays_loaded: false,
         }

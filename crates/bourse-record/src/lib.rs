@@ -50,6 +50,7 @@ mod stats;
 mod steady;
 mod time_spent;
 mod time_split;
+mod tuning;
 mod verdict;
 mod warning;
 
@@ -93,5 +94,6 @@ pub use stats::{FEWEST_ROUNDS, NoInterval, even};
 pub use steady::{Steadiness, SteadyTest};
 pub use time_spent::{PartOfTime, TimeSpent};
 pub use time_split::{BlockedOn, BlockedTime, RoleTime, TimeSplit};
+pub use tuning::{RacedSetting, TunedCrash, TunedLine, Tuning};
 pub use verdict::{Evidence, Gate, Verdict};
 pub use warning::Warning;

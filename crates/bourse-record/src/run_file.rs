@@ -3,7 +3,7 @@
 
 use crate::{
     BROKERAGE_NOTICE, Conditions, Document, DocumentKind, Durability, MayLose, MemoryStore, NameValue, Outcome,
-    Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Verdict, Warning, WriterWait,
+    Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Tuning, Verdict, Warning, WriterWait,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct RunFile {
     /// Comparison of two targets in interleaved rounds, if the run was made for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// Search for settings, if the run proves one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
     /// Notice that every report of the run must show, even without a case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -65,6 +68,7 @@ impl RunFile {
             interrupted: false,
             time_spent: None,
             comparison: None,
+            tuning: None,
             notice: None,
         }
     }

@@ -6,6 +6,7 @@
 //! * [`steady`]: steadiness of a series; [`stopping`]: rules that end a measurement.
 //! * [`holm`]: joint verdicts on several differences.
 //! * [`repeats`]: budget of repeated rounds; [`sequential`]: a comparison that ends when it is decided.
+//! * [`race`]: a race of many settings, which selects one to be compared.
 //! * [`change_points`]: changes of level in a history of figures.
 //! * [`sessions`]: simulated sessions of A against A, which verify the level of pairs.
 //!
@@ -27,6 +28,7 @@ pub mod change_points;
 mod estimate;
 mod groups;
 pub mod holm;
+pub mod race;
 mod random;
 pub mod rank_sum;
 mod rates;

@@ -14,6 +14,6 @@ pub(crate) fn check(name: &str, written: &str, simulated: &str) {
         return;
     }
     let page = |name: &str| std::fs::read_to_string(docs.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let is_shown = ["statistics.md", "comparing.md"].iter().any(|name| page(name).contains(written.trim()));
-    assert!(is_shown, "neither docs/statistics.md nor docs/comparing.md has the table of {name}:\n{written}");
+    let is_shown = ["statistics.md", "comparing.md", "tune.md"].iter().any(|name| page(name).contains(written.trim()));
+    assert!(is_shown, "docs/statistics.md, comparing.md and tune.md do not have the table of {name}:\n{written}");
 }

@@ -14,6 +14,7 @@ pub mod comparison;
 pub mod likeness;
 pub mod suite;
 mod tone;
+pub mod tuning;
 pub mod units;
 pub mod view;
 

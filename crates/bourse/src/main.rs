@@ -134,6 +134,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Record(arguments) => return commands::record::run(&arguments),
         Command::Replay(arguments) => commands::micro::run::replay(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Tune(arguments) => commands::tune::run(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Watch(arguments) => commands::watch::watch(&arguments),
         Command::Runs(command) => commands::runs::runs(&command),
@@ -195,6 +196,7 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         argument.value_parser(PossibleValuesParser::new(names.into_iter().map(|name| &*name.leak())))
     }
     let workloads = || bourse_micro::WORKLOADS.iter().map(|spec| spec.name.to_owned());
+    let compared = || ["tpce", "tatp"].map(str::to_owned).into_iter().chain(workloads());
     let suites = || bourse_verdict::suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
     let targets = || engines::schemes().map(|scheme| format!("{scheme}:"));
     command
@@ -210,11 +212,8 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         .mut_subcommand("tatp", |tatp| {
             tatp.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
         })
-        .mut_subcommand("compare", |compare| {
-            compare.mut_arg("workload", |it| {
-                values(it, ["tpce", "tatp"].map(str::to_owned).into_iter().chain(workloads()))
-            })
-        })
+        .mut_subcommand("compare", |compare| compare.mut_arg("workload", |it| values(it, compared())))
+        .mut_subcommand("tune", |tune| tune.mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("suite", |suite| {
             let of_name = |command: clap::Command| command.mut_arg("name", |it| values(it, suites()));
             suite.mut_subcommand("show", of_name).mut_subcommand("run", of_name)

@@ -6,7 +6,7 @@
 //! | `acid` | `acid.json` |
 //! | `crash`, `crash_tables` | `crash.json`, and its tables |
 //! | `faults` | `faults.json` |
-//! | `run`, `of_case`, `isolation` | `run.json` |
+//! | `run`, `of_case`, `isolation`, `tuning` | `run.json` |
 
 mod acid;
 mod crash;
@@ -16,6 +16,7 @@ mod isolation;
 mod of_case;
 mod run;
 mod sheet;
+mod tuning;
 
 pub use acid::acid;
 pub use crash::crash;
@@ -27,3 +28,4 @@ pub(crate) use of_case::{dearest_statements, figure, on};
 pub use run::{html, markdown, terminal};
 pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};
 pub use sheet::{Sheet, SheetEntry};
+pub(crate) use tuning::tuning;

@@ -3,6 +3,7 @@
 use super::isolation::isolation;
 use super::of_case::{case, headline, transactions};
 use super::sheet::{RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
+use super::tuning::tuning;
 use crate::charts::{self, ChartFrame, DrawnChart};
 use crate::comparison;
 use crate::html::Drawing;
@@ -97,7 +98,8 @@ fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
         _ => (format!("{}: {} cases", file.name, views.len()), None),
     };
     let notices = notices(file).into_iter().map(str::to_owned).collect();
-    let parts = ComparedCases::of_run(file).map(|it| comparison::parts(&it, true)).unwrap_or_default();
+    let mut parts = file.tuning.iter().flat_map(|it| tuning(file, it, views)).collect::<Vec<_>>();
+    parts.extend(ComparedCases::of_run(file).map(|it| comparison::parts(&it, true)).unwrap_or_default());
     Sheet { window, notices, parts, ..Sheet::of_run(&title, &file.name, &file.provenance, file.interrupted) }
 }
 

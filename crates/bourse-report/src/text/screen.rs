@@ -26,6 +26,10 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     let views = CaseView::all(file);
     let told: Vec<CaseVerdict> = views.iter().map(CaseVerdict::of).collect();
     let mut screen = Page::of(file, width, color);
+    if let Some(found) = &file.tuning {
+        screen.parts(&documents::tuning(file, found, &views), false);
+        screen.blank();
+    }
     screen.comparison(file);
     let found = documents::isolation(&views);
     if !found.is_empty() {

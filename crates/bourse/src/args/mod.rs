@@ -12,6 +12,7 @@ pub(crate) mod numbers;
 mod record;
 mod serve;
 mod tpce;
+mod tune;
 
 pub(crate) use classic::{MicroCommand, MicroInit, MicroRun, SuiteCommand, SuiteRun, TimingMode};
 pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
@@ -26,6 +27,7 @@ pub(crate) use tpce::{
     AcidLoad, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings, TpceAcid,
     TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
 };
+pub(crate) use tune::TuneArgs;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -111,6 +113,7 @@ impl Arguments {
             Command::Tpce(TpceCommand::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
             Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
             Command::Compare(compare) => compare.given = given,
+            Command::Tune(tune) => tune.given = given,
             _ => {}
         }
         Ok(arguments)
@@ -156,6 +159,8 @@ pub(crate) enum Command {
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
     Compare(Box<CompareArgs>),
+    /// Find the settings of a target that make a workload fastest, and prove them on fresh rounds and by crashes
+    Tune(Box<TuneArgs>),
     /// Run one round that stdin describes: for the program itself
     #[command(hide = true)]
     Round,

@@ -5,6 +5,7 @@ use super::{
     DatabaseArgs, DriverArgs, DryRun, EXIT_CODES, GivenOptions, OltpRun, OutputArgs, SERVE_CODES, ServerArgs, numbers,
     run_help,
 };
+use bourse_engine::Durability;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -265,6 +266,18 @@ pub(crate) enum DurabilityClass {
     Consistent,
     /// An acknowledged commit survives power loss
     Durable,
+}
+
+impl DurabilityClass {
+    /// The class of engines and documents.
+    pub(crate) const fn durability(self) -> Durability {
+        match self {
+            Self::Volatile => Durability::Volatile,
+            Self::Process => Durability::Process,
+            Self::Consistent => Durability::Consistent,
+            Self::Durable => Durability::Durable,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod suite;
 pub(crate) mod tpce;
+pub(crate) mod tune;
 pub(crate) mod watch;
 
 use crate::args::{ExecutionArgs, OutputArgs};

@@ -124,6 +124,16 @@ pub(crate) fn crash_sweeps(target: &str) -> Option<&'static [&'static str]> {
     kind_of(target)?.crash_sweeps
 }
 
+/// Options of a target's engine that `tune` varies, each with its values.
+pub(crate) fn tunes(target: &str) -> &'static [&'static str] {
+    kind_of(target).map_or(&[], |kind| kind.tunes)
+}
+
+/// Statement that puts a setting of a target's engine into force; `None` if there is none.
+pub(crate) fn statement(target: &str, name: &str, value: &str) -> Option<String> {
+    (kind_of(target)?.statement)(name, value)
+}
+
 /// Whether a text begins like a target: with an engine's name and a colon.
 pub(crate) fn is_target(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| schemes().any(|known| known == scheme))
@@ -315,6 +325,11 @@ mod tests {
                 kind.example
             );
             assert!((kind.options)().iter().all(|option| !option.meaning.is_empty()), "{scheme}");
+            for text in kind.tunes {
+                let (name, values) = text.split_once('=').expect("an option with its values");
+                let options = (kind.options)();
+                assert!(!values.is_empty() && options.iter().any(|option| option.name == name), "{scheme}: {text}");
+            }
             let file = kind.file_target("data", "x");
             for target in file.iter().cloned().chain(kind.memory_target()).chain(kind.private_target(true)) {
                 // Its library or server may be missing here.

@@ -2,7 +2,7 @@
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
-use super::{CaseBlock, ComparisonPlan, Plan, mix, refuse_unsupported};
+use super::{CaseBlock, ComparisonPlan, Plan, PlannedCase, mix, refuse_unsupported};
 use crate::args::{CompareArgs, DriverArgs, ExplicitlySet, MixDatabase, MixRun, TimingMode, TpceRun};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
@@ -53,24 +53,7 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
             "--sweep and --find-max cannot be used with compare: it runs each target with one setting",
         ));
     }
-    let targets = std::iter::once(&arguments.base).chain(&arguments.head).cloned().collect();
-    let cases = if arguments.workload == WORKLOAD {
-        if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
-            return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")
-                .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
-        }
-        let (settings, token) = (settings.clone(), arguments.token.clone());
-        let explicitly_set = ExplicitlySet::of(&arguments.given);
-        brokerage::cases(&TpceRun { targets, settings, drivers: DriverArgs::alone(token), explicitly_set })?
-    } else if let Some(mixed) = find(&arguments.workload) {
-        only_mix(arguments)?;
-        mix::cases(mixed, &of_mix(arguments, targets))?
-    } else {
-        classic(arguments).cases(&targets).and_then(|cases| {
-            only_classic(arguments, cases.first().map(|case| &case.job))?;
-            Ok(cases)
-        })?
-    };
+    let cases = cases(arguments, std::iter::once(&arguments.base).chain(&arguments.head).cloned().collect())?;
     let rounds = settings.run.rounds.unwrap_or(if arguments.until_decided { MOST_ROUNDS } else { ROUNDS });
     let looks = if arguments.until_decided { sequential::looks(rounds) } else { Vec::new() };
     if arguments.until_decided && looks.len() < 2 {
@@ -83,6 +66,27 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
     let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(QUIET_LIMIT));
     let tolerance = arguments.tolerance();
     Plan { compares: Some(ComparisonPlan { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
+}
+
+/// A case of the workload on each target, all checked.
+pub(super) fn cases(arguments: &CompareArgs, targets: Vec<String>) -> Result<Vec<PlannedCase>, Failure> {
+    if arguments.workload == WORKLOAD {
+        if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
+            return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")
+                .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
+        }
+        let (settings, token) = (arguments.settings.clone(), arguments.token.clone());
+        let explicitly_set = ExplicitlySet::of(&arguments.given);
+        brokerage::cases(&TpceRun { targets, settings, drivers: DriverArgs::alone(token), explicitly_set })
+    } else if let Some(mixed) = find(&arguments.workload) {
+        only_mix(arguments)?;
+        mix::cases(mixed, &of_mix(arguments, targets))
+    } else {
+        classic(arguments).cases(&targets).and_then(|cases| {
+            only_classic(arguments, cases.first().map(|case| &case.job))?;
+            Ok(cases)
+        })
+    }
 }
 
 /// Arguments of a run of a workload whose users draw transactions by their shares.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `brokerage` | `tpce run` |
 //! | `classic` | `micro run` |
-//! | `compare`, `isolation`, `quick`, `suite` | those commands |
+//! | `compare`, `isolation`, `quick`, `suite`, `tune` | those commands |
 //! | `drivers` | processes and drivers that share a round |
 //! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
 //! | `search` | the limits of a search for the highest rate, and the jobs of its rounds |
@@ -26,6 +26,7 @@ pub(crate) mod show;
 pub(crate) mod suite;
 pub(crate) mod sweep;
 pub(crate) mod targets;
+pub(crate) mod tune;
 pub(crate) mod work;
 
 pub(crate) use brokerage::Brokerage;

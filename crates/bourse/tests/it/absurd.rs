@@ -12,7 +12,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 34] = [
+const CALLS: [(&str, &[&str]); 35] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -34,6 +34,7 @@ const CALLS: [(&str, &[&str]); 34] = [
     ("suite run", &["sessions", "--only=none"]),
     ("quick", &["--workloads=none"]),
     ("compare", &["lmdb:none", "lmdb:none"]),
+    ("tune", &["null:"]),
     ("faults", &["null:"]),
     ("report", &["nowhere"]),
     ("record show", &["nowhere"]),

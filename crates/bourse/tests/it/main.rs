@@ -41,6 +41,7 @@ mod silent_server;
 mod suite;
 mod tables;
 mod tatp;
+mod tune;
 mod waiting;
 
 use std::path::Path;

@@ -18,7 +18,7 @@ use crate::tpce::database::{ready, sized};
 use crate::{engines, hold, interrupt};
 use bourse_acid::{AcidSubject, Site, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
-use bourse_engine::{Durability, Engine};
+use bourse_engine::Engine;
 use bourse_record::Warning;
 use bourse_record::acid::{AcidFile, AcidTest, AcidVerdict};
 use bourse_tpce::check::{Depth, first_trade};
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &TpceAcid) -> Result<(), Failure> {
     let folder = ResultFolder::new(&arguments.output.directory, "acid")?;
     let (found, history) = database(&target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
-    let class = arguments.demand.map_or(described.durability, durability);
+    let class = arguments.demand.map_or(described.durability, DurabilityClass::durability);
     let class_reason = match arguments.demand {
         Some(_) => format!("demanded; its settings promise {}: {}", described.durability, described.durability_reason),
         None => described.durability_reason.clone(),
@@ -126,15 +126,6 @@ fn selected(only: &[String]) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(names)
-}
-
-const fn durability(class: DurabilityClass) -> Durability {
-    match class {
-        DurabilityClass::Volatile => Durability::Volatile,
-        DurabilityClass::Process => Durability::Process,
-        DurabilityClass::Consistent => Durability::Consistent,
-        DurabilityClass::Durable => Durability::Durable,
-    }
 }
 
 /// A file apart from those of runs: the tests leave trades in it.

@@ -1,0 +1,163 @@
+//! A search for settings: the answer, the lines to paste, what each brings and costs, its crash test, and the race.
+
+use super::sheet::{SheetAnswer, SheetPart, ShownForms};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::units;
+use crate::view::CaseView;
+use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, median};
+use bourse_verdict::comparison::words::{change, ends};
+use bourse_verdict::tuning::{is_won, line_gains, not_faster};
+
+/// Explanation of the race.
+const ABOUT: &str = "The race selects and measures nothing: its best setting looks better than it is. The difference above is of rounds \
+                     after the race, which nothing was selected by.";
+
+/// The whole answer of a search.
+pub(crate) fn tuning(file: &RunFile, found: &Tuning, views: &[CaseView<'_>]) -> Vec<SheetPart> {
+    let view = |label: &str| views.iter().find(|view| view.case.label == label);
+    let sides = file.comparison.as_ref().and_then(|it| view(&it.base).zip(view(&it.head)));
+    let mut parts = vec![answer(file, found, sides.map(|(_, winner)| winner))];
+    if let Some((base, winner)) = sides {
+        parts.push(SheetPart::heading(
+            2,
+            if is_won(file, found) { "Lines to paste" } else { "Tried, and not shown to win" },
+        ));
+        let target = std::iter::once(winner.case.engine.target.clone());
+        parts.push(SheetPart::Pre(
+            target.chain(found.statements.iter().cloned()).map(|it| units::printable(&it)).collect(),
+        ));
+        parts.extend(lines(file, found));
+        parts.push(SheetPart::Table(costs(base, winner)));
+    }
+    parts.extend(found.crashes.iter().map(crash));
+    parts.push(SheetPart::heading(2, "The race"));
+    let dropped = not_faster(found);
+    if !dropped.is_empty() {
+        let text = format!("Not faster than the defaults here, by the median of their pairs: {}", dropped.join(", "));
+        parts.push(SheetPart::text(units::printable(&text)));
+    }
+    let mut whole = vec![SheetPart::Table(race("", "setting", found, &found.race))];
+    if !found.elimination.is_empty() {
+        let title = "All selected settings but one, against all";
+        whole.push(SheetPart::Table(race(title, "without", found, &found.elimination)));
+    }
+    whole.push(SheetPart::list(Tone::Faint, found.left_out.iter().map(|it| format!("not raced: {it}"))));
+    parts.push(SheetPart::Only(ShownForms::Whole, whole));
+    parts.push(SheetPart::faint(ABOUT));
+    parts
+}
+
+fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> SheetPart {
+    let gain = file.comparison.as_ref().and_then(|it| Some((it.ratio?, it.interval?)));
+    let why = match () {
+        () if found.lines.is_empty() && found.crashes.is_empty() => "no setting was faster in the race",
+        () if found.lines.is_empty() => "power losses break what the selected settings promise",
+        () if winner.is_none() => "the proof has no figures",
+        () => "the selected settings are not shown to be faster",
+    };
+    let (figure, unit) = match gain {
+        Some((ratio, [low, high])) if is_won(file, found) => {
+            (change(ratio), format!("over the defaults ({} to {})", change(low), change(high)))
+        }
+        _ => ("keep the defaults:".to_owned(), why.to_owned()),
+    };
+    let class = winner.map(|it| it.case.engine.durability.to_string()).unwrap_or_default();
+    let beside = vec![format!("promise: {} or more", found.promise)];
+    SheetPart::Answer(SheetAnswer { figure, unit, is_bad: false, class, beside })
+}
+
+/// Gain of each line taken away alone; nothing for a single line, whose gain is the answer.
+fn lines(file: &RunFile, found: &Tuning) -> Option<SheetPart> {
+    let heads = vec![ColumnHead::left("line"), ColumnHead::right("brings"), ColumnHead::left("interval")];
+    let mut table = SheetTable::new("What each line brings, taken away alone", heads);
+    for line in line_gains(file, found) {
+        let interval = line.gain.and_then(|it| it.interval);
+        table.push(vec![
+            TableCell::code(line.change),
+            TableCell::or_missing(line.gain.map(|it| TableCell::text(&change(it.value)))),
+            TableCell::text(&interval.map_or("too few rounds".to_owned(), |it| {
+                let words = if it.holds(1.0) { ": not shown to differ" } else { "" };
+                format!("{} ({}){words}", ends(&it), units::level(it.level))
+            })),
+        ]);
+    }
+    (table.rows.len() > 1).then_some(SheetPart::Table(table))
+}
+
+/// Durability, memory and sizes of both sides.
+fn costs(base: &CaseView<'_>, winner: &CaseView<'_>) -> SheetTable {
+    const PEAKS: [(&str, &str); 6] = [
+        ("memory_resident_bytes", "memory of the process, at most"),
+        ("engine_memory_bytes", "memory by the engine's own count, at most"),
+        ("server_memory_resident_bytes", "memory of the server, at most"),
+        ("data_bytes", "database, at most"),
+        ("log_bytes", "write-ahead log, at most"),
+        ("journal_bytes", "rollback journal, at most"),
+    ];
+    let heads = vec![ColumnHead::left("cost"), ColumnHead::right("defaults"), ColumnHead::right("these settings")];
+    let mut table = SheetTable::new("What they cost", heads);
+    let class = |view: &CaseView<'_>| TableCell::text(view.case.engine.durability.name());
+    table.push(vec![TableCell::text("durability class"), class(base), class(winner)]);
+    for (metric, name) in PEAKS {
+        let both = [base, winner].map(|view| view.peak(metric).filter(|bytes| *bytes > 0.0));
+        if both.iter().any(Option::is_some) {
+            let [one, other] = both.map(|it| TableCell::or_missing(it.map(|it| TableCell::figure(it, units::bytes))));
+            table.push(vec![TableCell::text(name), one, other]);
+        }
+    }
+    table
+}
+
+fn crash(of: &TunedCrash) -> SheetPart {
+    let TunedCrash { target, states, broken, not_tried } = of;
+    match (not_tried.as_str(), broken) {
+        ("", 0) => {
+            let words =
+                format!("Power losses of {target}: {} states, each kept what it promises", units::count(*states));
+            SheetPart::toned(Tone::Good, units::printable(&words))
+        }
+        ("", _) => {
+            let broken = units::count(*broken);
+            let words =
+                format!("Power losses of {target}: {broken} of {} states break its promise", units::count(*states));
+            SheetPart::toned(Tone::Bad, units::printable(&words))
+        }
+        (why, _) => SheetPart::toned(Tone::Doubtful, units::printable(&format!("Not crashed: {target}: {why}"))),
+    }
+}
+
+/// The race, the last stage first.
+fn race(title: &'static str, what: &'static str, found: &Tuning, raced: &[RacedSetting]) -> SheetTable {
+    let heads = vec![
+        ColumnHead::left(what),
+        ColumnHead::right("stage"),
+        ColumnHead::right("pairs"),
+        ColumnHead::right("median"),
+        ColumnHead::right("least").rank(1),
+        ColumnHead::right("most").rank(1),
+        ColumnHead::left("outcome"),
+    ];
+    let mut table = SheetTable::new(title, heads);
+    let mut order: Vec<&RacedSetting> = raced.iter().collect();
+    let middle = |it: &RacedSetting| median(&it.ratios).unwrap_or(0.0);
+    order.sort_by(|one, other| other.stage.cmp(&one.stage).then(middle(other).total_cmp(&middle(one))));
+    for it in order {
+        let cell = |ratio: Option<f64>| TableCell::or_missing(ratio.map(|it| TableCell::text(&change(it))));
+        let is_selected = found.lines.iter().any(|line| line.change == it.change);
+        let (tone, outcome) = match &it.out {
+            Some(why) => (Tone::Faint, why.as_str()),
+            None if is_selected => (Tone::Good, "selected"),
+            None => (Tone::Plain, "dropped"),
+        };
+        table.push(vec![
+            TableCell::code(&it.change),
+            TableCell::count(it.stage.into()),
+            TableCell::count(it.ratios.len() as u64),
+            cell(median(&it.ratios)),
+            cell(it.ratios.iter().copied().reduce(f64::min)),
+            cell(it.ratios.iter().copied().reduce(f64::max)),
+            TableCell::text(outcome).tone(tone),
+        ]);
+    }
+    table
+}
