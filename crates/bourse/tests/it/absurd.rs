@@ -12,7 +12,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 35] = [
+const CALLS: [(&str, &[&str]); 36] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -26,6 +26,7 @@ const CALLS: [(&str, &[&str]); 35] = [
     ("tatp check", &["null:"]),
     ("tatp verify", &["lmdb:none", "lmdb:none"]),
     ("micro list", &["none"]),
+    ("micro init", &["--from=none.db"]),
     ("micro run", &["point-read", "null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),
     ("crash", &["null:"]),
     ("isolation", &["null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),
@@ -34,7 +35,7 @@ const CALLS: [(&str, &[&str]); 35] = [
     ("suite run", &["sessions", "--only=none"]),
     ("quick", &["--workloads=none"]),
     ("compare", &["lmdb:none", "lmdb:none"]),
-    ("tune", &["null:"]),
+    ("tune", &["lmdb:none"]),
     ("faults", &["null:"]),
     ("report", &["nowhere"]),
     ("record show", &["nowhere"]),
