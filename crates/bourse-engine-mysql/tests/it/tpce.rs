@@ -2,8 +2,11 @@
 
 use crate::{flavoured, server};
 use bourse_engine::Session;
-use bourse_engine_mysql::Flavour;
-use bourse_tpce::testkit::{RunSize, routine_statements, run_and_check, statements, transactions_are_alike};
+use bourse_engine_mysql::{Flavour, Launch, MysqlEngine};
+use bourse_tpce::testkit::{
+    DataCopy, LoadedData, RunSize, routine_statements, run_and_check, run_loaded_and_check, statements,
+    transactions_are_alike, transactions_are_alike_on_loaded,
+};
 
 const RUN: RunSize = RunSize { requests: 1_500, results: 50, sessions: 1 };
 
@@ -15,10 +18,21 @@ const SMALL: &[&str] =
 /// to scan the table.
 const CANCEL_PENDING: &str = "WHERE t_id IN (SELECT tr_t_id FROM trade_request)";
 
+/// A private MariaDB with the tests' database.
+fn loaded(test: &str, query: &str) -> Option<(DataCopy, MysqlEngine)> {
+    static LOADED: LoadedData = LoadedData::new();
+    server(test, query)?;
+    Some(LOADED.begin(&|data| {
+        let engine = server(test, query).unwrap();
+        engine.set_launch(Launch { data: Some(data.to_owned()), ..Launch::default() });
+        engine
+    }))
+}
+
 #[test]
 fn the_workload_runs_on_mariadb_and_keeps_the_books() {
-    if let Some(engine) = server("tpce::the_workload_runs_on_mariadb_and_keeps_the_books", "lock_timeout=5s") {
-        run_and_check(&engine, RUN, assert_plans);
+    if let Some((_copy, engine)) = loaded("tpce::the_workload_runs_on_mariadb_and_keeps_the_books", "lock_timeout=5s") {
+        run_loaded_and_check(&engine, RUN, assert_plans);
     }
 }
 
@@ -47,16 +61,17 @@ fn some_hundred_transactions_on_mysql_are_alike() {
 
 #[test]
 fn transactions_by_routines_are_alike() {
-    if let Some(engine) = server("tpce::transactions_by_routines_are_alike", "lock_timeout=5s&procedures=on") {
-        transactions_are_alike(&engine, 800);
+    let name = "tpce::transactions_by_routines_are_alike";
+    if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on") {
+        transactions_are_alike_on_loaded(&engine, 800);
     }
 }
 
 #[test]
 fn the_workload_runs_by_routines_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_by_routines_and_keeps_the_books";
-    if let Some(engine) = server(name, "lock_timeout=5s&procedures=on") {
-        run_and_check(&engine, RunSize { sessions: 2, ..RUN }, assert_plans);
+    if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on") {
+        run_loaded_and_check(&engine, RunSize { sessions: 2, ..RUN }, assert_plans);
     }
 }
 
@@ -64,7 +79,7 @@ fn the_workload_runs_by_routines_and_keeps_the_books() {
 fn routines_save_round_trips() {
     let name = "tpce::routines_save_round_trips";
     let round_trips = ["off", "on"].map(|procedures| {
-        let engine = server(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
+        let (_copy, engine) = loaded(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
         Some(bourse_tpce::testkit::round_trips(&engine, 300))
     });
     if let [Some(plain), Some(routines)] = round_trips {

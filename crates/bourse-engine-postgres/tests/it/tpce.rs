@@ -2,15 +2,30 @@
 
 use crate::server;
 use bourse_engine::Session;
-use bourse_tpce::testkit::{RunSize, routine_statements, run_and_check, statements, transactions_are_alike};
+use bourse_engine_postgres::{Launch, PostgresEngine};
+use bourse_tpce::testkit::{
+    DataCopy, LoadedData, RunSize, routine_statements, run_loaded_and_check, statements, transactions_are_alike,
+    transactions_are_alike_on_loaded,
+};
 
 /// Tables that a statement may scan, since it needs all rows.
 const WHOLE: &[&str] = &["exchange", "trade_request"];
 
+/// A private server with the tests' database.
+fn loaded(test: &str, query: &str) -> Option<(DataCopy, PostgresEngine)> {
+    static LOADED: LoadedData = LoadedData::new();
+    server(test, query)?;
+    Some(LOADED.begin(&|data| {
+        let engine = server(test, query).unwrap();
+        engine.set_launch(Launch { data: Some(data.to_owned()), ..Launch::default() });
+        engine
+    }))
+}
+
 #[test]
 fn the_workload_runs_and_keeps_the_books() {
-    if let Some(engine) = server("tpce::the_workload_runs_and_keeps_the_books", "lock_timeout=5s") {
-        run_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 1 }, assert_plans);
+    if let Some((_copy, engine)) = loaded("tpce::the_workload_runs_and_keeps_the_books", "lock_timeout=5s") {
+        run_loaded_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 1 }, assert_plans);
     }
 }
 
@@ -23,23 +38,25 @@ fn some_hundred_transactions_are_alike() {
 
 #[test]
 fn transactions_in_a_pipeline_are_alike() {
-    if let Some(engine) = server("tpce::transactions_in_a_pipeline_are_alike", "lock_timeout=5s&pipeline=on") {
-        transactions_are_alike(&engine, 800);
+    let name = "tpce::transactions_in_a_pipeline_are_alike";
+    if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&pipeline=on") {
+        transactions_are_alike_on_loaded(&engine, 800);
     }
 }
 
 #[test]
 fn transactions_by_routines_are_alike() {
-    if let Some(engine) = server("tpce::transactions_by_routines_are_alike", "lock_timeout=5s&procedures=on") {
-        transactions_are_alike(&engine, 800);
+    let name = "tpce::transactions_by_routines_are_alike";
+    if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on") {
+        transactions_are_alike_on_loaded(&engine, 800);
     }
 }
 
 #[test]
 fn the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books";
-    if let Some(engine) = server(name, "lock_timeout=5s&procedures=on&pipeline=on") {
-        run_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 2 }, assert_plans);
+    if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on&pipeline=on") {
+        run_loaded_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 2 }, assert_plans);
     }
 }
 
@@ -47,7 +64,7 @@ fn the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books() {
 fn routines_save_round_trips() {
     let name = "tpce::routines_save_round_trips";
     let round_trips = ["off", "on"].map(|procedures| {
-        let engine = server(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
+        let (_copy, engine) = loaded(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
         Some(bourse_tpce::testkit::round_trips(&engine, 300))
     });
     if let [Some(plain), Some(routines)] = round_trips {

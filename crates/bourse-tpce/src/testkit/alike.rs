@@ -9,15 +9,21 @@ use bourse_egen::driver::Database;
 use bourse_engine::Engine;
 use std::ops::ControlFlow;
 
-/// Performs `transactions` transactions on each and compares each output, then all tables.
+/// Loads the tests' database on each, performs `transactions` transactions and compares each output, then all tables.
 pub fn transactions_are_alike(engine: &dyn Engine, transactions: u64) {
+    load_small(engine, &Inputs::builtin());
+    transactions_are_alike_on_loaded(engine, transactions);
+}
+
+/// [`transactions_are_alike`] on an engine with the tests' database, which is loaded.
+pub fn transactions_are_alike_on_loaded(engine: &dyn Engine, transactions: u64) {
     let sqlite = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
     let inputs = Inputs::builtin();
     let database = Database::of(1_000, 500, 1);
     let subject = |name: &str, engine: &dyn Engine| -> Box<TpceSubject> {
-        load_small(engine, &inputs);
         Box::new(sql_subject(name, engine.session().unwrap(), database.first_free_trade()))
     };
+    load_small(&sqlite, &inputs);
     let mut subjects = [subject("sqlite", &sqlite), subject("engine", engine), Box::new(Model::new(&inputs, part()))];
     let plan = Plan { transactions, requests_per_second: 2, ..Plan::of(database) };
     let verdict = verify(&mut subjects, &inputs, &plan, &mut |_| ControlFlow::Continue(())).unwrap();

@@ -2,6 +2,7 @@
 //!
 //! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of
 //!   it.
+//! - [`LoadedData`] has private servers begin on copies of data that were loaded once.
 //! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
 //! - [`stays_consistent_through_faults`] does so in real time, over connections that fail.
 //! - [`round_trips`] counts round trips by transaction, and [`assert_fewer`] compares.
@@ -10,13 +11,15 @@
 
 mod alike;
 mod faults;
+mod loaded;
 mod round_trips;
 mod run;
 
-pub use alike::transactions_are_alike;
+pub use alike::{transactions_are_alike, transactions_are_alike_on_loaded};
 pub use faults::{FaultEvents, stays_consistent_through_faults};
+pub use loaded::{DataCopy, LoadedData};
 pub use round_trips::{RoundTrips, assert_fewer, round_trips};
-pub use run::{RunSize, run_and_check};
+pub use run::{RunSize, run_and_check, run_loaded_and_check};
 
 use crate::load::{LoadOptions, load};
 use crate::transactions::Transaction;

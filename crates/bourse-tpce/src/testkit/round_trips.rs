@@ -1,6 +1,5 @@
 //! Round trips of the transactions on one session.
 
-use crate::testkit::load_small;
 use crate::transactions::{Context, Request, Retry, TradeIds, Transaction, perform};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database, MarketConfig, MarketExchange};
@@ -13,11 +12,10 @@ use std::collections::{BTreeMap, VecDeque};
 /// Number of transactions and their total round trips, by kind.
 pub type RoundTrips = BTreeMap<Transaction, (u64, u64)>;
 
-/// Loads a small database and performs `requests` customers' requests on it, and the transactions that follow from them
+/// Performs `requests` customers' requests on the tests' database, which is loaded, and the transactions that follow from them
 /// at the market. The first half prepares statements and is not counted.
 pub fn round_trips(engine: &dyn Engine, requests: u32) -> RoundTrips {
     let inputs = Inputs::builtin();
-    load_small(engine, &inputs);
     let database = Database::of(1_000, 500, 1);
     let mut session = engine.session().unwrap();
     let mut customers = CustomerEmulator::new(&inputs, &CustomerConfig::of(database), 1, 2).unwrap();

@@ -3,7 +3,7 @@
 use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
 use crate::check::{check, first_trade, schema};
 use crate::load::{Constraints, ExistingDatabase, identify, part_of};
-use crate::testkit::load_small;
+use crate::testkit::{load_small, part};
 use crate::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{
@@ -32,8 +32,13 @@ pub struct RunSize {
 /// Loads a small database, performs the workload on it, and checks and reconciles the result. `plans` examines the
 /// loaded database before the run.
 pub fn run_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnce(&mut dyn Session)) {
-    let inputs = Inputs::builtin();
-    let part = load_small(engine, &inputs);
+    load_small(engine, &Inputs::builtin());
+    run_loaded_and_check(engine, run, plans);
+}
+
+/// [`run_and_check`] on the tests' database, which is loaded.
+pub fn run_loaded_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnce(&mut dyn Session)) {
+    let (inputs, part) = (Inputs::builtin(), part());
     let mut sessions: Vec<_> = (0..run.sessions).map(|_| engine.session().unwrap()).collect();
     plans(&mut *sessions[0]);
 
