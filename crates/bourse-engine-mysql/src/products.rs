@@ -43,7 +43,7 @@ const MYSQL: MysqlFacts = MysqlFacts {
     strictest: Isolation::Serializable,
     several_statements: true,
     read_only: true,
-    sql_mode: "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION",
+    sql_mode: "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION",
     analyzes_several: true,
     moves_tables: true,
     shards: false,
@@ -87,7 +87,7 @@ pub(crate) static PRODUCTS: &[Product<MysqlFacts>] = &[
         was_run: true,
         facts: MysqlFacts {
             check_table: false,
-            sql_mode: "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION",
+            sql_mode: "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION",
             analyzes_several: false,
             moves_tables: false,
             shards: true,

@@ -7,6 +7,7 @@ use bourse_driver::{Abilities, Ability, Background, Clock, Nanos, OperationSpec,
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -123,6 +124,11 @@ impl WorkloadCase {
     /// Whether its statements have holes, of which a dialect may lack a word.
     pub fn has_holes(&self) -> bool {
         self.planned.has_holes()
+    }
+
+    /// Digest of the files that it was read from, as statements and data of one's own; `None` if its options say all.
+    pub fn contents(&self) -> Option<String> {
+        self.planned.contents()
     }
 
     /// Names of the operations.
@@ -285,6 +291,11 @@ pub(crate) trait PlannedWorkload: Send + Sync {
         false
     }
 
+    /// Digest of the files that it was read from; `None` if its options say all.
+    fn contents(&self) -> Option<String> {
+        None
+    }
+
     /// Holes of its statements without a word for engines of that dialect.
     fn missing_holes(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
         let _ = dialect;
@@ -406,6 +417,16 @@ impl RemainingOperations {
             *left = left.saturating_sub(self.drawn);
         }
     }
+}
+
+/// Digest in 16 digits, enough to tell files of one name apart.
+pub(crate) fn short_digest(digest: Sha256) -> String {
+    format!("{:x}", digest.finalize()).chars().take(16).collect()
+}
+
+/// Adds a file's bytes to a digest.
+pub(crate) fn digest_file(digest: &mut Sha256, path: &Path) -> std::io::Result<()> {
+    std::io::copy(&mut std::fs::File::open(path)?, digest).map(drop)
 }
 
 pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameValue {

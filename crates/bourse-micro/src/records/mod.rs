@@ -90,7 +90,7 @@ const OWN_MIX: &[WorkloadOption] = &{
     let mix = WorkloadOption {
         name: MIX,
         kind: OptionKind::Text("operations with their shares, of read, update, insert, scan and read-modify-write"),
-        default: "read:0.95,update:0.05",
+        default: "read:0.95+update:0.05",
         meaning: "operations with their shares",
     };
     [file, mix, rows, fields, field_length, threads, most, keys, statements]
@@ -287,7 +287,7 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
     ycsb(YCSB, "YCSB's operations in shares of your own, or of a property file", OWN_MIX, |options| {
         let operations = operations(options.text(MIX)).ok_or_else(|| {
             options
-                .refuse(format!("mix={}: expected operations with shares, as read:0.95,update:0.05", options.text(MIX)))
+                .refuse(format!("mix={}: expected operations with shares, as read:0.95+update:0.05", options.text(MIX)))
         })?;
         usertable(options, operations)
     }),

@@ -89,7 +89,7 @@ impl Properties {
     /// Those of [`Self::read`].
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, OptionError> {
         let (mut this, mut shares) = (Self::default(), OPERATIONS.map(|(_, _, _, usual)| usual.to_owned()));
-        for (line, text) in (1_usize..).zip(text.lines()) {
+        for (line, text) in (1_usize..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines()) {
             let text = text.trim();
             if text.is_empty() || text.starts_with(['#', '!']) {
                 continue;
@@ -136,7 +136,7 @@ impl Properties {
         }
         let mix = OPERATIONS.iter().zip(shares).filter(|(_, share)| weight(share) != Some(0));
         this.options
-            .push((MIX, mix.map(|((name, ..), share)| format!("{name}:{share}")).collect::<Vec<_>>().join(",")));
+            .push((MIX, mix.map(|((name, ..), share)| format!("{name}:{share}")).collect::<Vec<_>>().join("+")));
         Ok(this)
     }
 }
@@ -150,14 +150,14 @@ fn weight(share: &str) -> Option<u64> {
     (0.0..=1e9).contains(&share).then(|| (share * 1e6).round() as u64)
 }
 
-/// Operations of a mix, as `read:0.95,update:0.05`, and their number without a share of 0; `None` if it has another form.
+/// Operations of a mix, as `read:0.95+update:0.05`, and their number without a share of 0; `None` if it has another form.
 pub(super) fn operations(mix: &str) -> Option<&'static [MixOperation]> {
     let operation = |part: &str| {
         let (name, share) = part.split_once(':')?;
         let (name, _, action, _) = OPERATIONS.iter().find(|(known, ..)| *known == name.trim())?;
         Some((*name, *action, weight(share.trim())?))
     };
-    let mut operations = mix.split(',').map(operation).collect::<Option<Vec<MixOperation>>>()?;
+    let mut operations = mix.split('+').map(operation).collect::<Option<Vec<MixOperation>>>()?;
     operations.retain(|(_, _, weight)| *weight > 0);
     let has_twice =
         operations.iter().any(|(name, ..)| operations.iter().filter(|(other, ..)| other == name).count() > 1);

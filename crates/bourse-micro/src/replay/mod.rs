@@ -98,6 +98,9 @@ impl PlannedWorkload for Replay {
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
+    fn contents(&self) -> Option<String> {
+        Some(self.recording.contents.clone())
+    }
     fn threads(&self) -> usize {
         self.recording.users.len()
     }

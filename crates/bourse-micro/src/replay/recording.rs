@@ -2,12 +2,13 @@
 
 use super::shape::{Shape, numbered, short};
 use crate::options::OptionError;
-use crate::workload::named;
+use crate::workload::{digest_file, named, short_digest};
 use bourse_engine::Sql;
 use bourse_engine_sqlite::StoredValue;
 use bourse_record::{NameValue, grouped};
 use bourse_trace::digest::RowsDigest;
 use bourse_trace::{EventKind, Execution, Note, Opened, Record, TraceBase, TraceError, TraceValue};
+use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,8 @@ const IN_MEMORY: &str = "in memory";
 /// Work of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Recording {
+    /// Digest of the traces, and of the copy of the database.
+    pub(super) contents: String,
     pub(super) statements: Vec<RecordedStatement>,
     pub(super) operations: Vec<&'static str>,
     /// Steps of each user.
@@ -160,6 +163,11 @@ impl Recording {
         if let Some(copy) = this.copy.as_ref().filter(|copy| !copy.exists()) {
             return Err(fault(format!("the copy of the database is missing: {}", copy.display())));
         }
+        let mut contents = Sha256::new();
+        for file in files.iter().chain(&this.copy) {
+            digest_file(&mut contents, file).map_err(|error| fault(format!("{}: {error}", file.display())))?;
+        }
+        this.contents = short_digest(contents);
         this.lay_out(connections, &mut statements);
         if this.users.is_empty() {
             return Err(fault(

@@ -192,7 +192,8 @@ fn domain(stored: &StoredDatabase, table: &str, column: &StoredColumn) -> Result
 fn physical(domain: ColumnType, dialect: &Dialect) -> String {
     match (domain, dialect.fill("{utf8mb4}")) {
         (ColumnType::Text(width), words) if !words.is_empty() => {
-            format!("VARCHAR({width}) {words} COLLATE utf8mb4_bin")
+            // Without padding, so that trailing spaces count; MariaDB and MySQL have names of their own for it.
+            format!("VARCHAR({width}) {words} COLLATE /*M!100202 utf8mb4_nopad_bin*/ /*!80017 utf8mb4_0900_bin*/")
         }
         _ => (dialect.physical)(domain),
     }

@@ -26,7 +26,9 @@ use crate::replay::data;
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements};
-use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec};
+use crate::workload::{
+    MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, digest_file, short_digest,
+};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Row, RowExt as _, Session, Sql,
@@ -38,6 +40,7 @@ pub(crate) use pieces::{Pieces, TextPiece};
 use columns::ColumnValues;
 use draw::{Literal, ParameterStream, PreparedDistribution};
 use script::{EqualityCheck, ScriptFault, ScriptStatement, Setup, SqlScript};
+use sha2::Digest as _;
 pub use start::start_file;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -111,6 +114,7 @@ fn read(script: &mut SqlScript, name: &str, text: &str) -> Result<(), OptionErro
     // A byte order mark, as editors of some systems write one.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     script.file = name.into();
+    script.contents.update(text);
     let read = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
         Some("toml") => from_toml::read(script, text),
         Some("sql") if text.contains('\r') && !text.contains('\n') => Err(ScriptFault::at(
@@ -373,6 +377,13 @@ impl PlannedWorkload for OwnStatements {
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+    }
+    fn contents(&self) -> Option<String> {
+        let mut contents = self.script.contents.clone();
+        if let Some(from) = &self.from {
+            digest_file(&mut contents, from).ok()?;
+        }
+        Some(short_digest(contents))
     }
     fn has_holes(&self) -> bool {
         self.script.holes_used().next().is_some()

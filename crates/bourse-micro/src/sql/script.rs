@@ -6,6 +6,7 @@ use super::pieces::{Pieces, TextPiece};
 use crate::database::MARK;
 use crate::options::OptionError;
 use bourse_engine::{Dialect, EngineError, ErrorKind, INVENTORY};
+use sha2::Sha256;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +22,8 @@ const STANDARD: &str = Dialect::STANDARD.name;
 /// Contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct SqlScript {
+    /// Digest of the texts of all files.
+    pub(super) contents: Sha256,
     /// Name of the file that is read.
     pub(super) file: Arc<str>,
     pub(super) parameters: Vec<(String, DeclaredDistribution)>,

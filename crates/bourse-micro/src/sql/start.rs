@@ -219,7 +219,7 @@ impl StartFile<'_> {
 
 /// Whether a name can stand in a file: a line break would end a directive, and the others begin holes and parameters.
 fn is_usable(name: &str) -> bool {
-    !name.contains(|letter: char| letter.is_control() || ['{', '?'].contains(&letter))
+    !name.is_empty() && !name.contains(|letter: char| letter.is_control() || ['{', '?'].contains(&letter))
 }
 
 /// Text on one line.

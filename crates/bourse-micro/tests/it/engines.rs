@@ -31,7 +31,7 @@ const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("ycsb-f", &[("rows", "200"), ("threads", "2")]),
     (
         "ycsb",
-        &[("rows", "200"), ("threads", "2"), ("mix", "read:0.4,update:0.2,insert:0.2,scan:0.1,read-modify-write:0.1")],
+        &[("rows", "200"), ("threads", "2"), ("mix", "read:0.4+update:0.2+insert:0.2+scan:0.1+read-modify-write:0.1")],
     ),
     ("sql", &[("threads", "2")]),
     ("commit", &[("threads", "2")]),

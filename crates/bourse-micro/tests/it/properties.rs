@@ -47,7 +47,7 @@ fn a_property_file_is_a_mix_with_its_options() {
         ("fields", "3"),
         ("keys", "latest"),
         ("length", "7"),
-        ("mix", "read:0.5,update:0.2,insert:0.1,scan:0.1,read-modify-write:0.1"),
+        ("mix", "read:0.5+update:0.2+insert:0.1+scan:0.1+read-modify-write:0.1"),
     ] {
         assert!(effective.contains(&expected), "{effective:?}");
     }
@@ -91,8 +91,8 @@ fn what_would_be_another_work_is_refused_with_its_line() {
         "line 1: workload=site.ycsb.workloads.TimeSeriesWorkload: Bourse has CoreWorkload alone: of YCSB's classes this one alone is known",
     );
     let refused = |mix: &str| find("ycsb").unwrap().plan([("mix", mix)]).err().expect(mix).to_string();
-    for mix in ["read", "read:-1", "read:0", "raed:1", "read:1,read:1"] {
-        assert!(refused(mix).contains("expected operations with shares, as read:0.95,update:0.05"));
+    for mix in ["read", "read:-1", "read:0", "raed:1", "read:1+read:1"] {
+        assert!(refused(mix).contains("expected operations with shares, as read:0.95+update:0.05"));
     }
     let nowhere = find("ycsb").unwrap().plan([("file", "/nowhere")]).err().unwrap().to_string();
     assert!(nowhere.starts_with("/nowhere: cannot be read"), "{nowhere}");

@@ -91,6 +91,8 @@ impl ExecuteRounds for ClassicRound {
             let value = if name == FROM { self.from()? } else { value };
             Some(NameValue { name: name.to_owned(), value: value.to_owned() })
         });
+        // A file of the same name may have other statements in it the next time.
+        let contents = case.contents().map(|value| NameValue { name: "contents".to_owned(), value });
         // The default is not listed.
         let timed = match self.timed {
             TimingMode::Batched => None,
@@ -104,7 +106,7 @@ impl ExecuteRounds for ClassicRound {
         let workload = Workload {
             name: self.workload.clone(),
             kind: WorkloadKind::Micro,
-            parameters: parameters.chain(timed).chain(arriving).collect(),
+            parameters: parameters.chain(contents).chain(timed).chain(arriving).collect(),
             headline_operation: case.headline_operation().map(str::to_owned),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::plan::{Job, Plan, PlannedCase};
 use crate::progress::ProgressStep;
 use crate::work_folder::WorkFolder;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, INVENTORY};
 use bourse_engine_sqlite::{StoredDatabase, copy_database};
 use bourse_verdict::units::printable;
 use std::collections::BTreeMap;
@@ -33,7 +33,12 @@ impl DatabaseCopy {
         // A schema that this version of SQLite cannot read shows here.
         let copied = copy_database(from, &path, PATIENCE).and_then(|()| StoredDatabase::open(&path)?.objects());
         step.end(&copied);
-        copied.map_err(|error| failure(&shown, &error))?;
+        let objects = copied.map_err(|error| failure(&shown, &error))?;
+        if objects.iter().any(|object| object.name == INVENTORY) {
+            return Err(Failure::usage(format!("{shown} was made by Bourse")).hint(
+                "--from names a database of your own; the workload that made this one runs on it without --from",
+            ));
+        }
         Ok(Self { path, _folder: folder })
     }
 

@@ -77,8 +77,8 @@ fn figures_of_earlier_runs_of_the_same_case_and_revision_are_shown() {
         text(&output(folder.path(), &["runs", "show", &run]).stdout)
     };
     let [first, second, other] = ["abc1", "abc1", "abc2"].map(shown);
-    assert!(second.contains("1 earlier run here: "), "{second}");
-    assert!(!first.contains("earlier run") && !other.contains("earlier run"), "{first}\n{other}");
+    assert!(second.contains("2 runs here: "), "{second}");
+    assert!(!first.contains("runs here") && !other.contains("runs here"), "{first}\n{other}");
 }
 
 #[test]

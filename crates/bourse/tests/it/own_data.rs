@@ -218,3 +218,69 @@ fn a_property_file_of_ycsb_stands_before_the_targets() {
     assert_eq!(missing.status.code(), Some(1));
     assert!(text(&missing.stderr).contains("nowhere: cannot be read"), "{}", text(&missing.stderr));
 }
+
+#[test]
+fn a_file_of_the_same_name_with_other_contents_is_other_work() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    shop(folder.path());
+    let contents = |statement: &str| {
+        let file = format!("--! operation read\n{statement};\n");
+        fs::write(folder.path().join("shop.sql"), file).expect("it can be written");
+        let ran = output(folder.path(), &run_shop(&["sqlite:run.db"]));
+        assert!(ran.status.success(), "{}", text(&ran.stderr));
+        let run = RunFile::parse(&ran.stdout, "run.json".as_ref()).expect("a run");
+        let parameters = &run.cases[0].workload.parameters;
+        parameters.iter().find(|it| it.name == "contents").expect("it is listed").value.clone()
+    };
+    let [one, same, other] = ["SELECT 1", "SELECT 1", "SELECT 2"].map(contents);
+    assert!(one == same && one != other, "{one} {same} {other}");
+    let (_engine, mut session) = session(&folder.path().join("shop.db"), "journal=delete&sync=off");
+    execute(session.as_mut(), &["DELETE FROM item WHERE id = 7"]);
+    drop((session, _engine));
+    assert_ne!(contents("SELECT 1"), one, "other rows");
+}
+
+#[test]
+fn what_init_would_destroy_or_cannot_use_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    shop(folder.path());
+    fs::rename(folder.path().join("shop.db"), folder.path().join("shop.sql")).expect("it can be renamed");
+    let init = ["micro", "init", "--from", "shop.sql", "-o", "./shop.sql", "--overwrite"];
+    let refused = output(folder.path(), &init);
+    assert!(
+        refused.status.code() == Some(1) && text(&refused.stderr).contains("only read"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert!(fs::read(folder.path().join("shop.sql")).is_ok_and(|bytes| bytes.starts_with(b"SQLite format 3")));
+    let made = output(folder.path(), &["micro", "run", "point-read", "sqlite:made.db", "--count", "9", "-s", "rows=9"]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let refused = output(folder.path(), &["micro", "init", "--from", "made.db"]);
+    let said = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && said.contains("made.db was made by Bourse"), "{said}");
+}
+
+#[test]
+fn a_private_mariadb_keeps_keys_of_zero_and_trailing_spaces() {
+    let test = "own_data::a_private_mariadb_keeps_keys_of_zero_and_trailing_spaces";
+    if let Err(why) = bourse_engine_mysql::installed(bourse_engine_mysql::Flavour::Mariadb, None) {
+        return bourse_testkit::skipped(test, why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (_engine, mut session) = session(&folder.path().join("shop.db"), "journal=delete&sync=off");
+    execute(
+        session.as_mut(),
+        &[
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE)",
+            "INSERT INTO item VALUES (0, 'a'), (1, 'a '), (2, 'b')",
+        ],
+    );
+    drop((session, _engine));
+    let file = "--! parameter id row item.id\n--! parameter name distinct item.name\n\
+                --! operation by key rows 1\nSELECT * FROM item WHERE id = :id;\n\
+                --! operation by name rows 1\nSELECT * FROM item WHERE name = :name;\n\
+                --! check equals 0\nSELECT min(id) FROM item;\n--! check equals 3\nSELECT count(*) FROM item;\n";
+    fs::write(folder.path().join("shop.sql"), file).expect("it can be written");
+    let ran = output(folder.path(), &run_shop(&["mariadb+private:?ram=on"]));
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+}

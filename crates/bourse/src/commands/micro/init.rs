@@ -7,6 +7,7 @@ use crate::output::{print, write_file};
 use crate::progress::note;
 use bourse_micro::{operations_of, start_file};
 use bourse_verdict::units::printable;
+use std::path::Path;
 
 /// Writes the file, or prints it.
 pub(crate) fn init(arguments: &MicroInit) -> Result<(), Failure> {
@@ -15,6 +16,11 @@ pub(crate) fn init(arguments: &MicroInit) -> Result<(), Failure> {
     let file = output.as_deref().map_or_else(|| "start.sql".to_owned(), |it| printable(&it.display().to_string()));
     if output.as_ref().is_some_and(|output| output.extension().is_none_or(|ending| ending != "sql")) {
         return Err(Failure::usage(format!("cannot write {file}: the name of a file of SQL statements ends in .sql")));
+    }
+    let is_source = |output: &Path| output.canonicalize().is_ok_and(|it| from.canonicalize().ok() == Some(it));
+    if output.as_deref().is_some_and(is_source) {
+        return Err(Failure::usage(format!("{file} is the database of --from, which is only read"))
+            .hint("name another file with -o"));
     }
     let copy = DatabaseCopy::of(from)?;
     let title = format!(
