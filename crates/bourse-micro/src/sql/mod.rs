@@ -114,7 +114,6 @@ fn read(script: &mut SqlScript, name: &str, text: &str) -> Result<(), OptionErro
     // A byte order mark, as editors of some systems write one.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     script.file = name.into();
-    script.contents.update(text);
     let read = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
         Some("toml") => from_toml::read(script, text),
         Some("sql") if text.contains('\r') && !text.contains('\n') => Err(ScriptFault::at(
@@ -153,6 +152,7 @@ fn read_all(script: &mut SqlScript, names: &str) -> Result<(), OptionError> {
         if parts.len() > 1 && !name.ends_with(".sql") {
             return Err(fault("of several files each is a .sql file, with its weight: a.sql@2,b.sql@1".to_owned()));
         }
+        script.contents.get_or_insert_default().update(&text);
         let before = script.operations.len();
         read(script, name, &text)?;
         script.weigh(before, weight).map_err(|what| what.in_file(name))?;
@@ -379,7 +379,7 @@ impl PlannedWorkload for OwnStatements {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
     fn contents(&self) -> Option<String> {
-        let mut contents = self.script.contents.clone();
+        let mut contents = self.script.contents.clone()?;
         if let Some(from) = &self.from {
             digest_file(&mut contents, from).ok()?;
         }

@@ -22,8 +22,8 @@ const STANDARD: &str = Dialect::STANDARD.name;
 /// Contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct SqlScript {
-    /// Digest of the texts of all files.
-    pub(super) contents: Sha256,
+    /// Digest of the texts of all files; `None` of the example, which is part of the program.
+    pub(super) contents: Option<Sha256>,
     /// Name of the file that is read.
     pub(super) file: Arc<str>,
     pub(super) parameters: Vec<(String, DeclaredDistribution)>,
