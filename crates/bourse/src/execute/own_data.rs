@@ -48,6 +48,11 @@ impl DatabaseCopy {
     }
 }
 
+/// Whether two paths lead to one file that exists.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
 /// Failure of copying or reading a database.
 pub(crate) fn failure(from: &str, error: &EngineError) -> Failure {
     let exit = if error.kind() == ErrorKind::Conflict { Exit::Target } else { Exit::Usage };
@@ -80,10 +85,7 @@ impl OwnCopies {
         for case in plan.run_cases() {
             let Job::Classic(job) = &case.job else { continue };
             let Some(from) = job.from() else { continue };
-            let is_same = |target: &Path| {
-                target.canonicalize().ok().is_some_and(|it| Path::new(from).canonicalize().ok() == Some(it))
-            };
-            if engines::location(&case.target)?.file().is_some_and(is_same) {
+            if engines::location(&case.target)?.file().is_some_and(|target| is_same_file(target, Path::new(from))) {
                 return Err(Failure::usage(format!("{} is the database of --from, which is only read", case.target))
                     .hint("name a file that does not exist as the target"));
             }

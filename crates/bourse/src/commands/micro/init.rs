@@ -1,13 +1,12 @@
 //! `bourse micro init`: a file of statements to begin with, written for a database.
 
 use crate::args::MicroInit;
-use crate::execute::own_data::{DatabaseCopy, failure};
+use crate::execute::own_data::{DatabaseCopy, failure, is_same_file};
 use crate::failure::Failure;
 use crate::output::{print, write_file};
 use crate::progress::note;
 use bourse_micro::{operations_of, start_file};
 use bourse_verdict::units::printable;
-use std::path::Path;
 
 /// Writes the file, or prints it.
 pub(crate) fn init(arguments: &MicroInit) -> Result<(), Failure> {
@@ -17,8 +16,7 @@ pub(crate) fn init(arguments: &MicroInit) -> Result<(), Failure> {
     if output.as_ref().is_some_and(|output| output.extension().is_none_or(|ending| ending != "sql")) {
         return Err(Failure::usage(format!("cannot write {file}: the name of a file of SQL statements ends in .sql")));
     }
-    let is_source = |output: &Path| output.canonicalize().is_ok_and(|it| from.canonicalize().ok() == Some(it));
-    if output.as_deref().is_some_and(is_source) {
+    if output.as_deref().is_some_and(|output| is_same_file(output, from)) {
         return Err(Failure::usage(format!("{file} is the database of --from, which is only read"))
             .hint("name another file with -o"));
     }
