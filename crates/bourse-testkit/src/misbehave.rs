@@ -68,6 +68,13 @@ impl Trigger {
         self.fault.hits(number).then_some(self.effect)
     }
 
+    /// Hits the next statement instead of the only one, if that was hit and a rollback has undone its transaction.
+    fn undone(&self, was_hit: bool) {
+        if let (true, HitStatements::At(at)) = (was_hit, self.fault) {
+            self.seen.store(at - 1, Ordering::Relaxed);
+        }
+    }
+
     /// Sleeps or fails if the next statement is hit.
     fn before(&self) -> Result<(), EngineError> {
         match self.next() {
@@ -106,6 +113,7 @@ macro_rules! wrapper {
                     inner,
                     trigger: self.trigger.clone(),
                     has_changed: false,
+                    has_dropped: false,
                     withheld: None,
                     is_stale: false,
                     seen: HashMap::new(),
@@ -177,7 +185,8 @@ impl<E> Failing<E> {
 }
 
 impl<E> Dropping<E> {
-    /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted.
+    /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted. Where the transaction of the only
+    /// change is rolled back, the next change is hit instead.
     pub fn new(inner: E, fault: HitStatements) -> Self {
         Self { inner, trigger: Trigger::new(fault, HitEffect::Drop) }
     }
@@ -218,6 +227,8 @@ struct Spoilt {
     trigger: Trigger,
     /// Whether the open transaction has changed anything.
     has_changed: bool,
+    /// Whether a change of the open transaction was not made.
+    has_dropped: bool,
     /// Transaction that the engine below does not know yet.
     withheld: Option<(Isolation, Access)>,
     /// Whether the open transaction gets rows of an earlier time.
@@ -289,6 +300,7 @@ impl Session for Spoilt {
     forward_session!(inner: dialect, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.has_changed = false;
+        self.has_dropped = false;
         self.is_stale = matches!(self.trigger.effect, HitEffect::ReadStale)
             && access == Access::Read
             && self.trigger.next().is_some();
@@ -316,6 +328,7 @@ impl Session for Spoilt {
         match self.trigger.effect {
             HitEffect::Drop => {
                 if sql.text().trim_start().starts_with(self.trigger.only) && self.trigger.next().is_some() {
+                    self.has_dropped = true;
                     return Ok(1);
                 }
             }
@@ -334,10 +347,12 @@ impl Session for Spoilt {
         if changed && matches!(self.trigger.effect, HitEffect::Lose) && self.trigger.next().is_some() {
             return self.inner.rollback();
         }
-        self.inner.commit()
+        let dropped = std::mem::take(&mut self.has_dropped);
+        self.inner.commit().inspect_err(|_| self.trigger.undone(dropped))
     }
     fn rollback(&mut self) -> Result<(), EngineError> {
         let changed = std::mem::take(&mut self.has_changed);
+        self.trigger.undone(std::mem::take(&mut self.has_dropped));
         if self.withheld.take().is_some() {
             return Ok(());
         }
@@ -391,6 +406,22 @@ mod tests {
         let mut session = engine.session().unwrap();
         assert!(session.execute(&CHANGE, Params::NONE).is_err(), "it reaches the engine below");
         assert_eq!(session.execute(&OTHER, Params::NONE).unwrap(), 1, "it does not");
+    }
+
+    #[test]
+    fn a_change_whose_transaction_is_rolled_back_is_not_the_one_that_is_lost() {
+        let engine =
+            Dropping::new(Failing::new(NullEngine, HitStatements::Every(1), ErrorKind::Other), HitStatements::At(1));
+        let mut session = engine.session().unwrap();
+        for _ in 0..2 {
+            session.begin(Isolation::Serializable, Access::Write).unwrap();
+            assert_eq!(session.execute(&CHANGE, Params::NONE).unwrap(), 1, "it does not reach the engine below");
+            session.rollback().unwrap();
+        }
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        assert_eq!(session.execute(&CHANGE, Params::NONE).unwrap(), 1);
+        session.commit().unwrap();
+        assert!(session.execute(&CHANGE, Params::NONE).is_err(), "one is lost");
     }
 
     #[test]
