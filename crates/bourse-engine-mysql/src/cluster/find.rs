@@ -57,7 +57,7 @@ fn check_plugin(server: &InstalledMysql) -> Result<(), EngineError> {
     Err(EngineError::unsupported(format!(
         "{} is not there: the server {} has no Group Replication; MySQL's packages have it, such as mysql-server-core \
          (Debian's unstable distribution) and mysql-community-server; a folder with another system's serves too \
-         (docs/engines.md); `server=PATH` names another",
+         (docs/mariadb.md); `server=PATH` names another",
         plugin.display(),
         server.server.display()
     )))

@@ -36,7 +36,7 @@ const fn search(flavour: Flavour) -> &'static ServerSearch {
             variable: Some(SERVER_VARIABLE),
             version: "--version",
             how: "`apt-get install mysql-server-core` (Ubuntu), `dnf install mysql-server` (Fedora) or `brew install mysql` \
-                  (macOS) gets it; its service need not run; a folder with another system's serves too (docs/engines.md)",
+                  (macOS) gets it; its service need not run; a folder with another system's serves too (docs/mariadb.md)",
         },
         Flavour::Tidb => &ServerSearch {
             names: &["tidb-server"],
