@@ -160,6 +160,11 @@ impl WorkloadCase {
     pub fn has_faults(&self) -> bool {
         self.planned.has_faults()
     }
+
+    /// Expected time of a round whose work ends it, in nanoseconds; `None` if unknown.
+    pub fn expected_ns(&self) -> Option<Nanos> {
+        self.planned.expected_ns()
+    }
 }
 
 /// Error of a round.
@@ -313,6 +318,11 @@ pub(crate) trait PlannedWorkload: Send + Sync {
     /// Whether faults are made meanwhile.
     fn has_faults(&self) -> bool {
         false
+    }
+
+    /// Expected time of a round whose work ends it, in nanoseconds; `None` if unknown.
+    fn expected_ns(&self) -> Option<Nanos> {
+        None
     }
 
     /// Makes this process one of several: its users are those of the part. The machine's clock is `ahead_ns` ahead of the round's.

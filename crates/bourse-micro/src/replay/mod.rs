@@ -24,7 +24,7 @@ use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 use crate::round::not_synced;
 use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
-use bourse_driver::{Clock, OperationSpec, Schedule, UserSpec};
+use bourse_driver::{Clock, Nanos, OperationSpec, Schedule, UserSpec};
 use bourse_engine::{Capabilities, Engine, locked};
 use bourse_record::{Check, NameValue, Round};
 use compared::RoundState;
@@ -103,6 +103,12 @@ impl PlannedWorkload for Replay {
     }
     fn threads(&self) -> usize {
         self.recording.users.len()
+    }
+    fn expected_ns(&self) -> Option<Nanos> {
+        let Recording { lasted_ns, statements, .. } = &*self.recording;
+        // Without a pace, no time passes between statements.
+        let executed_ns = statements.iter().map(|it| it.duration_ns).fold(0, u64::saturating_add);
+        Some(self.pace.map_or((*lasted_ns).min(executed_ns), |pace| (*lasted_ns as f64 / pace) as Nanos))
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;

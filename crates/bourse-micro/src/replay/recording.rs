@@ -33,6 +33,8 @@ pub(super) struct Recording {
     /// Copy of the database at the beginning; `None` if it began empty.
     pub(super) copy: Option<PathBuf>,
     pub(super) facts: Vec<NameValue>,
+    /// Time from the begin of the first execution to the end of the last one.
+    pub(super) lasted_ns: u64,
     /// Numbers of executions that are left out, by reason.
     pub(super) left_out: BTreeMap<String, u64>,
 }
@@ -60,7 +62,7 @@ pub(super) struct RecordedStatement {
     makes_temporary: bool,
     reads: bool,
     control: Option<Control>,
-    duration_ns: u64,
+    pub(super) duration_ns: u64,
 }
 
 /// Word that begins or ends transactions.
@@ -292,7 +294,8 @@ impl Recording {
         self.order();
         let last = self.units.iter().map(|it| it.end_ns).max().unwrap_or(0);
         let executions = self.users.iter().map(Vec::len).sum::<usize>() as u64;
-        let seconds = last.saturating_sub(first).max(1) as f64 / 1e9;
+        self.lasted_ns = last.saturating_sub(first).max(1);
+        let seconds = self.lasted_ns as f64 / 1e9;
         self.facts.push(named("recorded executions", grouped(executions)));
         self.facts.push(named("recorded for", format!("{seconds:.3} s")));
     }

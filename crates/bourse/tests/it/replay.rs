@@ -240,6 +240,8 @@ fn a_pace_keeps_the_recorded_distances() {
         let measured = run.as_ref().expect("it ran").cases[0].rounds[0].measured_s;
         assert!(measured > least, "{measured} s at pace {pace}");
     }
+    let planned = output(folder.path(), &["replay", "t", "sqlite::memory:", "--pace", "0.001", "--rounds", "2", "--dry-run"]);
+    assert!(text(&planned.stdout).contains("about 8 min"), "two rounds of 250 s each: {}", text(&planned.stdout));
     let (code, said, _) = replay(folder.path(), &["sqlite::memory:", "--pace", "0"]);
     assert!(code == Some(1) && said.contains("expected max, or a number above 0"), "{said}");
 }
@@ -334,6 +336,32 @@ c.execute('SELECT id FROM t').fetchone()
     fs::remove_file(copy.path()).expect("it is there");
     let (code, said, _) = replay(folder, &["sqlite::memory:"]);
     assert!(code == Some(1) && said.contains("the copy of the database is missing"), "{said}");
+}
+
+/// The programs in `examples/`, recorded and replayed with their own settings and with Bourse's.
+#[test]
+fn examples_of_applications_give_the_recorded_rows_again() {
+    if let Some(why) = super::record::no_python() {
+        return bourse_testkit::skipped("replay::examples_of_applications_give_the_recorded_rows_again", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (name, operations) in [("shop", "40"), ("browser", "25"), ("agent", "30")] {
+        let folder = folder.path().join(name);
+        fs::create_dir(&folder).expect("there is room for a folder");
+        let program = format!("{}/../../examples/{name}.py", env!("CARGO_MANIFEST_DIR"));
+        let run = |operations| ["python3", &program, "x.db", "--operations", operations].map(str::to_owned);
+        let made = std::process::Command::new("python3").args(&run("0")[1..]).current_dir(&folder).output();
+        assert!(made.as_ref().is_ok_and(|made| made.status.success()), "{made:?}");
+        let recorded = run(operations);
+        let record: Vec<&str> = ["record", "-o", "t", "--"].into_iter().chain(recorded.iter().map(String::as_str)).collect();
+        let ended = output(&folder, &record);
+        assert!(text(&ended.stdout).starts_with(&format!("{operations} ")), "{name}: {}", text(&ended.stderr));
+        for target in ["sqlite::memory:", "sqlite:y.db?defaults=sqlite&busy_timeout=5s&sync=off"] {
+            let (code, said, run) = replay(&folder, &[target]);
+            assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{name} on {target}: {said}");
+            assert_eq!(check(&run, "statements").0, CheckStatus::Passed, "{name} on {target}: {said}");
+        }
+    }
 }
 
 /// A program in Python, recorded, on engines with another SQL: what they execute gives the recorded rows.

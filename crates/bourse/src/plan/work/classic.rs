@@ -107,7 +107,8 @@ impl JobWork for ClassicRound {
 
     fn round_ns(&self, target: &str) -> u64 {
         let started = engines::starts_s(target).saturating_mul(SECOND);
-        let (lasts_ns, beside_ms) = match self.lasts_ns() {
+        let lasts_ns = self.lasts_ns().or_else(|| self.case().ok()?.expected_ns());
+        let (lasts_ns, beside_ms) = match lasts_ns {
             Some(lasts_ns) => (lasts_ns, engines::prepares_ms(target)),
             // Inserting workloads insert about as many rows as other workloads prepare.
             None => (0, engines::inserts_ms(target)),
