@@ -124,7 +124,8 @@ static int traced(unsigned event, void *of, void *what, void *text) {
         if (connection->inner == statement) connection->inner = NULL;
         if (event == ROW_OF) gave_row(statement);
         else {
-            ended(statement, OK, true);
+            /* A statement that is reset before its last row is busy still. */
+            ended(statement, OK, !library.stmt_busy(what));
             finalized(statement);
         }
     }

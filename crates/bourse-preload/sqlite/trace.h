@@ -46,6 +46,7 @@ enum { INTEGER = 1, FLOAT = 2, TEXT = 3, BLOB = 4, NUL = 5 };
     X(164, sqlite3_mutex *, db_mutex, (sqlite3 *))                                                                             \
     X(166, int, extended_errcode, (sqlite3 *))                                                                                 \
     X(180, const char *, db_filename, (sqlite3 *, const char *))                                                               \
+    X(184, int, stmt_busy, (sqlite3_stmt *))                                                                                   \
     X(185, int, stmt_readonly, (sqlite3_stmt *))                                                                               \
     X(192, int, auto_extension, (void (*)(void)))                                                                              \
     X(214, int, trace_v2, (sqlite3 *, unsigned, int (*)(unsigned, void *, void *, void *), void *))                            \

@@ -30,6 +30,8 @@ pub(super) struct Recording {
     pub(super) units: Vec<Unit>,
     /// Whether values are masked, so that no digest of rows is known.
     pub(super) is_masked: bool,
+    /// Whether an extension recorded it, which sees no errors.
+    pub(super) lacks_errors: bool,
     /// Copy of the database at the beginning; `None` if it began empty.
     pub(super) copy: Option<PathBuf>,
     pub(super) facts: Vec<NameValue>,
@@ -192,6 +194,7 @@ impl Recording {
         let mut reader = bourse_trace::open(file)?;
         let begun_ns = reader.head().monotonic_ns;
         self.is_masked |= reader.head().is_masked;
+        self.lacks_errors |= reader.head().by_extension;
         let (mut texts, mut places) = (Vec::new(), HashMap::new());
         for record in reader.by_ref() {
             let event = match record {

@@ -281,6 +281,39 @@ fn an_extension_records_where_nothing_is_preloaded() {
     assert!(text(&refused.stderr).contains("no database of SQLite"), "{}", text(&refused.stderr));
 }
 
+/// The extension once took each execution for one without error whose rows were all read, and its replay was void.
+#[test]
+fn a_recording_of_the_extension_with_an_error_and_rows_read_in_part_is_replayed() {
+    let probe = "import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)";
+    if let Some(why) = missing("python3", &["-c", probe]) {
+        let name = "record::a_recording_of_the_extension_with_an_error_and_rows_read_in_part_is_replayed";
+        return bourse_testkit::skipped(name, &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    fs::write(folder.join("x.db"), "").expect("there is room");
+    assert!(output(folder, &["record", "--attach", "x.db", "-o", "t"]).status.success());
+    let program = "
+import sqlite3
+c = sqlite3.connect('x.db', isolation_level=None)
+c.enable_load_extension(True); c.load_extension('./t/bourse_record')
+c.execute('CREATE TABLE t(a NOT NULL)')
+c.executemany('INSERT INTO t VALUES (?)', [(i,) for i in range(9)])
+try: c.execute('INSERT INTO t VALUES (NULL)')
+except sqlite3.IntegrityError: pass
+c.execute('SELECT a FROM t').fetchmany(3)
+c.execute('SELECT a FROM t WHERE a > 1').fetchall()
+";
+    let ran = Command::new("python3").args(["-c", program]).current_dir(folder).output().expect("it runs");
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace") };
+    let of = |sql| executions(trace, sql)[0];
+    assert!(!of("SELECT a FROM t").is_complete && of("a > 1").is_complete && of("CREATE").is_complete);
+    let replayed = output(folder, &["replay", "t", "--rounds", "1", "-v"]);
+    let said = text(&replayed.stdout) + &text(&replayed.stderr);
+    assert!(replayed.status.success() && said.contains("an extension records no errors"), "{said}");
+}
+
 #[test]
 fn masks_leave_no_value_and_the_same_answers() {
     if let Some(why) = no_python() {

@@ -22,7 +22,7 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
             .hint("`bourse record -- PROGRAM` records one"));
     }
     let mut processes = Vec::new();
-    let mut connections = Vec::new();
+    let mut connections: BTreeMap<[String; 4], u64> = BTreeMap::new();
     let mut statements: BTreeMap<String, StatementSummary> = BTreeMap::new();
     let mut missing: BTreeMap<String, u64> = BTreeMap::new();
     for trace in &traces {
@@ -46,7 +46,7 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
             .map(|it| TableCell::text(&it))
             .to_vec(),
         );
-        for (number, opened) in &found.opened {
+        for (_, opened) in &found.opened {
             let base = match opened.base {
                 TraceBase::Memory => "began empty: in memory or temporary",
                 TraceBase::Copied => "copied",
@@ -55,9 +55,8 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
                 TraceBase::Inherited => "open connection of the parent: cannot be replayed",
             };
             let name = if opened.path.is_empty() { &opened.name } else { &opened.path };
-            let number = number.to_string();
-            let cells: [&str; 5] = [&process, &number, name, base, &opened.library];
-            connections.push(cells.map(|it| TableCell::text(&printable(it))).to_vec());
+            let alike = [&*process, name, base, &*opened.library].map(printable);
+            *connections.entry(alike).or_default() += 1;
         }
         for ((note, name), times) in found.notes.iter().filter(|((note, _), _)| note.hinders_replay()) {
             if !matches!(note, Note::Function | Note::Collation | Note::Module) {
@@ -97,12 +96,15 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
         cells.push(TableCell::code(&sql));
         cells
     });
+    let connections = connections.iter().map(|([process, name, base, library], alike)| {
+        [process, &count(*alike), name, base, library].map(|it| TableCell::text(it)).to_vec()
+    });
     let mut sheet = Sheet::new("Trace", "")
         .table(
             &["process", "recorded", "for", "threads", "executions", "transactions", "rows", "changes", "errors", "end"],
             processes,
         )
-        .table(&["process", "connection", "database", "at the beginning", "SQLite"], connections)
+        .table(&["process", "connections", "database", "at the beginning", "SQLite"], connections.collect())
         .paragraph(format!(
             "{}, {} with values in the text; a transaction here has several statements; time is from the first step to the \
              end, with the program's own between rows.",
