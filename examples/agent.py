@@ -2,7 +2,7 @@
 """The memory of an agent in SQLite: notes with tags, times and embeddings, found by words, by tags and by similarity.
 
 It is written as such programs usually are: one connection in autocommit mode, SQLite's default settings, a commit for each statement,
-embeddings as blobs that Python compares one by one. `bourse record -- python3 agent.py memory.db` records it (docs/findings-agent.md). A
+embeddings as blobs that Python compares one by one. `bourse record -- python3 agent.py memory.db` records it. A
 first run makes the memory; `--operations 0` makes it only. All statements and their values depend on the seed alone. Without FTS5 in
 Python's SQLite words are found by LIKE.
 """

@@ -2,7 +2,7 @@
 """A browser's profile in SQLite: history, bookmarks, cookies, icons, and the suggestions of the address bar.
 
 It is written as such programs usually are: one connection that writes and one that suggests, SQLite's default settings, a transaction
-for each visited page and each server's cookies. `bourse record -- python3 browser.py profile.db` records it (docs/findings-browser.md).
+for each visited page and each server's cookies. `bourse record -- python3 browser.py profile.db` records it.
 A first run makes the profile; `--operations 0` makes it only. All statements and their values depend on the seed alone.
 """
 

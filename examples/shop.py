@@ -2,7 +2,7 @@
 """A shop's web application on SQLite: pages, search, carts, orders, stock.
 
 It is written as such applications usually are: a connection for each request, SQLite's default settings, a commit for each change,
-and no index but those of keys. `bourse record -- python3 shop.py shop.db` records it (docs/findings-shop.md). A first run makes the
+and no index but those of keys. `bourse record -- python3 shop.py shop.db` records it. A first run makes the
 database; `--operations 0` makes it only. Requests, their values and their times depend on the seed alone, their interleaving does not.
 """
 
@@ -168,7 +168,7 @@ class Visitor:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("database", help="file of the database; it is made if it does not exist")
-    parser.add_argument("--operations", type=int, default=500, metavar="N", help="requests, of all threads together [%(default)s]")
+    parser.add_argument("--operations", type=int, default=300, metavar="N", help="requests, of all threads together [%(default)s]")
     parser.add_argument("--seconds", type=float, default=60, metavar="S", help="end after this time at the latest [%(default)s]")
     parser.add_argument("--threads", type=int, default=4, metavar="N", help="threads that serve requests [%(default)s]")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all random choices [%(default)s]")

@@ -77,7 +77,8 @@ pub fn hints(of: &StatementFigures) -> Vec<String> {
         let rows = each(work.automatic_index_rows);
         format!("makes an index of {rows} rows in each of {calls_of}, and drops it: the database has none that fits")
     });
-    let sorts = (work.sorts > 0)
-        .then(|| format!("sorts in {} of {calls_of}: no index has the order", units::count(work.sorts)));
+    let sorts = (work.sorts > 0).then(|| {
+        format!("sorts {} in {calls_of}: no index has the order", units::counted(work.sorts, "time", "times"))
+    });
     [scans, indexes, sorts].into_iter().flatten().collect()
 }
