@@ -31,9 +31,30 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
     if !status.success() {
         return Err(format!("{program} build failed"));
     }
+    for_programs(&site).map_err(|error| format!("pages for programs: {error}"))?;
     let pages = held(&site.join("book"))?;
     println!("xtask: {pages} pages in {}", site.join("book").display());
     Ok(())
+}
+
+/// Adds what programs read: each page as Markdown beside its HTML, and `llms.txt`, which lists them by chapter.
+fn for_programs(site: &Path) -> std::io::Result<()> {
+    let (pages, book) = (site.join("src"), site.join("book"));
+    for entry in std::fs::read_dir(&pages)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            std::fs::copy(&path, book.join(path.file_name().unwrap_or_default()))?;
+        }
+    }
+    let chapters = std::fs::read_to_string(pages.join("SUMMARY.md"))?.replace("\n# ", "\n## ");
+    let chapters = chapters.trim_start_matches("# Summary\n");
+    std::fs::write(
+        book.join("llms.txt"),
+        format!(
+            "# Bourse\n\n> A benchmark for embedded and in-memory databases. `bourse help --json` prints its commands as \
+             data, agents.md says what to run for which question.\n{chapters}"
+        ),
+    )
 }
 
 /// Folder of the sample reports, below the site's pages.
@@ -187,6 +208,24 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_find_each_page_and_a_list() {
+        let site = std::env::temp_dir().join(format!("bourse-site-{}", std::process::id()));
+        for folder in ["src", "book"] {
+            std::fs::create_dir_all(site.join(folder)).unwrap();
+        }
+        std::fs::write(site.join("src/SUMMARY.md"), "# Summary\n\n[Bourse](README.md)\n\n# Do\n\n- [Tune](tune.md)\n")
+            .unwrap();
+        std::fs::write(site.join("src/tune.md"), "# Tune\n").unwrap();
+        for_programs(&site).unwrap();
+        let read = |name: &str| std::fs::read_to_string(site.join("book").join(name)).unwrap();
+        let (list, page) = (read("llms.txt"), read("tune.md"));
+        std::fs::remove_dir_all(&site).unwrap();
+        assert_eq!(page, "# Tune\n");
+        assert!(list.starts_with("# Bourse\n\n> A benchmark"), "{list}");
+        assert!(list.ends_with("\n\n[Bourse](README.md)\n\n## Do\n\n- [Tune](tune.md)\n"), "{list}");
+    }
 
     #[test]
     fn links_lead_within_the_site() {

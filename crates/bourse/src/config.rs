@@ -104,29 +104,32 @@ fn texts(value: toml::Value) -> Option<Vec<String>> {
     })
 }
 
-/// Every command that runs something, by its name on the command line.
+/// Every command that can stand in a file.
 fn leaves() -> Vec<(String, Command)> {
+    let mut found = commands();
+    found.retain(|(name, _)| !["run", "record", "completions", "man", "schema"].contains(&name.as_str()));
+    found
+}
+
+/// Every command that does something, by its name on the command line.
+pub(crate) fn commands() -> Vec<(String, Command)> {
     fn walk(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
         let shown = |below: &&Command| !below.is_hide_set() && below.get_name() != "help";
         for below in command.get_subcommands().filter(shown) {
             let name = format!("{name} {}", below.get_name()).trim().to_owned();
-            if below.has_subcommands() {
-                walk(below, &name, found);
-            } else if !["run", "completions", "man", "schema"].contains(&name.as_str()) {
+            walk(below, &name, found);
+            if !below.is_subcommand_required_set() {
                 found.push((name, below.clone()));
             }
         }
     }
     let mut found = Vec::new();
-    let mut root = Arguments::command();
-    // Positions are given to arguments when a command is built.
-    root.build();
-    walk(&root, "", &mut found);
+    walk(&Arguments::shown(), "", &mut found);
     found
 }
 
 /// Whether an argument is an option of Bourse, and shown in the help.
-fn listed(arg: &Arg) -> bool {
+pub(crate) fn listed(arg: &Arg) -> bool {
     !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())
 }
 
@@ -168,7 +171,8 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-fn property(arg: &Arg) -> Value {
+/// JSON Schema of an argument's value.
+pub(crate) fn property(arg: &Arg) -> Value {
     let about = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         return json!({ "type": "boolean", "description": about });

@@ -26,6 +26,18 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Every exit code with its meaning. Help texts of commands have those that they end with.
+    pub(crate) const MEANINGS: [(u8, &str); 8] = [
+        (0, "success"),
+        (Self::Usage as u8, "usage or configuration"),
+        (Self::Target as u8, "the target failed, was lost or is in use, or operations failed"),
+        (Self::Check as u8, "a check failed"),
+        (Self::Regression as u8, "slower beyond `--fail-above`"),
+        (Self::NotSteady as u8, "not steady with `--require-steady`"),
+        (Self::Inconclusive as u8, "undecided: `--fail-above`, or rounds too short for a limit of `--find-max`"),
+        (Self::Interrupted as u8, "interrupted; what was measured is still written"),
+    ];
+
     /// Code of an engine's error: a refusal, and what an engine cannot do, are the user's to change.
     pub(crate) const fn of(kind: ErrorKind) -> Self {
         match kind {

@@ -51,6 +51,13 @@ fn command() -> Result<ExitCode, Failure> {
     plant()?;
     limits::raise_open_files();
     limits::report_file_sizes();
+    // clap's own `help` has no options.
+    let typed: Vec<String> = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    if let [help, json, names @ ..] = typed.as_slice()
+        && (help.as_str(), json.as_str()) == ("help", "--json")
+    {
+        return output::print(&format!("{:#}\n", commands::help::json(names)?)).map(|()| ExitCode::SUCCESS);
+    }
     let arguments = match Arguments::shown().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(mut refused) => {

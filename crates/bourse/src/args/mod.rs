@@ -37,9 +37,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Last line of the program's help.
+const PROGRAMS: &str = "bourse help --json [COMMAND] prints the same for programs: commands, options, exit codes, and a command \
+for each question.";
+
 /// Benchmark embedded and in-memory databases with a TPC-E-derived workload and classic micro-workloads.
 #[derive(Debug, Parser)]
-#[command(name = "bourse", version = crate::provenance::VERSION, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "bourse", version = crate::provenance::VERSION, propagate_version = true, arg_required_else_help = true, max_term_width = 100, after_help = PROGRAMS)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -5,6 +5,7 @@ pub(crate) mod crash;
 pub(crate) mod data;
 pub(crate) mod engines;
 pub(crate) mod faults;
+pub(crate) mod help;
 pub(crate) mod isolation;
 pub(crate) mod micro;
 pub(crate) mod mix;

@@ -3,13 +3,20 @@
 
 use crate::{output, text};
 use bourse_report::{DataTable, data_tables};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Folder of the documentation.
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
 
 /// Compares a page with its expected content, or writes it if `BOURSE_WRITE_DOCS` is set.
 #[track_caller]
 fn hold(name: &str, content: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    let path = docs().join(name);
     if std::env::var_os("BOURSE_WRITE_DOCS").is_some() {
         std::fs::write(path, content).expect("the page can be written");
         return;
@@ -90,77 +97,187 @@ fn the_page_of_the_gate_is_what_the_function_says() {
 
 /// The pages of `docs`, the parts of the book.
 fn pages() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let all = std::fs::read_dir(folder).expect("a folder").map(|it| it.expect("an entry").path());
+    let all = std::fs::read_dir(docs()).expect("a folder").map(|it| it.expect("an entry").path());
     all.filter(|path| path.extension().is_some_and(|it| it == "md")).collect()
 }
 
-/// Every command in a page is one that the program knows, with options that it knows.
+/// Output of `bourse help --json`.
+fn data(folder: &Path) -> Value {
+    let printed = output(folder, &["help", "--json"]);
+    assert!(printed.status.success(), "{}", text(&printed.stderr));
+    serde_json::from_slice(&printed.stdout).expect("JSON")
+}
+
+#[test]
+fn the_help_for_programs_has_commands_that_run_and_codes_with_a_meaning() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let data = data(folder);
+    let commands = data["commands"].as_array().expect("a list");
+    assert!(commands.len() > 30, "{}", commands.len());
+    for command in commands {
+        let name = command["command"].as_str().expect("a text");
+        let arguments: Vec<&str> = name.split(' ').skip(1).chain(["--help"]).collect();
+        let helped = output(folder, &arguments);
+        assert!(helped.status.success(), "{name}: {}", text(&helped.stderr));
+        let helped = text(&helped.stdout);
+        for option in command["options"].as_array().expect("a list") {
+            let option = option["name"].as_str().expect("a text");
+            assert!(option.starts_with("--") && helped.contains(option), "{name}: {option}");
+        }
+        for code in command["exit_codes"].as_array().expect("a list") {
+            assert!(
+                data["exit_codes"].as_array().unwrap().iter().any(|it| it["code"] == code["code"]),
+                "{name}: {code}"
+            );
+        }
+    }
+    let compare = commands.iter().find(|it| it["command"] == "bourse compare").expect("it compares");
+    let four = &compare["exit_codes"].as_array().unwrap()[4];
+    assert_eq!(four, &json!({ "code": 4, "meaning": "slower by more than --fail-above" }));
+    let two = &compare["exit_codes"].as_array().unwrap()[2];
+    assert_eq!(two["meaning"], "a target failed, was lost or is in use");
+    let for_option = compare["options"].as_array().unwrap().iter().find(|it| it["name"] == "--until-decided").unwrap();
+    assert_eq!(for_option["type"], "boolean");
+    assert_eq!(for_option["environment"], "BOURSE_UNTIL_DECIDED");
+
+    for question in data["questions"].as_array().expect("a list") {
+        let command = question["command"].as_str().expect("a text");
+        tried(folder, &data, command).unwrap_or_else(|why| panic!("`{command}`: {why}"));
+    }
+    let one = output(folder, &["help", "--json", "micro"]);
+    let one: Value = serde_json::from_slice(&one.stdout).expect("JSON");
+    assert_eq!(one["commands"].as_array().map(Vec::len), Some(3), "list, run and init");
+    let unknown = output(folder, &["help", "--json", "nonsense"]);
+    assert_eq!(unknown.status.code(), Some(1));
+}
+
+#[test]
+fn the_tables_of_questions_and_exit_codes_are_those_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = data(folder.path());
+    let rows = |list: &str, row: fn(&Value) -> String| -> String {
+        data[list].as_array().expect("a list").iter().map(row).collect()
+    };
+    let questions = rows("questions", |it| {
+        format!("| {} | `{}` |\n", it["question"].as_str().unwrap(), it["command"].as_str().unwrap())
+    });
+    hold_part("agents.md", &format!("| question | command |\n|---|---|\n{questions}"));
+    let codes = rows("exit_codes", |it| format!("| {} | {} |\n", it["code"], it["meaning"].as_str().unwrap()));
+    hold_part("runs.md", &format!("| exit code | meaning |\n|---:|---|\n{codes}"));
+}
+
+/// Compares the generated part of a page, or writes it.
+#[track_caller]
+fn hold_part(name: &str, part: &str) {
+    const BEGIN: &str = "<!-- made by `cargo xtask docs`; do not edit -->\n\n";
+    const END: &str = "\n<!-- end of what was made -->";
+    let page = std::fs::read_to_string(docs().join(name)).expect("a page");
+    let (before, rest) = page.split_once(BEGIN).expect("the part begins with its mark");
+    let (_, after) = rest.split_once(END).expect("the part ends with its mark");
+    hold(name, &format!("{before}{BEGIN}{part}{END}{after}"));
+}
+
+/// Every command in the code blocks of the pages is tried: planned by `--dry-run` where it has that, otherwise parsed.
 #[test]
 fn commands_in_the_pages_are_commands_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let mut seen = 0;
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    for path in pages().into_iter().chain([readme]).filter(|path| !path.ends_with("commands.md")) {
-        let page = std::fs::read_to_string(&path).unwrap();
-        for line in shown_commands(&page) {
-            let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-            let known = known(folder, &words);
-            assert!(known.is_ok(), "{}: `{line}`: {}", path.display(), known.unwrap_err());
-            seen += 1;
-        }
+    let data = data(folder);
+    for name in ["shop.toml", "shop.sql"] {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        std::fs::copy(example, folder.join(name)).unwrap();
     }
-    assert!(seen > 40, "{seen}");
+    let mut shown = BTreeSet::new();
+    for path in pages().into_iter().chain([docs().join("../README.md")]).filter(|path| !path.ends_with("commands.md")) {
+        let page = std::fs::read_to_string(&path).unwrap();
+        shown.extend(shown_commands(&page).into_iter().map(|line| (line, path.clone())));
+    }
+    assert!(shown.len() > 150, "{}", shown.len());
+    let shown: Vec<_> = shown.into_iter().collect();
+    std::thread::scope(|scope| {
+        for part in shown.chunks(shown.len().div_ceil(4)) {
+            let data = &data;
+            scope.spawn(move || {
+                for (line, path) in part {
+                    tried(folder, data, line).unwrap_or_else(|why| panic!("{}: `{line}`: {why}", path.display()));
+                }
+            });
+        }
+    });
 }
 
-/// Lines of code blocks with a command of the program, up to a comment sign or a pipe.
+/// Lines of code blocks with a command of the program; a line that ends with a backslash goes on in the next.
 fn shown_commands(page: &str) -> Vec<String> {
     let mut is_inside = false;
     let mut found = Vec::new();
-    for line in page.lines() {
-        if line.starts_with("```") {
-            is_inside = !is_inside;
-            continue;
-        }
+    for line in page.replace("\\\n", " ").lines().map(str::trim) {
+        is_inside ^= line.starts_with("```");
         let line = line.trim_start_matches("$ ");
         if is_inside && line.starts_with("bourse ") {
-            let command = line.split(" #").next().unwrap_or(line).split([';', '|', '>']).next().unwrap_or(line);
-            found.push(command.trim().to_owned());
+            found.push(line.to_owned());
         }
     }
     found
 }
 
-/// Checks that the first words are a command, and the options are options of it.
-fn known(folder: &Path, words: &[&str]) -> Result<(), String> {
-    use std::collections::HashMap;
-    use std::sync::{LazyLock, Mutex};
-    static HELPS: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
-
-    let mut command: Vec<&str> = Vec::new();
-    let mut text = of(&HELPS, folder, &command);
-    for word in words {
-        if commands(&text).iter().any(|name| name == word) {
-            command.push(word);
-            text = of(&HELPS, folder, &command);
-        } else {
-            break;
+/// Words of the first command of a line, as a shell splits them, up to a comment. What a shell would insert is a placeholder.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    let mut signs = line.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let last = words.last_mut().expect("one at least");
+        match (sign, quote) {
+            ('$', None | Some('"')) if signs.peek() == Some(&'(') => {
+                last.push_str("INSERTED");
+                let _ = signs.by_ref().find(|it| *it == ')');
+            }
+            ('\'' | '"', None) => quote = Some(sign),
+            (sign, Some(begun)) if sign == begun => quote = None,
+            (' ', None) => words.push(String::new()),
+            ('#', None) if last.is_empty() => break,
+            (';' | '|' | '>' | '&', None) => break,
+            (sign, _) => last.push(sign),
         }
     }
-    // `record` is a command of its own, and has others below.
-    let is_whole = commands(&text).is_empty() || text.contains("\nArguments:") || words.first() == Some(&"help");
-    if command.is_empty() && words.first() != Some(&"help") || !is_whole {
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Tries a command without doing its work. It passes if only a file is missing that a reader would have, or a part of the
+/// program that is left out of this build: its words are understood by then.
+fn tried(folder: &Path, data: &Value, line: &str) -> Result<(), String> {
+    let mut words = words(line);
+    let of_words = |command: &&Value| line_begins(&words, command["command"].as_str().expect("a text"));
+    let command = data["commands"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(of_words)
+        .max_by_key(|it| it["command"].as_str().map(str::len));
+    if let Some(command) = command {
+        let has_plan = command["options"].as_array().expect("a list").iter().any(|it| it["name"] == "--dry-run");
+        let option = if has_plan { "--dry-run" } else { "--help" };
+        if !words.iter().any(|word| word == option) {
+            let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+            words.insert(end, option.to_owned());
+        }
+    } else if words.get(1).map(String::as_str) != Some("help") {
         return Err("unknown command".to_owned());
     }
-    return words.iter().filter(|word| word.starts_with("--") && word.len() > 2).try_for_each(|word| {
-        let name = word.split('=').next().unwrap_or(word);
-        let is_known = text.split_whitespace().any(|it| it.split(['[', ',', '.']).next() == Some(name));
-        if is_known { Ok(()) } else { Err(format!("unknown option {name}")) }
-    });
-
-    fn of(helps: &Mutex<HashMap<String, String>>, folder: &Path, command: &[&str]) -> String {
-        let mut helps = helps.lock().expect("no test holds it when it fails");
-        helps.entry(command.join(" ")).or_insert_with(|| help(folder, command)).clone()
+    let arguments: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let ended = output(folder, &arguments);
+    let said = text(&ended.stderr);
+    let lacks = ["No such file", "there is no such file", "there is no file or folder", "this build"];
+    if ended.status.success() || lacks.iter().any(|it| said.lines().next().unwrap_or_default().contains(it)) {
+        Ok(())
+    } else {
+        Err(said)
     }
+}
+
+/// Whether words begin with those of a command.
+fn line_begins(words: &[String], command: &str) -> bool {
+    command.split(' ').eq(words.iter().map(String::as_str).take(command.split(' ').count()))
 }
