@@ -137,7 +137,7 @@ impl ProgressStep {
         self.bar.set_message(bourse_verdict::units::printable(&message.into()));
     }
 
-    /// Ends the step: leaves one line with the time it took.
+    /// Ends the step: leaves one line with what was counted; off a terminal also one about a step that counts nothing.
     pub(crate) fn done(self) {
         let counted = self.counted.as_ref().map(|count| count.load(Ordering::Relaxed));
         let (count, took) = (counted.unwrap_or_else(|| self.bar.position()), self.start.elapsed());
@@ -145,7 +145,7 @@ impl ProgressStep {
         self.abandon();
         let rate = count as f64 / took.as_secs_f64().max(1e-9);
         match unit {
-            "" => note(&format!("{what}: {}", seconds(took))),
+            "" => passing(&format!("{what}: {}", seconds(took))),
             "bytes" => {
                 note(&format!("{what}: {:.1} MB in {}, {:.0} MB/s", count as f64 / 1e6, seconds(took), rate / 1e6))
             }
@@ -262,6 +262,13 @@ fn seconds(time: Duration) -> String {
         format!("{:.1} s", time.as_secs_f64())
     } else {
         bourse_verdict::units::seconds(time.as_secs_f64())
+    }
+}
+
+/// Prints a line on stderr that a terminal does not need: its bars show the same as it passes.
+pub(crate) fn passing(line: &str) {
+    if BARS.is_hidden() {
+        note(line);
     }
 }
 

@@ -13,7 +13,8 @@ use bourse_record::crash::{CrashFile, CrashRow, StatesSection};
 /// The document: the verdict, a row for each target, the first case of each guarantee that was violated, then every crash with
 /// its findings.
 pub fn crash(file: &CrashFile) -> Sheet {
-    let mut parts = vec![SheetPart::violated(file.violated())];
+    let is_any_tried = file.states.is_some() || !file.rows.is_empty();
+    let mut parts = vec![SheetPart::violated(file.violated(), is_any_tried)];
     parts.extend(file.states.iter().flat_map(of_states));
     if !file.rows.is_empty() {
         parts.push(SheetPart::faint(format!("{}; seed {}", file.database, file.provenance.seed)));

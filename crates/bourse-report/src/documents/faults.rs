@@ -16,7 +16,7 @@ const ABOUT: &str = "Each case runs in a process of its own: it works on a small
 /// The document: a table for each target, the first case of each guarantee that was broken, then every case.
 pub fn faults(file: &FaultsFile) -> Sheet {
     let mut parts = vec![
-        SheetPart::violated(file.violated()),
+        SheetPart::violated(file.violated(), !file.rows.is_empty()),
         SheetPart::faint(format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)),
     ];
     if file.interrupted {

@@ -193,9 +193,10 @@ impl SheetPart {
         Self::Fold(SheetFold { summary: summary.into(), parts, ..SheetFold::default() })
     }
 
-    /// The answer of tests of guarantees.
-    pub(crate) fn violated(count: usize) -> Self {
+    /// The answer of tests of guarantees, of which `is_any_tried` tells whether one came to its end.
+    pub(crate) fn violated(count: usize, is_any_tried: bool) -> Self {
         let figure = match count {
+            0 if !is_any_tried => "nothing was tried to its end".to_owned(),
             0 => "no guarantee violated".to_owned(),
             more => format!("{} violated", units::counted(more as u64, "guarantee", "guarantees")),
         };

@@ -45,7 +45,8 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
         ColumnHead::left("run"),
         ColumnHead::left("began").rank(2),
         ColumnHead::left("case"),
-        ColumnHead::left("result"),
+        ColumnHead::right("result"),
+        ColumnHead::left("interval").rank(3),
         ColumnHead::left("durability"),
         ColumnHead::left("checks").rank(1),
     ];
@@ -62,6 +63,7 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
                 first(TableCell::text(&minute(&run.started_at))),
                 TableCell::text(&case),
                 TableCell::text(&of.map(result).unwrap_or_default()).tone(tone),
+                TableCell::text(&of.and_then(interval).unwrap_or_default()),
                 TableCell::text(of.map_or("", |it| &it.durability)),
                 TableCell::text(of.map_or("", |it| &it.checks)).tone(tone),
             ]);
@@ -70,14 +72,19 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
     table
 }
 
-/// A figure with its interval, in readable form.
+/// A figure with its unit, in readable form.
 fn result(figure: &StoredFigure) -> String {
-    let Some(value) = figure.value else {
-        return if figure.failed { "VOID".to_owned() } else { units::NOTHING.to_owned() };
-    };
-    let interval = figure.low.zip(figure.high);
-    let interval = interval.map(|(low, high)| format!(" ({} to {})", units::number(low), units::number(high)));
-    format!("{} {}{}", units::number(value), figure.unit, interval.unwrap_or_default())
+    match figure.value {
+        Some(value) => format!("{} {}", units::number(value), figure.unit),
+        None if figure.failed => "VOID".to_owned(),
+        None => units::NOTHING.to_owned(),
+    }
+}
+
+/// The interval of a figure, in readable form.
+fn interval(figure: &StoredFigure) -> Option<String> {
+    figure.value?;
+    Some(format!("{} to {}", units::number(figure.low?), units::number(figure.high?)))
 }
 
 /// Date and minute of a time: `2026-11-23 08:05`.

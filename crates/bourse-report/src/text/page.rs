@@ -8,7 +8,6 @@ use crate::tables::{SheetTable, Tone, take_queue};
 use crate::units;
 use bourse_record::RunFile;
 use bourse_verdict::comparison::ComparedCases;
-use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest terminal that reports are drawn for; narrower ones wrap.
 const NARROWEST: usize = 40;
@@ -81,18 +80,9 @@ impl Page {
         }
     }
 
-    /// Writes a command line for a shell: lines that go on end with a backslash, and no argument is broken.
+    /// Writes a command line for a shell, unbroken: a terminal that wraps it still copies one line.
     pub(super) fn command(&mut self, before: &str, command: &[String]) {
-        let mut line = before.to_owned();
-        for (at, word) in units::quoted(command).enumerate() {
-            // With room for the backslash.
-            if at > 0 && line.width() + word.width() + 3 > self.width {
-                self.line(&format!("{line} \\"));
-                line = " ".to_owned();
-            }
-            line.push_str(&format!(" {word}"));
-        }
-        self.line(&line);
+        self.line(&format!("{before} {}", units::quoted(command).collect::<Vec<_>>().join(" ")));
     }
 
     /// Writes a table without the columns that are zero or have no room, named below it.

@@ -10,6 +10,7 @@ use crate::view::{
     warnings_of_the_request,
 };
 use bourse_record::{CostCovers, Round, RunFile, WorkloadKind};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
 const SCREEN_LINES: usize = 24;
@@ -45,7 +46,8 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     end.compliance(file, &views);
     end.again(file);
     // One line is reserved for the report's path.
-    let used = screen.out.lines().count() + end.out.lines().count() + 1;
+    let rows = |text: &str| text.lines().map(|line| line.width().div_ceil(screen.width).max(1)).sum::<usize>();
+    let used = rows(&screen.out) + rows(&end.out) + 1;
     let others = screen.doubts(
         file,
         &views,
@@ -56,7 +58,10 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
     match (place, others) {
-        (Some(place), Some(others)) => screen.line(&format!("{place} ({others}: -v)")),
+        (Some(place), Some(others)) => {
+            let fits = place.width() + others.width() + " (: -v)".len() <= screen.width;
+            screen.line(&if fits { format!("{place} ({others}: -v)") } else { format!("{place}\n{others}: -v") });
+        }
         (Some(line), None) => screen.line(&line),
         (None, Some(others)) => screen.line(&format!("{others}: -v")),
         (None, None) => {}

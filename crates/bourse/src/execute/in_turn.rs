@@ -5,7 +5,7 @@ use super::{CaseRun, Executor, expected, repeats};
 use crate::failure::Failure;
 use crate::live;
 use crate::plan::{CaseBlock, OnFailure, PlannedCase, about};
-use crate::progress::{RunBar, note};
+use crate::progress::{RunBar, note, passing};
 use bourse_driver::Clock as _;
 
 /// Strategy that runs as many rounds of each case as are planned.
@@ -28,7 +28,7 @@ impl Strategy for RoundsInTurn {
                 let Some(again) = repeats::again(&mut budget, round, &order, cases) else { break };
                 let why = if again.nothing_ended { "nothing ended in" } else { "others disturbed" };
                 let labels: Vec<_> = again.cases.iter().map(|at| cases[*at].label()).collect();
-                note(&format!("round {} of {of}: repeated, since {why} it: {}", round + 1, labels.join(", ")));
+                passing(&format!("round {} of {of}: repeated, since {why} it: {}", round + 1, labels.join(", ")));
                 let before: Vec<usize> = again.cases.iter().map(|at| cases[*at].rounds().len()).collect();
                 let done = executor.turns(block, cases, round, &again.cases);
                 // A disturbed round is better than none.
