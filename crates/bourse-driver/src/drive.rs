@@ -4,6 +4,7 @@ use crate::backlog::Backlog;
 use crate::reconcile::Recording;
 use crate::user_time::UserMeter;
 use crate::{Clock, Draw, Fault, MS, Nanos, OperationCx, RoundControl, RoundPlan, Sample, StopRule, UserSpec};
+use bourse_engine::instructions::InstructionCounter;
 use bourse_engine::{Connection, ErrorKind};
 use bourse_record::{SampleInclusion, SplitMix};
 use std::cell::Cell;
@@ -69,6 +70,7 @@ fn work(
     // Without a server the loop makes no call for the count.
     let has_server = connection.round_trips().is_some();
     let round_trips = |connection: &Connection| if has_server { connection.round_trips().unwrap_or(0) } else { 0 };
+    let mut counter = InstructionCounter::take();
     // Next due time of the schedule; `None` while an operation is performed.
     let mut scheduled = None;
     // The clock is read as rarely as possible: a reading is the larger part of a sample's cost.
@@ -110,7 +112,10 @@ fn work(
         let trips_before = round_trips(connection);
         let mut cx = OperationCx::new(connection, clock, plan.retry, &random);
         live.begins(user.drawn(), start);
-        let performed = user.perform(&mut cx);
+        let performed = match &mut counter {
+            Some(counter) => counter.count(|| user.perform(&mut cx)),
+            None => user.perform(&mut cx),
+        };
         live.ends();
         let (retries, back_off_ns) = (cx.backoff.retries(), cx.backoff.back_off_ns());
         let end = clock.now();

@@ -32,6 +32,7 @@ mod file_use;
 mod folder_parts;
 mod folders;
 mod footprint;
+pub mod instructions;
 mod inventory;
 mod keyed;
 mod kind;

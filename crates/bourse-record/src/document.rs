@@ -209,6 +209,7 @@ mod tests {
                 origin: None,
                 set_aside: Vec::new(),
                 earlier: None,
+                instructions: None,
                 rounds: vec![Round {
                     offset_s: 0.5,
                     phases: vec![Phase { kind: PhaseKind::Measurement, from_s: 0.0, to_s: 1.0 }],

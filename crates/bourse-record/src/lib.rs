@@ -28,6 +28,7 @@ pub mod faults;
 mod figures;
 mod histogram;
 mod history;
+mod instructions;
 mod latency;
 mod limits;
 mod live;
@@ -70,6 +71,7 @@ pub use figures::{
 };
 pub use histogram::HistogramError;
 pub use history::{FoundAnomaly, HistoryFigures};
+pub use instructions::{FunctionInstructions, Instructions};
 pub use latency::{Latency, LatencyClock, Quantile};
 pub use limits::{LimitedQuantile, ResponseLimit, length};
 pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
-    BROKERAGE_NOTICE, Conditions, Document, DocumentKind, Durability, MayLose, MemoryStore, NameValue, Outcome,
-    Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Tuning, Verdict, Warning, WriterWait,
+    BROKERAGE_NOTICE, Conditions, Document, DocumentKind, Durability, Instructions, MayLose, MemoryStore, NameValue,
+    Outcome, Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Tuning, Verdict, Warning, WriterWait,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,6 +99,9 @@ pub struct Comparison {
     /// Whether the comparison could end at one of several looks, over all of which the level holds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_decided: bool,
+    /// Whether instructions decided, and not the headline figure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_instructions: bool,
     /// Verdict on the difference.
     pub verdict: Verdict,
 }
@@ -132,6 +135,9 @@ pub struct Case {
     /// Earlier runs of the same case by the same build in the folder of results, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<EarlierRuns>,
+    /// Instructions of its operations, if they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
 }
 
 /// Figures of earlier runs of a case: what changes from run to run is not in the interval of one.

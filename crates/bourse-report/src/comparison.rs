@@ -8,7 +8,7 @@ use crate::tables::{self, ColumnHead, SheetTable, TableCell, Tone};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
-use bourse_verdict::comparison::words::{change, context_lines, ends, sentence};
+use bourse_verdict::comparison::words::{context_lines, sentence};
 use bourse_verdict::comparison::{CaseComparison, ComparedCases, MetricDifference};
 use bourse_verdict::view::ComparedPlans;
 
@@ -24,13 +24,13 @@ fn table(it: &CaseComparison) -> SheetTable {
     ];
     let mut table = SheetTable::new("", heads);
     for metric in &it.metrics {
-        let interval = metric.interval.map(|it| format!("{} ({})", ends(&it), units::level(it.level)));
+        let interval = metric.interval.map(|it| format!("{} ({})", metric.ends(&it), units::level(it.level)));
         let verdict = metric.verdict.zip(metric.verdict_name());
         table.push(vec![
             TableCell::text(&metric.name),
             TableCell::figure(metric.base, metric.text),
             TableCell::figure(metric.head, metric.text),
-            TableCell::text(&change(metric.ratio)),
+            TableCell::text(&metric.change()),
             TableCell::text(interval.as_deref().unwrap_or("too few rounds")),
             TableCell::or_missing(verdict.map(|(verdict, name)| TableCell::text(name).tone(tone(verdict)))),
         ]);
@@ -105,10 +105,11 @@ pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPar
         }
         parts.push(SheetPart::Table(table(it)));
         parts.push(SheetPart::list(Tone::Plain, context_lines(it)));
+        parts.push(SheetPart::Table(tables::changed_functions(&it.functions)));
         parts.extend(plans(&it.plans));
         let about = format!(
             "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
-             that of the two. Figures within {} of one another count as alike. A metric without a verdict is shown for \
+             that of the two; of instructions it is that of the counts. Figures within {} of one another count as alike. A metric without a verdict is shown for \
              information.",
             units::share(compared.tolerance)
         );

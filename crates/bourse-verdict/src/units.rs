@@ -45,6 +45,11 @@ pub fn number(value: f64) -> String {
     significant(value, 4)
 }
 
+/// Instructions of an operation: seven figures, since they are the same every time.
+pub fn instructions(value: f64) -> String {
+    significant(value, 7)
+}
+
 /// An interval with its true level.
 pub fn interval(interval: &bourse_record::Interval, text: impl Fn(f64) -> String) -> String {
     format!("{} interval {} to {}", level(interval.level), text(interval.low), text(interval.high))

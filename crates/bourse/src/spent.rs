@@ -38,6 +38,8 @@ bourse_engine::named! {
         Latency = "phase at 70 % of the rate",
         /// The database is checked after a round.
         ChecksAfter = "checks after rounds",
+        /// Instructions are counted.
+        Instructions = "counting instructions",
         /// Transactions are compared with the model's.
         Sample = "lockstep sample",
         /// Databases are put back after the last round.

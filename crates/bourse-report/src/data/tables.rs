@@ -81,6 +81,10 @@ data_table! {
             => view.results_per_second().filter(|_| view.case.workload.kind == WorkloadKind::Brokerage);
         failed: Count, "Operations that failed" => view.failed();
         retries: Count, "Retries after lock conflicts" => view.retries();
+        instructions_per_operation: Real, "Instructions of a headline operation in user mode, in counts of their own, without the harness's; empty unless they were counted"
+            => view.instructions();
+        instructions_counted_by: Text, "Counter of the instructions: `processor`, or the version of valgrind"
+            => view.case.instructions.as_ref().map(|it| it.counted_by.as_str());
         cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included; empty where the server cannot be looked at, or works for other drivers too"
             => view.cost().and_then(|it| it.cpu_ns);
         own_cpu_ns_per_operation: Real, "Of it that of Bourse's process: the client's, and the engine's where that works in it"
@@ -111,6 +115,7 @@ data_table! {
         ratio_low: Real, "Lower end of its interval" => it.interval.map(|[low, _]| low);
         ratio_high: Real, "Upper end of its interval" => it.interval.map(|[_, high]| high);
         interval_level: Real, "Level of the interval" => it.level;
+        decided_by: Text, "`instructions` or `figure`: what decided" => if it.by_instructions { "instructions" } else { "figure" };
         tolerance: Real, "Part of one by which B may be slower" => it.tolerance;
         verdict: Text, "Verdict: [every input of the gate](gate.md) lists them" => word(&it.verdict);
     }

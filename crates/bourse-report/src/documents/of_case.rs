@@ -37,6 +37,7 @@ pub(super) fn case(
     parts.extend(latency_case(view).map(|case| SheetPart::Table(tables::latency(&CaseView::new(view.file, &case)))));
     parts.push(SheetPart::Table(tables::server_times(view)));
     parts.extend(statements(view));
+    parts.push(SheetPart::Table(tables::functions(view)));
     parts.push(SheetPart::Only(ShownForms::Terminal, other_outcomes(view)));
     if with_charts {
         parts.push(SheetPart::Only(ShownForms::Html, charts_of(view, at, drawings, id("charts"))));
@@ -175,9 +176,11 @@ pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<SheetPart> {
     vec![heading, table, SheetPart::Only(ShownForms::Html, vec![about])]
 }
 
-/// Statements with most time, with hints.
+/// Statements with most time, with hints, and functions with most instructions.
 pub(crate) fn dearest_statements(view: &CaseView<'_>) -> Vec<SheetPart> {
-    dearest(view, &crate::view::statements(&view.case.rounds))
+    let mut parts = dearest(view, &crate::view::statements(&view.case.rounds));
+    parts.push(SheetPart::Table(tables::functions(view)));
+    parts
 }
 
 fn dearest(view: &CaseView<'_>, all: &[StatementFigures]) -> Vec<SheetPart> {

@@ -159,6 +159,7 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> SheetTable {
         ColumnHead::right("to").rank(7).folds(),
         // Shown whenever a quantile has room.
         ColumnHead::left(DRIVER_QUEUE).rank(1).folds(),
+        ColumnHead::right("instructions/op").folds(),
         ColumnHead::right("CPU/op").rank(4),
         ColumnHead::right("server CPU/op").rank(4).folds(),
         ColumnHead::right("bytes written/op").rank(5),
@@ -349,6 +350,7 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
         p99_low,
         p99_high,
         TableCell::or_missing(headline.map(|operation| queue(view, operation))),
+        TableCell::or_missing(view.instructions().map(|each| TableCell::figure(each, units::instructions))),
         TableCell::or_missing(cost.and_then(|it| it.own_cpu_ns).map(TableCell::duration_ns)),
         TableCell::or_missing(cost.and_then(|it| it.server_cpu_ns).map(TableCell::duration_ns)),
         TableCell::or_missing(cost.and_then(|it| it.written_bytes).map(|bytes| TableCell::figure(bytes, units::bytes))),

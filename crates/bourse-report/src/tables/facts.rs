@@ -367,6 +367,11 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
     let whose = if is_unknown { "client's processor time (the server's is not known)" } else { "processor time" };
     say(whose, join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
     say("of it the engine's own threads", own_threads(rounds, user + system));
+    if let (Some(instructions), Some(counted)) = (view.instructions(), &view.case.instructions) {
+        let of = format!("of {} operations, without the harness's own", units::count(counted.operations));
+        let by = format!("counted by {}", units::printable(&counted.counted_by));
+        say("instructions of an operation", [units::instructions(instructions), of, by].join(", "));
+    }
 
     let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
     // A server's memory is not this process's.

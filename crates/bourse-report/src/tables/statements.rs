@@ -2,6 +2,7 @@ use super::{ColumnHead, SheetTable, TableCell};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::StatementFigures;
+use bourse_verdict::comparison::FunctionDifference;
 
 /// Statements with most time that are shown first.
 pub(crate) const DEAREST: usize = 10;
@@ -61,7 +62,50 @@ pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]]) -> SheetTable {
     table
 }
 
-/// The first letters of a statement, which a line has room for.
+/// Functions that are shown.
+const MOST_FUNCTIONS: usize = 15;
+
+/// Functions whose instructions differ most between two cases.
+pub(crate) fn changed_functions(changed: &[FunctionDifference]) -> SheetTable {
+    let heads = vec![
+        ColumnHead::right("A"),
+        ColumnHead::right("B"),
+        ColumnHead::right("difference"),
+        ColumnHead::left("function"),
+    ];
+    let mut table = SheetTable::new("Instructions/op of functions that differ most", heads);
+    for FunctionDifference { name, base, head } in changed.iter().take(MOST_FUNCTIONS) {
+        table.push(vec![
+            TableCell::figure(*base, units::number),
+            TableCell::figure(*head, units::number),
+            TableCell::figure(head - base, |more| {
+                format!("{}{}", if more > 0.0 { "+" } else { "" }, units::number(more))
+            }),
+            TableCell::code(&short(name)),
+        ]);
+    }
+    table
+}
+
+/// Functions of a case with the most instructions.
+pub(crate) fn functions(view: &CaseView<'_>) -> SheetTable {
+    let heads = vec![ColumnHead::right("instructions/op"), ColumnHead::right("of all"), ColumnHead::left("function")];
+    let mut table = SheetTable::new("Functions with the most instructions", heads);
+    let Some(counted) = &view.case.instructions else { return table };
+    let mut functions: Vec<_> = counted.functions.iter().collect();
+    functions.sort_by_key(|it| std::cmp::Reverse(it.count));
+    let all = counted.counts.first().copied().unwrap_or(0) as f64;
+    for it in functions.into_iter().take(MOST_FUNCTIONS) {
+        table.push(vec![
+            TableCell::figure(it.count as f64 / counted.operations as f64, units::number),
+            TableCell::percent(100.0 * it.count as f64 / all),
+            TableCell::code(&short(&it.name)),
+        ]);
+    }
+    table
+}
+
+/// The first letters of a statement or of a function's name, which a line has room for.
 pub(crate) fn short(statement: &str) -> String {
     const LETTERS: usize = 56;
     match statement.char_indices().nth(LETTERS) {

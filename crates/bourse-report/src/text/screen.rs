@@ -126,7 +126,8 @@ impl Page {
                 format!("client's CPU {of_client} ({why})")
             }),
         };
-        let mut parts: Vec<String> = cpu.into_iter().collect();
+        let instructions = view.instructions().map(|each| format!("{} instructions", units::instructions(each)));
+        let mut parts: Vec<String> = cpu.into_iter().chain(instructions).collect();
         parts.extend(match (cost.written_bytes, cost.server_counted_bytes) {
             (Some(bytes), _) => Some(format!("{} written", units::bytes(bytes))),
             (None, Some(bytes)) => Some(format!("{} written by the server's own count", units::bytes(bytes))),

@@ -381,5 +381,6 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         rounds: vec![round(decks)],
         set_aside: Vec::new(),
         earlier: None,
+        instructions: None,
     }
 }

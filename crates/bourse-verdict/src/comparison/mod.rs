@@ -1,12 +1,14 @@
 //! Comparison of the figures of two cases: ratio, interval and verdict for each metric.
 
 mod disturbance;
+mod instructions;
 mod metrics;
 mod noise;
 mod pairs;
 pub mod words;
 
 pub use disturbance::Disturbance;
+pub use instructions::FunctionDifference;
 pub use noise::RunNoise;
 pub use pairs::{CasePair, Incomparable, StoredPairs, stored_pairs};
 
@@ -61,6 +63,11 @@ pub struct CaseComparison {
     /// Factor by which B may be too slow because other processes disturbed it more; below 1 if they disturbed A more. `None`
     /// if they disturbed both alike.
     pub unequal: Option<f64>,
+    /// Whether instructions decide, and not the headline figure.
+    pub by_instructions: bool,
+    /// Functions whose instructions differ, the largest difference first; empty unless they were counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<FunctionDifference>,
     /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
@@ -150,6 +157,10 @@ impl ComparedCases {
         let pair = CasePair { base: base.clone(), head: head.clone(), in_turn: true };
         pair.check().ok()?;
         let notes = file.warnings.iter().map(ToString::to_string).collect();
+        if file.comparison.as_ref().is_some_and(|it| it.by_instructions) {
+            // Nothing of it is estimated: the counts alone decide.
+            return Some(Self::by_instructions(&[pair], notes, tolerance));
+        }
         let mut compared = match file.comparison.as_ref().is_some_and(|it| it.until_decided) {
             true => Self::at_look(pair, notes, tolerance),
             false => Self::of(&[pair], notes, tolerance, &RunNoise::Unknown),
@@ -173,6 +184,7 @@ impl ComparedCases {
             interval: interval.map(|it| [it.low, it.high]),
             level: interval.map(|it| it.level),
             until_decided: it.until_decided,
+            by_instructions: it.by_instructions,
             verdict: it.verdict,
         })
     }
@@ -254,6 +266,8 @@ impl CaseComparison {
             could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
             noise,
             until_decided,
+            by_instructions: false,
+            functions: Vec::new(),
             unequal: Some(unequal).filter(|it| *it != 1.0),
             no_result,
             verdict,

@@ -42,15 +42,36 @@ pub fn context_lines(compared: &CaseComparison) -> Vec<String> {
     lines
 }
 
+impl MetricDifference {
+    /// Name of the metric of instructions.
+    pub const INSTRUCTIONS: &str = "instructions/op";
+
+    /// A ratio as a change in percent: of counts, which scatter little, with two decimals.
+    fn part(&self, ratio: f64) -> String {
+        let decimals = if self.name == Self::INSTRUCTIONS { 2 } else { 1 };
+        format!("{:+.decimals$} %", 100.0 * (ratio - 1.0))
+    }
+
+    /// Difference in percent.
+    pub fn change(&self) -> String {
+        self.part(self.ratio)
+    }
+
+    /// Ends of its interval in percent.
+    pub fn ends(&self, interval: &Interval) -> String {
+        format!("{} to {}", self.part(interval.low), self.part(interval.high))
+    }
+}
+
 /// Text of a difference; for the headline with the noise that it is judged by.
 fn difference(compared: &CaseComparison, metric: &MetricDifference) -> String {
     let noise = compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric)));
     let noise = noise.map(|noise| format!("; two runs lie up to {} apart by noise", units::share(noise)));
     let interval = match metric.interval {
         None => "too few rounds for an interval".to_owned(),
-        Some(it) => format!("{} interval {}", percent(it.level), ends(&it)),
+        Some(it) => format!("{} interval {}", percent(it.level), metric.ends(&it)),
     };
-    format!("{} ({interval}{})", change(metric.ratio), noise.unwrap_or_default())
+    format!("{} ({interval}{})", metric.change(), noise.unwrap_or_default())
 }
 
 /// A ratio as a change in percent.
@@ -69,6 +90,9 @@ pub fn sentence(compared: &CaseComparison, tolerance: f64) -> String {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };
     let (difference, tolerance) = (difference(compared, result), units::share(tolerance));
+    if compared.by_instructions {
+        return of_instructions(compared.verdict, &difference, &tolerance);
+    }
     let verdict = match compared.verdict {
         Verdict::Faster => format!("B is faster: {difference}"),
         Verdict::NotSlower => {
@@ -100,6 +124,20 @@ pub fn sentence(compared: &CaseComparison, tolerance: f64) -> String {
         Some(words) => format!("{verdict}; {words}"),
         None => verdict,
     }
+}
+
+/// Sentence of a verdict on instructions.
+fn of_instructions(verdict: Verdict, difference: &str, tolerance: &str) -> String {
+    let what = match verdict {
+        Verdict::Faster => "B executes fewer instructions".to_owned(),
+        Verdict::SlowerWithin => format!("B executes more instructions, by no more than {tolerance}"),
+        Verdict::SlowerUnclear => format!("B executes more instructions, perhaps by more than {tolerance}"),
+        Verdict::SlowerBeyond => format!("B executes more instructions, by more than {tolerance}"),
+        Verdict::Equivalent => format!("B is not shown to differ in instructions, surely by no more than {tolerance}"),
+        Verdict::NotSlower => format!("B executes at most {tolerance} more instructions, and perhaps fewer"),
+        _ => "inconclusive, since counts of the same work differ as much".to_owned(),
+    };
+    format!("{what}: {difference}; time is not judged")
 }
 
 /// Note on a verdict whose rounds were disturbed on both sides alike; `None` otherwise. Pairs in random order favour neither

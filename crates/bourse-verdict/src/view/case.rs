@@ -229,6 +229,11 @@ impl<'a> CaseView<'a> {
         cost(self)
     }
 
+    /// Instructions of an operation of the headline, without the harness's own; `None` unless they were counted.
+    pub fn instructions(&self) -> Option<f64> {
+        self.case.instructions.as_ref()?.middle()
+    }
+
     /// Every check of every round, with the round's number from 1.
     pub fn checks(&self) -> impl Iterator<Item = (usize, &'a Check)> + use<'a> {
         self.case

@@ -337,6 +337,20 @@ pub(crate) struct ExecutionArgs {
     pub(crate) plan: DryRun,
 }
 
+/// Options of counts of instructions.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Rounds")]
+pub(crate) struct InstructionArgs {
+    /// Count the instructions of one user's operations too, after the rounds and without their noise: a fixed number of operations
+    /// (--count, 10,000 by default), twice, by the processor's counters or else by valgrind. `compare` decides by them and
+    /// shows time next to them
+    #[arg(long, env = "BOURSE_INSTRUCTIONS")]
+    pub(crate) instructions: bool,
+    /// Show the functions whose instructions differ most, or of one case those with the most; counted by valgrind
+    #[arg(long, requires = "instructions")]
+    pub(crate) profile: bool,
+}
+
 /// The option that prints a command's plan.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct DryRun {
@@ -474,7 +488,7 @@ pub(crate) struct CompareArgs {
     pub(crate) fail_above: Option<f64>,
     /// End as soon as the verdict is decided: the interval is looked at after a quarter, a half, three quarters and all of --rounds
     /// [default: 32], and holds its level over all looks
-    #[arg(long, env = "BOURSE_UNTIL_DECIDED")]
+    #[arg(long, conflicts_with = "instructions", env = "BOURSE_UNTIL_DECIDED")]
     pub(crate) until_decided: bool,
     /// Stored runs: difference to treat as noise between two runs, such as 3%; a larger difference is reported as real
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline", env = "BOURSE_NOISE")]
@@ -491,6 +505,8 @@ pub(crate) struct CompareArgs {
     pub(crate) format: CompareFormat,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
+    #[command(flatten)]
+    pub(crate) instructions: InstructionArgs,
     #[command(flatten)]
     pub(crate) token: TokenFile,
     /// Options that were set explicitly.

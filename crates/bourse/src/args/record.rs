@@ -1,7 +1,7 @@
 //! Arguments of `record` and `replay`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{ExecutionArgs, OutputArgs, numbers, run_help};
+use super::{ExecutionArgs, InstructionArgs, OutputArgs, numbers, run_help};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -73,6 +73,8 @@ pub(crate) struct ReplayArgs {
     /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval [default: 6]
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
+    #[command(flatten)]
+    pub(crate) instructions: InstructionArgs,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

@@ -12,7 +12,9 @@ use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::{CsvText, DrawComparison as _, data_csv};
 use bourse_stats::{LEVEL, signed_rank};
-use bourse_verdict::comparison::{CasePair, ComparedCases, Incomparable, RunNoise, TOLERANCE, stored_pairs};
+use bourse_verdict::comparison::{
+    CasePair, ComparedCases, Incomparable, RunNoise, StoredPairs, TOLERANCE, stored_pairs,
+};
 use bourse_verdict::likeness::Likeness;
 use std::path::Path;
 
@@ -58,7 +60,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
                     .hint("targets are run in turn, and their rounds tell the noise"));
             }
             let plan = plan::compare::plan(arguments)?;
-            if arguments.fail_above.is_some() {
+            if arguments.fail_above.is_some() && plan.instructions.is_none() {
                 warn_of_few_rounds(&plan);
             }
             if arguments.settings.run.execution.plan.dry_run {
@@ -87,7 +89,8 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
     match compared.gate() {
         Gate::Passed => Ok(()),
         Gate::Failed => {
-            let failure = Failure::new(Exit::Regression, "slower by more than --fail-above tolerates");
+            let what = if arguments.instructions.instructions { "more instructions" } else { "slower by more" };
+            let failure = Failure::new(Exit::Regression, format!("{what} than --fail-above tolerates"));
             Err(failure.detail("found", compared.with(Gate::Failed).join("\n")))
         }
         // A gate without a decision is not passed.
@@ -188,7 +191,13 @@ fn of_stored(
     }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
     let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
-    let compared = ComparedCases::of_stored(stored, arguments.tolerance(), &noise);
+    let compared = match arguments.instructions.instructions {
+        true => {
+            let StoredPairs { pairs, notes, missing } = stored;
+            ComparedCases { missing, ..ComparedCases::by_instructions(&pairs, notes, arguments.tolerance()) }
+        }
+        false => ComparedCases::of_stored(stored, arguments.tolerance(), &noise),
+    };
     Ok(ComparedResults { compared, runs, results: None })
 }
 
@@ -273,6 +282,9 @@ fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults, Fai
             // The rounds took turns, so their own scatter is the noise.
             Some(match arguments.until_decided {
                 true => ComparedCases::at_look(pair, notes, arguments.tolerance()),
+                false if plan.instructions.is_some() => {
+                    ComparedCases::by_instructions(&[pair], notes, arguments.tolerance())
+                }
                 false => ComparedCases::of(&[pair], notes, arguments.tolerance(), &RunNoise::Unknown),
             })
         }

@@ -96,6 +96,7 @@ impl CaseRun {
             rounds: Vec::new(),
             set_aside: Vec::new(),
             earlier: None,
+            instructions: None,
         })
     }
 

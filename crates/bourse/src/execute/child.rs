@@ -2,6 +2,7 @@
 //! JSON on stdin and writes the answer as one on stdout, after lines about the round's progress.
 
 use super::databases::Databases;
+use super::instructions::RoundCount;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, parts, round};
 use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
@@ -10,7 +11,7 @@ use crate::plan::Job;
 use crate::progress::{self, note};
 use crate::tpce::database::served;
 use crate::{engines, hold, interrupt, live, output, spent};
-use bourse_engine::server_wait;
+use bourse_engine::{instructions, server_wait};
 use bourse_micro::ProcessPart;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,11 @@ impl ChildRequest {
         }
     }
 
+    /// Counting of instructions, of a round that is counted.
+    fn count(&self) -> Option<&RoundCount> {
+        if let Self::Round(request) = self { request.count.as_ref() } else { None }
+    }
+
     /// Limit of calls of a round, in nanoseconds.
     fn call_limit_ns(&self) -> u64 {
         match self {
@@ -97,8 +103,12 @@ pub(crate) fn answer() -> Result<(), Failure> {
             reply(&crate::panics::catch_panic(|| {
                 live::send_to_parent();
                 let context = RunContext::of_round(request.call_limit_ns)?;
+                if let Some(count) = &request.count {
+                    instructions::count_next(count.source);
+                }
                 let ran = round::round(&request, &mut Databases::default(), &context, "");
-                ran.map(|outcome| RoundOutcome { spent: spent::parts(), ..outcome })
+                let instructions = instructions::counted();
+                ran.map(|outcome| RoundOutcome { spent: spent::parts(), instructions, ..outcome })
             }))
         }
         ChildRequest::Part(request, part) => {
@@ -212,7 +222,9 @@ impl ChildProcess {
     /// Starts the process and sends it its request.
     pub(super) fn start(request: &ChildRequest, what: &str, words: StderrTarget) -> Result<Self, Failure> {
         let started = std::env::current_exe().and_then(|program| {
-            Command::new(program)
+            request
+                .count()
+                .map_or_else(|| Command::new(&program), |count| count.command(&program))
                 .arg("round")
                 .env("BOURSE_CONNECT_LIMIT", format!("{}ms", server_wait::connect_limit().as_millis()))
                 .stdin(Stdio::piped())
@@ -397,6 +409,7 @@ mod tests {
             wait_quiet_ns: Some(5),
             call_limit_ns: 7,
             statements: false,
+            count: None,
         }));
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<ChildRequest>(&text).unwrap(), request);

@@ -11,6 +11,7 @@
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `mix`, `classic` | the rounds of each workload; `on_database` has what transactional ones share |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
+//! | `instructions`, `callgrind` | counts of instructions after the rounds, and the file that valgrind leaves them in |
 //! | `keeper` | databases of engines whose library stays loaded: prepared, copied and put back by a process of their own |
 //! | `own_data` | copies of databases of a person's own, with which rounds begin |
 //! | `lost` | calls that never return |
@@ -27,6 +28,7 @@
 
 mod bracket;
 mod brokerage;
+mod callgrind;
 mod case_run;
 pub(crate) mod child;
 mod classic;
@@ -37,6 +39,7 @@ mod default_job;
 mod expected;
 mod find_max;
 mod in_turn;
+mod instructions;
 mod judge;
 mod keeper;
 mod lost;
@@ -238,6 +241,7 @@ impl Executor<'_> {
         if self.context.is_interrupted() {
             return Ok(());
         }
+        self.count_instructions(cases)?;
         sample::sample_all(cases, &self.context)
     }
 
@@ -393,6 +397,7 @@ impl Executor<'_> {
             wait_quiet_ns: self.waits.limit_ns(self.plan.wait_quiet_ns),
             call_limit_ns: self.plan.call_limit_ns,
             statements: self.plan.statements,
+            count: None,
         };
         if planned.rounds_in == RoundProcess::ThisProcess {
             live::round(case.label(), turn.job.workload(), turn.is_probe);

@@ -2,6 +2,7 @@
 
 use super::RunContext;
 use super::databases::Databases;
+use super::instructions::RoundCount;
 use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
 use crate::failure::Failure;
@@ -40,6 +41,8 @@ pub(crate) struct RoundRequest {
     pub(crate) call_limit_ns: u64,
     /// Whether each statement is timed.
     pub(crate) statements: bool,
+    /// Counting of its instructions, if they are counted.
+    pub(crate) count: Option<RoundCount>,
 }
 
 impl RoundRequest {
@@ -77,6 +80,8 @@ pub(crate) struct RoundOutcome {
     pub(crate) interrupted: bool,
     /// Times of a fixed CPU loop right after the round, in nanoseconds: median and 90th percentile. `None` if it was not run.
     pub(crate) fixed_loop_ns: Option<[f64; 2]>,
+    /// Instructions that the processor counted in the child process; 0 if it counted none.
+    pub(crate) instructions: u64,
     /// Time spent by the child process of the round, by part; empty for a round in this process.
     pub(crate) spent: spent::SpentParts,
     /// Failure that ended it, if it did not end by itself.
@@ -94,6 +99,7 @@ impl RoundOutcome {
             conditions,
             interrupted: false,
             fixed_loop_ns: None,
+            instructions: 0,
             spent: spent::SpentParts::new(),
             failure: None,
         }

@@ -1,7 +1,7 @@
 //! Classic workloads as jobs, and the plan of `bourse micro run`.
 
 use super::sweep::{Sweep, combinations, with_options};
-use super::{CaseBlock, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
+use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
 use crate::args::{ArrivalsArg, MicroRun, ReplayArgs, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
@@ -187,9 +187,10 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
     };
     let cases = asked.cases(&arguments.targets)?;
     let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
+    let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
     let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
-    Plan::of(name, block, &arguments.execution, &arguments.output).checked()
+    Plan { instructions, ..Plan::of(name, block, &arguments.execution, &arguments.output) }.checked()
 }
 
 /// The plan of `bourse replay`.
@@ -211,8 +212,9 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
     let targets: Vec<String> = std::iter::once(&arguments.trace).chain(&arguments.targets).cloned().collect();
     let cases = asked.cases(&targets)?;
     let rounds = arguments.rounds.unwrap_or_else(|| rounds_of(cases.len()));
+    let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
     let block = CaseBlock { cases, rounds };
-    Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output).checked()
+    Plan { instructions, ..Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output) }.checked()
 }
 
 impl ClassicArgs<'_> {

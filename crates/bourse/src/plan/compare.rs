@@ -2,7 +2,7 @@
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
-use super::{CaseBlock, ComparisonPlan, Plan, PlannedCase, mix, refuse_unsupported};
+use super::{CaseBlock, ComparisonPlan, InstructionPlan, Plan, PlannedCase, mix, refuse_unsupported};
 use crate::args::{CompareArgs, DriverArgs, ExplicitlySet, MixDatabase, MixRun, TimingMode, TpceRun};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
@@ -17,6 +17,8 @@ const ROUNDS: u32 = 8;
 const MOST_ROUNDS: u32 = 32;
 /// Default limit of a round's wait for a quiet machine.
 const QUIET_LIMIT: Duration = Duration::from_secs(20);
+/// Default interval of rounds that show the time next to instructions, which decide.
+const SHOWN: Duration = Duration::from_secs(1);
 /// Default warm-up of a classic workload.
 const WARM_UP: Duration = Duration::from_millis(500);
 
@@ -60,12 +62,13 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
         return Err(Failure::usage(format!("{rounds} rounds are too few for --until-decided"))
             .hint("give --rounds 12 or more, or no --until-decided"));
     }
+    let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
     let block = CaseBlock { cases, rounds };
     let plan = Plan::of("compare", block, &settings.run.execution, &settings.run.output);
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
-    let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(QUIET_LIMIT));
+    let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(QUIET_LIMIT).filter(|_| instructions.is_none()));
     let tolerance = arguments.tolerance();
-    Plan { compares: Some(ComparisonPlan { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
+    Plan { compares: Some(ComparisonPlan { tolerance, looks }), instructions, wait_quiet_ns, files, ..plan }.checked()
 }
 
 /// A case of the workload on each target, all checked.
@@ -137,8 +140,8 @@ fn classic(arguments: &CompareArgs) -> ClassicArgs<'_> {
         threads: None,
         from: None,
         count: arguments.count,
+        duration: settings.run.duration.or(arguments.instructions.instructions.then_some(SHOWN)),
         // A warm-up long enough for customers is much too long for reads.
-        duration: settings.run.duration,
         warmup: settings.run.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,
         open_loop: OpenLoopPlan::of(settings.rate, settings.run.arrivals),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `brokerage` | `tpce run` |
 //! | `classic` | `micro run` |
+//! | `instructions` | counts of instructions after the rounds |
 //! | `compare`, `isolation`, `quick`, `suite`, `tune` | those commands |
 //! | `drivers` | processes and drivers that share a round |
 //! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
@@ -18,6 +19,7 @@ pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
 pub(crate) mod drivers;
+pub(crate) mod instructions;
 pub(crate) mod isolation;
 pub(crate) mod mix;
 pub(crate) mod quick;
@@ -32,6 +34,7 @@ pub(crate) mod work;
 pub(crate) use brokerage::Brokerage;
 pub(crate) use classic::ClassicRound;
 pub(crate) use drivers::Drivers;
+pub(crate) use instructions::InstructionPlan;
 pub(crate) use mix::MixRound;
 pub(crate) use search::SearchPlan;
 pub(crate) use work::Job;
@@ -73,6 +76,8 @@ pub(crate) struct Plan {
     pub(crate) call_limit_ns: u64,
     /// Whether each statement is timed.
     pub(crate) statements: bool,
+    /// Count of the cases' instructions after their rounds, if they are counted.
+    pub(crate) instructions: Option<InstructionPlan>,
     /// Parameters of the comparison of its two cases, if they are compared: it then reports the difference it can be
     /// expected to show.
     pub(crate) compares: Option<ComparisonPlan>,
@@ -208,6 +213,7 @@ impl Plan {
             at_most_ns: None,
             call_limit_ns: nanoseconds(how.call_limit),
             statements: how.statements,
+            instructions: None,
             compares: None,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
@@ -336,6 +342,7 @@ pub(crate) mod tests {
             at_most_ns: None,
             call_limit_ns: 1,
             statements: false,
+            instructions: None,
             compares: None,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),

@@ -50,6 +50,9 @@ pub(crate) fn show(plan: &Plan) -> String {
         let looks: Vec<String> = comparing.looks.iter().map(u32::to_string).collect();
         text.push_str(&format!("looks    after {} rounds of each, until it is decided\n", looks.join(", ")));
     }
+    if let Some(it) = &plan.instructions {
+        text.push_str(&format!("count    instructions of each case after its rounds, twice, by {}\n", it.counted_by));
+    }
     if plan.require_steady {
         text.push_str("steady   exit code 5 unless every round reaches steady state\n");
     }

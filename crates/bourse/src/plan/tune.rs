@@ -5,7 +5,7 @@
 use super::show::{Steps, time};
 use super::sweep::{Sweep, with_option};
 use super::{CaseBlock, OnFailure, Plan, PlannedCase, about, compare, nanoseconds};
-use crate::args::{CompareArgs, CompareFormat, Inconclusive, TimingMode, TokenFile, TuneArgs};
+use crate::args::{CompareArgs, CompareFormat, Inconclusive, InstructionArgs, TimingMode, TokenFile, TuneArgs};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
@@ -221,6 +221,7 @@ fn work(arguments: &TuneArgs) -> CompareArgs {
         timing: TimingMode::Batched,
         fail_above: None,
         until_decided: false,
+        instructions: InstructionArgs::default(),
         noise: None,
         baseline: None,
         inconclusive: Inconclusive::Fail,

@@ -368,6 +368,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
         interval: Some([0.77, 0.81]),
         level: Some(0.95),
         until_decided: true,
+        by_instructions: false,
         verdict: bourse_record::Verdict::SlowerWithin,
     });
     std::fs::write(&path, run.to_json()).expect("a run file can be written");
@@ -377,7 +378,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
     let tables = output(folder.path(), &["report", "run.json", "--format", "csv", "-o", "tables"]);
     assert_eq!(tables.status.code(), Some(0), "{}", text(&tables.stderr));
     let table = |name: &str| fs::read_to_string(folder.path().join("tables").join(name)).expect("it was written");
-    assert!(table("comparisons.csv").contains("sqlite,sqlite:y.db,0.79,0.77,0.81,0.95,0.25,slower_within"));
+    assert!(table("comparisons.csv").contains("sqlite,sqlite:y.db,0.79,0.77,0.81,0.95,figure,0.25,slower_within"));
     assert!(table("cases.csv").contains("counts,115.75,reads/s,"), "{}", table("cases.csv"));
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn page() -> String {
          --fail-above 5%`. It is 4 only if the whole interval is slower by more than the tolerance, 0 only if the interval holds \
          no slowdown of more than the tolerance, and 6 otherwise. An interval that holds no difference is never *faster* or \
          *slower*. An end that lies at the tolerance counts as within it, and one at 0 as no difference. \
-         The interval is that of the pairs of rounds; of stored runs it is widened to what `--noise` leaves, and where others \
+         The interval is that of the pairs of rounds, or of the counts of [instructions](instructions.md); of stored runs it is widened to what `--noise` leaves, and where others \
          disturbed one side more, or most rounds of both by an unknown amount, to what that may explain. A run that was interrupted is not judged (6), a case that the second run lacks passes no gate (6), and neither does the \
          first run of a `--baseline` (6). Without `--fail-above` the tolerance is 5 %, and the exit code 0. A tolerance has no \
          sign: `--fail-above 5%` tolerates up to 5 % less, which is -5 % in the table; `--fail-above -5%` would demand a gain, \

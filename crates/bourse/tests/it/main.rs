@@ -14,6 +14,7 @@ mod gate;
 mod held;
 mod history;
 mod injected;
+mod instructions;
 mod interrupted;
 mod isolation;
 mod library;

@@ -5,6 +5,7 @@ use crate::args::{ArrivalsArg, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::classic::{OpenLoopPlan, RateSearch};
+use crate::plan::instructions::COUNTED;
 use crate::plan::search::rate_of_all;
 use crate::plan::{ClassicRound, SearchPlan};
 use bourse_driver::{Abilities, SECOND};
@@ -36,6 +37,23 @@ impl JobWork for ClassicRound {
 
     fn at_most_ns(&self) -> Option<u64> {
         self.measure_ns
+    }
+
+    fn counted(&self) -> Result<Job, &'static str> {
+        if self.workload == "delete" {
+            return Err("it has no end on the null engine, on which the harness's instructions are counted");
+        }
+        let ends_by_itself = self.spec().is_ok_and(|spec| spec.extent == RoundExtent::Work);
+        Ok(Job::from(Self {
+            warm_up_ns: 0,
+            measure_ns: None,
+            count: self.count.or((!ends_by_itself).then_some(COUNTED)),
+            // The size of batches follows the time that operations take.
+            timed: TimingMode::Single,
+            open_loop: None,
+            search: None,
+            ..self.clone()
+        }))
     }
 
     fn measure_ns(&self) -> Option<u64> {

@@ -108,6 +108,14 @@ pub(crate) trait JobWork {
         self.lasts_ns()
     }
 
+    /// The job with a fixed number of operations and nothing that depends on time, whose instructions can be counted.
+    ///
+    /// # Errors
+    /// Reason that there is none.
+    fn counted(&self) -> Result<Job, &'static str> {
+        Err("its users work for a time, and not for a fixed number of operations")
+    }
+
     /// Length of the measurement interval, in nanoseconds, if it is set.
     fn measure_ns(&self) -> Option<u64>;
 
