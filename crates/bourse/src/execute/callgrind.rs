@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) struct Callgrind {
     /// All of them.
     pub(super) total: u64,
-    /// Those of each function, without those of functions that it calls.
+    /// Instructions of each function, without those of functions that it calls.
     pub(super) functions: BTreeMap<String, u64>,
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is left of a file that was cut short is refused, and so is one that says something else.
+        /// Files that were cut short are refused, and so are those that say something else.
         #[test]
         fn a_part_of_a_file_is_refused(at in 0..FILE.len() - "136\n".len(), other in ".*") {
             prop_assert!(Callgrind::read(&FILE[..at]).is_err());
