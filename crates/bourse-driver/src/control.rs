@@ -2,7 +2,7 @@
 
 use crate::backlog::ArrivalStream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
-use bourse_record::{Arrivals, PhaseKind, SampleInclusion, StoppingRule};
+use bourse_record::{Arrivals, PageCache, PhaseKind, SampleInclusion, StoppingRule};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use thiserror::Error;
@@ -27,6 +27,8 @@ pub struct RoundPlan {
     pub is_part: bool,
     /// Whether each call of a session is timed, for figures by statement.
     pub statements: bool,
+    /// Page cache that the round begins with; `None` leaves it as it is.
+    pub page_cache: Option<PageCache>,
 }
 
 impl Default for RoundPlan {
@@ -41,6 +43,7 @@ impl Default for RoundPlan {
             backlog: 10_000,
             is_part: false,
             statements: false,
+            page_cache: None,
         }
     }
 }

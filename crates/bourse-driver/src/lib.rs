@@ -16,6 +16,7 @@
 //! | `description` | an engine's description in the form of documents |
 //! | [`history`](mod@history) | recorded histories: examined against the engine's promise, stored |
 //! | `memory` | memory of users: the harness's and the engine's |
+//! | `page_cache` | pages of a database's files in the page cache: dropped or read before a round |
 //! | `open_files` | number of sessions that fit the limit of open files |
 //! | `statements` | calls of each statement, timed, by operation |
 //! | [`storage`](mod@storage) | storage of a database's files, raw syncs timed |
@@ -34,6 +35,7 @@ pub mod ledger;
 mod memory;
 mod open_files;
 pub mod operation_cx;
+mod page_cache;
 pub mod reconcile;
 pub mod round;
 mod sampler;
@@ -54,6 +56,7 @@ pub use description::described;
 pub use drive::drive;
 pub use ledger::{OperationCounts, OperationLedger};
 pub use operation_cx::{Backoff, OperationCx, OperationError, RetryPolicy};
+pub use page_cache::CachedFiles;
 pub use reconcile::{Recording, RoundCounts};
 pub use round::{CallInProgress, MeasuredRound, RoundProgress, run};
 pub use schedule::{OpenLoop, Pacer, RateError, Schedule};

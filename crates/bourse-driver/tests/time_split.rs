@@ -30,6 +30,7 @@ const PLAN: RoundPlan = RoundPlan {
     until: None,
     is_part: false,
     statements: false,
+    page_cache: None,
 };
 
 fn planted<'w>(role: &'static str, schedule: Schedule, mut perform: impl FnMut() + Send + 'w) -> UserSpec<'w> {

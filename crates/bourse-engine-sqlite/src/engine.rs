@@ -21,7 +21,7 @@ use crate::target::{SqlitePlace, SqliteTarget};
 use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
+    Capabilities, Conflicts, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
     ForReading, Guarantee, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session,
     Snapshot, SqlCapabilities, SqlEngine, TargetFile, locked, path_with_suffix,
 };
@@ -533,6 +533,11 @@ impl Engine for SqliteEngine {
             Conflicts { name: "SQLITE_BUSY", count: busy },
             Conflicts { name: "SQLITE_BUSY_SNAPSHOT", count: out_of_date },
         ]
+    }
+
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        let misses = self.files.as_ref().map(|files| files.pages_read());
+        Ok(misses.map(|value| Counter { name: "page cache misses".to_owned(), value }).into_iter().collect())
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {

@@ -32,6 +32,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     statement: |name, value| PRAGMAS.contains(&name).then(|| format!("PRAGMA {name} = {value};")),
     faults_by_preload: true,
     stays_loaded: cfg!(loaded),
+    caches_by_session: true,
     ..EngineKind::new(
         [SCHEME, SUMMARY, EXAMPLE],
         version,

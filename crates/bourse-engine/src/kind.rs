@@ -57,6 +57,8 @@ pub struct EngineKind {
     pub faults_by_preload: bool,
     /// Whether a target loads a library of its own, which stays in the process.
     pub stays_loaded: bool,
+    /// Whether each session has a page cache of its own, which ends with it.
+    pub caches_by_session: bool,
 }
 
 /// Opens a target.
@@ -105,6 +107,7 @@ impl EngineKind {
             statement: |_, _| None,
             faults_by_preload: false,
             stays_loaded: false,
+            caches_by_session: false,
         }
     }
 

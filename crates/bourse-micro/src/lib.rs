@@ -40,7 +40,10 @@ pub use database::{foreign_tables, refuse_others};
 pub use histories::statement as history_statement;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use records::properties_of;
-pub use round::{NOTICE, RoundResult, TimedOperations, Timing, begin_processes, end_processes, run_part, run_round};
+pub use round::{
+    NOTICE, PreparedRound, RoundResult, TimedOperations, Timing, end_processes, prepare_round, run_part, run_prepared,
+    run_round,
+};
 pub use sql::{FROM, NOTHING, operations_of, start_file};
 pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec};
 

@@ -8,7 +8,9 @@ use bourse_driver::{
     RealClock, RoundControl, RoundPlan, RoundProgress, SECOND, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
-use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, SharedRound, Warning};
+use bourse_record::{
+    Check, CheckStatus, FileActivity, FileKind, NameValue, Outcome, PageCache, Round, SharedRound, Warning,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -58,12 +60,13 @@ impl Timing {
         }
     }
 
-    fn plan(&self, extent: RoundExtent) -> RoundPlan {
+    /// The round's plan, of which other things are as in `of`.
+    fn plan(&self, extent: RoundExtent, of: RoundPlan) -> RoundPlan {
         let ends_by_itself = extent == RoundExtent::Work || self.count.is_some();
         let usual = if ends_by_itself { Nanos::MAX / 4 } else { Self::USUAL_NS };
         let warm_up_ns = if extent == RoundExtent::Work { 0 } else { self.warm_up_ns };
         let measure_ns = self.measure_ns.unwrap_or(usual);
-        RoundPlan { warm_up_ns, measure_ns, statements: self.statements, ..RoundPlan::default() }
+        RoundPlan { warm_up_ns, measure_ns, statements: self.statements, ..of }
     }
 }
 
@@ -158,6 +161,27 @@ impl<'s> Workload<'s> for DrivenCase<'s> {
 /// Median in nanoseconds below which operations are shown with the harness overhead.
 const SHORT_NS: u64 = 5_000;
 
+/// A database that was created for a round.
+#[derive(Debug, Default)]
+pub struct PreparedRound {
+    /// Facts about its tables.
+    pub facts: Vec<NameValue>,
+    /// Page cache that the round begins with; `None` leaves it as it is.
+    pub page_cache: Option<PageCache>,
+}
+
+/// Creates the database of a round, or of a round whose threads are in several processes.
+///
+/// # Errors
+/// Those of [`run_round`].
+pub fn prepare_round(case: &WorkloadCase, engine: &dyn Engine, clock: &dyn Clock) -> Result<PreparedRound, MicroError> {
+    crate::database::refuse_foreign(engine)?;
+    // Preparation would fail on an engine that stores nothing.
+    let is_real = engine.location() != Location::Nowhere;
+    let facts = if is_real { case.planned.prepare(engine, clock)? } else { Vec::new() };
+    Ok(PreparedRound { facts, page_cache: None })
+}
+
 /// Runs one round of a case on an engine: creates its database anew, warms up, measures, checks.
 ///
 /// # Errors
@@ -171,14 +195,30 @@ pub fn run_round(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RoundResult, MicroError> {
-    let planned = case.planned.as_ref();
-    crate::database::refuse_foreign(engine)?;
-    let setting = timing.settings(engine, seed);
-    // Preparation would fail on an engine that stores nothing.
-    let facts = if setting.is_real { planned.prepare(engine, clock)? } else { Vec::new() };
-    let mut result = driven(case, &setting, timing, false, clock, interrupt, progress)?;
+    let prepared = prepare_round(case, engine, clock)?;
+    run_prepared(case, prepared, engine, timing, seed, clock, interrupt, progress)
+}
+
+/// Runs a round whose database was [prepared](prepare_round), by the same engine or another that opens it.
+///
+/// # Errors
+/// Those of [`run_round`].
+#[expect(clippy::too_many_arguments, reason = "those of a round, and its database")]
+pub fn run_prepared(
+    case: &WorkloadCase,
+    prepared: PreparedRound,
+    engine: &dyn Engine,
+    timing: &Timing,
+    seed: u64,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&RoundProgress),
+) -> Result<RoundResult, MicroError> {
+    let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
+    let of = RoundPlan { page_cache: prepared.page_cache, ..RoundPlan::default() };
+    let mut result = driven(case, &setting, timing, of, clock, interrupt, progress)?;
     let round = &mut result.round;
-    round.facts.splice(0..0, facts);
+    round.facts.splice(0..0, prepared.facts);
     if setting.is_real && result.fault.is_none() {
         round.checks.extend(planned.check(&setting)?);
         add_harness_overhead(planned, round, seed, clock)?;
@@ -192,7 +232,7 @@ pub fn run_round(
 }
 
 /// Runs a process's part of a round, of a case with several [processes](WorkloadCase::processes), on the tables that another process
-/// has [made](begin_processes).
+/// has [made](prepare_round).
 ///
 /// # Errors
 /// Those of [`run_round`].
@@ -209,21 +249,13 @@ pub fn run_part(
 ) -> Result<RoundResult, MicroError> {
     let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
     planned.join(part, RealClock::machine_ns() - clock.now());
-    let mut result = driven(case, &setting, timing, true, clock, interrupt, progress)?;
+    let of = RoundPlan { is_part: true, ..RoundPlan::default() };
+    let mut result = driven(case, &setting, timing, of, clock, interrupt, progress)?;
     result.round.checks.extend(planned.check(&setting)?);
     planned.finish(&setting, &mut result.round);
     let (number, of) = (part.number + 1, planned.processes());
     result.round.shared = Some(SharedRound { round: "processes".to_owned(), number, of, vanished: Vec::new() });
     Ok(result)
-}
-
-/// Makes the tables of a case whose threads are in several processes.
-///
-/// # Errors
-/// Those of [`run_round`].
-pub fn begin_processes(case: &WorkloadCase, engine: &dyn Engine, clock: &dyn Clock) -> Result<(), MicroError> {
-    crate::database::refuse_foreign(engine)?;
-    case.planned.prepare(engine, clock).map(drop)
 }
 
 /// Checks what several processes have recorded in a folder and left in the tables, and adds it to the merged `round` of `parts`.
@@ -252,13 +284,13 @@ fn driven(
     case: &WorkloadCase,
     setting: &RoundSettings<'_>,
     timing: &Timing,
-    is_part: bool,
+    of: RoundPlan,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RoundResult, MicroError> {
     let (planned, engine, seed) = (case.planned.as_ref(), setting.engine, setting.seed);
-    let mut plan = RoundPlan { is_part, ..timing.plan(case.spec.extent) };
+    let mut plan = timing.plan(case.spec.extent, of);
     let mut driven = DrivenCase::new(planned, setting.clone());
     if let Some(open_loop) = timing.open_loop {
         driven.open_loop = Some(open_loop);

@@ -57,6 +57,24 @@ pub struct Conditions {
     /// Free space for the database when the run began, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
+    /// Page cache that each round begins with; `None` leaves it as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_cache: Option<PageCache>,
+    /// Limit of the memory of a round's processes, their page cache included, in bytes; `None` is no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+}
+
+crate::named! {
+    /// Pages of the database's files in the system's page cache as a round begins.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PageCache {
+        /// None: they were dropped.
+        Cold = "cold",
+        /// All that fit: they were read.
+        Warm = "warm",
+    }
 }
 
 /// Users of one process.

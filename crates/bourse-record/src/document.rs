@@ -232,6 +232,7 @@ mod tests {
                     cpu_system_s: 0.0,
                     read_bytes: 0,
                     written_bytes: 0,
+                    major_faults: 0,
                     io: vec![],
                     io_source: String::new(),
                     server: None,

@@ -61,8 +61,8 @@ pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
 pub use bytes::{DOCUMENT_BYTES_MAX, document_bytes, regular_bytes};
 pub use conditions::{
-    ArrivalStreams, Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage,
-    SyncMeaning, Tunables, UsersOfProcess,
+    ArrivalStreams, Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, PageCache, RawSyncs, Scale,
+    Storage, SyncMeaning, Tunables, UsersOfProcess,
 };
 pub use counts::Counts;
 pub use document::{Document, DocumentError, SCHEMA_VERSION};

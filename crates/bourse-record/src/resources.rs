@@ -19,6 +19,8 @@ pub struct ProcessUse {
     pub read_bytes: Option<u64>,
     /// Bytes caused to be written to storage.
     pub written_bytes: Option<u64>,
+    /// Page faults that waited for storage.
+    pub major_faults: Option<u64>,
 }
 
 impl ProcessUse {
@@ -44,6 +46,7 @@ impl ProcessUse {
             resident_bytes: field(status, "VmRSS:").map(|kib| kib * 1_024),
             read_bytes: field(io, "read_bytes:"),
             written_bytes: field(io, "write_bytes:"),
+            major_faults: fields.get(9).and_then(|count| count.parse().ok()),
         }
     }
 }
@@ -159,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_writes_is_read() {
-        let stat = "7 (a b) c) R 1 1 1 0 -1 4194304 96 0 0 0 1234 56 0 0 20 0 1 0 202316 3133440 381";
+        let stat = "7 (a b) c) R 1 1 1 0 -1 4194304 96 0 3 0 1234 56 0 0 20 0 1 0 202316 3133440 381";
         let io = "rchar: 7277\nwchar: 301\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 1\n";
         let status = "Name:\tx\nVmRSS:\t    1616 kB\n";
         let expected = ProcessUse {
@@ -168,6 +171,7 @@ mod tests {
             resident_bytes: Some(1_616 * 1_024),
             read_bytes: Some(8_192),
             written_bytes: Some(4_096),
+            major_faults: Some(3),
         };
         assert_eq!(ProcessUse::parse(stat, io, status), expected);
         assert_eq!(ProcessUse::parse("", "", ""), ProcessUse::default());

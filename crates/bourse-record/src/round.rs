@@ -56,6 +56,9 @@ pub struct Round {
     pub read_bytes: u64,
     /// Bytes that this process caused to be written to storage in the measurement interval.
     pub written_bytes: u64,
+    /// Page faults of this process in the measurement interval that waited for storage.
+    #[serde(default)]
+    pub major_faults: u64,
     /// File operations of the engine in the measurement interval, by its own exact count; empty if it has no count or
     /// no files.
     #[serde(default)]
@@ -191,6 +194,23 @@ impl Round {
         let of_server = self.server.map_or(0, |server| server.written_bytes);
         self.is_whole().then_some(self.written_bytes.saturating_add(of_server) as f64)
     }
+
+    /// Bytes read from storage in the measurement interval, a server's included; `None` under the conditions of
+    /// [`Self::cpu_s`].
+    pub fn all_read_bytes(&self) -> Option<f64> {
+        let of_server = self.server.map_or(0, |server| server.read_bytes);
+        self.is_whole().then_some(self.read_bytes.saturating_add(of_server) as f64)
+    }
+
+    /// Number of times in the measurement interval that a page was not in memory: the engine's own count, or else that of
+    /// page faults.
+    pub fn misses(&self) -> u64 {
+        let known = |it: &&EngineCounter| Self::MISSES.contains(&it.name.as_str());
+        self.counters.iter().find(known).map_or(self.major_faults, |it| it.count)
+    }
+
+    /// Names of the counters of engines that count pages which are not in their caches.
+    const MISSES: [&str; 3] = ["page cache misses", "Innodb_buffer_pool_reads", "blks_read"];
 
     /// Bytes that a server wrote to its files in the measurement interval, by its own count; `None` if it has none.
     pub fn server_counted_bytes(&self) -> Option<f64> {

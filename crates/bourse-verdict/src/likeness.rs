@@ -23,7 +23,8 @@ impl Likeness {
             ("durability", case.engine.durability.name().to_owned()),
             ("machine", machine_words(machine)),
         ];
-        Self(own.into_iter().map(|(name, value)| named(name, value)).chain(settings(case)).collect())
+        let memory = memory_words(&case.conditions).map(|words| named("memory", words));
+        Self(own.into_iter().map(|(name, value)| named(name, value)).chain(settings(case)).chain(memory).collect())
     }
 
     /// Differences, a sentence each; empty if the figures are comparable.
@@ -74,7 +75,18 @@ pub fn unlike_settings(one: &Case, other: &Case) -> Vec<String> {
         let other = others.iter().find(|other| other.name == it.name)?;
         differs(&it, other)
     });
-    both.collect()
+    // Memory that is as it was is a condition too.
+    let memory = |case: &Case| memory_words(&case.conditions).unwrap_or_else(|| "as it was".to_owned());
+    let memory = differs(&named("memory", memory(one)), &named("memory", memory(other)));
+    both.chain(memory).collect()
+}
+
+/// The page cache that rounds begin with, and the limit of their memory; `None` if both are as they were.
+pub fn memory_words(it: &Conditions) -> Option<String> {
+    let cache = it.page_cache.map(|cache| format!("{} page cache", cache.name()));
+    let limit = it.memory_limit_bytes.map(|bytes| format!("{} of memory", crate::units::bytes(bytes as f64)));
+    let words: Vec<String> = cache.into_iter().chain(limit).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// Processor, cores and system.

@@ -12,6 +12,7 @@ mod inputs;
 mod interrupt;
 mod limits;
 mod live;
+mod memory_group;
 mod oltp;
 mod output;
 mod panics;

@@ -125,7 +125,7 @@ pub(super) fn figures(
     let (first, last) = (at_first.process, at_last.process);
     let seconds_used =
         |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
-    let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
+    let grown = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
     let mut warnings = Vec::new();
     let usage_late_s = Some(late_s).filter(|late_s| *late_s > Round::LATE_PART * measured_s && measured_s > 0.0);
     warnings.extend(usage_late_s.map(|late_s| Warning::UsageReadLate { late_s, measured_s }));
@@ -166,8 +166,9 @@ pub(super) fn figures(
         stopping,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
-        read_bytes: bytes(last.read_bytes, first.read_bytes),
-        written_bytes: bytes(last.written_bytes, first.written_bytes),
+        read_bytes: grown(last.read_bytes, first.read_bytes),
+        written_bytes: grown(last.written_bytes, first.written_bytes),
+        major_faults: grown(last.major_faults, first.major_faults),
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
         usage_late_s,

@@ -16,6 +16,7 @@ mod participants;
 mod usage;
 
 use crate::memory::HarnessMemory;
+use crate::page_cache::{self, CachedFiles};
 use crate::reconcile::{Recording, RoundCounts, irreconcilable};
 use crate::sampler::Sampler;
 use crate::settings;
@@ -107,6 +108,8 @@ pub fn run<'w>(
 ) -> Result<MeasuredRound, Fault> {
     let (conflicts_before, losses_before) = (engine.conflicts(), engine.node_losses());
     let mut participants = connect_all(engine, workload, plan, interrupt)?;
+    // The sessions have been opened, and have read what they read then.
+    let cached = plan.page_cache.map(|wanted| (wanted, CachedFiles::set(wanted, &engine.location())));
     let specs = workload.operations();
     let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
     let live = LiveReader::new(cells, specs.len());
@@ -167,6 +170,9 @@ pub fn run<'w>(
                 drop(session);
                 let _ = sender.send(Some(recording));
             });
+        }
+        if plan.page_cache.is_some() && plan.warm_up_ns == 0 {
+            marks = UsageMarks::at_once(engine, clock);
         }
         let begin = if starts.refused.is_none() { workload.begin(clock) } else { Ok(clock.now()) };
         let begin = begin.unwrap_or_else(|fault| {
@@ -271,6 +277,9 @@ pub fn run<'w>(
     round.warnings.extend(losses.warnings(begin, counted.ledger.in_doubt()));
     round.checks = counted.reconcile(&round.operations);
     void(&mut round, &counted, plan.is_part, workload.operations(), headline);
+    if let Some((wanted, cached)) = cached {
+        page_cache::judge(&mut round, wanted, cached);
+    }
     Ok(MeasuredRound { round, counted, interrupted, fault: control.fault() })
 }
 

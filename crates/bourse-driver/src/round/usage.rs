@@ -94,6 +94,11 @@ pub(super) struct UsageMarks {
 }
 
 impl UsageMarks {
+    /// Reads the resources before a round without a warm-up begins: its first operations may be over before this thread runs again.
+    pub(super) fn at_once(engine: &dyn Engine, clock: &dyn Clock) -> Self {
+        Self { from: Some(Mark::now(engine, clock)), ..Self::default() }
+    }
+
     /// Reads the resources once the start or end of the interval has passed.
     pub(super) fn pass(&mut self, engine: &dyn Engine, control: &RoundControl, clock: &dyn Clock) {
         let now = clock.now();

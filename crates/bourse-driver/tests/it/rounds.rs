@@ -20,6 +20,7 @@ const PLAN: RoundPlan = RoundPlan {
     backlog: 100,
     is_part: false,
     statements: false,
+    page_cache: None,
 };
 
 /// Warnings of a round but that a busy machine read the usage late.

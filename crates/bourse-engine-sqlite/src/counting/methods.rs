@@ -127,7 +127,7 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, target: *mut c_void, len
             sometimes_blocked_on(Wait::Storage, || call(file, target, length, offset))
         });
         // Beyond the end of a file there is nothing to read.
-        state.counter.io.read(if code == ffi::SQLITE_OK { length as u64 } else { 0 });
+        state.counter.read(if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
     }
 }

@@ -52,9 +52,19 @@ impl FilePurpose {
 struct OpenFileCounter {
     kind: FilePurpose,
     io: FileCounter,
+    /// Reads of pages of the database, or of its log.
+    pages: AtomicU64,
 }
 
 impl OpenFileCounter {
+    /// Adds a read of that many bytes. No page is smaller than 512 bytes; headers are.
+    fn read(&self, bytes: u64) {
+        self.io.read(bytes);
+        if bytes >= 512 && matches!(self.kind, FilePurpose::Database | FilePurpose::Log) {
+            self.pages.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     fn add_to(&self, counts: &mut IoCounts) {
         *self.kind.part(counts) += self.io.now();
     }
@@ -65,11 +75,12 @@ impl OpenFileCounter {
 struct FileCounters {
     open: Vec<Arc<OpenFileCounter>>,
     closed: IoCounts,
+    closed_pages: u64,
 }
 
 impl Default for FileCounters {
     fn default() -> Self {
-        Self { open: Vec::new(), closed: IoCounts::TIMED }
+        Self { open: Vec::new(), closed: IoCounts::TIMED, closed_pages: 0 }
     }
 }
 
@@ -135,12 +146,22 @@ impl CountingFiles {
         counts
     }
 
+    /// Pages read so far from the database and its log: those that were not in SQLite's page cache.
+    pub(crate) fn pages_read(&self) -> u64 {
+        let files = self.files();
+        files.closed_pages + files.open.iter().map(|file| file.pages.load(Ordering::Relaxed)).sum::<u64>()
+    }
+
     fn files(&self) -> MutexGuard<'_, FileCounters> {
         locked(&self.files)
     }
 
     fn opened(&self, flags: c_int) -> Arc<OpenFileCounter> {
-        let counter = Arc::new(OpenFileCounter { kind: FilePurpose::of(flags), io: FileCounter::default() });
+        let counter = Arc::new(OpenFileCounter {
+            kind: FilePurpose::of(flags),
+            io: FileCounter::default(),
+            pages: AtomicU64::new(0),
+        });
         self.files().open.push(Arc::clone(&counter));
         counter
     }
@@ -149,6 +170,7 @@ impl CountingFiles {
         let mut files = self.files();
         files.open.retain(|open| !Arc::ptr_eq(open, counter));
         counter.add_to(&mut files.closed);
+        files.closed_pages += counter.pages.load(Ordering::Relaxed);
     }
 
     /// Counts the sync of a folder that follows the removal of a file.

@@ -66,6 +66,7 @@ pub(super) fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), Merge
     round.cpu_system_s = parts.iter().map(|part| part.cpu_system_s).sum();
     round.read_bytes = total(parts, |part| part.read_bytes);
     round.written_bytes = total(parts, |part| part.written_bytes);
+    round.major_faults = total(parts, |part| part.major_faults);
     for operation in &mut round.operations {
         let same: Vec<&Operation> =
             parts.iter().flat_map(|part| &part.operations).filter(|other| other.name == operation.name).collect();

@@ -15,12 +15,12 @@ pub(crate) fn swept<'a>(views: &[&CaseView<'a>]) -> Vec<&'a str> {
     names.into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name).collect()
 }
 
-/// A value as a position on an axis; sizes may have a unit.
+/// A value as a position on an axis; sizes may have a unit, and counts may be thousands or millions.
 fn number(text: &str) -> Option<f64> {
-    let (digits, factor) = [("KiB", 1024.0), ("MiB", 1024.0 * 1024.0), ("GiB", 1024.0 * 1024.0 * 1024.0)]
-        .into_iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
-        .unwrap_or((text, 1.0));
+    const UNITS: [(&str, f64); 5] =
+        [("KiB", 1024.0), ("MiB", 1024.0 * 1024.0), ("GiB", 1024.0 * 1024.0 * 1024.0), ("k", 1e3), ("M", 1e6)];
+    let (digits, factor) =
+        UNITS.into_iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor))).unwrap_or((text, 1.0));
     digits.trim().parse::<f64>().ok().map(|value| value * factor).filter(|value| value.is_finite() && *value >= 0.0)
 }
 
@@ -50,6 +50,21 @@ struct CasePoint {
     figure: f64,
     high: f64,
     p90: Option<P90>,
+    /// Bytes that an operation reads from storage, and pages that it finds to be missing; unless memory was set, `None`.
+    reads: [Option<f64>; 2],
+}
+
+/// Name of an axis, in place of an option by which databases outgrow their memory.
+const TIMES_MEMORY: &str = "size of the database / memory";
+
+/// Whether cases that differ in an option alone differ in the size of the database relative to their memory.
+fn outgrow_memory(views: &[&CaseView<'_>], option: &str) -> bool {
+    let sizes = grouped(views.iter().map(|view| (rest(view, option), view.times_memory())));
+    sizes.iter().all(|(_, sizes)| {
+        let known: Vec<f64> = sizes.iter().flatten().copied().collect();
+        let differ = known.iter().any(|size| (size / known[0] - 1.0).abs() > 0.05);
+        known.len() == sizes.len() && differ
+    })
 }
 
 /// Results by an option, a curve for each combination of the other options; `None` if fewer than two cases have a figure.
@@ -64,15 +79,17 @@ pub(crate) fn scaling(
     if views.windows(2).any(|pair| pair[0].unit() != pair[1].unit()) {
         return None;
     }
+    let by_memory = outgrow_memory(views, option);
     for view in views {
-        let Some(x) = view.case.varied.iter().find(|it| it.name == option).and_then(|it| number(&it.value)) else {
-            continue;
-        };
+        let of_option = || view.case.varied.iter().find(|it| it.name == option).and_then(|it| number(&it.value));
+        let Some(x) = (if by_memory { view.times_memory() } else { of_option() }) else { continue };
         let (Some(figure), figures) = (view.valid_figure(), view.figures()) else { continue };
         let p90 = view.headline_operation().and_then(P90::of);
         let interval = view.estimate().and_then(|it| it.interval).map(|it| (it.low, it.high));
         let (low, high) = interval.or(figures.first().copied().zip(figures.last().copied()))?;
-        points.push((rest(view, option), CasePoint { x, low, figure, high, p90 }));
+        let cost = view.cost().filter(|_| view.memory().is_some());
+        let reads = [cost.and_then(|it| it.read_bytes), cost.and_then(|it| it.misses)];
+        points.push((rest(view, option), CasePoint { x, low, figure, high, p90, reads }));
     }
     if points.len() < 2 {
         return None;
@@ -93,6 +110,7 @@ pub(crate) fn scaling(
     if curves.iter().flat_map(|(_, points)| points).any(|point| point.p90.is_some_and(|it| it.is_beyond)) {
         response.push_str("; more than the dot where a line goes up");
     }
+    let option = if by_memory { TIMES_MEMORY } else { option };
     Some(draw(frame, &curves, option, [views[0].unit(), &response], size))
 }
 
@@ -142,10 +160,14 @@ fn draw(
         svg.text("label", (left + 24.0, top), Anchor::Start, name);
     }
     type Panel = (String, AxisUnit, fn(&CasePoint) -> Option<f64>, bool);
-    let panels: [Panel; 2] = [
+    let mut panels: Vec<Panel> = vec![
         (unit.to_owned(), AxisUnit::Count, |point| Some(point.figure), true),
         (response.to_owned(), AxisUnit::Nanoseconds, |point| Some(point.p90?.ns), false),
     ];
+    if all().any(|point| point.reads[0].is_some()) {
+        panels.push(("read from storage by an operation".to_owned(), AxisUnit::Bytes, |point| point.reads[0], false));
+        panels.push(("misses of an operation".to_owned(), AxisUnit::Count, |point| point.reads[1], false));
+    }
     let mut about = format!("Results by {option}.");
     for (title, unit_of_panel, of, spread) in &panels {
         let highest = all().filter_map(|point| if *spread { Some(point.high) } else { of(point) }).fold(0.0, f64::max);
@@ -169,7 +191,7 @@ fn draw(
                 let command = if is_gap { 'M' } else { 'L' };
                 is_gap = false;
                 path.push_str(&format!("{command}{:.1} {:.1}", x(point), y(value)));
-                let is_beyond = !*spread && point.p90.is_some_and(|it| it.is_beyond);
+                let is_beyond = *unit_of_panel == AxisUnit::Nanoseconds && point.p90.is_some_and(|it| it.is_beyond);
                 if is_beyond {
                     svg.line(&format!("curve s{class}"), (x(point), y(value)), (x(point), top));
                 }

@@ -127,8 +127,9 @@ pub(crate) fn figure(view: &CaseView<'_>) -> SheetAnswer {
 
 /// Target and engine of a case, and the driver whose part it is.
 pub(crate) fn on(view: &CaseView<'_>) -> String {
-    let drivers = view.drivers().map(|drivers| format!(" · {drivers}")).unwrap_or_default();
-    format!("{} · {}{drivers}", view.case.engine.target, case_words(view.case))
+    let more = view.drivers().into_iter().chain(view.memory());
+    let more: String = more.map(|words| format!(" · {words}")).collect();
+    format!("{} · {}{more}", view.case.engine.target, case_words(view.case))
 }
 
 /// The answer of a case: figure, verdict, remarks, failed checks.

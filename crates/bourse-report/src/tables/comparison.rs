@@ -165,6 +165,9 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> SheetTable {
         ColumnHead::right("bytes written/op").rank(5),
         ColumnHead::right("by server's count").rank(6).folds(),
         ColumnHead::right("syncs each").rank(6),
+        ColumnHead::right("database / memory").rank(1).folds(),
+        ColumnHead::right("bytes read/op").rank(1).folds(),
+        ColumnHead::right("misses/op").rank(1).folds(),
         ColumnHead::right("log at most").rank(2).folds(),
         ColumnHead::right("journal at most").rank(2).folds(),
         ColumnHead::right("failed").folds(),
@@ -329,6 +332,7 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
         [TableCell::or_missing(value), end(|it| it.low), end(|it| it.high)]
     });
     let cost = view.cost();
+    let reads = cost.filter(|_| view.memory().is_some());
     vec![
         TableCell::text(&view.case.label),
         TableCell::text(view.case.engine.durability.name()),
@@ -358,6 +362,9 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
             cost.and_then(|it| it.server_counted_bytes).map(|bytes| TableCell::figure(bytes, units::bytes)),
         ),
         TableCell::or_missing(cost.and_then(|it| it.syncs).map(|syncs| TableCell::figure(syncs, units::number))),
+        TableCell::or_missing(view.times_memory().map(|times| TableCell::figure(times, units::number))),
+        TableCell::or_missing(reads.and_then(|it| it.read_bytes).map(|bytes| TableCell::figure(bytes, units::bytes))),
+        TableCell::or_missing(reads.and_then(|it| it.misses).map(|misses| TableCell::figure(misses, units::number))),
         largest(view, "log_bytes"),
         largest(view, "journal_bytes"),
         TableCell::count(view.failed()),

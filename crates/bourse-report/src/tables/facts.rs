@@ -30,6 +30,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> SheetTable {
         ("phases".to_owned(), TableCell::text(&phases)),
     ];
     facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), TableCell::text(&words))));
+    facts.extend(view.memory().map(|words| ("memory".to_owned(), TableCell::text(&words))));
     facts.extend(
         conditions(view.conditions(), &view.case.workload.headline_unit)
             .into_iter()
@@ -57,6 +58,8 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, TableCe
         storage,
         raw_syncs,
         free_bytes,
+        page_cache: _,
+        memory_limit_bytes: _,
     } = conditions;
     let count = |number: &u64| TableCell::text(&number.to_string());
     let mut known = Vec::new();

@@ -133,6 +133,10 @@ impl Page {
             (None, Some(bytes)) => Some(format!("{} written by the server's own count", units::bytes(bytes))),
             (None, None) => None,
         });
+        if view.memory().is_some() {
+            parts.extend(cost.read_bytes.map(|bytes| format!("{} read", units::bytes(bytes))));
+            parts.extend(cost.misses.map(|misses| format!("{} misses", units::number(misses))));
+        }
         parts.extend(cost.syncs.map(|syncs| format!("{} syncs", units::number(syncs))));
         if !parts.is_empty() {
             self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);

@@ -225,6 +225,7 @@ pub(crate) fn round(decks: u64) -> Round {
         cpu_system_s: 6.0,
         read_bytes: 0,
         written_bytes: 377_487_360,
+        major_faults: 0,
         io: vec![
             file(FileKind::Database, [300, 30_000, 122_880_000, 9_000, 36_864_000]),
             file(FileKind::Log, [29_700, 61_000, 250_000_000, 0, 0]),

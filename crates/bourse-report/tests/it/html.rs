@@ -262,6 +262,29 @@ fn a_sweep_has_its_curve_as_a_picture_of_its_own() {
 }
 
 #[test]
+fn databases_that_outgrow_their_memory_are_drawn_by_the_part_that_fits() {
+    let mut swept = fixture::several();
+    for (at, case) in swept.cases.iter_mut().enumerate() {
+        case.varied = vec![fixture::pair("rows", &format!("{}k", at + 1))];
+        case.engine.target = "sqlite:x.db".to_owned();
+        case.conditions.memory_limit_bytes = Some((306 >> at) << 20);
+        case.rounds.iter_mut().for_each(|round| round.read_bytes = 1 << 30);
+    }
+    let picture = bourse_report::svg(&swept).expect("cases of several sizes have a curve");
+    assert!(
+        picture.contains("size of the database / memory") && picture.contains("misses of an operation"),
+        "{picture}"
+    );
+    let page = html(&swept);
+    for words in ["database / memory", "bytes read/op", "306 MiB of memory", "153 MiB of memory"] {
+        assert!(page.contains(words), "{words}");
+    }
+    swept.cases.iter_mut().for_each(|case| case.conditions.memory_limit_bytes = Some(1 << 30));
+    let picture = bourse_report::svg(&swept).expect("the option has a curve");
+    assert!(!picture.contains("/ memory"), "databases of one size: {picture}");
+}
+
+#[test]
 fn two_seconds_are_no_course_over_time() {
     let shortened = |rows: usize| {
         let mut file = fixture::normal();

@@ -1,5 +1,6 @@
 use super::cost::{Cost, cost};
 use super::{FigureValidity, OperationView, Remark, limits, validity, waits};
+use crate::likeness::memory_words;
 use crate::units;
 use bourse_record::{
     Arrivals, Build, Case, Check, CheckStatus, Conditions, Estimate, FEWEST_ROUNDS, Machine, Outcome, PhaseKind, Round,
@@ -385,6 +386,18 @@ impl<'a> CaseView<'a> {
     pub fn mean(&self, metric: &str) -> Option<f64> {
         let values = self.measured(metric);
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The page cache that rounds begin with, and the limit of their memory, if they were set.
+    pub fn memory(&self) -> Option<String> {
+        memory_words(self.conditions())
+    }
+
+    /// Size of the database as a multiple of the limit of memory, if there is one.
+    pub fn times_memory(&self) -> Option<f64> {
+        let sizes = self.case.rounds.iter().flat_map(|round| values(round, "data_bytes"));
+        let largest = sizes.filter_map(|(_, bytes)| bytes).reduce(f64::max)?;
+        Some(largest / self.case.conditions.memory_limit_bytes? as f64)
     }
 
     /// A metric's peak within the measurement intervals.

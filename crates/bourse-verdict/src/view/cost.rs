@@ -18,6 +18,10 @@ pub struct Cost {
     pub covers: CostCovers,
     /// Bytes written; `None` if the server's cannot be read.
     pub written_bytes: Option<f64>,
+    /// Bytes read from storage; `None` if the server's cannot be read.
+    pub read_bytes: Option<f64>,
+    /// Pages that were not in memory.
+    pub misses: Option<f64>,
     /// Syncs; `None` if the engine does not count them, or counts those of other drivers too.
     pub syncs: Option<f64>,
 }
@@ -47,6 +51,8 @@ pub(super) fn cost(view: &CaseView<'_>) -> Option<Cost> {
             None => rounds.first()?.cost_covers(),
         },
         written_bytes: each(Round::all_written_bytes),
+        read_bytes: each(Round::all_read_bytes),
+        misses: of_server(each(|it| Some(it.misses() as f64))),
         syncs: of_server(each(|it| Some(it.io.iter().map(|file| file.syncs as f64).sum())))
             .filter(|_| rounds.iter().all(|it| !it.io.is_empty())),
     })

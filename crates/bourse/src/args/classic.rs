@@ -1,7 +1,7 @@
 //! Arguments of `bourse micro` and `bourse suite`: microbenchmarks and the published experiments made of them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{ArrivalsArg, ExecutionArgs, InstructionArgs, OutputArgs, numbers, run_help};
+use super::{ArrivalsArg, ExecutionArgs, InstructionArgs, MemoryArgs, OutputArgs, numbers, run_help};
 use bourse_record::ResponseLimit;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -101,6 +101,8 @@ pub(crate) struct MicroRun {
     pub(crate) rounds: Option<u32>,
     #[command(flatten)]
     pub(crate) instructions: InstructionArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, OutputArgs,
-    SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers, run_help,
+    ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, MemoryArgs,
+    OutputArgs, SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers, run_help,
 };
 use bourse_record::ResponseLimit;
 use clap::builder::UnknownArgumentValueParser;
@@ -82,6 +82,8 @@ pub(crate) struct OltpRun {
     /// Depth of the checks before and after the run
     #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

@@ -7,6 +7,7 @@ mod documents;
 mod faults;
 mod history;
 mod isolation;
+mod memory;
 mod mix;
 pub(crate) mod numbers;
 mod record;
@@ -20,6 +21,7 @@ pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, Ta
 pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use isolation::IsolationArgs;
+pub(crate) use memory::MemoryArgs;
 pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
 pub(crate) use record::{RecordArgs, RecordCommand, ReplayArgs};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};

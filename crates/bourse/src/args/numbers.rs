@@ -2,7 +2,8 @@
 //! `invalid value '0' for '--users <N>': expected an integer from 1 to 10,000`.
 
 use super::MarketAge;
-use bourse_record::{ResponseLimit, grouped, whole_number};
+use bourse_engine::target::parse_bytes;
+use bourse_record::{PageCache, ResponseLimit, grouped, whole_number};
 use bourse_tpce::users::RunOptions;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -73,6 +74,18 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 /// A size of a database, which its workload checks.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     whole_number(text).ok_or_else(|| "expected a whole number, as 100000 or 100k".to_owned())
+}
+
+/// A page cache.
+pub(crate) fn page_cache(text: &str) -> Result<PageCache, String> {
+    let known = [PageCache::Cold, PageCache::Warm];
+    known.into_iter().find(|it| it.name() == text).ok_or_else(|| "expected cold or warm".to_owned())
+}
+
+/// A limit of memory; `512M` is 512 MiB.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
+    let unit = if text.ends_with(['K', 'M', 'G', 'T']) { "iB" } else { "" };
+    parse_bytes(&format!("{text}{unit}"), 8 << 20, 16 << 40).map_err(|_| "expected bytes from 8M to 16T".to_owned())
 }
 
 /// A number of customers.

@@ -1,7 +1,7 @@
 //! Arguments of `record` and `replay`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{ExecutionArgs, InstructionArgs, OutputArgs, numbers, run_help};
+use super::{ExecutionArgs, InstructionArgs, MemoryArgs, OutputArgs, numbers, run_help};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -75,6 +75,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) rounds: Option<u32>,
     #[command(flatten)]
     pub(crate) instructions: InstructionArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) execution: ExecutionArgs,
     #[command(flatten)]

@@ -20,6 +20,8 @@ use std::time::Duration;
     mut_arg("find_max", |it| it.hide(true)),
     mut_arg("until_steady", |it| it.hide(true)),
     mut_arg("latency", |it| it.hide(true)),
+    mut_arg("cache", |it| it.hide(true)),
+    mut_arg("memory", |it| it.hide(true)),
 )]
 pub(crate) struct TuneArgs {
     /// Database URL; options that it names stay as they are

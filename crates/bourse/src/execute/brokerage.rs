@@ -93,7 +93,8 @@ impl ExecuteRounds for Brokerage {
         let target = &request.target;
         let options = |ready: &ReadyDatabase| -> Result<RunOptions, Failure> {
             let options = self.options(request.seed)?;
-            let plan = RoundPlan { statements: request.statements, ..options.plan };
+            let (statements, page_cache) = (request.statements, request.memory.cache);
+            let plan = RoundPlan { statements, page_cache, ..options.plan };
             Ok(RunOptions { part: part_of(&ready.fingerprint), plan, ..options })
         };
         let sessions = |ready: &ReadyDatabase| Ok(options(ready)?.sessions());

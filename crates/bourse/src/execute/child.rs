@@ -6,6 +6,7 @@ use super::instructions::RoundCount;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, parts, round};
 use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Exit, Failure};
+use crate::memory_group::MemoryGroup;
 use crate::oltp::serve::serve_here;
 use crate::plan::Job;
 use crate::progress::{self, note};
@@ -143,10 +144,13 @@ pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Fai
     output::print(&format!("{text}\n"))
 }
 
-/// Runs a round in a process of its own.
+/// Runs a round in a process of its own, in a group with limited memory if there is a limit.
 pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome, Failure> {
     let what = format!("a round of {} on {}", request.job.workload(), request.target);
-    ask(&ChildRequest::Round(Box::new(request.clone())), &request.target, &what, interrupted)
+    let group = request.memory.limit.map(MemoryGroup::new).transpose()?;
+    let round = ChildRequest::Round(Box::new(request.clone()));
+    let ran = ask(&round, &request.target, &what, group.as_ref(), interrupted);
+    group.and_then(|group| group.exceeded(&what)).map_or(ran, Err)
 }
 
 /// Sends a process of its own a request that is answered once.
@@ -154,9 +158,10 @@ pub(super) fn ask<T: DeserializeOwned>(
     request: &ChildRequest,
     target: &str,
     what: &str,
+    group: Option<&MemoryGroup>,
     interrupted: &AtomicBool,
 ) -> Result<T, Failure> {
-    let mut process = ChildProcess::start(request, what, StderrTarget::Collected)?;
+    let mut process = ChildProcess::start_in(group, request, what, StderrTarget::Collected)?;
     let answer = process.answer(Some(interrupted));
     if !process.end() {
         // A killed process leaves its private server running.
@@ -221,6 +226,16 @@ pub(super) fn longest_silence(call_limit_ns: u64) -> Duration {
 impl ChildProcess {
     /// Starts the process and sends it its request.
     pub(super) fn start(request: &ChildRequest, what: &str, words: StderrTarget) -> Result<Self, Failure> {
+        Self::start_in(None, request, what, words)
+    }
+
+    /// [`start`](Self::start), in a group of processes. The process waits for its request meanwhile.
+    fn start_in(
+        group: Option<&MemoryGroup>,
+        request: &ChildRequest,
+        what: &str,
+        words: StderrTarget,
+    ) -> Result<Self, Failure> {
         let started = std::env::current_exe().and_then(|program| {
             request
                 .count()
@@ -263,6 +278,7 @@ impl ChildProcess {
             looked: Instant::now(),
             is_interrupted: false,
         };
+        group.map_or(Ok(()), |group| group.add(child.process.id()))?;
         child.send(request);
         Ok(child)
     }
@@ -410,6 +426,7 @@ mod tests {
             call_limit_ns: 7,
             statements: false,
             count: None,
+            memory: crate::args::MemoryArgs::default(),
         }));
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<ChildRequest>(&text).unwrap(), request);

@@ -13,7 +13,7 @@ use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign, refus
 use crate::plan::ClassicRound;
 use bourse_driver::{Fault, OpenLoop};
 use bourse_engine::{Durability, EngineError, ErrorKind};
-use bourse_micro::{FROM, MicroError, NOTICE, RoundResult, refuse_others, run_round};
+use bourse_micro::{FROM, MicroError, NOTICE, PreparedRound, RoundResult, prepare_round, refuse_others, run_prepared};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 impl ExecuteRounds for ClassicRound {
@@ -30,14 +30,13 @@ impl ExecuteRounds for ClassicRound {
     ) -> Result<RoundOutcome, Failure> {
         let target = &request.target;
         let case = self.case()?;
-        let engine = engines::open(target)?;
-        let engine = engine.as_ref();
+        let mut engine = engines::open(target)?;
         let failed_by = |exit: Exit, cause: String| {
             Failure::new(exit, format!("cannot run {} on {target}", self.workload)).detail("cause", cause)
         };
         let failed = |cause: String| failed_by(Exit::Target, cause);
         // Before the description, for which an engine would open even a foreign database.
-        refuse_foreign(target, engine)?;
+        refuse_foreign(target, &*engine)?;
         let cannot_run = |error: MicroError| match error {
             MicroError::Foreign => refused(target, &error.to_string()),
             MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
@@ -55,7 +54,7 @@ impl ExecuteRounds for ClassicRound {
             MicroError::Engine { error: ref cause, .. } => failed_by(Exit::of(cause.kind()), error.to_string()),
             other => failed(other.to_string()),
         };
-        refuse_others(engine).map_err(cannot_run)?;
+        refuse_others(&*engine).map_err(cannot_run)?;
         engines::make_folder(target)?;
         // This starts a private server. If it does not come up the round ends: another call would start it again.
         let stopped = |error: EngineError| match error.kind() {
@@ -67,13 +66,24 @@ impl ExecuteRounds for ClassicRound {
         let not_quiet = request.wait(context);
         let (timing, seed) = (self.timing(request.statements), request.own_seed());
         let result = match case.processes() {
-            1 => run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
-                live::second(progress, false);
-                context.end_if_lost(target, progress);
-            })
-            .map_err(cannot_run)?,
+            1 => {
+                let prepared = prepare_round(&case, &*engine, &context.clock).map_err(cannot_run)?;
+                let page_cache = request.memory.cache;
+                if page_cache.is_some() {
+                    // Its caches hold what was prepared. One engine at a time can have a database open.
+                    drop(engine);
+                    engine = engines::open(target)?;
+                }
+                let prepared = PreparedRound { page_cache, ..prepared };
+                let (clock, interrupted) = (&context.clock, &context.interrupted);
+                run_prepared(&case, prepared, &*engine, &timing, seed, clock, interrupted, &mut |progress| {
+                    live::second(progress, false);
+                    context.end_if_lost(target, progress);
+                })
+                .map_err(cannot_run)?
+            }
             _ => {
-                let round = parts::run(self, request, (&case, engine), context, &cannot_run)?;
+                let round = parts::run(self, request, (&case, &*engine), context, &cannot_run)?;
                 RoundResult { round, interrupted: context.is_interrupted(), fault: None }
             }
         };

@@ -3,6 +3,7 @@
 
 use super::callgrind::Callgrind;
 use super::{CaseRun, Executor, RoundRequest, child};
+use crate::args::MemoryArgs;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -118,6 +119,7 @@ impl Executor<'_> {
             wait_quiet_ns: None,
             call_limit_ns: self.plan.call_limit_ns,
             statements: false,
+            memory: MemoryArgs::default(),
             count: Some(RoundCount { source, file: file.clone() }),
         };
         let step = ProgressStep::waiting(format!("counting instructions: {label}"));

@@ -77,7 +77,8 @@ impl ExecuteRounds for MixRound {
         on_database::round(request, databases, context, sessions, |on| {
             let size = &on.database.ready.fingerprint.size;
             let options = self.run_options(size, request.own_seed());
-            let plan = RoundPlan { statements: request.statements, ..options.plan };
+            let (statements, page_cache) = (request.statements, request.memory.cache);
+            let plan = RoundPlan { statements, page_cache, ..options.plan };
             let options = RunOptions { plan, ..options };
             let capabilities = on.database.system.engine().capabilities();
             let conditions = Conditions {

@@ -67,13 +67,14 @@ pub(crate) use round::{RoundOutcome, RoundRequest};
 use crate::args::ExecutionArgs;
 use crate::failure::{Exit, Failure};
 use crate::hold::HeldDatabases;
+use crate::memory_group::MemoryGroup;
 use crate::output::ResultFolder;
 use crate::plan::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about};
 use crate::progress::{ProgressStep, RunBar, note};
 use crate::provenance::provenance;
-use crate::{hold, interrupt, live, panics, spent};
-use bourse_driver::{Clock as _, calibrate};
-use bourse_record::{RunFile, Warning};
+use crate::{engines, hold, interrupt, live, panics, spent};
+use bourse_driver::{CachedFiles, Clock as _, calibrate};
+use bourse_record::{PageCache, RunFile, Warning};
 use child::{ChildProcess, ChildRequest, StderrTarget};
 use databases::{DatabaseRef, Databases};
 use own_data::OwnCopies;
@@ -143,6 +144,8 @@ pub(crate) fn run(plan: &Plan, how: &ExecutionArgs, folder: &ResultFolder) -> Re
 }
 
 fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan, Failure> {
+    // Refused before anything is loaded, if the system makes no such group.
+    plan.memory.limit.map(MemoryGroup::new).transpose()?;
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
     let copies = OwnCopies::of(plan)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
@@ -398,6 +401,7 @@ impl Executor<'_> {
             call_limit_ns: self.plan.call_limit_ns,
             statements: self.plan.statements,
             count: None,
+            memory: self.plan.memory,
         };
         if planned.rounds_in == RoundProcess::ThisProcess {
             live::round(case.label(), turn.job.workload(), turn.is_probe);
@@ -410,6 +414,14 @@ impl Executor<'_> {
             request.history = Some(self.databases.begin(at, turn.begins_alike)?);
             // It has been.
             request.job.forget_reload();
+            if request.memory.limit.is_some() {
+                // A page counts in the memory of the group that has read it.
+                let location = engines::location(&request.target)?;
+                CachedFiles::set(PageCache::Cold, &location).map_err(|error| {
+                    let failure = Failure::new(Exit::Target, format!("cannot drop {} from memory", request.target));
+                    failure.detail("cause", error.to_string())
+                })?;
+            }
         }
         let step = ProgressStep::waiting(turn.label.to_owned());
         live::round(case.label(), turn.job.workload(), turn.is_probe);

@@ -9,7 +9,7 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, live};
 use bourse_driver::SplitMix;
 use bourse_engine::Engine;
-use bourse_micro::{MicroError, ProcessPart, Timing, WorkloadCase, begin_processes, end_processes};
+use bourse_micro::{MicroError, ProcessPart, Timing, WorkloadCase, end_processes, prepare_round};
 use bourse_record::{NameValue, Round};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -65,7 +65,7 @@ pub(super) fn run(
     context: &RunContext,
     failed: &dyn Fn(MicroError) -> Failure,
 ) -> Result<Round, Failure> {
-    begin_processes(case, engine, &context.clock).map_err(failed)?;
+    prepare_round(case, engine, &context.clock).map_err(failed)?;
     let folder = WorkFolder::new("bourse-history-", &std::env::temp_dir()).map_err(|error| {
         Failure::usage("cannot make a folder for what processes record").detail("cause", error.to_string())
     })?;

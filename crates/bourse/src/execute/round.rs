@@ -5,6 +5,7 @@ use super::databases::Databases;
 use super::instructions::RoundCount;
 use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
+use crate::args::MemoryArgs;
 use crate::failure::Failure;
 use crate::oltp::database::ReadyDatabase;
 use crate::plan::Job;
@@ -43,6 +44,8 @@ pub(crate) struct RoundRequest {
     pub(crate) statements: bool,
     /// Counting of its instructions, if they are counted.
     pub(crate) count: Option<RoundCount>,
+    /// Page cache and memory of the round.
+    pub(crate) memory: MemoryArgs,
 }
 
 impl RoundRequest {
@@ -144,6 +147,8 @@ pub(crate) fn round(
     let _spending = spent::on(spent::SpentPart::Rounds);
     let mut outcome = request.job.rounds().round(request, databases, context, label)?;
     spent::of_round(&outcome.round, request.is_probe);
+    outcome.conditions.page_cache = request.memory.cache;
+    outcome.conditions.memory_limit_bytes = request.memory.limit;
     if !request.is_probe && !context.is_interrupted() {
         let FixedLoop { median_ns, p90_ns } = FixedLoop::now(&context.clock);
         outcome.fixed_loop_ns = Some([median_ns, p90_ns]);

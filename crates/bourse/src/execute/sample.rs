@@ -81,7 +81,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                     ProgressStep::waiting(format!("sampling the transactions of {target} on a database of their own"));
                 let request = ChildRequest::Sample { target: target.clone(), job: Box::new(job.clone()) };
                 let what = format!("the sample of transactions on {target}");
-                let sampled = child::ask(&request, target, &what, &context.interrupted);
+                let sampled = child::ask(&request, target, &what, None, &context.interrupted);
                 step.end(&sampled);
                 sampled?
             } else {

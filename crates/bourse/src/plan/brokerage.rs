@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::{OpenLoop, SECOND};
 use bourse_oltp::history::HistoryOptions;
-use bourse_record::{NameValue, StoppingRule};
+use bourse_record::{NameValue, PageCache, StoppingRule};
 use bourse_serve::Address;
 use bourse_tpce::users::{OptionsError, RunOptions};
 use serde::{Deserialize, Serialize};
@@ -101,8 +101,9 @@ impl Brokerage {
                 warm_up_ns: plan.warm_up_ns,
                 measure_ns: plan.measure_ns,
                 until: None,
-                // The round has timed them.
+                // The round has timed them, and has begun with what was asked.
                 statements: false,
+                page_cache: None,
                 ..round.plan
             },
             // Other requests than those of the round.
@@ -252,7 +253,8 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
         || settings.run.find_max
         || has_processes
         || drivers.coordinate.is_some()
-        || !settings.run.sweep.is_empty();
+        || !settings.run.sweep.is_empty()
+        || run.memory.cache == Some(PageCache::Cold);
     for JobOnTarget { job, .. } in jobs.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, DEFAULT_INTERVAL_NS);
         (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateLevel), Some(LATENCY), true);
@@ -262,7 +264,7 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
     let plan = Plan::of(WORKLOAD, block, &settings.run.execution, &settings.run.output);
     // One driver alone cannot repeat a round that all have run.
     let repeats_disturbed = plan.repeats_disturbed && drivers.coordinate.is_none();
-    Plan { repeats_disturbed, ..plan }.checked()
+    Plan { repeats_disturbed, memory: run.memory, ..plan }.checked()
 }
 
 /// Lets a single round last until its throughput is found to be steady or not.

@@ -190,7 +190,8 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
     let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
     let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
-    Plan { instructions, ..Plan::of(name, block, &arguments.execution, &arguments.output) }.checked()
+    let plan = Plan::of(name, block, &arguments.execution, &arguments.output);
+    Plan { instructions, memory: arguments.memory, ..plan }.checked()
 }
 
 /// The plan of `bourse replay`.
@@ -214,7 +215,8 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
     let rounds = arguments.rounds.unwrap_or_else(|| rounds_of(cases.len()));
     let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
     let block = CaseBlock { cases, rounds };
-    Plan { instructions, ..Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output) }.checked()
+    let plan = Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output);
+    Plan { instructions, memory: arguments.memory, ..plan }.checked()
 }
 
 impl ClassicArgs<'_> {

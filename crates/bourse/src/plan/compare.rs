@@ -68,7 +68,15 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
     let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(QUIET_LIMIT).filter(|_| instructions.is_none()));
     let tolerance = arguments.tolerance();
-    Plan { compares: Some(ComparisonPlan { tolerance, looks }), instructions, wait_quiet_ns, files, ..plan }.checked()
+    Plan {
+        compares: Some(ComparisonPlan { tolerance, looks }),
+        instructions,
+        wait_quiet_ns,
+        files,
+        memory: settings.run.memory,
+        ..plan
+    }
+    .checked()
 }
 
 /// A case of the workload on each target, all checked.

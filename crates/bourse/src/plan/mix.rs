@@ -120,7 +120,7 @@ pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, 
     let plan = Plan::of(name, block, &arguments.run.execution, &arguments.run.output);
     // One driver alone cannot repeat a round that all have run.
     let repeats_disturbed = plan.repeats_disturbed && drivers.coordinate.is_none();
-    Plan { repeats_disturbed, ..plan }.checked()
+    Plan { repeats_disturbed, memory: arguments.run.memory, ..plan }.checked()
 }
 
 /// A case of each target with each combination of the sweeps, everything checked.

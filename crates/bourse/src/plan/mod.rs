@@ -8,6 +8,7 @@
 //! | `compare`, `isolation`, `quick`, `suite`, `tune` | those commands |
 //! | `drivers` | processes and drivers that share a round |
 //! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
+//! | `memory` | the page cache and the memory of rounds |
 //! | `search` | the limits of a search for the highest rate, and the jobs of its rounds |
 //! | `sweep` | options that take several values |
 //! | `show` | nothing: the plan as `--dry-run` prints it |
@@ -21,6 +22,7 @@ pub(crate) mod compare;
 pub(crate) mod drivers;
 pub(crate) mod instructions;
 pub(crate) mod isolation;
+mod memory;
 pub(crate) mod mix;
 pub(crate) mod quick;
 pub(crate) mod search;
@@ -39,7 +41,7 @@ pub(crate) use mix::MixRound;
 pub(crate) use search::SearchPlan;
 pub(crate) use work::Job;
 
-use crate::args::{ExecutionArgs, OutputArgs};
+use crate::args::{ExecutionArgs, MemoryArgs, OutputArgs};
 use crate::engines;
 use crate::failure::Failure;
 use crate::output::files;
@@ -78,6 +80,8 @@ pub(crate) struct Plan {
     pub(crate) statements: bool,
     /// Count of the cases' instructions after their rounds, if they are counted.
     pub(crate) instructions: Option<InstructionPlan>,
+    /// Page cache and memory of each round.
+    pub(crate) memory: MemoryArgs,
     /// Parameters of the comparison of its two cases, if they are compared: it then reports the difference it can be
     /// expected to show.
     pub(crate) compares: Option<ComparisonPlan>,
@@ -214,6 +218,7 @@ impl Plan {
             call_limit_ns: nanoseconds(how.call_limit),
             statements: how.statements,
             instructions: None,
+            memory: MemoryArgs::default(),
             compares: None,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
@@ -254,7 +259,8 @@ impl Plan {
     }
 
     /// The plan; a failure if one of its workloads lacks a requested ability.
-    pub(crate) fn checked(self) -> Result<Self, Failure> {
+    pub(crate) fn checked(mut self) -> Result<Self, Failure> {
+        memory::apply(&mut self)?;
         // A suite mixes cases that end by their work with others: only the others are checked.
         if self.require_steady
             && let Some(case) = self.run_cases().next()
@@ -343,6 +349,7 @@ pub(crate) mod tests {
             call_limit_ns: 1,
             statements: false,
             instructions: None,
+            memory: MemoryArgs::default(),
             compares: None,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),

@@ -5,7 +5,9 @@
 use super::show::{Steps, time};
 use super::sweep::{Sweep, with_option};
 use super::{CaseBlock, OnFailure, Plan, PlannedCase, about, compare, nanoseconds};
-use crate::args::{CompareArgs, CompareFormat, Inconclusive, InstructionArgs, TimingMode, TokenFile, TuneArgs};
+use crate::args::{
+    CompareArgs, CompareFormat, Inconclusive, InstructionArgs, MemoryArgs, TimingMode, TokenFile, TuneArgs,
+};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
@@ -152,6 +154,9 @@ pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>, Failure> {
         return Err(Failure::usage(
             "--find-max, --until-steady and --latency cannot be used with tune: all rounds last alike",
         ));
+    }
+    if settings.run.memory != MemoryArgs::default() {
+        return Err(Failure::usage("--cache and --memory cannot be used with tune"));
     }
     let work = work(arguments);
     let base = case(&work, &arguments.target, &[])?;

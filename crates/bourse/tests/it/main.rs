@@ -21,6 +21,7 @@ mod library;
 mod live;
 mod lost;
 mod measured;
+mod memory;
 mod micro;
 mod own_data;
 mod owned_databases;

@@ -235,6 +235,7 @@ fn request(target: &str, job: &Value) -> String {
     json!({ "round": {
         "target": target, "job": job, "seed": 5, "round": 0, "begins_alike": false, "is_first": true, "is_probe": false,
         "history": null, "wait_quiet_ns": null, "call_limit_ns": 300_000_000_000_u64, "statements": false,
+        "memory": { "cache": null, "limit": null },
     } })
     .to_string()
 }

@@ -168,6 +168,16 @@ impl JobWork for Brokerage {
         self.lasts_ns().unwrap_or(0).saturating_add(ROUND_NS).saturating_add(checked_ns)
     }
 
+    fn begin_cold(&mut self) -> Result<(), &'static str> {
+        self.warm_up_ns = 0;
+        match (self.until, self.latency, self.market) {
+            (Some(_), ..) => Err("--until-steady"),
+            (_, Some(_), _) => Err("--latency"),
+            (.., MarketAge::Aged | MarketAge::AgedAt(_)) => Err("--market aged"),
+            _ => Ok(()),
+        }
+    }
+
     fn joins_another(&self) -> bool {
         self.drivers.joins_another()
     }

@@ -119,6 +119,11 @@ impl JobWork for ClassicRound {
         "created for each round".to_owned()
     }
 
+    fn begin_cold(&mut self) -> Result<(), &'static str> {
+        self.warm_up_ns = 0;
+        Ok(())
+    }
+
     fn once_ns(&self, _: &str) -> Option<u64> {
         None
     }

@@ -117,6 +117,11 @@ impl JobWork for MixRound {
         self.check == CheckDepth::Full
     }
 
+    fn begin_cold(&mut self) -> Result<(), &'static str> {
+        self.warm_up_ns = 0;
+        Ok(())
+    }
+
     fn joins_another(&self) -> bool {
         self.drivers.joins_another()
     }

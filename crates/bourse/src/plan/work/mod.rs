@@ -185,6 +185,9 @@ pub(crate) trait JobWork {
         None
     }
 
+    /// Takes the warm-up away; the option that needs one is the error.
+    fn begin_cold(&mut self) -> Result<(), &'static str>;
+
     /// Whether its transactions are sampled after the rounds.
     fn samples(&self) -> bool {
         false
