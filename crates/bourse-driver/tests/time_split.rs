@@ -113,6 +113,15 @@ fn each_planted_user_has_its_time_where_it_was_planted() {
     assert!(paced.pause_cpu_s > 0.0, "{paced:?}");
 }
 
+/// Flag that ends the neighbours, set when it is dropped.
+struct StopAtEnd<'a>(&'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn neighbours_who_take_the_cpus_show_as_waiting_for_a_cpu() {
     let _alone = locked(&ALONE);
@@ -126,10 +135,10 @@ fn neighbours_who_take_the_cpus_show_as_waiting_for_a_cpu() {
                 }
             });
         }
+        // Also when a panic ends the round.
+        let _stops = StopAtEnd(&stop);
         let users = (0..cores).map(|_| planted("users", Schedule::Closed, || spin(Duration::from_millis(1))));
-        let roles = split(users.collect());
-        stop.store(true, Ordering::Relaxed);
-        roles
+        split(users.collect())
     });
     let users = of(&roles, "users");
     // Three threads for each CPU: two thirds, if all are treated alike.
