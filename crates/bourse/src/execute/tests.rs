@@ -58,7 +58,7 @@ fn outcome(was: Was) -> RoundOutcome {
         "workload": { "name": "point-read", "kind": "micro", "parameters": [], "headline_operation": "read",
                       "headline_unit": "reads/s", "nominal": null, "outcomes": [], "notice": null },
         "conditions": bourse_record::Conditions::default(),
-        "warnings": [], "interrupted": false, "spent": {}, "failure": null
+        "warnings": [], "interrupted": false, "spent": {}, "instructions": 0, "failure": null
     });
     let mut outcome: RoundOutcome = serde_json::from_value(outcome).expect("it is an outcome");
     match was {
