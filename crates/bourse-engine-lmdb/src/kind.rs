@@ -14,6 +14,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     prepares_ms: 150,
     tunes: &["sync=meta,off", "writemap=on"],
     faults_by_preload: true,
+    caches_by_session: true,
     ..EngineKind::new(
         ["lmdb", "LMDB, built in; a key-value store in a memory-mapped file", "lmdb:PATH?sync=full"],
         || Ok(version()),

@@ -57,7 +57,7 @@ pub struct EngineKind {
     pub faults_by_preload: bool,
     /// Whether a target loads a library of its own, which stays in the process.
     pub stays_loaded: bool,
-    /// Whether each session has a page cache of its own, which ends with it.
+    /// Whether no page cache of the engine itself outlives a session.
     pub caches_by_session: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The page cache and the memory of a plan's rounds: the cases are prepared for what was asked, or the reason against it is told.
 
-use super::{Job, Plan, PlannedCase, RoundProcess};
+use super::{Plan, PlannedCase, RoundProcess};
 use crate::args::MemoryArgs;
 use crate::engines;
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ fn no_page_cache(case: &PlannedCase) -> Result<Option<&'static str>, Failure> {
         Location::Files(_) if matches!(medium(), Some(Medium::Memory(_))) => {
             Some("its files are on a file system in memory")
         }
-        Location::Files(_) if !matches!(case.job, Job::Classic(_)) && !has_own_caches() => {
+        Location::Files(_) if !has_own_caches() => {
             Some("all sessions share the engine's cache, which the counts before a round fill")
         }
         Location::Files(_) => None,
