@@ -19,9 +19,12 @@ def main():
     if target.endswith("-linux-gnu"):
         major, minor = glibc(program)
         stem += f"-glibc{major}.{minor}"
-    files = {program.name: program, "README.md": ROOT / "README.md", "CHANGELOG.md": ROOT / "CHANGELOG.md"}
+    files = {program.name: program}
     files |= {name: ROOT / name for name in ("LICENSE-APACHE", "LICENSE-MIT")}
     with tempfile.TemporaryDirectory() as made:
+        for name in ("README.md", "CHANGELOG.md"):
+            files[name] = pathlib.Path(made) / name
+            files[name].write_text(unlinked(name))
         if "windows" not in target:
             # The program writes its own manual pages and completions; it runs here unless it was built for another platform.
             manual = pathlib.Path(made) / "man"

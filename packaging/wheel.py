@@ -1,6 +1,6 @@
 """Makes a Python wheel of a program that is already built: python3 packaging/wheel.py PROGRAM FOLDER [PLATFORM].
 
-The wheel has no Python code. The program is a script of it, so that installing puts it on the path.
+The wheel has the module `bourse` of `packaging/python`. The program is a script of it, so that installing puts it on the path.
 """
 
 import base64
@@ -36,6 +36,12 @@ def platform_of(program):
     return f"manylinux_{major}_{minor}_{machine}"
 
 
+def unlinked(name):
+    """A page of the sources without pictures, and without links to files: only a clone has those."""
+    text = re.sub(r"!\[[^]]*\]\([^)]*\)\n*", "", (ROOT / name).read_text())
+    return re.sub(r"\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
+
+
 def record(name, content):
     """A line of the wheel's list of files."""
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -50,16 +56,22 @@ def main():
     metadata = (
         f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version()}\n"
         "Summary: A benchmark for embedded and in-memory databases\n"
-        "License: MIT OR Apache-2.0\nRequires-Python: >=3.8\n"
-        "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text()
+        "License: MIT OR Apache-2.0\nRequires-Python: >=3.9\n"
+        "Keywords: database,benchmark,sqlite,embedded,tpc-e\n"
+        "Classifier: Framework :: Pytest\nClassifier: Topic :: Database\nClassifier: Typing :: Typed\n"
+        "Provides-Extra: arrow\nRequires-Dist: pyarrow; extra == 'arrow'\n"
+        "Description-Content-Type: text/markdown\n\n" + unlinked("README.md")
     )
     wheel = f"Wheel-Version: 1.0\nGenerator: packaging/wheel.py\nRoot-Is-Purelib: false\nTag: py3-none-{platform}\n"
-    files = [
+    module = ROOT / "packaging/python"
+    sources = sorted(path for path in module.glob("bourse/*") if path.is_file())
+    files = [(path.relative_to(module).as_posix(), path.read_bytes(), 0o644) for path in sources] + [
         (f"{stem}.data/scripts/{script}", program.read_bytes(), 0o755),
         (f"{stem}.dist-info/licenses/LICENSE-APACHE", (ROOT / "LICENSE-APACHE").read_bytes(), 0o644),
         (f"{stem}.dist-info/licenses/LICENSE-MIT", (ROOT / "LICENSE-MIT").read_bytes(), 0o644),
         (f"{stem}.dist-info/METADATA", metadata.encode(), 0o644),
         (f"{stem}.dist-info/WHEEL", wheel.encode(), 0o644),
+        (f"{stem}.dist-info/entry_points.txt", b"[pytest11]\nbourse = bourse.pytest_plugin\n", 0o644),
     ]
     listed = "".join(record(name, content) for name, content, _ in files)
     files.append((f"{stem}.dist-info/RECORD", f"{listed}{stem}.dist-info/RECORD,,\n".encode(), 0o644))

@@ -32,6 +32,7 @@ mod planned;
 #[cfg(not(feature = "planted-bug"))]
 mod planted;
 mod processes;
+mod python;
 mod record;
 mod refused;
 mod replay;
