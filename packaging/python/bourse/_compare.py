@@ -32,6 +32,11 @@ class Metric(NamedTuple):
     #: Verdict; `None` where a metric is only shown.
     verdict: Optional[str]
 
+    @property
+    def unit(self) -> str:
+        """Unit of `base` and `head`: times are in nanoseconds."""
+        return {"response": "ns", "processor": "ns", "bytes": "bytes"}.get(self.name.split()[0], self.name)
+
     def __str__(self) -> str:
         interval = "no interval"
         if self.interval and self.level:
@@ -106,11 +111,11 @@ class Comparison:
         return f"<comparison: {'; '.join(map(str, self.pairs))}>"
 
     def _repr_html_(self) -> str:
-        names = ["metric", "A", "B", "B against A", "verdict"]
+        names = ["metric", "A", "B", "unit", "B against A", "verdict"]
         parts = []
         for pair in self.pairs:
             rows = [
-                [it.name, shown(it.base), shown(it.head), str(it), (it.verdict or "").replace("_", " ")]
+                [it.name, shown(it.base), shown(it.head), it.unit, str(it), (it.verdict or "").replace("_", " ")]
                 for it in pair.metrics
             ]
             parts.append(html_table(["", "case"], [["A", pair.base], ["B", pair.head]]) + html_table(names, rows))
@@ -135,7 +140,7 @@ def compare(
     """
     sides = [os.fspath(side.path if isinstance(side, Run) else side) for side in (base, head)]
     arguments = ["compare", *words({**options, "fail_above": tolerance, "output": os.fspath(output)}), *sides]
-    ended = execute(*arguments, "--format=json")
+    ended = execute(*arguments, "--format=json", quiet=options.get("progress") == "0s")
     run = Run(ended.folder) if ended.folder else None
     if ended.code not in _PASSED or not ended.stdout.startswith("{"):
         raise ended.error(run)

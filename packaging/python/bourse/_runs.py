@@ -147,7 +147,7 @@ def run(
     """
     command = _COMMANDS.get(workload, ("micro", "run", workload))
     arguments = [*words({**options, "output": os.fspath(output), "json": True}), *(os.fspath(target) for target in targets)]
-    return stored(execute(*command, *arguments))
+    return stored(execute(*command, *arguments, quiet=options.get("progress") == "0s"))
 
 
 def stored(ended: Ended) -> Run:

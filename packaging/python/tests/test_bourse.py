@@ -1,11 +1,13 @@
 """Tests of the module with a real program: that of BOURSE_PROGRAM, or of the installed wheel."""
 
+import base64
+import contextlib
 import csv
 import doctest
 import hashlib
-import base64
 import importlib.metadata
 import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -44,7 +46,11 @@ def setUpModule():
     unittest.addModuleCleanup(folder.cleanup)
     unittest.addModuleCleanup(os.chdir, before)
     os.chdir(folder.name)
-    InFolder.run_ = bourse.run("point-read", "sqlite::memory:", rounds=2, progress="0s", **SHORT)
+    InFolder.shown = io.StringIO()
+    with contextlib.redirect_stderr(InFolder.shown):
+        InFolder.run_ = bourse.run("point-read", "sqlite::memory:", rounds=1, **SHORT)
+        InFolder.shown.write("and then quietly\n")
+        InFolder.run_ = bourse.run("point-read", "sqlite::memory:", rounds=2, progress="0s", **SHORT)
 
 
 class InFolder(unittest.TestCase):
@@ -65,6 +71,11 @@ class InFolder(unittest.TestCase):
 
 
 class Runs(InFolder):
+    def test_progress_is_shown_unless_it_is_not_wanted(self):
+        shown = self.shown.getvalue()
+        self.assertIn("run file: bourse-runs", shown)
+        self.assertTrue(shown.endswith("and then quietly\n"), shown)
+
     def test_tables_have_the_names_units_and_values_of_the_csv(self):
         bourse.call("report", str(self.run_.path), format="csv", csv="raw", output="csv")
         self.assertGreater(len(self.run_.tables), 20)
@@ -174,7 +185,8 @@ class Comparisons(InFolder):
             bourse.assert_not_slower(same, slower, inconclusive="ignore")
         failed = bourse.compare(bourse.load(same), slower, "5 %", noise="1%")
         self.assertEqual((failed.passed, failed.exit_code, failed.verdict), (False, 4, "slower_beyond"))
-        self.assertIn("<td>-50.0 % (no interval)</td>", failed._repr_html_())
+        self.assertIn("<td>reads/s</td><td>-50.0 % (no interval)</td>", failed._repr_html_())
+        self.assertEqual([it.unit for it in failed.pairs[0].metrics][:2], ["reads/s", "ns"])
         self.assertIn("B is slower", str(failed))
         with self.assertRaisesRegex(bourse.UsageError, "nowhere"):
             bourse.compare(same, "nowhere")
