@@ -28,23 +28,25 @@ pub struct Calibration {
     pub stolen: f64,
 }
 
-/// Divisor of a calibration's longest parts in builds without optimization, whose figures count for nothing: tests calibrate
+/// Divisor of the times of calibration in builds without optimization, whose figures count for nothing: tests calibrate
 /// hundreds of times.
-const SHORTER: Nanos = if cfg!(debug_assertions) { 4 } else { 1 };
+const SHORTER: Nanos = if cfg!(debug_assertions) { 10 } else { 1 };
+/// Duration of the round that measures the harness overhead.
+const CLOSED_NS: Nanos = 100 * MS / SHORTER;
 
 /// Measures harness and machine without other load; takes about a second.
 pub fn calibrate(clock: &dyn Clock) -> Calibration {
     let (from, machine, ours) = (clock.now(), MachineUse::now(), cpu_s());
     let times = fixed_loop(clock, 300 * MS / SHORTER);
     let FixedLoop { median_ns, p90_ns } = FixedLoop::of(&times);
-    let closed = round(clock, Schedule::Closed, 100 * MS);
+    let closed = round(clock, Schedule::Closed, CLOSED_NS);
     let paced = round(clock, Schedule::Constant { per_second: 1_000.0 }, 400 * MS / SHORTER);
     let seconds = (clock.now() - from).max(1) as f64 / SECOND as f64;
     let since = MachineUse::now().zip(machine);
     let ours = cpu_s() - ours;
     let samples = closed.as_ref().map_or(0, |round| round.operations[0].response.summary.count);
     Calibration {
-        sample_ns: if samples > 0 { 100.0 * MS as f64 / samples as f64 } else { f64::NAN },
+        sample_ns: if samples > 0 { CLOSED_NS as f64 / samples as f64 } else { f64::NAN },
         lag_ns_p99: paced.map_or(0, |round| round.operations[0].response.summary.p99_ns),
         scatter_percent: if median_ns > 0.0 { 100.0 * (p90_ns / median_ns - 1.0) } else { 0.0 },
         loop_ns: median_ns,
@@ -119,7 +121,7 @@ pub struct FixedLoop {
 impl FixedLoop {
     /// Times the loop for a tenth of a second.
     pub fn now(clock: &dyn Clock) -> Self {
-        Self::of(&fixed_loop(clock, 100 * MS))
+        Self::of(&fixed_loop(clock, 100 * MS / SHORTER))
     }
 
     fn of(times: &[f64]) -> Self {
@@ -157,7 +159,7 @@ fn second_deviation(times: &[f64]) -> Option<f64> {
 
 /// A round of one user that does nothing; `None` if it cannot be run.
 fn round(clock: &dyn Clock, schedule: Schedule, measure_ns: Nanos) -> Option<Round> {
-    let plan = RoundPlan { warm_up_ns: 20 * MS, measure_ns, ..RoundPlan::default() };
+    let plan = RoundPlan { warm_up_ns: 20 * MS / SHORTER, measure_ns, ..RoundPlan::default() };
     let mut workload = EmptyWorkload { schedule, specs: [OperationSpec::new("nothing")] };
     let interrupt = AtomicBool::new(false);
     let measured = crate::run(&NullEngine, &mut workload, &plan, Some(0), 1, clock, &interrupt, &mut |_| {}).ok()?;
@@ -199,7 +201,9 @@ mod tests {
 
     #[test]
     fn the_harness_is_measured_and_doubts_are_told() {
-        let found = calibrate(&RealClock::start());
+        // On a busy machine a round of a hundredth of a second may not come to work.
+        let mut all = std::iter::repeat_with(|| calibrate(&RealClock::start())).take(50);
+        let found = all.find(|it| it.sample_ns.is_finite()).expect("a round comes to work");
         // A debug build on a busy machine takes a microsecond or two.
         assert!(found.sample_ns > 1.0 && found.sample_ns < 1e6, "{found:?}");
         assert_eq!(found.details().len(), 4);

@@ -46,8 +46,8 @@ fn the_workload_runs_on_mysql_and_keeps_the_books() {
 
 #[test]
 fn some_hundred_transactions_on_mariadb_are_alike() {
-    if let Some(engine) = server("tpce::some_hundred_transactions_on_mariadb_are_alike", "lock_timeout=5s") {
-        transactions_are_alike(&engine, 400);
+    if let Some((_copy, engine)) = loaded("tpce::some_hundred_transactions_on_mariadb_are_alike", "lock_timeout=5s") {
+        transactions_are_alike_on_loaded(&engine, 400);
     }
 }
 

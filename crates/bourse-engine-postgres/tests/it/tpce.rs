@@ -4,7 +4,7 @@ use crate::server;
 use bourse_engine::Session;
 use bourse_engine_postgres::{Launch, PostgresEngine};
 use bourse_tpce::testkit::{
-    DataCopy, LoadedData, RunSize, routine_statements, run_loaded_and_check, statements, transactions_are_alike,
+    DataCopy, LoadedData, RunSize, routine_statements, run_loaded_and_check, statements,
     transactions_are_alike_on_loaded,
 };
 
@@ -31,8 +31,8 @@ fn the_workload_runs_and_keeps_the_books() {
 
 #[test]
 fn some_hundred_transactions_are_alike() {
-    if let Some(engine) = server("tpce::some_hundred_transactions_are_alike", "lock_timeout=5s") {
-        transactions_are_alike(&engine, 800);
+    if let Some((_copy, engine)) = loaded("tpce::some_hundred_transactions_are_alike", "lock_timeout=5s") {
+        transactions_are_alike_on_loaded(&engine, 800);
     }
 }
 

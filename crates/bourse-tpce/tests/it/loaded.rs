@@ -32,7 +32,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
 
 /// The engine of a database file.
 pub(crate) fn engine(name: &str) -> SqliteEngine {
-    open(&format!("sqlite:{}", path(name).display())).expect("a valid target")
+    open(&format!("sqlite:{}?sync=off", path(name).display())).expect("a valid target")
 }
 
 /// A freshly loaded database, which no test may change.

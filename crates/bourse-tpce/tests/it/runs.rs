@@ -1,23 +1,15 @@
-//! Short real runs on a memory database of one load unit and one day.
+//! Short real runs on a database of one load unit and one day.
 
-use crate::loaded::{Copy, inputs, part};
+use crate::loaded::{Copy, engine, inputs, part};
 use bourse_driver::{MS, Nanos, OpenLoop, RealClock, RoundPlan, RoundProgress, SECOND};
 use bourse_engine::{Engine, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{CheckStatus, Operation, Outcome};
 use bourse_testkit::{HitStatements, Stalling};
-use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{OptionsError, RunOptions, RunResult, needs, run, verify};
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-fn database() -> SqliteEngine {
-    let engine = open("sqlite::memory:").unwrap();
-    load(&engine, inputs(), part(), &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
-    engine
-}
 
 pub(crate) fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
     RunOptions {
@@ -56,12 +48,13 @@ fn outcomes(operations: &[Operation], outcome: Outcome) -> u64 {
 
 #[test]
 fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
-    let engine = database();
+    let copy = Copy::new("mix.db");
     let options = options(3 * SECOND, 2 * SECOND);
     let mut seen = Vec::new();
     let mut progress = |now: &RoundProgress| seen.push(now.clone());
-    let ran = run(&engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut progress).unwrap();
-    assert_sound(&engine, &ran);
+    let ran =
+        run(&copy.engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut progress).unwrap();
+    assert_sound(&copy.engine, &ran);
     let operations = &ran.round.operations;
 
     assert_eq!(operations.len(), Transaction::ALL.len());
@@ -98,7 +91,7 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
     let number = |name: &str| -> u64 { fact(name).unwrap().parse().unwrap() };
     let pending = number("limit orders pending at the end");
     assert_eq!(pending, number("limit orders placed") - number("limit orders triggered"));
-    assert_eq!(pending, count(&engine, "SELECT count(*) FROM trade_request"));
+    assert_eq!(pending, count(&copy.engine, "SELECT count(*) FROM trade_request"));
 }
 
 #[test]
@@ -171,7 +164,8 @@ fn customers_at_a_rate_ask_so_often() {
 #[test]
 fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
     // One statement of the second hundred takes a second. Eighty transactions are due in that time, and wait.
-    let engine = Stalling::new(database(), HitStatements::At(400), Duration::from_secs(1));
+    let _copy = Copy::new("stalled.db");
+    let engine = Stalling::new(engine("stalled.db"), HitStatements::At(400), Duration::from_secs(1));
     let options = RunOptions {
         users: 1,
         open_loop: Some(OpenLoop { per_second: 80.0, evenly: true, shared: false }),

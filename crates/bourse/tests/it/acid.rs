@@ -145,7 +145,8 @@ fn a_memory_database_is_examined_in_all_but_durability() {
 #[test]
 fn a_promise_that_is_broken_ends_with_exit_code_3() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let target = "sqlite::memory:?memory=shared&read_uncommitted=on";
+    let target = "sqlite:x.db?journal=delete&shared_cache=on&read_uncommitted=on";
+    load(folder.path(), target);
     let ended = output(folder.path(), &["tpce", "acid", target, "--only", "I", "--repeats", "1"]);
     let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
     assert_eq!(ended.status.code(), Some(3), "{said}\n{shown}");

@@ -8,15 +8,20 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Runs the job, shortened, on a smallest database; checks its output and its files, and that nothing else is left.
-fn runs(target: &str, engine_name: &str) {
+/// The brokerage workload, for a person's servers.
+const BROKERAGE: [&str; 4] = ["tpce", "run", "--days", "1"];
+/// TATP, whose database a server loads in a moment, for private servers: the job is the same for each workload.
+const TATP: [&str; 4] = ["tatp", "run", "--size", "1k"];
+
+/// Runs the job of a workload, shortened, on a smallest database; checks its output and its files, and that nothing else is left.
+fn runs(workload: [&str; 4], target: &str, engine_name: &str) {
     // A private server's account must be able to reach its folder.
     let folder = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
     let private = folder.path().join("servers");
     fs::create_dir(&private).expect("a folder");
     fs::set_permissions(&private, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let arguments = ["tpce", "run", target, "--days", "1", "--for", "5s", "--warmup", "0s", "--no-wait", "-o", "out"];
-    let ended = bourse(folder.path(), &arguments)
+    let short = [target, "--for", "5s", "--warmup", "0s", "--no-wait", "-o", "out"];
+    let ended = bourse(folder.path(), &[&workload[..], &short].concat())
         .env("TMPDIR", &private)
         .env("BOURSE_CHECK", "full")
         .output()
@@ -64,7 +69,7 @@ fn a_persons_postgres_is_left_with_the_loaded_database_alone() {
     let server = format!("postgres+private:?{}shared_buffers=64MiB&fsync=off", memory());
     let server = bourse_engine_postgres::open(&server).expect("a target");
     let socket = socket_folder(&server);
-    runs(&format!("postgres://postgres@localhost/tpce?socket={}", socket.display()), "postgres");
+    runs(BROKERAGE, &format!("postgres://postgres@localhost/tpce?socket={}", socket.display()), "postgres");
     let names = databases(&server, "SELECT datname::text FROM pg_database WHERE NOT datistemplate ORDER BY 1");
     assert_eq!(names, ["bourse", "postgres", "tpce"]);
 }
@@ -77,7 +82,7 @@ fn a_persons_mariadb_is_left_with_the_loaded_database_alone() {
     let server = format!("mariadb+private:?{}innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0", memory());
     let server = bourse_engine_mysql::open(&server).expect("a target");
     let socket = socket_folder(&server).join("s");
-    runs(&format!("mariadb://root@localhost/tpce?socket={}", socket.display()), "mariadb");
+    runs(BROKERAGE, &format!("mariadb://root@localhost/tpce?socket={}", socket.display()), "mariadb");
     let own = "('information_schema', 'mysql', 'performance_schema', 'sys', 'test')";
     let names = databases(
         &server,
@@ -91,7 +96,7 @@ fn a_private_postgres_is_gone() {
     if let Err(why) = bourse_engine_postgres::installed(None) {
         return bourse_testkit::skipped("default_job::a_private_postgres_is_gone", why);
     }
-    runs("postgres+private:?shared_buffers=64MiB&fsync=off", "postgres");
+    runs(TATP, "postgres+private:?shared_buffers=64MiB&fsync=off", "postgres");
 }
 
 #[test]
@@ -99,5 +104,5 @@ fn a_private_mariadb_is_gone() {
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
         return bourse_testkit::skipped("default_job::a_private_mariadb_is_gone", why);
     }
-    runs("mariadb+private:?innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0", "mariadb");
+    runs(TATP, "mariadb+private:?innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0", "mariadb");
 }

@@ -373,20 +373,19 @@ fn holds_by(session: &mut dyn bourse_engine::Session, sql: &str) -> bool {
     found
 }
 
-/// The commands on databases `a`, of the brokerage workload, and `m`, of microbenchmarks.
+/// The commands on databases `a`, of TATP, which a server loads in a moment, and `m`, of microbenchmarks. All commands hold
+/// alike, and are refused before they look at what is there: the file's test has each of the brokerage workload as the first.
 fn on_two_databases(target: &dyn Fn(&str) -> String, holds: &dyn Fn(u32) -> bool) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let folder = folder.path();
-    let (brokerage, micro) = (target("a"), target("m"));
-    let loaded = output(folder, &["tpce", "load", &brokerage, "--days", "1"]);
+    let (tatp, micro) = (target("a"), target("m"));
+    let loaded = output(folder, &["tatp", "load", &tatp, "--size", "1k"]);
     assert_eq!(loaded.status.code(), Some(0), "{}", text(&loaded.stderr));
     let seconds = [commands(BROKERAGE), commands(MICRO)].concat();
-    // All commands hold alike: the file's test has each of them as the first.
-    let is_short = |command: &str| ["tpce check", "tpce serve"].iter().any(|short| command.starts_with(short));
-    let firsts: Vec<_> = BROKERAGE.iter().filter(|(command, _)| is_short(command)).copied().collect();
-    refuses_each(folder, &firsts, &seconds, [&brokerage, &brokerage], holds);
+    let firsts = [("tatp check T", Ends::Itself), ("tatp serve T --listen 127.0.0.1:0", Ends::Interrupted)];
+    refuses_each(folder, &firsts, &seconds, [&tatp, &tatp], holds);
     refuses_each(folder, &MICRO[..1], &seconds, [&micro, &micro], holds);
-    Holder::start(folder, &words("tpce run T --days 1 --for 9s", &brokerage), holds).killed();
-    let checked = output(folder, &["tpce", "check", &brokerage, "--wait=60s"]);
+    Holder::start(folder, &words("tatp run T --for 9s", &tatp), holds).killed();
+    let checked = output(folder, &["tatp", "check", &tatp, "--wait=60s"]);
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
 }

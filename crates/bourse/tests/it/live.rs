@@ -28,7 +28,8 @@ fn scraped(address: &str) -> Option<BTreeMap<String, f64>> {
     )
 }
 
-const POINT_READ: [&str; 4] = ["micro", "run", "point-read", "sqlite::memory:"];
+/// Point reads at a rate that leaves the processors to other tests.
+const POINT_READ: [&str; 8] = ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=1000", "--rate", "500"];
 
 fn long_run(folder: &Path) -> Child {
     start(folder, &[&POINT_READ[..], &["--rounds", "20", "-T", "2s"]].concat())
@@ -198,8 +199,7 @@ fn a_run_ends_with_its_terminal() {
     for view in ["", "--live"].into_iter().filter(|view| cfg!(feature = "live") || view.is_empty()) {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let program = env!("CARGO_BIN_EXE_bourse");
-        let command =
-            format!("'{program}' micro run point-read sqlite::memory: --rounds 1000 -T 1s --no-repeat {view}");
+        let command = format!("'{program}' {} --rounds 1000 -T 1s --no-repeat {view}", POINT_READ.join(" "));
         // Makes a terminal of its own, which goes when it is killed.
         let terminal = Command::new("script")
             .args(["-q", "-c", &command, "/dev/null"])

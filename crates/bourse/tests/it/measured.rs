@@ -1,6 +1,6 @@
 //! Rates, rounds, sweeps, searches and steadiness, by the command line.
 
-use crate::{bourse, output, text};
+use crate::{bourse, load, output, text};
 use bourse_record::{Document as _, Operation, Outcome, RunFile};
 use std::fs;
 use std::path::Path;
@@ -19,10 +19,14 @@ fn run(arguments: &[&str]) -> (RunFile, String) {
     (file, report)
 }
 
+/// A file, since one that is loaded can be copied.
+const TARGET: &str = "sqlite:x.db?sync=off";
+
 /// Exit code of a short run, its file, and all that it says.
 fn ended(arguments: &[&str]) -> (Option<i32>, RunFile, String) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let quick = ["tpce", "run", "sqlite::memory:", "--days", "1", "--warmup", "1s", "--seed", "7"];
+    load(folder.path(), TARGET);
+    let quick = ["tpce", "run", TARGET, "--days", "1", "--warmup", "1s", "--seed", "7"];
     let ended = output(folder.path(), &[&quick, arguments].concat());
     let said = text(&ended.stdout) + &text(&ended.stderr);
     let page = fs::read_dir(folder.path().join("bourse-runs")).expect("a run leaves a folder").next();
@@ -105,7 +109,8 @@ fn a_search_answers_with_a_rate_and_its_bracket() {
 #[test]
 fn a_steady_state_can_be_demanded() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let short = ["tpce", "run", "sqlite::memory:", "--days", "1", "--for", "2s", "--warmup", "1s", "--require-steady"];
+    load(folder.path(), TARGET);
+    let short = ["tpce", "run", TARGET, "--days", "1", "--for", "2s", "--warmup", "1s", "--require-steady"];
     let ended = output(folder.path(), &short);
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(5), "{said}");
@@ -116,8 +121,10 @@ fn a_steady_state_can_be_demanded() {
 #[test]
 fn options_stand_in_a_file_and_in_the_environment() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let content =
-        "command = \"tpce run\"\ntargets = [\"sqlite::memory:\"]\ndays = 1\nfor = \"1s\"\nwarmup = \"1s\"\nusers = 1\n";
+    load(folder.path(), TARGET);
+    let content = format!(
+        "command = \"tpce run\"\ntargets = [\"{TARGET}\"]\ndays = 1\nfor = \"1s\"\nwarmup = \"1s\"\nusers = 1\n"
+    );
     fs::write(folder.path().join("run.toml"), content).expect("a file can be written");
     // Typed options win over the file, the file over the environment.
     let mut command = bourse(folder.path(), &["run", "run.toml", "--seed", "5", "--users=2"]);

@@ -90,23 +90,10 @@ fn a_database_is_reused_as_it_was_and_a_different_one_refused() {
 #[test]
 fn targets_take_turns_in_one_report() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let ended = output(
-        folder.path(),
-        &[
-            "tpce",
-            "run",
-            "sqlite::memory:",
-            "sqlite::memory:?memory=memdb",
-            "--days",
-            "1",
-            "--for",
-            "1s",
-            "--warmup",
-            "1s",
-            "--rounds",
-            "2",
-        ],
-    );
+    let targets = ["sqlite:a.db?sync=off", "sqlite:b.db?sync=off&journal=delete"];
+    targets.iter().for_each(|target| load(folder.path(), target));
+    let short = ["--days", "1", "--for", "1s", "--warmup", "1s", "--rounds", "2"];
+    let ended = output(folder.path(), &[&["tpce", "run"], &targets[..], &short].concat());
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
     let run = RunFile::read(&run_files(folder.path())[0]).expect("a run file can be read back");
     assert_eq!(run.cases.len(), 2);

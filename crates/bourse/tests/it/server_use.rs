@@ -28,7 +28,7 @@ fn a_run_tells_what_a_private_server_counted_and_used() {
 fn tells(target: &str, counter: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     // Of a short round on a busy machine there are no counters: they are read too late for it.
-    let size = ["-s", "rows=100", "--for", "4s", "--warmup", "0s", "--rounds", "1", "--no-wait"];
+    let size = ["-s", "rows=100", "--rate", "300", "--for", "4s", "--warmup", "0s", "--rounds", "1", "--no-wait"];
     let ended = output(folder.path(), &[&["micro", "run", "update", target, "--json"][..], &size].concat());
     assert_eq!(ended.status.code(), Some(0), "{target}: {}", text(&ended.stderr));
     let run: serde_json::Value = serde_json::from_str(&text(&ended.stdout)).expect("a run file is JSON");

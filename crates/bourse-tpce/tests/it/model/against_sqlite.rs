@@ -1,5 +1,6 @@
 //! The model and SQLite perform the same transactions with the same outputs and the same rows.
 
+use crate::loaded::Copy;
 use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine as _, RowExt as _};
@@ -19,7 +20,7 @@ pub(crate) fn inputs() -> &'static Inputs {
 }
 
 /// A database in memory with the rows of a part, which exists as long as the engine.
-pub(crate) fn loaded(part: Part) -> SqliteEngine {
+fn loaded(part: Part) -> SqliteEngine {
     let engine = open("sqlite::memory:").expect("a valid target");
     load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
     engine
@@ -34,9 +35,8 @@ pub(crate) fn sqlite(engine: &SqliteEngine, part: Part) -> SqlSubject {
     sql_subject("sqlite::memory:", session, database(part).first_free_trade())
 }
 
-fn run(part: Part, plan: &Plan) -> Verdict {
-    let engine = loaded(part);
-    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(sqlite(&engine, part)), Box::new(Model::new(inputs(), part))];
+fn run(engine: &SqliteEngine, part: Part, plan: &Plan) -> Verdict {
+    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(sqlite(engine, part)), Box::new(Model::new(inputs(), part))];
     let verdict = verify(&mut subjects, inputs(), plan, &mut |_| ControlFlow::Continue(())).expect("runs");
     if let Some(difference) = &verdict.difference {
         panic!("{difference}");
@@ -51,9 +51,9 @@ fn run(part: Part, plan: &Plan) -> Verdict {
 /// table.
 #[test]
 fn thousands_of_transactions_are_alike() {
-    let part = Part::whole(1_000, 1).expect("a valid part");
+    let (part, copy) = (Part::whole(1_000, 1).expect("a valid part"), Copy::new("thousands.db"));
     let plan = Plan { transactions: 6_000, requests_per_second: 4, digest_every: 2_500, ..Plan::of(database(part)) };
-    let verdict = run(part, &plan);
+    let verdict = run(&copy.engine, part, &plan);
     assert!(verdict.missing().is_empty(), "{:?}", verdict.outcomes);
     assert!(verdict.rows_compared > 10_000, "{}", verdict.rows_compared);
 }
@@ -62,8 +62,8 @@ fn thousands_of_transactions_are_alike() {
 /// has.
 #[test]
 fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
-    let engine = loaded(TpceSample::part());
-    let (sampled, session) = (TpceSample::of(inputs()), engine.session().expect("connects"));
+    let copy = Copy::new("sample.db");
+    let (sampled, session) = (TpceSample::of(inputs()), copy.engine.session().expect("connects"));
     let (reference, extent) = (sampled.reference(), (TRANSACTIONS, false));
     let progress = &mut |_| ControlFlow::Continue(());
     let verdict = compare(&sampled, ("sqlite", session), reference, extent, progress).expect("runs");
@@ -77,7 +77,7 @@ fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
     }
     let mut canceled = 0;
     let sql = "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL' AND t_tt_id IN ('TMB', 'TMS')";
-    let mut session = engine.session().expect("connects");
+    let mut session = copy.engine.session().expect("connects");
     session.query_text(sql, &[], &mut |row| row.get(0).map(|count: i64| canceled = count)).expect("counts");
     assert!(canceled > 0);
 }
@@ -97,7 +97,7 @@ fn as_many_transactions_as_asked_for_are_alike() {
     if let [rate, seed] = more {
         (plan.requests_per_second, plan.seed) = (*rate as u32, *seed as u64);
     }
-    let verdict = run(part, &plan);
+    let verdict = run(&loaded(part), part, &plan);
     for ((kind, status), count) in &verdict.outcomes {
         let transaction = verdict.kinds[*kind];
         eprintln!("{transaction:<20} {status:>6} {count:>9}");

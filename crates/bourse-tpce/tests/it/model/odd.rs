@@ -1,6 +1,7 @@
 //! Inputs that no emulator draws: missing rows, empty values, inverted bounds.
 
-use super::against_sqlite::{inputs, loaded, sqlite};
+use super::against_sqlite::{inputs, sqlite};
+use crate::loaded::Copy;
 use bourse_egen::txn::*;
 use bourse_egen::{Part, TradeType};
 use bourse_oltp::verify::Subject;
@@ -148,8 +149,8 @@ fn requests(symbol: &str) -> Vec<(Request, i32)> {
 #[test]
 fn odd_inputs_have_the_same_outcome() {
     let part = Part::whole(1_000, 1).expect("a valid part");
-    let engine = loaded(part);
-    let (mut sqlite, mut model) = (sqlite(&engine, part), Model::new(inputs(), part));
+    let copy = Copy::new("odd.db");
+    let (mut sqlite, mut model) = (sqlite(&copy.engine, part), Model::new(inputs(), part));
     let symbol = inputs().symbol(3);
     let mut different = Vec::new();
     for (request, due) in requests(symbol.as_str()) {

@@ -1,7 +1,8 @@
 //! A planted difference is found and reported with the value.
 
-use super::against_sqlite::{database, inputs, loaded, sqlite};
+use super::against_sqlite::{database, inputs, sqlite};
 use super::wrong_cent::WrongCent;
+use crate::loaded::Copy;
 use bourse_egen::Part;
 use bourse_engine::{Engine as _, EngineError};
 use bourse_engine_sqlite::SqliteEngine;
@@ -34,8 +35,8 @@ fn found(subjects: &mut [Box<TpceSubject>], plan: &Plan) -> (Verdict, Difference
 
 #[test]
 fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
-    let engine = loaded(part());
-    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(wrong(&engine)), Box::new(Model::new(inputs(), part()))];
+    let copy = Copy::new("wrong-cent.db");
+    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(wrong(&copy.engine)), Box::new(Model::new(inputs(), part()))];
     let (verdict, difference) = found(&mut subjects, &plan(5_000));
     let step = difference.step.clone().expect("not before the first transaction");
     assert_eq!(step.number, verdict.transactions + 1);
@@ -58,8 +59,8 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
     }
     drop(subjects);
 
-    let engine = loaded(part());
-    let mut subjects: [Box<TpceSubject>; 1] = [Box::new(wrong(&engine))];
+    let copy = Copy::new("wrong-cent-replayed.db");
+    let mut subjects: [Box<TpceSubject>; 1] = [Box::new(wrong(&copy.engine))];
     let replayed = replay(&mut subjects, inputs(), &plan(5_000), step.number, &mut |_| ControlFlow::Continue(()));
     let replayed = replayed.expect("runs").expect("is reached");
     assert_eq!(replayed.step, step);
@@ -72,8 +73,8 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
 /// Without the model, the rows that a transaction changes are unknown: the digests find the difference later.
 #[test]
 fn databases_alone_find_it_by_their_digests() {
-    let (engine, other) = (loaded(part()), loaded(part()));
-    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(sqlite(&other, part())), Box::new(wrong(&engine))];
+    let (copy, other) = (Copy::new("wrong-cent-digested.db"), Copy::new("right-digested.db"));
+    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(sqlite(&other.engine, part())), Box::new(wrong(&copy.engine))];
     let (verdict, difference) = found(&mut subjects, &Plan { digest_every: 500, ..plan(5_000) });
     assert_eq!(verdict.transactions % 500, 0);
     assert!(!difference.exact);

@@ -24,7 +24,6 @@ use std::sync::atomic::AtomicBool;
 /// Runs and compares, or with `--replay` shows one transaction.
 pub(crate) fn run(arguments: &TpceVerify) -> Result<(), Failure> {
     let part = whole(&arguments.database)?;
-    let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let plan = plan(arguments, part);
     let alone = arguments.settings.replay.is_some();
@@ -38,6 +37,7 @@ pub(crate) fn run(arguments: &TpceVerify) -> Result<(), Failure> {
     for target in in_engines.clone() {
         engines::needs_sql(target, engines::open(target)?.as_ref(), "tpce")?;
     }
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let DatabaseArgs { customers, days, .. } = arguments.database;
     let words = format!("{} of trades", sized(customers, days.into()));
     let steps = steps("tpce verify", &arguments.targets, &arguments.settings, &words, work::rows(customers, days));
