@@ -1,8 +1,10 @@
 //! Approximate duration of a plan, on two cores without other load.
 
+use super::instructions::COUNTS;
 use super::{CaseBlock, Plan, PlannedCase, VAIN_WAITS, show};
 use crate::engines;
 use bourse_driver::SECOND;
+use bourse_engine::instructions::InstructionSource;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -39,6 +41,18 @@ pub(crate) fn shared_ns(block: &CaseBlock) -> u64 {
     of_target.collect::<BTreeMap<_, _>>().values().copied().fold(0, u64::saturating_add)
 }
 
+/// Time of the counts of instructions, in nanoseconds: those of each case, and one of the harness.
+fn counts_ns(plan: &Plan) -> u64 {
+    let each_s = match plan.instructions.as_ref().map(|it| it.source) {
+        None => return 0,
+        Some(InstructionSource::Processor) => 1,
+        // All of the process is slower, loading too; measured of 10,000 rows.
+        Some(InstructionSource::Valgrind) => 5,
+    };
+    let counts = (COUNTS as u64).saturating_mul(plan.run_cases().count() as u64).saturating_add(1);
+    counts.saturating_mul(each_s * SECOND)
+}
+
 /// Time of a plan without repeated rounds, in nanoseconds.
 pub(crate) fn about_ns(plan: &Plan) -> u64 {
     let of_block = |block: &CaseBlock| {
@@ -47,7 +61,7 @@ pub(crate) fn about_ns(plan: &Plan) -> u64 {
         of_rounds.saturating_mul(block.rounds.into()).saturating_add(shared_ns(block)).saturating_add(searched_ns)
     };
     let calibrated_ns = if plan.calibrate { SECOND } else { 0 };
-    plan.blocks.iter().map(of_block).fold(calibrated_ns, u64::saturating_add)
+    plan.blocks.iter().map(of_block).fold(calibrated_ns.saturating_add(counts_ns(plan)), u64::saturating_add)
 }
 
 /// Factor by which loading, checks and other work without a time limit take longer while other processes use every CPU.
@@ -109,6 +123,7 @@ pub(crate) fn announced(plan: &Plan, now: &jiff::Zoned) -> Option<String> {
 mod tests {
     use super::*;
     use crate::args::Arguments;
+    use crate::plan::InstructionPlan;
     use crate::plan::quick;
     use clap::Parser as _;
 
@@ -148,6 +163,17 @@ mod tests {
         assert_eq!(shared_ns(&eight.blocks[0]), shared_ns(&one.blocks[0]));
         assert_eq!(about_ns(&one) - SECOND - shared_ns(&one.blocks[0]), 2 * ((10 + 5) * SECOND + loading));
         assert_eq!(about_ns(&eight) - about_ns(&one), 7 * 2 * ((10 + 5) * SECOND + loading));
+    }
+
+    #[test]
+    fn counts_of_instructions_are_part_of_the_time() {
+        let plan = crate::plan::tests::plan(false);
+        let counted_by = |source| {
+            let instructions = InstructionPlan { source, counted_by: String::new(), functions: false };
+            about_ns(&Plan { instructions: Some(instructions), ..plan.clone() }) - about_ns(&plan)
+        };
+        assert_eq!(counted_by(InstructionSource::Processor), 7 * SECOND, "twice of three cases, and the harness");
+        assert!(counted_by(InstructionSource::Valgrind) > 20 * SECOND);
     }
 
     #[test]
