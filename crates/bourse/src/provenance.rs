@@ -25,7 +25,9 @@ pub(crate) fn set_revision(revision: Option<String>) {
 pub(crate) fn provenance(seed: u64) -> Provenance {
     let mut command: Vec<String> = std::env::args_os().map(text_of).collect();
     if !command.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
-        command.extend(["--seed".to_owned(), seed.to_string()]);
+        // Behind this another program's words begin.
+        let end = command.iter().position(|word| word == "--").unwrap_or(command.len());
+        command.splice(end..end, ["--seed".to_owned(), seed.to_string()]);
     }
     Provenance {
         started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),

@@ -24,7 +24,7 @@ fn the_plan_of_a_search_names_its_settings_and_opens_nothing() {
     let (code, said) = tune(folder.path(), "sqlite:x.db?journal=wal", &["--dry-run"]);
     assert!(code == Some(0) && said.contains("cache=256MiB") && said.contains("writers=busy&begin=deferred"), "{said}");
     assert!(!said.contains("journal=truncate"), "an option that the target names stays as it is: {said}");
-    assert!(said.contains("time     about ") && said.contains("tune/: run.json, run.html"), "{said}");
+    assert!(said.contains("time     about ") && said.contains("tune/: run.json, report.html"), "{said}");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
