@@ -375,6 +375,7 @@ impl SqliteLibrary {
             Err(error) => format!("cannot be read: {error}"),
         });
         let mut facts = vec![("library", path.display().to_string()), ("library_sha256", sha256.clone())];
+        facts.extend(fs::metadata(path).ok().map(|file| ("library_bytes", file.len().to_string())));
         facts.extend(binding.clone().map(|binding| ("library_binding", binding)));
         facts
     }

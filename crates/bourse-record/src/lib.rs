@@ -17,6 +17,7 @@
 //! ```
 
 pub mod acid;
+mod bisection;
 mod brokerage;
 mod bytes;
 mod conditions;
@@ -55,6 +56,7 @@ mod tuning;
 mod verdict;
 mod warning;
 
+pub use bisection::{BisectOutcome, BisectStep, BisectedCommit, BisectedRatio, Bisection};
 pub use bourse_engine::{Durability, MayLose, MemoryStore, StatementWork, WriterWait, named};
 pub use bourse_stats::steady::Steady;
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};

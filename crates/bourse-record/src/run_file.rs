@@ -2,8 +2,9 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
-    BROKERAGE_NOTICE, Conditions, Document, DocumentKind, Durability, Instructions, MayLose, MemoryStore, NameValue,
-    Outcome, Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Tuning, Verdict, Warning, WriterWait,
+    BROKERAGE_NOTICE, Bisection, Conditions, Document, DocumentKind, Durability, Instructions, MayLose, MemoryStore,
+    NameValue, Outcome, Provenance, ResponseLimit, Round, SCHEMA_VERSION, TimeSpent, Tuning, Verdict, Warning,
+    WriterWait,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct RunFile {
     /// Search for settings, if the run proves one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuning: Option<Tuning>,
+    /// Search for a commit, if the run ends one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bisection: Option<Bisection>,
     /// Notice that every report of the run must show, even without a case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -69,6 +73,7 @@ impl RunFile {
             time_spent: None,
             comparison: None,
             tuning: None,
+            bisection: None,
             notice: None,
         }
     }

@@ -71,21 +71,24 @@ fn chart(it: &CaseComparison, at: usize, tolerance: f64) -> Option<Drawing> {
     Drawing::if_any("difference", &frame, drawn)
 }
 
-/// Plans that differ, with the times of both sides; nothing unless statements were timed.
-fn plans(it: &ComparedPlans) -> Vec<SheetPart> {
+/// Plans that differ between two cases, named so, with the times of both; nothing unless statements were timed.
+pub(crate) fn plans(it: &ComparedPlans, names: [&str; 2]) -> Vec<SheetPart> {
     let of = units::counted(it.compared as u64, "statement", "statements");
+    let [one, other] = names;
     match (it.compared, it.changed.as_slice()) {
         (0, _) => Vec::new(),
         (_, []) => vec![SheetPart::toned(Tone::Good, format!("no plan differs ({of} compared)"))],
         (_, changed) => {
             let lines = changed.iter().flat_map(|[base, head]| {
-                let side = |name, plan: &[String]| plan.iter().map(move |step| format!("    {name}: {step}")).collect();
+                let side = |name: &str, plan: &[String]| {
+                    plan.iter().map(|step| format!("    {name}: {step}")).collect::<Vec<_>>()
+                };
                 let title = format!("{}: {}", head.operation, head.statement);
-                [vec![title], side("A", &base.plan), side("B", &head.plan)].concat()
+                [vec![title], side(one, &base.plan), side(other, &head.plan)].concat()
             });
             vec![
-                SheetPart::toned(Tone::Doubtful, format!("another plan in B: {} of {of}", changed.len())),
-                SheetPart::Table(tables::changed_plans(changed)),
+                SheetPart::toned(Tone::Doubtful, format!("another plan in {other}: {} of {of}", changed.len())),
+                SheetPart::Table(tables::changed_plans(changed, names)),
                 SheetPart::Pre(lines.collect()),
             ]
         }
@@ -106,7 +109,7 @@ pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPar
         parts.push(SheetPart::Table(table(it)));
         parts.push(SheetPart::list(Tone::Plain, context_lines(it)));
         parts.push(SheetPart::Table(tables::changed_functions(&it.functions)));
-        parts.extend(plans(&it.plans));
+        parts.extend(plans(&it.plans, ["A", "B"]));
         let about = format!(
             "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
              that of the two; of instructions it is that of the counts. Figures within {} of one another count as alike. A metric without a verdict is shown for \

@@ -7,6 +7,7 @@
 //! * [`holm`]: joint verdicts on several differences.
 //! * [`repeats`]: budget of repeated rounds; [`sequential`]: a comparison that ends when it is decided.
 //! * [`race`]: a race of many settings, which selects one to be compared.
+//! * [`bisect`]: a search for the first revision that changed, whose error holds over all its decisions.
 //! * [`change_points`]: changes of level in a history of figures.
 //! * [`sessions`]: simulated sessions of A against A, which verify the level of pairs.
 //!
@@ -24,6 +25,7 @@
 //! ```
 
 pub mod batch;
+pub mod bisect;
 pub mod change_points;
 mod estimate;
 mod groups;

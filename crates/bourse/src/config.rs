@@ -107,7 +107,7 @@ fn texts(value: toml::Value) -> Option<Vec<String>> {
 /// Every command that can stand in a file.
 fn leaves() -> Vec<(String, Command)> {
     let mut found = commands();
-    found.retain(|(name, _)| !["run", "record", "completions", "man", "schema"].contains(&name.as_str()));
+    found.retain(|(name, _)| !["run", "record", "bisect", "completions", "man", "schema"].contains(&name.as_str()));
     found
 }
 

@@ -15,6 +15,7 @@ mod live;
 mod memory_group;
 mod oltp;
 mod output;
+mod outside;
 mod panics;
 mod plan;
 mod progress;
@@ -143,6 +144,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Replay(arguments) => commands::micro::run::replay(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Tune(arguments) => commands::tune::run(&arguments),
+        Command::Bisect(arguments) => commands::bisect::run(&arguments),
+        Command::Versions(arguments) => commands::versions::run(&arguments),
         Command::Report(arguments) => commands::report::report(&arguments),
         Command::Watch(arguments) => commands::watch::watch(&arguments),
         Command::Runs(command) => commands::runs::runs(&command),
@@ -222,6 +225,8 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         })
         .mut_subcommand("compare", |compare| compare.mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("tune", |tune| tune.mut_arg("workload", |it| values(it, compared())))
+        .mut_subcommand("bisect", |bisect| bisect.mut_arg("workload", |it| values(it, compared())))
+        .mut_subcommand("versions", |versions| versions.mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("suite", |suite| {
             let of_name = |command: clap::Command| command.mut_arg("name", |it| values(it, suites()));
             suite.mut_subcommand("show", of_name).mut_subcommand("run", of_name)

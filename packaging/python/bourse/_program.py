@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -132,36 +131,13 @@ def words(options: Mapping[str, Any]) -> Iterator[str]:
             yield f"{option}={value}"
 
 
-class Progress:
-    """Lines of progress on `sys.stderr`: on a terminal and in a notebook a step replaces the one before."""
-
-    def __init__(self) -> None:
-        self.replaces = sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
-        # Width of the step that the next line replaces.
-        self.width = 0
-
-    def show(self, line: str) -> None:
-        """Shows a line of the program."""
-        is_step = self.replaces and re.search(r"( …|: [\d.]+ s)$", line)
-        line = line[:79] if is_step else line
-        before = "\r" if self.width else ""
-        sys.stderr.write(before + line.ljust(self.width) + ("" if is_step else "\n"))
-        sys.stderr.flush()
-        self.width = len(line) if is_step else 0
-
-    def end(self) -> None:
-        """Ends the line of a step that nothing replaces."""
-        if self.width:
-            sys.stderr.write("\n")
-
-
 def execute(*arguments: str, quiet: bool = False) -> Ended:
     """Runs the program to its end. Progress goes to `sys.stderr` as it comes, unless `quiet`.
 
     Ctrl-C is passed on: the program finishes what it began and writes what was measured; a second one ends it immediately.
     """
     printed: List[bytes] = []
-    progress = None if quiet else Progress()
+    shows = not quiet
     with tempfile.TemporaryFile() as stdout:
         child = subprocess.Popen(
             [program(), *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE
@@ -174,12 +150,10 @@ def execute(*arguments: str, quiet: bool = False) -> Ended:
                     if not line:
                         break
                     printed.append(line)
-                    if progress and line.startswith(b"error: "):
-                        # The rest is the exception's.
-                        progress.end()
-                        progress = None
-                    if progress:
-                        progress.show(line.decode(errors="replace").rstrip("\n"))
+                    # The error is the exception's.
+                    shows = shows and not line.startswith(b"error: ")
+                    if shows:
+                        sys.stderr.write(line.decode(errors="replace"))
                 except KeyboardInterrupt:
                     # A terminal signals both; the program takes signals so close together for one.
                     if os.name == "posix":

@@ -75,15 +75,6 @@ class Runs(InFolder):
         shown = self.shown.getvalue()
         self.assertIn("run file: bourse-runs", shown)
         self.assertTrue(shown.endswith("and then quietly\n"), shown)
-        terminal = io.StringIO()
-        terminal.isatty = lambda: True
-        with contextlib.redirect_stderr(terminal):
-            progress = _program.Progress()
-            for line in ("a.db, round 1 …", "a.db, round 1: 1.5 s", "b.db …", "run file: r/run.json"):
-                progress.show(line)
-        self.assertEqual(
-            terminal.getvalue(), "a.db, round 1 …\ra.db, round 1: 1.5 s\rb.db …" + 14 * " " + "\rrun file: r/run.json\n"
-        )
 
     def test_tables_have_the_names_units_and_values_of_the_csv(self):
         bourse.call("report", str(self.run_.path), format="csv", csv="raw", output="csv")

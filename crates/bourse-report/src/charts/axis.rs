@@ -86,6 +86,12 @@ impl AxisScale {
         Self { low: 0.0, high: f64::from(steps) * step, logarithmic: false, ticks }
     }
 
+    /// Evenly spaced names, every so many of which has a label.
+    pub(super) fn named(names: &[String], every: usize) -> Self {
+        let ticks = names.iter().enumerate().step_by(every).map(|(at, name)| (at as f64, name.clone())).collect();
+        Self { low: 0.0, high: names.len().saturating_sub(1).max(1) as f64, logarithmic: false, ticks }
+    }
+
     /// Decades from at most `low` to at least `high`, both above 0; with many decades only some have a label.
     pub(super) fn logarithmic(unit: AxisUnit, low: f64, high: f64, count: usize) -> Self {
         let (low, high) = if low > 0.0 && high >= low && high.is_finite() { (low, high) } else { (1.0, 10.0) };

@@ -1,4 +1,4 @@
-//! Results by an option that was swept over numbers.
+//! Results by an option that was swept over numbers, or by versions.
 
 use super::axis::{AxisScale, AxisUnit};
 use super::svg::{Anchor, Svg, style};
@@ -7,12 +7,31 @@ use crate::units;
 use crate::view::{CaseView, OperationView, Quantile};
 use bourse_stats::grouped;
 
-/// Names of the options that cases differ in by at least two numbers, in order.
+/// Names of the options that cases differ in by at least two numbers or versions, in order.
 pub(crate) fn swept<'a>(views: &[&CaseView<'a>]) -> Vec<&'a str> {
     let varied = views.iter().flat_map(|view| &view.case.varied);
-    let names = grouped(varied.filter_map(|varied| Some((varied.name.as_str(), number(&varied.value)?))));
-    let several = |values: &[f64]| values.iter().any(|value| *value != values[0]);
-    names.into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name).collect()
+    let is_placed = |text: &str| number(text).is_some() || version(text).is_some();
+    let placed = varied.filter(|it| is_placed(&it.value)).map(|it| (it.name.as_str(), it.value.as_str()));
+    let several = |values: &[&str]| {
+        values.iter().any(|value| number(value).map_or(*value != values[0], |it| Some(it) != number(values[0])))
+    };
+    grouped(placed).into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name).collect()
+}
+
+/// The three numbers of a version, as of 3.17.0.
+fn version(text: &str) -> Option<[u32; 3]> {
+    let numbers: Option<Vec<u32>> = text.split('.').map(|part| part.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+/// The versions that cases differ in, in order; empty for an option with other values.
+fn versions(views: &[&CaseView<'_>], option: &str) -> Vec<String> {
+    let values = views.iter().flat_map(|view| &view.case.varied).filter(|it| it.name == option);
+    let mut found: Vec<([u32; 3], String)> =
+        values.filter_map(|it| Some((version(&it.value)?, it.value.clone()))).collect();
+    found.sort();
+    found.dedup();
+    found.into_iter().map(|(_, text)| text).collect()
 }
 
 /// A value as a position on an axis; sizes may have a unit, and counts may be thousands or millions.
@@ -50,6 +69,8 @@ struct CasePoint {
     figure: f64,
     high: f64,
     p90: Option<P90>,
+    /// Instructions of an operation, if they were counted.
+    instructions: Option<f64>,
     /// Bytes that an operation reads from storage, and pages that it finds to be missing; unless memory was set, `None`.
     reads: [Option<f64>; 2],
 }
@@ -80,8 +101,13 @@ pub(crate) fn scaling(
         return None;
     }
     let by_memory = outgrow_memory(views, option);
+    let versions = versions(views, option);
     for view in views {
-        let of_option = || view.case.varied.iter().find(|it| it.name == option).and_then(|it| number(&it.value));
+        let of_option = || {
+            let value = &view.case.varied.iter().find(|it| it.name == option)?.value;
+            let place = versions.iter().position(|it| it == value);
+            place.map(|place| place as f64).or_else(|| number(value))
+        };
         let Some(x) = (if by_memory { view.times_memory() } else { of_option() }) else { continue };
         let (Some(figure), figures) = (view.valid_figure(), view.figures()) else { continue };
         let p90 = view.headline_operation().and_then(P90::of);
@@ -89,7 +115,10 @@ pub(crate) fn scaling(
         let (low, high) = interval.or(figures.first().copied().zip(figures.last().copied()))?;
         let cost = view.cost().filter(|_| view.memory().is_some());
         let reads = [cost.and_then(|it| it.read_bytes), cost.and_then(|it| it.misses)];
-        points.push((rest(view, option), CasePoint { x, low, figure, high, p90, reads }));
+        points.push((
+            rest(view, option),
+            CasePoint { x, low, figure, high, p90, instructions: view.instructions(), reads },
+        ));
     }
     if points.len() < 2 {
         return None;
@@ -111,7 +140,7 @@ pub(crate) fn scaling(
         response.push_str("; more than the dot where a line goes up");
     }
     let option = if by_memory { TIMES_MEMORY } else { option };
-    Some(draw(frame, &curves, option, [views[0].unit(), &response], size))
+    Some(draw(frame, &curves, (option, &versions), [views[0].unit(), &response], size))
 }
 
 /// Key of a case without the swept option: its target and the other swept options.
@@ -133,7 +162,7 @@ fn rest(view: &CaseView<'_>, option: &str) -> String {
 fn draw(
     frame: &ChartFrame<'_>,
     curves: &[(String, Vec<CasePoint>)],
-    option: &str,
+    (option, versions): (&str, &[String]),
     [unit, response]: [&str; 2],
     size: ChartSize,
 ) -> String {
@@ -149,7 +178,11 @@ fn draw(
     // Counts of users are integers.
     let count =
         if all().all(|point| point.x.fract() == 0.0) { count.min(most(|point| point.x)).max(1.0) } else { count };
-    let across = AxisScale::linear(AxisUnit::Count, most(|point| point.x), count);
+    let across = match versions {
+        [] => AxisScale::linear(AxisUnit::Count, most(|point| point.x), count),
+        _ => AxisScale::named(versions, if size == ChartSize::Wide { 1 } else { 3 }),
+    };
+    let place = |point: &CasePoint| versions.get(point.x as usize).cloned().unwrap_or_else(|| units::plain(point.x));
     let x = |point: &CasePoint| left + plot * across.place(point.x);
     let mut svg = Svg::new();
     // Names are at the top: labels at the ends of curves would overlap.
@@ -164,6 +197,9 @@ fn draw(
         (unit.to_owned(), AxisUnit::Count, |point| Some(point.figure), true),
         (response.to_owned(), AxisUnit::Nanoseconds, |point| Some(point.p90?.ns), false),
     ];
+    if all().any(|point| point.instructions.is_some()) {
+        panels.push(("instructions of an operation".to_owned(), AxisUnit::Count, |point| point.instructions, false));
+    }
     if all().any(|point| point.reads[0].is_some()) {
         panels.push(("read from storage by an operation".to_owned(), AxisUnit::Bytes, |point| point.reads[0], false));
         panels.push(("misses of an operation".to_owned(), AxisUnit::Count, |point| point.reads[1], false));
@@ -200,10 +236,10 @@ fn draw(
                 }
                 svg.circle(&format!("dot f{class}"), (x(point), y(value)), 3.5);
                 let more = if is_beyond { "> " } else { "" };
-                let words = format!("{name}\n{option} {}: {more}{}", units::plain(point.x), unit_of_panel.text(value));
+                let words = format!("{name}\n{option} {}: {more}{}", place(point), unit_of_panel.text(value));
                 svg.tip((x(point) - 8.0, y(value) - 8.0), (16.0, 16.0), &words);
                 if *spread {
-                    about.push_str(&format!(" {name}, {}: {}.", units::plain(point.x), units::number(value)));
+                    about.push_str(&format!(" {name}, {}: {}.", place(point), units::number(value)));
                 }
             }
             svg.path(&format!("curve s{class}"), &path);

@@ -6,9 +6,10 @@
 //! | `acid` | `acid.json` |
 //! | `crash`, `crash_tables` | `crash.json`, and its tables |
 //! | `faults` | `faults.json` |
-//! | `run`, `of_case`, `isolation`, `tuning` | `run.json` |
+//! | `run`, `of_case`, `isolation`, `tuning`, `bisection` | `run.json` |
 
 mod acid;
+mod bisection;
 mod crash;
 mod crash_tables;
 mod faults;
@@ -19,6 +20,7 @@ mod sheet;
 mod tuning;
 
 pub use acid::acid;
+pub(crate) use bisection::bisection;
 pub use crash::crash;
 pub use crash_tables::sampled_state_words;
 pub use faults::faults;

@@ -1,5 +1,6 @@
 //! A run: the answer first, then its evidence.
 
+use super::bisection::bisection;
 use super::isolation::isolation;
 use super::of_case::{case, headline, transactions};
 use super::sheet::{RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
@@ -9,7 +10,7 @@ use crate::comparison;
 use crate::html::Drawing;
 use crate::tables::{self, SheetTable, Tone, UnitGroup};
 use crate::units;
-use crate::view::{CaseVerdict, CaseView, FigureValidity, Remark, notices, verdicts, warnings};
+use crate::view::{CaseVerdict, CaseView, ComparedPlans, FigureValidity, Remark, notices, verdicts, warnings};
 use bourse_record::RunFile;
 use bourse_verdict::comparison::ComparedCases;
 
@@ -99,6 +100,7 @@ fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
     };
     let notices = notices(file).into_iter().map(str::to_owned).collect();
     let mut parts = file.tuning.iter().flat_map(|it| tuning(file, it, views)).collect::<Vec<_>>();
+    parts.extend(file.bisection.iter().flat_map(bisection));
     parts.extend(ComparedCases::of_run(file).map(|it| comparison::parts(&it, true)).unwrap_or_default());
     Sheet { window, notices, parts, ..Sheet::of_run(&title, &file.name, &file.provenance, file.interrupted) }
 }
@@ -127,6 +129,7 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
         parts.push(SheetPart::Charts(result));
         parts.push(SheetPart::Table(SheetTable { title: String::new(), ..side_by_side(of) }));
         further.into_iter().for_each(|chart| parts.push(SheetPart::Charts(vec![chart])));
+        parts.extend(plans(of));
         match (overlays.is_empty(), groups.len()) {
             (true, _) => {}
             (_, 1) => parts.push(SheetPart::Charts(overlays)),
@@ -137,6 +140,21 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
         }
     }
     parts
+}
+
+/// Plans that differ from one case of a group to the next; nothing unless statements were timed.
+fn plans(of: &UnitGroup<'_, '_>) -> Vec<SheetPart> {
+    let differ = |pair: &[(usize, &CaseView<'_>)]| -> Vec<SheetPart> {
+        let [one, other] = [0, 1].map(|at| pair[at].1.case);
+        let compared = ComparedPlans::of(&one.rounds, &other.rounds);
+        match compared.changed.is_empty() {
+            true => Vec::new(),
+            false => comparison::plans(&compared, [&one.label, &other.label]),
+        }
+    };
+    let parts: Vec<SheetPart> = of.members.windows(2).flat_map(differ).collect();
+    let heading = SheetPart::heading(3, "Plans that changed");
+    if parts.is_empty() { parts } else { std::iter::once(heading).chain(parts).collect() }
 }
 
 /// The cases of a group, by durability class.

@@ -140,6 +140,7 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> SheetTable {
     let heads = vec![
         ColumnHead::left("case"),
         ColumnHead::left("durability"),
+        ColumnHead::right("library").rank(1).folds(),
         ColumnHead::right("result"),
         ColumnHead::left("unit"),
         ColumnHead::right("rounds from").rank(3).folds(),
@@ -336,6 +337,7 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
     vec![
         TableCell::text(&view.case.label),
         TableCell::text(view.case.engine.durability.name()),
+        TableCell::or_missing(view.library_bytes().map(|bytes| TableCell::figure(bytes, units::decimal_bytes))),
         result,
         TableCell::text(view.unit()),
         bound(figures.first()),

@@ -40,12 +40,12 @@ pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &
 }
 
 /// Statements of two cases with their mean times in each.
-pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]]) -> SheetTable {
+pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]], [one, other]: [&str; 2]) -> SheetTable {
     let heads = vec![
         ColumnHead::left("operation"),
-        ColumnHead::time("mean of A"),
-        ColumnHead::time("mean of B"),
-        ColumnHead::right("B / A"),
+        ColumnHead { is_time: true, ..ColumnHead::right(format!("mean of {one}")) },
+        ColumnHead { is_time: true, ..ColumnHead::right(format!("mean of {other}")) },
+        ColumnHead::right(format!("{other} / {one}")),
         ColumnHead::left("statement"),
     ];
     let mut table = SheetTable::new("", heads);

@@ -31,6 +31,10 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
         screen.parts(&documents::tuning(file, found, &views), false);
         screen.blank();
     }
+    if let Some(found) = &file.bisection {
+        screen.parts(&documents::bisection(found), false);
+        screen.blank();
+    }
     screen.comparison(file);
     let found = documents::isolation(&views);
     if !found.is_empty() {

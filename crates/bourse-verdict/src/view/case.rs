@@ -400,6 +400,12 @@ impl<'a> CaseView<'a> {
         Some(largest / self.case.conditions.memory_limit_bytes? as f64)
     }
 
+    /// Size of the library that its engine was loaded from; `None` unless the engine says it.
+    pub fn library_bytes(&self) -> Option<f64> {
+        let setting = self.case.engine.settings.iter().find(|it| it.name == "library_bytes")?;
+        setting.value.parse().ok()
+    }
+
     /// A metric's peak within the measurement intervals.
     pub fn peak(&self, metric: &str) -> Option<f64> {
         self.measured(metric).into_iter().reduce(f64::max)

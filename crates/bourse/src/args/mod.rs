@@ -1,6 +1,7 @@
 //! Arguments of the command line. Most options can also be set in the environment as `BOURSE_…`; the command line wins.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
+mod bisect;
 mod classic;
 mod crash;
 mod documents;
@@ -14,7 +15,10 @@ mod record;
 mod serve;
 mod tpce;
 mod tune;
+mod versions;
+mod workload;
 
+pub(crate) use bisect::BisectArgs;
 pub(crate) use classic::{MicroCommand, MicroInit, MicroRun, SuiteCommand, SuiteRun, TimingMode};
 pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, TableFormat};
@@ -30,6 +34,8 @@ pub(crate) use tpce::{
     TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
 };
 pub(crate) use tune::TuneArgs;
+pub(crate) use versions::VersionsArgs;
+pub(crate) use workload::WorkloadArgs;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -119,7 +125,9 @@ impl Arguments {
             Command::Tpce(TpceCommand::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
             Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
             Command::Compare(compare) => compare.given = given,
-            Command::Tune(tune) => tune.given = given,
+            Command::Tune(tune) => tune.work.given = given,
+            Command::Bisect(bisect) => bisect.work.given = given,
+            Command::Versions(versions) => versions.work.given = given,
             _ => {}
         }
         Ok(arguments)
@@ -167,6 +175,10 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Find the settings of a target that make a workload fastest, and prove them on fresh rounds and by crashes
     Tune(Box<TuneArgs>),
+    /// Compare versions of an engine, from libraries that are built from their sources: ten years of SQLite in one chart
+    Versions(Box<VersionsArgs>),
+    /// Find the commit of a working tree that changed speed, instructions or a plan
+    Bisect(Box<BisectArgs>),
     /// Run one round that stdin describes: for the program itself
     #[command(hide = true)]
     Round,

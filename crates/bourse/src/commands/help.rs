@@ -6,15 +6,20 @@ use clap::{Arg, Command};
 use serde_json::{Value, json};
 
 /// Questions, each with the command that answers it.
-const QUESTIONS: [(&str, &str); 18] = [
+const QUESTIONS: [(&str, &str); 20] = [
     ("What can run on this machine?", "bourse engines --json"),
     ("Which options does an engine have?", "bourse engines sqlite --json"),
     ("How fast is this machine's SQLite, all in all?", "bourse tpce run"),
     ("Which of the engines here is fastest?", "bourse quick --json"),
     ("Which of two targets is faster?", "bourse compare sqlite:a.db lmdb:b.lmdb --workload point-read"),
     ("Did a change make it slower? (a gate)", "bourse compare OLD NEW --fail-above 5%"),
+    (
+        "Which commit made it slower?",
+        "bourse bisect GOOD BAD --target 'sqlite+lib:{tree}/x.db?library={tree}/lib.so' --workload update -- make lib.so",
+    ),
     ("What does a setting do?", "bourse micro run commit sqlite:c.db --sweep sync=off,normal,full --json"),
     ("Which settings win?", "bourse tune sqlite:x.db --workload update --json"),
+    ("What did ten years of SQLite change?", "bourse versions sqlite --workload point-read --json"),
     ("How fast are my own statements?", "bourse micro run sql shop.sql sqlite::memory: --json"),
     ("How fast are they on my own data?", "bourse micro run sql shop.sql sqlite:run.db --from shop.db --json"),
     ("What does my program do with SQLite?", "bourse record -o trace -- python3 app.py"),

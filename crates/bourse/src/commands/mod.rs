@@ -1,5 +1,6 @@
 //! The commands, a file each. Those that measure: arguments → plan → execute → publish.
 
+pub(crate) mod bisect;
 pub(crate) mod compare;
 pub(crate) mod crash;
 pub(crate) mod data;
@@ -17,6 +18,7 @@ pub(crate) mod runs;
 pub(crate) mod suite;
 pub(crate) mod tpce;
 pub(crate) mod tune;
+pub(crate) mod versions;
 pub(crate) mod watch;
 
 use crate::args::{ExecutionArgs, OutputArgs};

@@ -24,7 +24,7 @@ use std::time::Instant;
 /// Races, crashes, proves, and reports.
 pub(crate) fn run(arguments: &TuneArgs) -> Result<(), Failure> {
     let plan = plan(arguments)?;
-    let (steps, run) = (plan.steps(), &arguments.settings.run);
+    let (steps, run) = (plan.steps(), &arguments.work.settings.run);
     if run.execution.plan.dry_run {
         return print(&steps.show());
     }
@@ -285,7 +285,7 @@ impl<'p> Race<'p> {
 
 /// Carries out a plan; an interruption ends the search.
 fn execute(of: &TunePlan<'_>, folder: &ResultFolder, plan: &Plan) -> Result<ExecutedPlan, Failure> {
-    let mut executed = execute::run(plan, &of.arguments.settings.run.execution, folder)?;
+    let mut executed = execute::run(plan, &of.arguments.work.settings.run.execution, folder)?;
     fail_if_interrupted()?;
     std::mem::replace(&mut executed.outcome, Ok(()))?;
     Ok(executed)

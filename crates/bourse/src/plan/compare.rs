@@ -3,7 +3,10 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
 use super::{CaseBlock, ComparisonPlan, InstructionPlan, Plan, PlannedCase, mix, refuse_unsupported};
-use crate::args::{CompareArgs, DriverArgs, ExplicitlySet, MixDatabase, MixRun, TimingMode, TpceRun};
+use crate::args::{
+    CompareArgs, CompareFormat, DriverArgs, ExplicitlySet, Inconclusive, InstructionArgs, MixDatabase, MixRun,
+    TimingMode, TokenFile, TpceRun, WorkloadArgs,
+};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
 use crate::output::files;
@@ -77,6 +80,41 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
         ..plan
     }
     .checked()
+}
+
+/// Arguments of a workload's cases in commands that choose the targets: a round of theirs is one of `compare`.
+pub(super) fn work(of: &WorkloadArgs, count: Option<u64>, instructions: InstructionArgs) -> CompareArgs {
+    let mut settings = of.settings.clone();
+    settings.run.sweep.clear();
+    let (mut workload, mut set) = (of.workload.clone(), of.set.clone());
+    if let Some(trace) = &of.trace {
+        workload = "replay".to_owned();
+        set.push(format!("file={}", trace.display()));
+    } else {
+        let is_transactional = workload == WORKLOAD || find(&workload).is_some();
+        let [interval, warm_up] =
+            if is_transactional { [4_000, 2_000] } else { [1_000, 250] }.map(Duration::from_millis);
+        settings.run.duration.get_or_insert(interval);
+        settings.run.warmup.get_or_insert(warm_up);
+    }
+    CompareArgs {
+        base: String::new(),
+        head: None,
+        workload,
+        set,
+        count,
+        timing: TimingMode::Batched,
+        fail_above: None,
+        until_decided: false,
+        instructions,
+        noise: None,
+        baseline: None,
+        inconclusive: Inconclusive::Fail,
+        format: CompareFormat::Text,
+        settings,
+        token: TokenFile { path: None },
+        given: of.given.clone(),
+    }
 }
 
 /// A case of the workload on each target, all checked.

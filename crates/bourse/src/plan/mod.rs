@@ -5,7 +5,7 @@
 //! | `brokerage` | `tpce run` |
 //! | `classic` | `micro run` |
 //! | `instructions` | counts of instructions after the rounds |
-//! | `compare`, `isolation`, `quick`, `suite`, `tune` | those commands |
+//! | `bisect`, `compare`, `isolation`, `quick`, `suite`, `tune`, `versions` | those commands |
 //! | `drivers` | processes and drivers that share a round |
 //! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
 //! | `memory` | the page cache and the memory of rounds |
@@ -16,6 +16,7 @@
 //! `execute` carries it out.
 
 pub(crate) mod about;
+pub(crate) mod bisect;
 pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
@@ -31,6 +32,7 @@ pub(crate) mod suite;
 pub(crate) mod sweep;
 pub(crate) mod targets;
 pub(crate) mod tune;
+pub(crate) mod versions;
 pub(crate) mod work;
 
 pub(crate) use brokerage::Brokerage;

@@ -5,12 +5,10 @@
 use super::show::{Steps, time};
 use super::sweep::{Sweep, with_option};
 use super::{CaseBlock, OnFailure, Plan, PlannedCase, about, compare, nanoseconds};
-use crate::args::{
-    CompareArgs, CompareFormat, Inconclusive, InstructionArgs, MemoryArgs, TimingMode, TokenFile, TuneArgs,
-};
+use crate::args::{CompareArgs, InstructionArgs, MemoryArgs, TuneArgs};
 use crate::engines;
 use crate::failure::Failure;
-use crate::oltp::mixed::find;
+use crate::output::files;
 use bourse_driver::SECOND;
 use bourse_stats::race::{RaceStage, stages};
 use bourse_stats::signed_rank::{fewest, level_of_each};
@@ -149,7 +147,7 @@ pub(crate) struct TunePlan<'a> {
 
 /// The plan of `bourse tune`.
 pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>, Failure> {
-    let settings = &arguments.settings;
+    let settings = &arguments.work.settings;
     if settings.run.find_max || settings.until_steady.is_some() || settings.latency {
         return Err(Failure::usage(
             "--find-max, --until-steady and --latency cannot be used with tune: all rounds last alike",
@@ -158,7 +156,7 @@ pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>, Failure> {
     if settings.run.memory != MemoryArgs::default() {
         return Err(Failure::usage("--cache and --memory cannot be used with tune"));
     }
-    let work = work(arguments);
+    let work = compare::work(&arguments.work, None, InstructionArgs::default());
     let base = case(&work, &arguments.target, &[])?;
     let mut raced: Vec<(Change, PlannedCase)> = Vec::new();
     let mut left_out = Vec::new();
@@ -202,44 +200,9 @@ pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>, Failure> {
     Ok(TunePlan { arguments, work, base, settings: raced, left_out, schedule, budget_ns, states, times, seed })
 }
 
-/// Arguments of the workload's cases, as those of a comparison: a round of tune is a round of `compare`.
-fn work(arguments: &TuneArgs) -> CompareArgs {
-    let mut settings = arguments.settings.clone();
-    settings.run.sweep.clear();
-    let (mut workload, mut set) = (arguments.workload.clone(), arguments.set.clone());
-    if let Some(trace) = &arguments.trace {
-        workload = "replay".to_owned();
-        set.push(format!("file={}", trace.display()));
-    } else {
-        let is_transactional = workload == super::brokerage::WORKLOAD || find(&workload).is_some();
-        let [interval, warm_up] =
-            if is_transactional { [4_000, 2_000] } else { [1_000, 250] }.map(Duration::from_millis);
-        settings.run.duration.get_or_insert(interval);
-        settings.run.warmup.get_or_insert(warm_up);
-    }
-    CompareArgs {
-        base: arguments.target.clone(),
-        head: None,
-        workload,
-        set,
-        count: None,
-        timing: TimingMode::Batched,
-        fail_above: None,
-        until_decided: false,
-        instructions: InstructionArgs::default(),
-        noise: None,
-        baseline: None,
-        inconclusive: Inconclusive::Fail,
-        format: CompareFormat::Text,
-        settings,
-        token: TokenFile { path: None },
-        given: arguments.given.clone(),
-    }
-}
-
 /// The changes that are raced: those of --sweep, or the engine's own of options that the target does not name.
 fn changes(arguments: &TuneArgs) -> Result<Vec<Change>, Failure> {
-    let swept = &arguments.settings.run.sweep;
+    let swept = &arguments.work.settings.run.sweep;
     let is_named = |name: &str| {
         let options = arguments.target.split_once('?').map_or("", |(_, options)| options);
         options.split('&').any(|option| option.split('=').next() == Some(name))
@@ -269,7 +232,7 @@ impl TunePlan<'_> {
 
     /// Rounds of cases that take turns, with random numbers that no other stage has. A case that fails is left out of the race.
     pub(crate) fn rounds(&self, stage: u32, cases: Vec<PlannedCase>, rounds: u32) -> Result<Plan, Failure> {
-        let run = &self.arguments.settings.run;
+        let run = &self.arguments.work.settings.run;
         let plan = Plan::of("tune", CaseBlock { cases, rounds }, &run.execution, &run.output);
         let seed = self.seed.wrapping_add(u64::from(stage) << 20);
         Plan { seed, calibrate: false, repeats_disturbed: false, on_failure: OnFailure::LeaveOutCase, ..plan }.checked()
@@ -283,7 +246,7 @@ impl TunePlan<'_> {
         rounds: u32,
         spent: Duration,
     ) -> Result<Plan, Failure> {
-        let repeats_disturbed = !self.arguments.settings.run.execution.no_repeat;
+        let repeats_disturbed = !self.arguments.work.settings.run.execution.no_repeat;
         let at_most_ns = Some(self.budget_ns.saturating_sub(nanoseconds(spent)));
         let plan = self.rounds(stage, cases, rounds)?;
         Ok(Plan { calibrate: true, repeats_disturbed, at_most_ns, on_failure: OnFailure::EndRun, ..plan })
@@ -322,8 +285,8 @@ impl TunePlan<'_> {
             "proof: the best, the target as it is, and the best without each line, {proof_rounds} rounds in turn"
         ));
         steps.extend(self.left_out.iter().map(|why| format!("not raced: {why}")));
-        let folder = self.arguments.settings.run.output.directory.display();
-        let writes = vec![format!("{folder}/<time>-tune/: run.json, run.html")];
+        let folder = self.arguments.work.settings.run.output.directory.display();
+        let writes = vec![format!("{folder}/<time>-tune/: {}", files::OF_RUN.join(", "))];
         Steps { name: "tune", steps, seed: Some(self.seed), about_ns: self.times.of_all(&self.schedule), writes }
     }
 }

@@ -13,7 +13,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 36] = [
+const CALLS: [(&str, &[&str]); 37] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -37,6 +37,7 @@ const CALLS: [(&str, &[&str]); 36] = [
     ("quick", &["--workloads=none"]),
     ("compare", &["lmdb:none", "lmdb:none"]),
     ("tune", &["lmdb:none"]),
+    ("versions", &["none"]),
     ("faults", &["null:"]),
     ("report", &["nowhere"]),
     ("record show", &["nowhere"]),

@@ -3,6 +3,7 @@
 
 mod absurd;
 mod acid;
+mod bisect;
 mod checked;
 mod compared;
 mod coordinated;
@@ -45,6 +46,7 @@ mod suite;
 mod tables;
 mod tatp;
 mod tune;
+mod versions;
 mod waiting;
 
 use std::path::Path;

@@ -269,7 +269,14 @@ fn tried(folder: &Path, data: &Value, line: &str) -> Result<(), String> {
     let arguments: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     let ended = output(folder, &arguments);
     let said = text(&ended.stderr);
-    let lacks = ["No such file", "there is no such file", "there is no file or folder", "this build", "no counter of"];
+    let lacks = [
+        "No such file",
+        "there is no such file",
+        "there is no file or folder",
+        "this build",
+        "no counter of",
+        "there is no git",
+    ];
     if ended.status.success() || lacks.iter().any(|it| said.lines().next().unwrap_or_default().contains(it)) {
         Ok(())
     } else {

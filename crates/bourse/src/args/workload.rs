@@ -1,0 +1,31 @@
+//! Options of a workload in commands that choose its targets: `tune`, `versions` and `bisect`.
+
+use super::{GivenOptions, RunSettings};
+use clap::Args;
+use std::path::PathBuf;
+
+/// A workload with its options.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("duration", |it| it.help("Length of a round's measurement interval [default: 1s; 4s of tpce and tatp]")),
+    mut_arg("warmup", |it| it.help("Warm-up time before it [default: 250ms; 2s of tpce and tatp]")),
+    mut_arg("find_max", |it| it.hide(true)),
+    mut_arg("until_steady", |it| it.hide(true)),
+    mut_arg("latency", |it| it.hide(true)),
+)]
+pub(crate) struct WorkloadArgs {
+    /// Workload: tpce, tatp, or one of `bourse micro list`
+    #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
+    pub(crate) workload: String,
+    /// Recording of `bourse record`, whose replay is the workload
+    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Set an option of the workload, for example rows=1M
+    #[arg(short = 's', long, value_name = "OPTION=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) settings: RunSettings,
+    /// Options that were set explicitly.
+    #[arg(skip)]
+    pub(crate) given: GivenOptions,
+}
