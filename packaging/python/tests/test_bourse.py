@@ -134,6 +134,8 @@ class Runs(InFolder):
                 time.sleep(0.1)
             os.kill(os.getpid(), signal.SIGINT)
 
+        # A job in the background of a shell ignores it.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         threading.Thread(target=interrupt).start()
         with self.assertRaises(bourse.Interrupted) as caught:
             bourse.run("point-read", "sqlite::memory:", rounds=1, output="long", **{**SHORT, "count": None, "for_": "90s"})
