@@ -17,7 +17,7 @@
 //! ```
 //! use bourse_oltp::mix::Transactions;
 //! use bourse_tatp::{Tatp, size_of};
-//! let inputs: Vec<_> = Tatp::emulator(&size_of(1_000), 1).take(1_000).collect();
+//! let inputs: Vec<_> = Tatp::emulator(&size_of(1_000), 1, 0).take(1_000).collect();
 //! let updates = inputs.iter().filter(|input| Tatp::NAMES[Tatp::kind(input)] == "Update-Location").count();
 //! assert!((100..180).contains(&updates), "14 % of the mix: {updates}");
 //! ```

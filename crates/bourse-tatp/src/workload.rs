@@ -147,6 +147,7 @@ impl Transactions for Tatp {
     const AMOUNTS: &'static [&'static str] = &["forwardings"];
 
     const SOURCE: &'static str = "TATP, transactions";
+    const USUAL: [u64; 2] = [100_000, 10_000];
 
     fn smallest() -> Size {
         Size(vec![CHUNK])
@@ -156,7 +157,7 @@ impl Transactions for Tatp {
         reference::perform(tables, input).unwrap_or((MISSED, Output::Missed))
     }
 
-    fn emulator(size: &Size, seed: u64) -> Emulator {
+    fn emulator(size: &Size, seed: u64, _: usize) -> Emulator {
         Emulator::new(subscribers(size).unsigned_abs(), seed)
     }
 

@@ -91,7 +91,7 @@ fn command() -> Result<ExitCode, Failure> {
 fn plant() -> Result<(), Failure> {
     use bourse_oltp::planted::HARNESS;
     let Ok(name) = std::env::var("BOURSE_PLANTED_BUG") else { return Ok(()) };
-    let bugs = [HARNESS, bourse_tatp::planted::BUGS, bourse_tpce::planted::BUGS].concat();
+    let bugs = [HARNESS, bourse_tatp::planted::BUGS, bourse_tpcc::planted::BUGS, bourse_tpce::planted::BUGS].concat();
     let Some(bug) = bugs.iter().find(|bug| bug.name == name) else {
         let names: Vec<_> = bugs.iter().map(|bug| bug.name).collect();
         return Err(Failure::usage(format!("invalid value '{name}' for BOURSE_PLANTED_BUG"))
@@ -115,6 +115,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Tpce(TpceCommand::AcidLoad(arguments)) => commands::tpce::acid::load(&arguments),
         Command::Tpce(TpceCommand::Verify(arguments)) => commands::tpce::verify::run(&arguments),
         Command::Tatp(command) => commands::mix::run(&bourse_tatp::Tatp, command),
+        Command::Tpcc(command) => commands::mix::run(&bourse_tpcc::Tpcc, command),
         Command::Micro(MicroCommand::List { workload, json: false }) => {
             output::print(&commands::micro::list::list(workload.as_deref())?)
         }
@@ -207,7 +208,7 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         argument.value_parser(PossibleValuesParser::new(names.into_iter().map(|name| &*name.leak())))
     }
     let workloads = || bourse_micro::WORKLOADS.iter().map(|spec| spec.name.to_owned());
-    let compared = || ["tpce", "tatp"].map(str::to_owned).into_iter().chain(workloads());
+    let compared = || ["tpce", "tatp", "tpcc"].map(str::to_owned).into_iter().chain(workloads());
     let suites = || bourse_verdict::suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
     let targets = || engines::schemes().map(|scheme| format!("{scheme}:"));
     command
@@ -222,6 +223,9 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         })
         .mut_subcommand("tatp", |tatp| {
             tatp.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
+        })
+        .mut_subcommand("tpcc", |tpcc| {
+            tpcc.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
         })
         .mut_subcommand("compare", |compare| compare.mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("tune", |tune| tune.mut_arg("workload", |it| values(it, compared())))

@@ -22,7 +22,8 @@ impl Planted for Tatp {
     fn run(&self, bug: Option<&'static Bug>, engine: &dyn Engine, _: Length) -> Result<(Round, Vec<Check>), Found> {
         let clock = RealClock::start();
         let plan = RoundPlan { warm_up_ns: 200 * MS, measure_ns: 1_800 * MS, ..RoundPlan::default() };
-        let options = RunOptions { size: self.size(), users: 1, open_loop: None, plan, seed: 1, share: Share::WHOLE };
+        let (size, share) = (self.size(), Share::WHOLE);
+        let options = RunOptions { size, users: 1, open_loop: None, terminals: false, plan, seed: 1, share };
         plant(bug);
         let sut = InProcess::<Self>::new(engine);
         let ran = run::<Self>(&sut, &options, &clock, &AtomicBool::new(false), &mut |_| {});

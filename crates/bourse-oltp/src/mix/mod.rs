@@ -18,7 +18,7 @@ mod users;
 use crate::check::ledger::Growths;
 use crate::verify::ReferenceTables;
 use crate::workload::{Generator, Size, Workload};
-use bourse_driver::OperationSpec;
+use bourse_driver::{Nanos, OperationSpec};
 use bourse_engine::{Access, Capabilities, EngineError, Isolation, Session, Sql};
 use bourse_record::Outcome;
 use serde::Serialize;
@@ -66,14 +66,33 @@ pub trait Transactions: Workload + Generator + Default + 'static {
     /// Names of the ledger's amounts.
     const AMOUNTS: &'static [&'static str];
 
+    /// Place of the transaction that a terminal only queues, and that another session performs.
+    const DEFERRED: Option<usize> = None;
+
     /// Source of the rules that transactions follow, for the checks of their samples.
     const SOURCE: &'static str;
+
+    /// Numbers of databases whose size is not given, of a run and of a comparison of systems.
+    const USUAL: [u64; 2];
+
+    /// Size of a database by the number that the command line has: the first of its numbers.
+    fn sized(number: i64) -> Size {
+        Size(vec![number])
+    }
 
     /// Size of the smallest database.
     fn smallest() -> Size;
 
-    /// Creates the source of a user's inputs on a database of that size: the same for the same seed.
-    fn emulator(size: &Size, seed: u64) -> Self::Emulator;
+    /// Creates the source of a user's inputs on a database of that size: the same for the same seed. Users of a round are numbered
+    /// from 0.
+    fn emulator(size: &Size, seed: u64, user: usize) -> Self::Emulator;
+
+    /// Pauses of a person at a terminal around a transaction: for keying in its input, and for thinking after its output, by a
+    /// number drawn from 0 to below 1. `None` if users are not at terminals.
+    fn pauses(kind: usize, drawn: f64) -> Option<[Nanos; 2]> {
+        let _ = (kind, drawn);
+        None
+    }
 
     /// Inputs for after an input that no user draws, or hardly ever: comparisons perform them too, since some mistakes show in
     /// these alone.

@@ -123,7 +123,7 @@ impl<T: Transactions> Sampled for T {
 /// The first inputs of each writing transaction, as a user draws them.
 fn contended<T: Transactions>(size: &Size) -> Vec<T::Input> {
     let mut drawn = vec![0; T::NAMES.len()];
-    let inputs = T::emulator(size, SEEDS[1]).take(DRAWN).filter(|input| {
+    let inputs = T::emulator(size, SEEDS[1], 0).take(DRAWN).filter(|input| {
         let kind = T::kind(input);
         drawn[kind] += 1;
         T::demands(kind).1 == Access::Write && drawn[kind] <= CONTENDED

@@ -23,7 +23,7 @@ pub struct Sequence<T: Transactions> {
 impl<T: Transactions> Sequence<T> {
     /// Creates the sequence of a seed on a database of that size.
     pub fn new(size: &Size, seed: u64) -> Self {
-        Self { emulator: T::emulator(size, seed), rare: Vec::new(), number: 0 }
+        Self { emulator: T::emulator(size, seed, 0), rare: Vec::new(), number: 0 }
     }
 }
 

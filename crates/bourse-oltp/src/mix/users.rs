@@ -4,11 +4,12 @@ use super::{MixCounts, Transactions};
 use crate::sut::{Answered, Connector, RunError, RunOf, RunResult, Share, Sut, Terms};
 use crate::workload::Size;
 use bourse_driver::{
-    Clock, Draw, Fault, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan,
-    RoundProgress, Schedule, User, UserSpec, Workload,
+    Clock, Draw, Fault, MS, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan,
+    RoundProgress, Schedule, SplitMix, User, UserSpec, Workload,
 };
-use bourse_engine::Capabilities;
+use bourse_engine::{Capabilities, locked};
 use bourse_record::Operation;
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,6 +22,8 @@ pub struct RunOptions {
     pub users: usize,
     /// Transactions that are due; `None` in a closed loop.
     pub open_loop: Option<OpenLoop>,
+    /// Whether users are at terminals: they pause, and what they defer has a session of its own.
+    pub terminals: bool,
     /// Phases of the round, and retries.
     pub plan: RoundPlan,
     /// Seed of all inputs.
@@ -43,7 +46,7 @@ impl RunOptions {
     /// Terms of the run for the system under test.
     pub fn terms(&self) -> Terms {
         let RoundPlan { warm_up_ns, measure_ns, retry, .. } = self.plan;
-        let sessions = u32::try_from(self.users).unwrap_or(u32::MAX);
+        let sessions = u32::try_from(self.users + usize::from(self.terminals)).unwrap_or(u32::MAX);
         Terms { size: self.size.clone(), share: self.share, warm_up_ns, measure_ns, retry, sessions }
     }
 }
@@ -62,18 +65,27 @@ pub fn run<T: Transactions>(
     let mut seeds = options.share.seeds(options.seed);
     let begun = sut.open(&options.terms(), clock, interrupt)?;
     let sums = Mutex::new(MixCounts::new(T::AMOUNTS.len()));
+    let queue = Mutex::default();
+    let user = |source, connector| MixUser::<T> {
+        connector,
+        source,
+        input: None,
+        counts: MixCounts::new(T::AMOUNTS.len()),
+        sums: &sums,
+    };
     let mut users = Vec::with_capacity(options.users);
     for number in 1..=options.users {
         let seed = seeds.next();
         let schedule = options.open_loop.map_or(Schedule::Closed, |it| it.schedule(options.users, seed));
-        let user = MixUser::<T> {
-            connector: sut.connector()?,
-            emulator: T::emulator(&options.size, seeds.next()),
-            input: None,
-            counts: MixCounts::new(T::AMOUNTS.len()),
-            sums: &sums,
-        };
+        let emulator = T::emulator(&options.size, seeds.next(), options.share.number_of(number - 1));
+        let terminal = |queue| Terminal { queue, random: SplitMix::new(seed), keyed: None, thinking_ns: 0 };
+        let source = Source::User(emulator, options.terminals.then_some(&queue).map(terminal));
+        let user = user(source, sut.connector()?);
         users.push(UserSpec { schedule, ..UserSpec::new(format!("user {number}"), user) });
+    }
+    if options.terminals {
+        let user = user(Source::Queue(&queue), sut.connector()?);
+        users.push(UserSpec { role: "deferred work", ..UserSpec::new("deferred work", user) });
     }
     let mut workload = Users { operations: T::operations(), sut, users };
     let backlog = options.open_loop.map_or(1, |it| it.backlog(options.users));
@@ -136,30 +148,86 @@ impl<'w, T: Transactions> Workload<'w> for Users<'w, T> {
     }
 }
 
-/// A user.
+/// Inputs that terminals have queued, with the moment of each.
+type DeferredInputs<T> = Mutex<VecDeque<(Nanos, <T as Transactions>::Input)>>;
+
+/// Terminal of a user.
+struct Terminal<'w, T: Transactions> {
+    queue: &'w DeferredInputs<T>,
+    random: SplitMix,
+    /// Input to queue that is being keyed in.
+    keyed: Option<T::Input>,
+    /// Pause after the last transaction.
+    thinking_ns: Nanos,
+}
+
+/// Source of a session's inputs.
+enum Source<'w, T: Transactions> {
+    /// A user, who may be at a terminal.
+    User(T::Emulator, Option<Terminal<'w, T>>),
+    /// The queue of all terminals.
+    Queue(&'w DeferredInputs<T>),
+}
+
+/// Time after which an empty queue is looked at again.
+const EMPTY_NS: Nanos = 10 * MS;
+
+impl<T: Transactions> Terminal<'_, T> {
+    /// Queues an input that has been keyed in, or pauses before the next one.
+    fn draw(&mut self, emulator: &mut T::Emulator, now: Nanos, drawn: &mut Option<T::Input>) -> Draw {
+        if let Some(input) = self.keyed.take() {
+            locked(self.queue).push_back((now, input));
+        }
+        let input = next_of::<T>(emulator);
+        let kind = T::kind(&input);
+        let [keying_ns, thinking_ns] = T::pauses(kind, self.random.unit()).unwrap_or_default();
+        let due = now + std::mem::replace(&mut self.thinking_ns, thinking_ns) + keying_ns;
+        if T::DEFERRED == Some(kind) {
+            self.keyed = Some(input);
+            return Draw::Wait(due);
+        }
+        *drawn = Some(input);
+        Draw::Due(due)
+    }
+}
+
+fn next_of<T: Transactions>(emulator: &mut T::Emulator) -> T::Input {
+    emulator.next().expect("an emulator has inputs without end")
+}
+
+/// A session with its inputs.
 struct MixUser<'w, T: Transactions> {
     connector: Connector<T>,
-    emulator: T::Emulator,
+    source: Source<'w, T>,
     input: Option<T::Input>,
     /// Counts acknowledged to it.
     counts: MixCounts,
     sums: &'w Mutex<MixCounts>,
 }
 
-impl<T: Transactions> MixUser<'_, T> {
-    fn next_input(&mut self) -> T::Input {
-        self.emulator.next().expect("an emulator has inputs without end")
-    }
-}
-
 impl<T: Transactions> User for MixUser<'_, T> {
-    fn draw(&mut self, _: &dyn Clock, _: &RoundControl) -> Draw {
-        self.input = Some(self.next_input());
-        Draw::Ready
+    fn draw(&mut self, clock: &dyn Clock, _: &RoundControl) -> Draw {
+        match &mut self.source {
+            Source::User(emulator, None) => {
+                self.input = Some(next_of::<T>(emulator));
+                Draw::Ready
+            }
+            Source::User(emulator, Some(terminal)) => terminal.draw(emulator, clock.now(), &mut self.input),
+            Source::Queue(queue) => match locked(queue).pop_front() {
+                Some((at, input)) => {
+                    self.input = Some(input);
+                    Draw::Due(at)
+                }
+                None => Draw::Wait(clock.now() + EMPTY_NS),
+            },
+        }
     }
 
     fn skip(&mut self) -> Option<usize> {
-        Some(T::kind(&self.next_input()))
+        match &mut self.source {
+            Source::User(emulator, _) => Some(T::kind(&next_of::<T>(emulator))),
+            Source::Queue(_) => None,
+        }
     }
 
     fn drawn(&self) -> Option<usize> {

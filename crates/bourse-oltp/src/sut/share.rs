@@ -64,6 +64,11 @@ impl Share {
         SplitMix::new(own.unwrap_or(seed))
     }
 
+    /// Number in the whole round of one of this driver's users, both counted from 0: drivers take turns.
+    pub const fn number_of(self, user: usize) -> usize {
+        user * self.of as usize + self.number as usize - 1
+    }
+
     /// Part of a whole that is shared out among all drivers as evenly as it can be.
     pub fn part(self, whole: usize) -> usize {
         let (number, of) = (self.number as usize, self.of as usize);
@@ -89,6 +94,9 @@ mod tests {
         first.sort_unstable();
         first.dedup();
         assert_eq!(first.len(), 4);
+        let mut numbers: Vec<_> = shares.iter().flat_map(|share| [0, 1].map(|user| share.number_of(user))).collect();
+        numbers.sort_unstable();
+        assert_eq!((numbers, Share::WHOLE.number_of(7)), ((0..6).collect(), 7));
         for whole in [0, 2, 3, 64, 100] {
             assert_eq!(shares.map(|share| share.part(whole)).iter().sum::<usize>(), whole);
         }

@@ -68,11 +68,36 @@ impl ReferenceTables {
         self.row(&key_of::<R>(key)).map(|row| &row[place::<R>(column)])
     }
 
+    /// Last numbers of the keys that begin with these, in their order.
+    pub fn last_numbers<'t, R: TableRow>(&'t self, begin: &[i64]) -> impl DoubleEndedIterator<Item = i64> + use<'t, R> {
+        let [from, until] = [0, 1].map(|more| {
+            let mut key = key_of::<R>(begin).key;
+            if let Some(Cell::Int(last)) = key.last_mut() {
+                *last += more;
+            }
+            key
+        });
+        let rows = self.tables.get(R::NAME).into_iter();
+        rows.flat_map(move |rows| rows.range(from.clone()..until.clone())).filter_map(|(key, _)| match key.last() {
+            Some(Cell::Int(number)) => Some(*number),
+            _ => None,
+        })
+    }
+
     /// Changes a number; whether there is such a row.
     pub fn set<R: TableRow>(&mut self, key: &[i64], column: &str, number: i64) -> bool {
+        self.set_cell::<R>(key, column, Cell::Int(number))
+    }
+
+    /// Changes a text; whether there is such a row.
+    pub fn set_text<R: TableRow>(&mut self, key: &[i64], column: &str, text: &str) -> bool {
+        self.set_cell::<R>(key, column, Cell::Text(text.into()))
+    }
+
+    fn set_cell<R: TableRow>(&mut self, key: &[i64], column: &str, cell: Cell) -> bool {
         let key = key_of::<R>(key);
         let row = self.tables.get_mut(R::NAME).and_then(|rows| rows.get_mut(&key.key));
-        let found = row.map(|row| row[place::<R>(column)] = Cell::Int(number)).is_some();
+        let found = row.map(|row| row[place::<R>(column)] = cell).is_some();
         self.changed.push(key);
         found
     }

@@ -38,6 +38,7 @@ fn run_options(number: u32, of: u32) -> RunOptions {
         size: size_of(1_000),
         users: 2,
         open_loop: None,
+        terminals: false,
         plan: RoundPlan { warm_up_ns: SECOND / 4, measure_ns: SECOND, ..RoundPlan::default() },
         seed: 5,
         share: Share::new(number, of).expect("a driver"),

@@ -135,7 +135,8 @@ fn thousands_of_transactions_do_what_the_reference_does() {
 #[test]
 fn a_row_refused_by_another_constraint_than_its_key_is_an_error() {
     let (engine, _) = loaded();
-    let inserts = || Tatp::emulator(&size(), 1).filter(|input| Tatp::NAMES[Tatp::kind(input)].starts_with("Insert-"));
+    let inserts =
+        || Tatp::emulator(&size(), 1, 0).filter(|input| Tatp::NAMES[Tatp::kind(input)].starts_with("Insert-"));
     let performed = |input| Tatp::perform(&mut *engine.session().unwrap(), &input);
     let exists = |input: &_, output: &_| Tatp::judge(input, output).code == 2;
     assert!(inserts().take(200).any(|input| exists(&input, &performed(input.clone()).expect("a miss at most"))));
@@ -175,7 +176,7 @@ fn as_many_transactions_hit_as_follow_from_population_and_inputs() {
     let page = include_str!("../../../../docs/tatp.md");
     let mut reference = ReferenceTables::load(&Tatp, &size_of(50_000));
     let mut counts = [[0.0_f64; 2]; 7];
-    for input in Tatp::emulator(&size_of(50_000), 3).take(100_000) {
+    for input in Tatp::emulator(&size_of(50_000), 3, 0).take(100_000) {
         let (code, _) = Tatp::expected(&mut reference, &input);
         let [hits, all] = &mut counts[Tatp::kind(&input)];
         (*hits, *all) = (*hits + f64::from(u8::from(code == 0)), *all + 1.0);

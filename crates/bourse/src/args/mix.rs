@@ -31,9 +31,9 @@ pub(crate) enum MixCommand {
     arg(Arg::new("customers").long("customers").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--size")))
 )]
 pub(crate) struct MixDatabase {
-    /// Size of the database: its number of subscribers, a multiple of 1,000
-    #[arg(long, visible_alias = "subscribers", value_name = "N", default_value_t = 100_000, value_parser = numbers::size)]
-    pub(crate) size: u64,
+    /// Size of the database
+    #[arg(long, value_name = "N", value_parser = numbers::size)]
+    pub(crate) size: Option<u64>,
     /// Constraints that the database declares and enforces
     #[arg(long, value_enum, default_value_t = ConstraintsArg::Full, env = "BOURSE_CONSTRAINTS")]
     pub(crate) constraints: ConstraintsArg,
@@ -45,7 +45,7 @@ pub(crate) struct MixDatabase {
 impl Default for MixDatabase {
     /// The database of a run without options.
     fn default() -> Self {
-        Self { size: 100_000, constraints: ConstraintsArg::Full, reload: false }
+        Self { size: None, constraints: ConstraintsArg::Full, reload: false }
     }
 }
 
@@ -95,13 +95,72 @@ fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
     move |it| it.help(text)
 }
 
+/// Words of one workload in the help of its commands.
+struct MixWords {
+    /// Unit of sizes, which is another name of the option.
+    unit: &'static str,
+    /// Help of the size, of runs and of comparisons.
+    size: [&'static str; 2],
+    /// Help of response-time limits.
+    limit: &'static str,
+    /// Examples of runs.
+    run: &'static str,
+}
+
+/// A command of TATP.
+pub(crate) fn of_tatp(command: clap::Command) -> clap::Command {
+    worded(
+        command,
+        &MixWords {
+            unit: "subscribers",
+            size: [
+                "Size of the database: its number of subscribers, a multiple of 1,000 [default: 100000]",
+                "Size of the database: its number of subscribers, a multiple of 1,000 [default: 10000]",
+            ],
+            limit: "Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction",
+            run: run_help!(
+                "bourse tatp run sqlite:t.db --users 8 --for 30s",
+                "bourse tatp run 'sqlite:t.db?sync=full' postgres+private: --rounds 6",
+                "bourse tatp run sqlite:t.db --find-max --limit p99=5ms",
+            ),
+        },
+    )
+}
+
+/// A command of the workload derived from TPC-C.
+pub(crate) fn of_tpcc(command: clap::Command) -> clap::Command {
+    const SIZE: &str = "Size of the database: its number of warehouses, of about 600,000 rows each [default: 1]";
+    worded(
+        command,
+        &MixWords {
+            unit: "warehouses",
+            size: [SIZE; 2],
+            limit: "Response-time limit for --find-max, as p90=50ms; New-Order:p90=50ms is that of one transaction",
+            run: run_help!(
+                "bourse tpcc run sqlite:c.db --warehouses 2 --users 8 --for 30s",
+                "bourse tpcc run 'sqlite:c.db?sync=full' postgres+private: --rounds 6",
+                "bourse tpcc run sqlite:c.db --find-max --limit New-Order:p90=50ms",
+            ),
+        },
+    )
+}
+
+/// Sets the words of a workload in the help of one of its commands.
+fn worded(command: clap::Command, words: &MixWords) -> clap::Command {
+    let [of_runs, of_comparisons] = words.size;
+    match command.get_name() {
+        "check" => command,
+        "verify" => command.mut_arg("size", |it| it.visible_alias(words.unit).help(of_comparisons)),
+        "run" => command
+            .mut_arg("size", |it| it.visible_alias(words.unit).help(of_runs))
+            .mut_arg("limit", |it| it.help(words.limit))
+            .after_help(words.run),
+        _ => command.mut_arg("size", |it| it.visible_alias(words.unit).help(of_runs)),
+    }
+}
+
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_help = run_help!(
-        "bourse tatp run sqlite:t.db --users 8 --for 30s",
-        "bourse tatp run 'sqlite:t.db?sync=full' postgres+private: --rounds 6",
-        "bourse tatp run sqlite:t.db --find-max --limit p99=5ms",
-    ),
     mut_arg("users", help("Number of concurrent clients, one session each [default: 4]")),
     mut_arg("duration", help("Length of the measurement interval [default: 10s]")),
     mut_arg("warmup", help("Warm-up time before the measurement [default: 2s]")),
@@ -122,7 +181,11 @@ pub(crate) struct MixRun {
     /// was due [default: as fast as possible]
     #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::operations_a_second, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
-    /// Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction
+    /// Users at terminals, as the workload's rules have them: they pause to key in and to think, and what may be deferred has a
+    /// session of its own
+    #[arg(long, help_heading = "Workload", conflicts_with_all = ["rate", "find_max"])]
+    pub(crate) terminals: bool,
+    /// Response-time limit for --find-max
     #[arg(long, help_heading = "Workload", requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
     pub(crate) limit: Vec<ResponseLimit>,
     #[command(flatten)]
@@ -159,7 +222,7 @@ pub(crate) struct MixServe {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, mut_arg("size", |size| size.default_value("10000")), mut_arg("transactions", |it| it.default_value("20000")))]
+#[command(after_help = EXIT_CODES, mut_arg("transactions", |it| it.default_value("20000")))]
 pub(crate) struct MixVerify {
     /// Database URLs to compare; `model:` is the reference in plain Rust
     #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]

@@ -120,8 +120,8 @@ impl Arguments {
         }
         let given = GivenOptions::of(of_command);
         match &mut arguments.command {
-            Command::Tatp(MixCommand::Run(run)) => run.given = given,
-            Command::Tatp(MixCommand::Serve(serve)) => serve.given = given,
+            Command::Tatp(MixCommand::Run(run)) | Command::Tpcc(MixCommand::Run(run)) => run.given = given,
+            Command::Tatp(MixCommand::Serve(serve)) | Command::Tpcc(MixCommand::Serve(serve)) => serve.given = given,
             Command::Tpce(TpceCommand::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
             Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
             Command::Compare(compare) => compare.given = given,
@@ -140,8 +140,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Tpce(TpceCommand),
     /// Run, load, check and verify TATP: short transactions on a register of subscribers
-    #[command(subcommand)]
+    #[command(subcommand, mut_subcommands(mix::of_tatp))]
     Tatp(MixCommand),
+    /// Run, load, check and verify the order-entry workload derived from TPC-C
+    #[command(subcommand, mut_subcommands(mix::of_tpcc))]
+    Tpcc(MixCommand),
     /// Run microbenchmarks: point reads, bulk loads, updates and others
     #[command(subcommand)]
     Micro(MicroCommand),
@@ -485,7 +488,7 @@ pub(crate) struct CompareArgs {
     /// Candidate: a stored run or a target
     #[arg(value_name = "B", required_unless_present = "baseline")]
     pub(crate) head: Option<String>,
-    /// Workload to run on two targets: tpce, tatp, or one of `bourse micro list`
+    /// Workload to run on two targets: tpce, tatp, tpcc, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
     /// Set an option of the workload, for example rows=1M

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 /// A workload with its options.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("duration", |it| it.help("Length of a round's measurement interval [default: 1s; 4s of tpce and tatp]")),
-    mut_arg("warmup", |it| it.help("Warm-up time before it [default: 250ms; 2s of tpce and tatp]")),
+    mut_arg("duration", |it| it.help("Length of a round's measurement interval [default: 1s; 4s of tpce, tatp and tpcc]")),
+    mut_arg("warmup", |it| it.help("Warm-up time before it [default: 250ms; 2s of tpce, tatp and tpcc]")),
     mut_arg("find_max", |it| it.hide(true)),
     mut_arg("until_steady", |it| it.hide(true)),
     mut_arg("latency", |it| it.hide(true)),
 )]
 pub(crate) struct WorkloadArgs {
-    /// Workload: tpce, tatp, or one of `bourse micro list`
+    /// Workload: tpce, tatp, tpcc, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
     /// Recording of `bourse record`, whose replay is the workload

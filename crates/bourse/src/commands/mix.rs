@@ -30,11 +30,12 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
             super::run(&plan, &arguments.run.execution, &arguments.run.output)
         }
         MixCommand::Load(MixLoad { target, database, plan }) => {
-            let (name, size) = (mixed.workload().name(), mixed.size(database.size));
+            let [usual, _] = mixed.usual();
+            let (name, size) = (mixed.workload().name(), mixed.size(database.size.unwrap_or(usual)));
             mixed.workload().check_size(&size).map_err(Failure::usage)?;
             let described = (mixed.workload().size_text(&size), rows(mixed, &size), database.reload);
             super::oltp::load::load(&target, name, needs, described, plan, |then| {
-                wanted(mixed, &database, SetOptions::ALL, then)
+                wanted(mixed, &database, usual, SetOptions::ALL, then)
             })
         }
         MixCommand::Serve(arguments) => serve(mixed, &arguments),
@@ -48,7 +49,8 @@ fn serve(mixed: &'static dyn MixWorkload, arguments: &MixServe) -> Result<(), Fa
     let MixServe { server, database, given } = arguments;
     let target = server.target.as_str();
     let ready = |engine: &dyn Engine, interrupted: &AtomicBool| {
-        wanted(mixed, database, SetOptions::of(given), &mut |wanted| {
+        let [usual, _] = mixed.usual();
+        wanted(mixed, database, usual, SetOptions::of(given), &mut |wanted| {
             ready(target, engine, wanted, Depth::Full, interrupted)
         })
     };
@@ -62,6 +64,9 @@ fn rows(mixed: &dyn MixWorkload, size: &Size) -> u64 {
 
 fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure> {
     let (targets, settings) = (&arguments.targets, &arguments.settings);
+    let [_, usual] = mixed.usual();
+    let number = arguments.database.size.unwrap_or(usual);
+    let size = mixed.size(number);
     let alone = settings.replay.is_some();
     if targets.len() < if alone { 1 } else { 2 } {
         return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
@@ -73,7 +78,6 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         engines::needs(target, engines::open(target)?.as_ref(), needs)?;
     }
     if settings.plan.dry_run {
-        let size = mixed.size(arguments.database.size);
         mixed.workload().check_size(&size).map_err(Failure::usage)?;
         let name = format!("{} verify", mixed.workload().name());
         return print(&steps(&name, targets, settings, &mixed.workload().size_text(&size), rows(mixed, &size)).show());
@@ -90,7 +94,7 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         }
         let engine = engines::open(target)?;
         engines::make_folder(target)?;
-        wanted(mixed, &arguments.database, SetOptions::ALL, &mut |wanted| {
+        wanted(mixed, &arguments.database, usual, SetOptions::ALL, &mut |wanted| {
             ready(target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
         })?;
         refuse_used(target, &find_database(target, engine.as_ref(), mixed.workload())?)?;
@@ -105,8 +109,8 @@ fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure>
         tables: mixed.workload().tables(),
         meaning: &|code| mixed.meaning(code),
         workload: mixed.workload().name(),
-        own_options: format!(" --size {}", arguments.database.size),
+        own_options: format!(" --size {number}"),
         has_keys_only: arguments.database.constraints == ConstraintsArg::Keys,
     };
-    mixed.verify(&verification, systems, &mixed.size(arguments.database.size), &interrupted)
+    mixed.verify(&verification, systems, &size, &interrupted)
 }

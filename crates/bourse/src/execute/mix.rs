@@ -40,9 +40,9 @@ impl SharedJob for MixRound {
         _: &RunContext,
         then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase, Failure>,
     ) -> Result<ReadyDatabase, Failure> {
-        let database = MixDatabase { size: self.size, constraints: self.constraints, reload: self.reload };
+        let database = MixDatabase { size: Some(self.size), constraints: self.constraints, reload: self.reload };
         let set = SetOptions { size: self.is_size_set, constraints: self.is_constraints_set };
-        wanted(self.mixed()?, &database, set, then)
+        wanted(self.mixed()?, &database, self.size, set, then)
     }
 
     fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job, Failure> {
@@ -73,7 +73,10 @@ impl ExecuteRounds for MixRound {
         label: &str,
     ) -> Result<RoundOutcome, Failure> {
         let (target, mixed) = (&request.target, self.mixed()?);
-        let sessions = |_: &ReadyDatabase| Ok(self.run_options(&Size(Vec::new()), request.own_seed()).users);
+        let sessions = |_: &ReadyDatabase| {
+            let options = self.run_options(&Size(Vec::new()), request.own_seed());
+            Ok(options.users + usize::from(options.terminals))
+        };
         on_database::round(request, databases, context, sessions, |on| {
             let size = &on.database.ready.fingerprint.size;
             let options = self.run_options(size, request.own_seed());
@@ -110,6 +113,7 @@ impl MixRound {
             size: size.clone(),
             users: self.users,
             open_loop: self.open_loop.map(Into::into),
+            terminals: self.terminals,
             plan: RoundPlan { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, ..RoundPlan::default() },
             seed,
             share,
@@ -171,11 +175,17 @@ fn workload(job: &MixRound, size: i64) -> Result<Workload, Failure> {
     let mixed = job.mixed()?;
     let named = |name: &str, value: String| NameValue { name: name.to_owned(), value };
     let arrivals = job.open_loop.map(|it| named(Workload::ARRIVALS, it.arrivals.name()));
+    let terminals = job.terminals.then(|| named("terminals", "keying and think times".to_owned()));
     let driver = job.drivers.driver().map(|share| named("driver", share.to_string()));
     Ok(Workload {
         name: job.workload.clone(),
         kind: WorkloadKind::Micro,
-        parameters: [named(mixed.unit(), size.to_string())].into_iter().chain(arrivals).chain(driver).collect(),
+        parameters: [named(mixed.unit(), size.to_string())]
+            .into_iter()
+            .chain(arrivals)
+            .chain(terminals)
+            .chain(driver)
+            .collect(),
         headline_operation: None,
         headline_unit: "transactions/s".to_owned(),
         nominal: None,

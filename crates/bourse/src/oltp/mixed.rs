@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
 /// Every such workload.
-pub(crate) static WORKLOADS: &[&dyn MixWorkload] = &[&bourse_tatp::Tatp];
+pub(crate) static WORKLOADS: &[&dyn MixWorkload] = &[&bourse_tatp::Tatp, &bourse_tpcc::Tpcc];
 
 /// The workload of that name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn MixWorkload> {
@@ -44,14 +44,15 @@ impl SetOptions {
     }
 }
 
-/// Calls `then` with the database that the options describe.
+/// Calls `then` with the database that the options describe, of that size unless they have another.
 pub(crate) fn wanted<R>(
     mixed: &dyn MixWorkload,
     database: &MixDatabase,
+    usual: u64,
     set: SetOptions,
     then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
-    let size = mixed.size(database.size);
+    let size = mixed.size(database.size.unwrap_or(usual));
     mixed.workload().check_size(&size).map_err(Failure::usage)?;
     let constraints = database.constraints.into();
     then(&WantedDatabase {
@@ -65,7 +66,7 @@ pub(crate) fn wanted<R>(
         },
         smaller: "a smaller --size needs less room",
         reload: database.reload,
-        threads: 1,
+        threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     })
 }
 
@@ -86,8 +87,14 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
     /// A size by that number.
     fn size(&self, number: u64) -> Size;
 
+    /// Numbers of sizes that are not given, of a run and of a comparison of systems.
+    fn usual(&self) -> [u64; 2];
+
     /// Notice for every report.
     fn notice(&self) -> &'static str;
+
+    /// Whether users can be at terminals.
+    fn has_terminals(&self) -> bool;
 
     /// Isolation that each transaction demands, and the one that an engine with these capabilities provides.
     fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation>;
@@ -142,11 +149,19 @@ impl<T: Transactions + Debug> MixWorkload for T {
     }
 
     fn size(&self, number: u64) -> Size {
-        Size(vec![i64::try_from(number).unwrap_or(i64::MAX)])
+        T::sized(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn usual(&self) -> [u64; 2] {
+        T::USUAL
     }
 
     fn notice(&self) -> &'static str {
         T::NOTICE
+    }
+
+    fn has_terminals(&self) -> bool {
+        T::pauses(0, 0.5).is_some()
     }
 
     fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation> {

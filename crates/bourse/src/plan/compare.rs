@@ -146,6 +146,7 @@ fn of_mix(arguments: &CompareArgs, targets: Vec<String>) -> MixRun {
         targets,
         run: settings.run.clone(),
         rate: settings.rate,
+        terminals: false,
         limit: Vec::new(),
         drivers: DriverArgs::alone(arguments.token.clone()),
         // `compare` has no option `size`: an existing database is used with its own.

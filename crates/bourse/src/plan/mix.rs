@@ -32,6 +32,8 @@ pub(crate) struct MixRound {
     pub(crate) users: usize,
     /// Transactions that are due, in an open loop.
     pub(crate) open_loop: Option<OpenLoopPlan>,
+    /// Whether users are at terminals.
+    pub(crate) terminals: bool,
     /// The search for the highest rate, if there is one.
     pub(crate) search: Option<RateSearch>,
     /// Warm-up, in nanoseconds.
@@ -92,13 +94,14 @@ impl MixRound {
         let MixDatabase { size, constraints, reload, .. } = &arguments.database;
         Self {
             workload: mixed.workload().name().to_owned(),
-            size: *size,
-            is_size_set: arguments.given.given("size"),
+            size: size.unwrap_or(mixed.usual()[0]),
+            is_size_set: size.is_some(),
             constraints: *constraints,
             is_constraints_set: arguments.given.given("constraints"),
             reload: *reload,
             users: arguments.run.users.unwrap_or(USERS),
             open_loop: OpenLoopPlan::of(arguments.rate, arguments.run.arrivals),
+            terminals: arguments.terminals,
             search: RateSearch::of(arguments.run.find_max, &arguments.limit, arguments.run.arrivals),
             warm_up_ns: nanoseconds(arguments.run.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(arguments.run.duration.unwrap_or(INTERVAL)),
@@ -158,6 +161,15 @@ fn case(
             }
             _ => of_target.push((name, value)),
         }
+    }
+    if job.terminals && !mixed.has_terminals() {
+        return Err(Failure::usage(format!(
+            "--terminals cannot be used with {}: its users do not pause",
+            job.workload
+        )));
+    }
+    if job.terminals && job.open_loop.is_some() {
+        return Err(Failure::usage("--terminals cannot be used with --sweep rate: terminals have rates of their own"));
     }
     let size = mixed.size(job.size);
     mixed.workload().check_size(&size).map_err(Failure::usage)?;

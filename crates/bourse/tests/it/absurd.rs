@@ -13,7 +13,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 37] = [
+const CALLS: [(&str, &[&str]); 42] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -26,6 +26,11 @@ const CALLS: [(&str, &[&str]); 37] = [
     ("tatp serve", &["null:"]),
     ("tatp check", &["null:"]),
     ("tatp verify", &["lmdb:none", "lmdb:none"]),
+    ("tpcc run", &["lmdb:none"]),
+    ("tpcc load", &["null:"]),
+    ("tpcc serve", &["null:"]),
+    ("tpcc check", &["null:"]),
+    ("tpcc verify", &["lmdb:none", "lmdb:none"]),
     ("micro list", &["none"]),
     ("micro init", &["--from=none.db"]),
     ("micro run", &["point-read", "null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),

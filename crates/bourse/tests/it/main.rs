@@ -45,6 +45,7 @@ mod silent_server;
 mod suite;
 mod tables;
 mod tatp;
+mod tpcc;
 mod tune;
 mod versions;
 mod waiting;

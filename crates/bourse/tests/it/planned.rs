@@ -58,6 +58,8 @@ fn commands_without_rounds_have_a_plan_too() {
         (&["tpce", "verify"], "  3. 100000 transactions on each target, every output compared", "s"),
         (&["tatp", "load", "sqlite:x.db"], "sqlite:x.db: 100000 subscribers", "s"),
         (&["tatp", "verify", "sqlite::memory:", "sqlite:x.db"], "  3. 20000 transactions on each target", "s"),
+        (&["tpcc", "load", "sqlite:x.db", "--warehouses", "3"], "sqlite:x.db: 3 warehouses", "s"),
+        (&["tpcc", "verify", "model:", "sqlite:x.db"], "sqlite:x.db: 1 warehouse, ", "s"),
         (&["tpce", "check", "sqlite:x.db"], "sqlite:x.db: every check of the database that is there", "unknown"),
         (&["tatp", "check", "sqlite:x.db"], "sqlite:x.db: every check of the database that is there", "unknown"),
         (&["tpce", "acid", "sqlite:x.db", "--only", "C1,D1"], "  2. sqlite:x.db: tests C1, D1", "unknown"),

@@ -92,6 +92,7 @@ impl JobWork for MixRound {
         let load = match self.open_loop {
             _ if self.search.is_some() => "the highest rate within the limits".to_owned(),
             Some(it) => format!("target rate {} transactions/s{}", it.rate, arrivals(it.arrivals)),
+            None if self.terminals => "at terminals".to_owned(),
             None => "closed loop".to_owned(),
         };
         let users = if self.users == 1 { "user" } else { "users" };
