@@ -15,7 +15,7 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String, Failure> {
     let output =
         output.map_err(|error| Failure::usage(format!("cannot start {name}")).detail("cause", error.to_string()))?;
     if interrupt::flag()?.load(Ordering::Relaxed) {
-        return Err(interrupt::interrupted(&format!("{name} was not waited for, or its result is not used")));
+        return Err(interrupt::interrupted(&format!("the result of {name} is not used")));
     }
     let [printed, said] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it).into_owned());
     if output.status.success() {

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &VersionsArgs) -> Result<(), Failure> {
         let (compiler, _) = compiler?;
         let count = versions.unbuilt().count();
         if let Some(words) = lasting(versions.builds_ns(), &jiff::Zoned::now()) {
-            note(&format!("versions: {count} libraries are built first, {words}"));
+            note(&format!("versions: libraries are built first ({count}), {words}"));
         }
         fs::create_dir_all(&folder).map_err(|error| cannot("make the folder of libraries", &folder, error))?;
         for (nth, version) in versions.unbuilt().enumerate() {
