@@ -1,5 +1,5 @@
-//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder, and the sample runs as pages of
-//! the program.
+//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder, and the stored results as pages
+//! of the program.
 
 use crate::links::links;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
     if site.exists() {
         std::fs::remove_dir_all(&site).map_err(|error| format!("{}: {error}", site.display()))?;
     }
-    copy(&root.join("docs"), &site.join("src"))?;
+    let samples = samples(root, &site.join("src").join(SAMPLES))?;
+    copy(&root.join("docs"), &site.join("src"), &samples)?;
     std::fs::rename(site.join("src/book.toml"), site.join("book.toml"))
         .map_err(|error| format!("book.toml: {error}"))?;
     for name in ABOVE {
-        page(&root.join(name), &site.join("src").join(name))?;
+        page(&root.join(name), &site.join("src").join(name), &samples)?;
     }
-    samples(root, &site.join("runs"), &site.join("src").join(SAMPLES))?;
     let status = Command::new(&program).arg("build").arg(&site).status().map_err(|error| error.to_string())?;
     if !status.success() {
         return Err(format!("{program} build failed"));
@@ -60,60 +60,48 @@ fn for_programs(site: &Path) -> std::io::Result<()> {
 /// Folder of the sample reports, below the site's pages.
 const SAMPLES: &str = "samples";
 
-/// Sample reports: name of the page, arguments of the run that it shows.
-const RUNS: [(&str, &[&str]); 3] = [
-    ("default-run", &["tpce", "run"]),
-    (
-        "two-targets",
-        &[
-            "compare",
-            "sqlite:delete.db?journal=delete",
-            "sqlite:wal.db?journal=wal",
-            "--workload",
-            "update",
-            "--for",
-            "1s",
-        ],
-    ),
-    (
-        "sweep",
-        &["micro", "run", "commit", "sqlite:commit.db?journal=wal", "--sweep", "sync=off,normal,full", "--for", "1s"],
-    ),
-];
-
-/// Makes each sample run, in a folder of its own below `work`, and draws its page into `folder`.
-fn samples(root: &Path, work: &Path, folder: &Path) -> Result<(), String> {
-    let made = |path: &Path| std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()));
-    made(folder)?;
-    let bourse = |work: &Path, arguments: &[&str]| {
+/// Draws the page of each file of the newest stored results of a machine into `folder`, and returns the names of the pages.
+fn samples(root: &Path, folder: &Path) -> Result<Vec<String>, String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut names = Vec::new();
+    for file in newest_results(&root.join("results")) {
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = name.split('.').next().unwrap_or_default().to_owned();
+        let page = folder.join(&name).with_extension("html");
         let mut command = Command::new(env!("CARGO"));
-        command.args(["run", "--quiet", "--release", "--package", "bourse", "--manifest-path"]);
-        command.arg(root.join("Cargo.toml")).arg("--").args(arguments).current_dir(work);
-        let output = command.stderr(std::process::Stdio::inherit()).output();
-        let output = output.map_err(|error| format!("cargo could not be started: {error}"))?;
-        if output.status.success() { Ok(output.stdout) } else { Err(format!("bourse {} failed", arguments.join(" "))) }
-    };
-    for (name, arguments) in RUNS {
-        let work = work.join(name);
-        made(&work)?;
-        let run = bourse(&work, &[arguments, &["--json"]].concat())?;
-        let file = work.join("run.json");
-        std::fs::write(&file, run).map_err(|error| format!("{}: {error}", file.display()))?;
-        let page = folder.join(name).with_extension("html");
-        bourse(&work, &["report", "run.json", "-o", &page.to_string_lossy()])?;
+        command.args(["run", "--quiet", "--release", "--package", "bourse", "--", "report"]);
+        let status = command.arg(&file).arg("-o").arg(&page).current_dir(root).status();
+        let status = status.map_err(|error| format!("cargo could not be started: {error}"))?;
+        if !status.success() {
+            return Err(format!("bourse report {} failed", file.display()));
+        }
+        names.push(name);
     }
-    Ok(())
+    Ok(names)
+}
+
+/// Files of the last day's first machine: `results/DATE/MACHINE/*`.
+fn newest_results(results: &Path) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        let mut found: Vec<PathBuf> =
+            std::fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path()).collect();
+        found.sort();
+        found
+    };
+    let day = entries(results).into_iter().rfind(|path| path.is_dir());
+    let machine = day.and_then(|day| entries(&day).into_iter().next());
+    machine.map(|machine| entries(&machine)).unwrap_or_default()
 }
 
 /// Copies a folder, with the links of Markdown rewritten.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+fn copy(from: &Path, to: &Path, samples: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
     for entry in std::fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?.flatten() {
         let (path, target) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &target)?;
+            copy(&path, &target, samples)?;
         } else if path.extension().is_some_and(|ending| ending == "md") {
-            page(&path, &target)?;
+            page(&path, &target, samples)?;
         } else {
             std::fs::copy(&path, &target).map_err(|error| format!("{}: {error}", path.display()))?;
         }
@@ -121,13 +109,13 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn page(from: &Path, to: &Path) -> Result<(), String> {
+fn page(from: &Path, to: &Path, samples: &[String]) -> Result<(), String> {
     let text = std::fs::read_to_string(from).map_err(|error| format!("{}: {error}", from.display()))?;
-    std::fs::write(to, turned(&text)).map_err(|error| format!("{}: {error}", to.display()))
+    std::fs::write(to, turned(&text, samples)).map_err(|error| format!("{}: {error}", to.display()))
 }
 
 /// A page whose links lead within the site. A link to anything else is replaced by its text.
-fn turned(text: &str) -> String {
+fn turned(text: &str, samples: &[String]) -> String {
     let mut out = text.to_owned();
     let targets: Vec<&str> = links(text).filter(|link| !link.contains("://")).collect();
     for link in targets {
@@ -147,7 +135,7 @@ fn turned(text: &str) -> String {
         }
     }
     // The sample reports are pages of the site alone.
-    for (name, _) in RUNS {
+    for name in samples {
         out = out.replace(&format!("`{SAMPLES}/{name}.html`"), &format!("[{name}]({SAMPLES}/{name}.html)"));
     }
     out
@@ -232,7 +220,7 @@ mod tests {
         let page = "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i) [j](docs/SUMMARY.md) \
              `samples/sweep.html`";
         assert_eq!(
-            turned(page),
+            turned(page, &["sweep".to_owned()]),
             "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i) j [sweep](samples/sweep.html)"
         );
     }

@@ -1,5 +1,6 @@
 //! Reads files that a person names: regular files below a size limit, nothing else.
 
+use flate2::read::MultiGzDecoder;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -7,12 +8,16 @@ use std::path::Path;
 /// Largest document that is read, in bytes.
 pub const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
 
-/// Reads a document.
+/// Reads a document, also one that gzip has compressed.
 ///
 /// # Errors
-/// Those of [`regular_bytes`] with [`DOCUMENT_BYTES_MAX`].
+/// Those of [`regular_bytes`] with [`DOCUMENT_BYTES_MAX`], which holds for what is compressed too.
 pub fn document_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    regular_bytes(path, DOCUMENT_BYTES_MAX)
+    let bytes = regular_bytes(path, DOCUMENT_BYTES_MAX)?;
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    read_up_to(MultiGzDecoder::new(bytes.as_slice()), DOCUMENT_BYTES_MAX)
 }
 
 /// Reads a regular file of at most `most` bytes. A pipe or a device is not even opened: it may have no end.
@@ -24,17 +29,22 @@ pub fn regular_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
-    let too_large = |length: u64| {
-        let words = format!("it has {} MiB, and at most {} MiB are read", length >> 20, most >> 20);
-        io::Error::new(io::ErrorKind::FileTooLarge, words)
-    };
     if found.len() > most {
-        return Err(too_large(found.len()));
+        return Err(too_large(found.len(), most));
     }
-    let mut bytes = Vec::new();
     // It may grow meanwhile.
-    let length = File::open(path)?.take(most + 1).read_to_end(&mut bytes)? as u64;
-    if length > most { Err(too_large(length)) } else { Ok(bytes) }
+    read_up_to(File::open(path)?, most)
+}
+
+fn read_up_to(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = from.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if length > most { Err(too_large(length, most)) } else { Ok(bytes) }
+}
+
+fn too_large(length: u64, most: u64) -> io::Error {
+    let words = format!("it has {} MiB, and at most {} MiB are read", length >> 20, most >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, words)
 }
 
 #[cfg(test)]
@@ -54,5 +64,18 @@ mod tests {
             document_bytes(&path).unwrap_err().to_string().contains("it has 10240 MiB, and at most 256 MiB are read")
         );
         assert!(document_bytes(folder.path()).unwrap_err().to_string().contains("no regular file"));
+    }
+
+    #[test]
+    fn a_compressed_document_is_read_and_a_cut_one_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut compressed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        io::Write::write_all(&mut compressed, b"{}").unwrap();
+        let compressed = compressed.finish().unwrap();
+        fs::write(&path, &compressed).unwrap();
+        assert_eq!(document_bytes(&path).unwrap(), b"{}");
+        fs::write(&path, &compressed[..compressed.len() - 3]).unwrap();
+        assert_eq!(document_bytes(&path).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

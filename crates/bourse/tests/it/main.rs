@@ -37,6 +37,7 @@ mod python;
 mod record;
 mod refused;
 mod replay;
+mod results;
 mod run;
 mod serve;
 mod server_use;

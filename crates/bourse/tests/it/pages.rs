@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folder of the documentation.
-fn docs() -> PathBuf {
+pub(crate) fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
@@ -169,7 +169,7 @@ fn the_tables_of_questions_and_exit_codes_are_those_of_the_program() {
 
 /// Compares the generated part of a page, or writes it.
 #[track_caller]
-fn hold_part(name: &str, part: &str) {
+pub(crate) fn hold_part(name: &str, part: &str) {
     const BEGIN: &str = "<!-- made by `cargo xtask docs`; do not edit -->\n\n";
     const END: &str = "\n<!-- end of what was made -->";
     let page = std::fs::read_to_string(docs().join(name)).expect("a page");
