@@ -19,7 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled,
     crash_sweeps: Some(&["journal=wal,delete", "sync=full,normal,off"]),
     tunes: &[
-        "journal=wal,delete,truncate,persist,memory,off",
+        "journal=wal,wal&sync=normal,delete,truncate,persist,memory,off",
         "sync=normal,off",
         "page_size=8192,16384,65536",
         "cache=2MiB,256MiB",

@@ -11,12 +11,20 @@ pub struct Tuning {
     pub promise: Durability,
     /// Settings that were raced against the defaults, one option changed in each.
     pub race: Vec<RacedSetting>,
-    /// The selected settings together, each taken away alone, in rounds of the race; empty with fewer than two.
+    /// The selected settings together, each taken away alone, in rounds of the race; empty with fewer than two. The one that is missed
+    /// least goes, and the others are judged anew, until each is missed.
     pub elimination: Vec<RacedSetting>,
     /// Selected settings; empty if none was faster than the defaults in the race.
     pub lines: Vec<TunedLine>,
-    /// Statements that put the selected settings into force, in the engine's language; empty if it has none.
+    /// Statements that put the settings of `target` into force, in the engine's language; empty if it has none.
     pub statements: Vec<String>,
+    /// Target with the selected settings that are shown to bring something when they are taken away alone. `None` if all are
+    /// shown to, or none is: it then has them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Statements that put the other selected settings into force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unshown: Vec<String>,
     /// Power losses of targets that the race selected, in order: the last is that of `lines`, unless it failed too.
     pub crashes: Vec<TunedCrash>,
     /// Settings that were not raced, each with the reason.
@@ -31,7 +39,7 @@ pub struct RacedSetting {
     /// Last stage of the race in which it ran, from 1.
     pub stage: u32,
     /// Ratios of its figure to the reference's in the same round: the defaults', or in the elimination the figure of all
-    /// selected settings together.
+    /// settings that were left.
     pub ratios: Vec<f64>,
     /// Reason that it left the race, if not its figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]

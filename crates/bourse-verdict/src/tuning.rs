@@ -14,6 +14,13 @@ pub struct LineGain<'t> {
     pub gain: Option<Estimate>,
 }
 
+impl LineGain<'_> {
+    /// Whether the setting is shown to bring something.
+    pub fn is_shown(&self) -> bool {
+        self.gain.and_then(|it| it.interval).is_some_and(|it| it.low > 1.0)
+    }
+}
+
 /// Gain of each selected setting, taken away alone, on the pairs of rounds of the proof.
 pub fn line_gains<'t>(file: &RunFile, tuning: &'t Tuning) -> Vec<LineGain<'t>> {
     let case = |label: &str| file.cases.iter().find(|case| case.label == label);

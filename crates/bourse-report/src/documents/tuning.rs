@@ -12,6 +12,10 @@ use bourse_verdict::tuning::{is_won, line_gains, not_faster};
 const ABOUT: &str = "The race selects and measures nothing: its best setting looks better than it is. The difference above is of rounds \
                      after the race, which nothing was selected by.";
 
+/// Words before the settings that were measured with the others, and are shown to bring nothing.
+const UNSHOWN: &str =
+    "Not among them is what is not shown to bring anything when it is taken away alone. The gain above is with it too:";
+
 /// The whole answer of a search.
 pub(crate) fn tuning(file: &RunFile, found: &Tuning, views: &[CaseView<'_>]) -> Vec<SheetPart> {
     let view = |label: &str| views.iter().find(|view| view.case.label == label);
@@ -22,10 +26,15 @@ pub(crate) fn tuning(file: &RunFile, found: &Tuning, views: &[CaseView<'_>]) -> 
             2,
             if is_won(file, found) { "Lines to paste" } else { "Tried, and not shown to win" },
         ));
-        let target = std::iter::once(winner.case.engine.target.clone());
-        parts.push(SheetPart::Pre(
-            target.chain(found.statements.iter().cloned()).map(|it| units::printable(&it)).collect(),
-        ));
+        let whole = &winner.case.engine.target;
+        let block = |target: &String, statements: &[String]| {
+            SheetPart::Pre(std::iter::once(target).chain(statements).map(|it| units::printable(it)).collect())
+        };
+        parts.push(block(found.target.as_ref().unwrap_or(whole), &found.statements));
+        if found.target.is_some() {
+            parts.push(SheetPart::text(UNSHOWN));
+            parts.push(block(whole, &found.unshown));
+        }
         parts.extend(lines(file, found));
         parts.push(SheetPart::Table(costs(base, winner)));
     }

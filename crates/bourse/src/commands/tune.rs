@@ -16,6 +16,7 @@ use bourse_record::{
 };
 use bourse_stats::race::best;
 use bourse_verdict::comparison::{CasePair, ComparedCases, RunNoise, TOLERANCE};
+use bourse_verdict::tuning::{LineGain, line_gains};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -87,6 +88,8 @@ impl<'p> Race<'p> {
             elimination: Vec::new(),
             lines: Vec::new(),
             statements: Vec::new(),
+            target: None,
+            unshown: Vec::new(),
             crashes: Vec::new(),
             left_out: plan.left_out.clone(),
         };
@@ -124,7 +127,7 @@ impl<'p> Race<'p> {
         let mut joined: Vec<&Change> = Vec::new();
         for (change, _) in order.iter().map(|at| &plan.settings[*at]) {
             let with: Vec<&Change> = joined.iter().copied().chain([change]).collect();
-            let is_new = joined.iter().all(|it| it.option != change.option);
+            let is_new = !joined.iter().any(|it| it.meets(change));
             if is_new && with.len() <= plan.schedule.joined.max(1) && plan.case(&with).is_ok() {
                 joined = with;
             }
@@ -143,28 +146,36 @@ impl<'p> Race<'p> {
         }
     }
 
-    /// The settings without those that bring nothing, the best of them at least; `None` if all together break the promise or fail.
+    /// The settings without those that bring nothing; `None` if all together break the promise or fail. One is taken away at a
+    /// time and the others are judged anew, so that of two which stand in for each other one stays.
     fn without_useless(&mut self, joined: &[&'p Change]) -> Result<Option<Vec<&'p Change>>, Failure> {
-        let cases = [vec![self.plan.case(joined)?], self.without_each(joined)?].concat();
-        note(&format!("{} settings together, and without each", joined.len()));
-        let ran = self.ran(cases, self.plan.schedule.elimination_rounds())?;
-        if self.reason_out(&ran.cases[0]).is_some() {
-            return Ok(None);
+        let mut lines = joined.to_vec();
+        loop {
+            let cases = [vec![self.plan.case(&lines)?], self.without_each(&lines)?].concat();
+            note(&format!("{} settings together, and without each", lines.len()));
+            let ran = self.ran(cases, self.plan.schedule.elimination_rounds())?;
+            if self.reason_out(&ran.cases[0]).is_some() {
+                return Ok(None);
+            }
+            let without: Vec<Vec<f64>> = ran.cases[1..].iter().map(|it| ratios(&ran.cases[0], it)).collect();
+            let is_useless = |at: &usize| median(&without[*at]).is_some_and(|it| it >= 1.0);
+            let least = best(&without, 1).into_iter().find(is_useless);
+            let of = |(change, ratios): (&&Change, &Vec<f64>)| RacedSetting {
+                change: change.to_string(),
+                stage: self.stage,
+                ratios: ratios.clone(),
+                out: None,
+            };
+            let mut judged: Vec<RacedSetting> = lines.iter().zip(&without).map(of).collect();
+            if let Some(least) = least {
+                lines.remove(least);
+                self.found.elimination.push(judged.remove(least));
+            }
+            if least.is_none() || lines.len() == 1 {
+                self.found.elimination.extend(judged);
+                return Ok(Some(lines));
+            }
         }
-        let of = |(change, without): (&&Change, &CaseRun)| RacedSetting {
-            change: change.to_string(),
-            stage: self.stage,
-            ratios: ratios(&ran.cases[0], without),
-            out: None,
-        };
-        let eliminated: Vec<RacedSetting> = joined.iter().zip(&ran.cases[1..]).map(of).collect();
-        let loss = |at: &usize| median(&eliminated[*at].ratios).unwrap_or(1.0);
-        let mut order: Vec<usize> = (0..joined.len()).collect();
-        order.sort_by(|one, other| loss(one).total_cmp(&loss(other)));
-        let kept = order.iter().enumerate().filter(|(nth, at)| *nth == 0 || loss(at) < 1.0).map(|(_, at)| joined[*at]);
-        let kept = kept.collect();
-        self.found.elimination = eliminated;
-        Ok(Some(kept))
     }
 
     /// Cases with all of these settings but one each.
@@ -234,13 +245,26 @@ impl<'p> Race<'p> {
                 Failure::new(Exit::Target, "the selected settings cannot be recommended").detail("cause", why);
             outcome = outcome.and(Err(failure));
         }
-        if let (Ok(()), [base, winner, ..]) = (&outcome, file.cases.as_slice()) {
-            let changed = winner.engine.settings.iter().filter(|it| !base.engine.settings.contains(it));
-            let statement = |it: &NameValue| engines::statement(&self.plan.base.target, &it.name, &it.value);
-            self.found.statements = changed.filter_map(statement).collect();
+        if let (Ok(()), [base, winner, without @ ..]) = (&outcome, file.cases.as_slice()) {
             let pair = CasePair { base: base.clone(), head: winner.clone(), in_turn: true };
             let notes = file.warnings.iter().map(ToString::to_string).collect();
             file.comparison = ComparedCases::of(&[pair], notes, TOLERANCE, &RunNoise::Unknown).stored();
+            let shown: Vec<bool> = line_gains(&file, &self.found).iter().map(LineGain::is_shown).collect();
+            let is_apart = shown.contains(&true) && shown.contains(&false);
+            // A line's settings are those that are others without it.
+            let lacks = |it: &NameValue| {
+                shown.iter().zip(without).any(|(shown, case)| !shown && !case.engine.settings.contains(it))
+            };
+            let changed = winner.engine.settings.iter().filter(|it| !base.engine.settings.contains(it));
+            for it in changed {
+                let statement = engines::statement(&self.plan.base.target, &it.name, &it.value);
+                let list = if is_apart && lacks(it) { &mut self.found.unshown } else { &mut self.found.statements };
+                list.extend(statement);
+            }
+            if is_apart {
+                let lines = lines.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(line, _)| *line);
+                self.found.target = Some(self.plan.case(&lines.collect::<Vec<_>>())?.target);
+            }
         }
         file.tuning = Some(self.found);
         Ok((file, outcome))

@@ -36,6 +36,20 @@ pub(crate) struct Change {
     value: String,
 }
 
+impl Change {
+    /// The option and those that it needs, each with its value.
+    fn options(&self) -> impl Iterator<Item = (&str, &str)> {
+        let (value, others) = self.value.split_once('&').unwrap_or((&self.value, ""));
+        let others = others.split('&').filter_map(|it| it.split_once('='));
+        std::iter::once((self.option.as_str(), value)).chain(others)
+    }
+
+    /// Whether both set one option.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.options().any(|(name, _)| other.options().any(|(it, _)| it == name))
+    }
+}
+
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}={}", self.option, self.value)
@@ -70,9 +84,8 @@ impl TuneSchedule {
         let mut race = (1, 1);
         let mut add = |cases: u64, rounds: u32| race = (race.0 + cases, race.1 + cases * u64::from(rounds));
         self.stages.iter().for_each(|stage| add(stage.settings as u64 + 1, stage.rounds));
-        if self.joined > 1 {
-            add(self.joined as u64 + 1, self.elimination_rounds());
-        }
+        // All and all but each, with one fewer every time.
+        (2..=self.joined as u64).for_each(|lines| add(lines + 1, self.elimination_rounds()));
         let proof = 2 + if self.joined > 1 { self.joined as u64 } else { 0 };
         [race, (proof, proof * u64::from(self.proof_rounds))]
     }
@@ -207,19 +220,16 @@ fn changes(arguments: &TuneArgs) -> Result<Vec<Change>, Failure> {
         let options = arguments.target.split_once('?').map_or("", |(_, options)| options);
         options.split('&').any(|option| option.split('=').next() == Some(name))
     };
-    let sweeps = if swept.is_empty() {
-        let own = engines::tunes(&arguments.target).iter().map(|text| Sweep::parse(text));
-        own.filter(|sweep| sweep.as_ref().is_ok_and(|sweep| !is_named(&sweep.name))).collect::<Result<Vec<_>, _>>()?
-    } else {
-        Sweep::parse_all(swept)?
-    };
+    let own: Vec<String> = engines::tunes(&arguments.target).iter().map(|text| (*text).to_owned()).collect();
     let of = |sweep: Sweep| sweep.values.into_iter().map(move |value| Change { option: sweep.name.clone(), value });
-    Ok(sweeps.into_iter().flat_map(of).collect())
+    let changes = Sweep::parse_all(if swept.is_empty() { &own } else { swept })?.into_iter().flat_map(of);
+    Ok(changes.filter(|it| !swept.is_empty() || !it.options().any(|(name, _)| is_named(name))).collect())
 }
 
 /// The case of a target with these changes.
 fn case(work: &CompareArgs, target: &str, changes: &[&Change]) -> Result<PlannedCase, Failure> {
-    let changed = changes.iter().fold(target.to_owned(), |target, it| with_option(&target, &it.option, &it.value));
+    let options = changes.iter().flat_map(|it| it.options());
+    let changed = options.fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value));
     let mut cases = compare::cases(work, vec![changed])?;
     cases.pop().ok_or_else(|| Failure::usage(format!("{target} has no case")))
 }
@@ -277,7 +287,8 @@ impl TunePlan<'_> {
         if *joined > 1 {
             let rounds = self.schedule.elimination_rounds();
             steps.push(format!(
-                "the best value of up to {joined} options together, and without each, {rounds} rounds in turn"
+                "the best value of up to {joined} options together, and without each, {rounds} rounds in turn; anew without the one that \
+                 is missed least, until each is missed"
             ));
         }
         steps.push(format!("about {} states that power losses may leave of the best", self.states));
@@ -309,6 +320,14 @@ mod tests {
             assert!(found.proof_rounds >= least_rounds(found.joined));
             before = ns;
         }
+    }
+
+    #[test]
+    fn a_change_brings_the_options_that_it_needs() {
+        let change = |option: &str, value: &str| Change { option: option.to_owned(), value: value.to_owned() };
+        let wal = change("journal", "wal&sync=normal");
+        assert_eq!(wal.options().collect::<Vec<_>>(), [("journal", "wal"), ("sync", "normal")]);
+        assert!(wal.meets(&change("sync", "off")) && !wal.meets(&change("cache", "256MiB")));
     }
 
     #[test]

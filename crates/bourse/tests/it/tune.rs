@@ -24,6 +24,8 @@ fn the_plan_of_a_search_names_its_settings_and_opens_nothing() {
     let (code, said) = tune(folder.path(), "sqlite:x.db?journal=wal", &["--dry-run"]);
     assert!(code == Some(0) && said.contains("cache=256MiB") && said.contains("writers=busy&begin=deferred"), "{said}");
     assert!(!said.contains("journal=truncate"), "an option that the target names stays as it is: {said}");
+    let raced = |target: &str| tune(folder.path(), target, &["--dry-run"]).1.contains("journal=wal&sync=normal");
+    assert!(raced("sqlite:x.db?defaults=sqlite") && !raced("sqlite:x.db?sync=full"), "also not beside another one");
     assert!(said.contains("time     about ") && said.contains("tune/: run.json, report.html"), "{said}");
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
@@ -58,6 +60,9 @@ fn a_search_races_settings_proves_the_best_and_names_what_breaks_the_promise() {
     assert!(of("sync=off").out.as_ref().is_some_and(|why| why.starts_with("process: ")), "{found:?}");
     assert!(of("mmap=0").out.as_ref().is_some_and(|why| why.starts_with("no effect")), "{found:?}");
     assert!(of("cache=64KiB").out.is_none() && !of("cache=64KiB").ratios.is_empty(), "{found:?}");
+    let taken: Vec<(&str, u32)> = found.elimination.iter().map(|it| (it.change.as_str(), it.stage)).collect();
+    assert!(taken.is_sorted_by_key(|(_, stage)| *stage), "one at a time: {taken:?}");
+    assert!(taken.iter().all(|(change, _)| taken.iter().filter(|(it, _)| it == change).count() == 1), "{taken:?}");
     let lines: Vec<&str> = found.lines.iter().map(|it| it.change.as_str()).collect();
     assert!(lines.iter().all(|it| !["sync=off", "mmap=0"].contains(it)), "{lines:?}");
     assert!(
