@@ -54,7 +54,7 @@ impl WorkloadSpec {
             } else {
                 Ability::Lacks("its operations are not timed in batches of a size that can be chosen")
             },
-            search: without_end,
+            search: if self.has_pace() { Ability::Has } else { without_end },
             steadiness: without_end,
             snapshot: Ability::Lacks("its tables are made anew for each round"),
         }
@@ -63,6 +63,11 @@ impl WorkloadSpec {
     /// Whether its operations can be timed in batches, by an option.
     fn has_batches(&self) -> bool {
         self.options.iter().any(|option| option.name == BATCH.name)
+    }
+
+    /// Whether its work can be done at several paces, by an option.
+    pub fn has_pace(&self) -> bool {
+        self.options.iter().any(|option| option.name == crate::replay::PACE)
     }
 
     /// Whether it takes a file, given before the targets on a command line, or by the option `file`.

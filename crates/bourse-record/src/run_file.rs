@@ -199,6 +199,9 @@ impl Probe {
 }
 
 impl Search {
+    /// Unit of a rate that is the speed of a recording, relative to its own.
+    pub const PACE: &str = "× recorded pace";
+
     /// Quantile that the rounds at the last rate were too short to determine, with the remedy, if the search ended for that.
     pub fn undetermined(&self) -> Option<&str> {
         let rate = self.probes.last().filter(|_| !self.confirmed)?.rate;

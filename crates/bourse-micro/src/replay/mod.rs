@@ -26,12 +26,15 @@ use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
 use bourse_driver::{Clock, Nanos, OperationSpec, Schedule, UserSpec};
 use bourse_engine::{Capabilities, Engine, locked};
-use bourse_record::{Check, NameValue, Round};
+use bourse_record::{Arrivals, Check, NameValue, Round};
 use compared::RoundState;
 use recording::Recording;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use user::Replayer;
+
+/// Option with the speed, relative to the recording's.
+pub const PACE: &str = "pace";
 
 /// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -47,7 +50,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             meaning: "recording, as in `bourse replay TRACE TARGET…`",
         },
         WorkloadOption {
-            name: "pace",
+            name: PACE,
             kind: OptionKind::Text("max, or a number above 0"),
             default: "max",
             meaning: "speed: 1 is the recording's, 2 twice as fast; response times count from when an execution was due; max is as \
@@ -69,7 +72,7 @@ struct Replay {
 fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     /// The recording read last: a round is planned several times.
     static READ: Mutex<Option<(String, Arc<Recording>)>> = Mutex::new(None);
-    let pace = match options.text("pace") {
+    let pace = match options.text(PACE) {
         "max" => None,
         text => Some(text.parse().ok().filter(|pace| *pace > 0.0 && f64::is_finite(*pace)).ok_or_else(|| {
             options.refuse(format!("invalid value '{text}' for 'pace': expected max, or a number above 0"))
@@ -141,6 +144,14 @@ impl PlannedWorkload for Replay {
     }
     fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         round.warnings.extend(not_synced(setting, round, self.threads()));
+        if self.pace.is_some() {
+            let state = locked(&self.state);
+            let due = self.recording.users.iter().flatten().filter(|step| !state.is_refused(step)).count() as u64;
+            let started = round.operations.iter().map(|it| it.samples).sum();
+            round.operations.iter_mut().for_each(|it| it.by_schedule = true);
+            let (due, unstarted) = (due.max(started), due.saturating_sub(started));
+            round.arrivals = Some(Arrivals { due, started, unstarted, ..Arrivals::default() });
+        }
         if let Some(why) = locked(&self.state).void().filter(|_| setting.is_real) {
             round.make_void(why);
         }

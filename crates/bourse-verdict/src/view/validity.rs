@@ -3,7 +3,7 @@
 use super::{CaseView, limits, storage};
 use crate::Tone;
 use crate::units;
-use bourse_record::{CheckStatus, NoInterval, Round, Steady, StoppingRule, Workload, WorkloadKind};
+use bourse_record::{CheckStatus, NoInterval, Round, Search, Steady, StoppingRule, Workload, WorkloadKind};
 
 bourse_record::named! {
     /// Validity of a case's figure.
@@ -282,8 +282,9 @@ pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
     let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join(", ")) };
     // The second one can be typed: no grouping, and all digits of the round's rate.
     let asked = units::plain(found);
+    let option = if search.unit == Search::PACE { "--pace" } else { "--rate" };
     let words = format!(
-        "{asked} {unit} meets every limit{limits}{above}: {tried}, and {confirmed}; repeat it with --rate {found}{arrivals}"
+        "{asked} {unit} meets every limit{limits}{above}: {tried}, and {confirmed}; repeat it with {option} {found}{arrivals}"
     );
     Some(Remark::new(tone, words))
 }

@@ -1,10 +1,11 @@
 //! Arguments of `crash`.
 
+use super::record::no_trace;
 use super::{DatabaseArgs, DryRun, EXIT_CODES, OutputArgs, numbers};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
+#[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")), arg(no_trace()))]
 pub(crate) struct CrashArgs {
     /// Database URL; copies of it are crashed under load [default: a SQLite file below ./bourse-data]. With --only states an
     /// engine with options but no path, such as lmdb:?sync=full

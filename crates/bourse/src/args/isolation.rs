@@ -1,6 +1,7 @@
 //! Arguments of `isolation`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
+use super::record::no_trace;
 use super::{ExecutionArgs, OutputArgs, numbers, run_help};
 use bourse_engine::Isolation;
 use clap::Args;
@@ -14,7 +15,7 @@ use std::time::Duration;
     "bourse isolation postgres+private: --level repeatable-read,serializable --users 8",
     "bourse isolation postgres+private: 'sqlite:x.db?journal=wal' --faults",
     "bourse isolation --replay bourse-runs/NAME/run.json",
-))]
+), arg(no_trace()))]
 pub(crate) struct IsolationArgs {
     /// Database URLs; each round creates its database
     #[arg(value_name = "TARGET", required_unless_present_any = ["replay", "all"])]

@@ -2,10 +2,20 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{ExecutionArgs, InstructionArgs, MemoryArgs, OutputArgs, numbers, run_help};
-use clap::{Args, Subcommand};
+use bourse_record::ResponseLimit;
+use clap::builder::UnknownArgumentValueParser;
+use clap::{Arg, Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// The option --trace of commands that cannot take a recording, with the reason and the way out.
+pub(super) fn no_trace() -> Arg {
+    let why = "the command knows every value that its own transactions write, and not those of a recording: name a target with the \
+               settings of the program, as 'sqlite:?journal=wal'; `bourse tune --trace` crashes the settings that it finds, and \
+               `bourse replay` compares every result with the recorded one";
+    Arg::new("trace").long("trace").hide(true).value_parser(UnknownArgumentValueParser::suggest(why))
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -48,9 +58,10 @@ pub(crate) enum RecordCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = run_help!(no_search:
+#[command(after_help = run_help!(
     "bourse replay trace sqlite:x.db",
     "bourse replay trace 'sqlite:x.db?journal=wal' 'sqlite:x.db?journal=delete'",
+    "bourse replay trace sqlite:x.db --find-max --limit p99=10ms",
     "bourse replay trace --pace 1 'sqlite+lib:x.db?library=/opt/libsqlite3.so'",
 ))]
 pub(crate) struct ReplayArgs {
@@ -64,13 +75,21 @@ pub(crate) struct ReplayArgs {
     /// possible, in the recorded order]
     #[arg(long, value_name = "FACTOR", env = "BOURSE_PACE")]
     pub(crate) pace: Option<String>,
+    /// Search for the highest pace that meets every --limit, and confirm it with a further round
+    #[arg(long, requires = "limit", conflicts_with = "pace", env = "BOURSE_FIND_MAX")]
+    pub(crate) find_max: bool,
+    /// Response-time limit for --find-max, as p99=10ms: p50, p90, p95, p99, p99.9 or max, of each statement that is executed often
+    /// enough for it; COMMIT:p99=10ms is that of one
+    #[arg(long, requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
+    pub(crate) limit: Vec<ResponseLimit>,
     /// Repeat with each of these values of a target option or of pace; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
     /// Time limit of a round [default: none]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
-    /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval [default: 6]
+    /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval [default: 6; 1 at the
+    /// pace that --find-max finds]
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     #[command(flatten)]

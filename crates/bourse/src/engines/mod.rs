@@ -178,9 +178,13 @@ fn no_target(text: &str) -> Failure {
     let examples = "a target is a URL, such as sqlite:PATH or sqlite::memory:; `bourse engines` lists them";
     let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
     if scheme.is_empty() {
-        let is_file = std::path::Path::new(text).exists() || text.ends_with(".db");
+        let path = std::path::Path::new(text);
+        let is_file = path.exists() || text.ends_with(".db");
         let failure = Failure::usage(format!("invalid target '{text}': expected ENGINE:PLACE"));
         return match rest {
+            _ if path.is_dir() && bourse_trace::files(path).is_ok_and(|it| !it.is_empty()) => {
+                failure.hint(format!("it is a recording: `bourse replay {text} TARGET…` executes it on a target"))
+            }
             "memory:" => failure.hint("did you mean 'sqlite::memory:'?"),
             _ if is_file => failure.hint(format!("did you mean 'sqlite:{text}'?")),
             _ => match nearest(rest, schemes()) {

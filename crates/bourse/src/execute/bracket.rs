@@ -25,8 +25,8 @@ pub(super) struct Bracket {
     tried: Vec<(RateToTry, bool)>,
     /// The first rate.
     first: f64,
-    /// Highest rate that can be scheduled.
-    most: f64,
+    /// Lowest rate that is tried in short rounds, and the highest that can be scheduled.
+    range: [f64; 2],
 }
 
 /// Result of a search.
@@ -42,8 +42,8 @@ pub(super) struct BracketAnswer {
 
 impl Bracket {
     /// A search that begins at `first`.
-    pub(super) fn from(first: f64, most: f64) -> Self {
-        Self { tried: Vec::new(), first, most }
+    pub(super) fn from(first: f64, range: [f64; 2]) -> Self {
+        Self { tried: Vec::new(), first, range }
     }
 
     /// The next try; `None` at the end.
@@ -78,7 +78,9 @@ impl Bracket {
     fn next_short(&self) -> Option<f64> {
         let (passing, failing) = (self.passing_short(), self.short(false).reduce(f64::min));
         let tried = self.tried.len();
+        let [least, most] = self.range;
         let next = match (passing, failing) {
+            (None, Some(failing)) if failing <= least => return None,
             (Some(passing), Some(failing)) if failing - passing <= NARROW * failing => return None,
             (Some(passing), Some(failing)) => (passing + failing) / 2.0,
             // The rate of users without a schedule is near the answer; if it is not, the answer may be far from it.
@@ -88,7 +90,7 @@ impl Bracket {
             (None, Some(failing)) => failing * 0.5,
             (None, None) => self.first,
         };
-        let next = significant(next).min(self.most);
+        let next = significant(next).max(least).min(most);
         let is_new = Some(next) != passing && Some(next) != failing;
         (next > 0.0 && tried < MOST_SHORT && is_new).then_some(next)
     }
@@ -144,9 +146,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_rate_below_the_lowest_is_tried_in_short_rounds() {
+        let mut bracket = Bracket::from(7.0, [1.0, 1e7]);
+        while let Some(next) = bracket.next() {
+            assert!(next.rate() >= 1.0, "{bracket:?}");
+            bracket.tried(next, false);
+        }
+        let answer = BracketAnswer { passing: None, failing: Some(1.0), confirmed: false };
+        assert_eq!(bracket.answer(), answer);
+    }
+
     /// A search whose rounds meet the limits by `meets`.
     fn searched(first: f64, mut meets: impl FnMut(RateToTry) -> bool) -> Bracket {
-        let mut bracket = Bracket::from(first, 1e7);
+        let mut bracket = Bracket::from(first, [0.0, 1e7]);
         while let Some(next) = bracket.next() {
             let is_met = meets(next);
             bracket.tried(next, is_met);
@@ -171,7 +184,7 @@ mod tests {
         let nothing = searched(1_000.0, |_| false);
         assert_eq!((nothing.answer().passing, nothing.tried.len()), (None, MOST_SHORT));
         assert_eq!(searched(9.9e6, |_| true).answer().passing, Some(1e7), "the highest rate that can be asked for");
-        assert_eq!(searched(0.0, |_| true), Bracket::from(0.0, 1e7), "nothing is known to begin with");
+        assert_eq!(searched(0.0, |_| true), Bracket::from(0.0, [0.0, 1e7]), "nothing is known to begin with");
     }
 
     /// The search gave up after three steps of 5 %, though lower rates had met the limits.
@@ -193,7 +206,7 @@ mod tests {
         let none = searched(100.0, |this| matches!(this, RateToTry::Short(rate) if rate <= 110.0));
         assert_eq!(none.tried.iter().filter(|(this, _)| matches!(this, RateToTry::Full(_))).count(), LEFT.len());
         assert_eq!((none.answer().passing, none.answer().confirmed), (None, false));
-        let mut interrupted = Bracket::from(100.0, 1e7);
+        let mut interrupted = Bracket::from(100.0, [0.0, 1e7]);
         for (this, is_met) in
             [(RateToTry::Short(55.0), true), (RateToTry::Short(97.0), true), (RateToTry::Full(97.0), false)]
         {

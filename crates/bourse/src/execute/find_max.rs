@@ -92,7 +92,7 @@ impl SearchState {
             confirmed: false,
             probes: Vec::new(),
         };
-        Self { bracket: Bracket::from(capacity, search.most), search: found, disturbed: None }
+        Self { bracket: Bracket::from(capacity, search.range), search: found, disturbed: None }
     }
 
     /// Tries rates by the rounds that `measure` runs, until the answer is known or there are none.

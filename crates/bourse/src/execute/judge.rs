@@ -1,7 +1,7 @@
 //! Verdict on a round of a search: by its quantiles, its failures and the operations that were never started.
 
 use crate::plan::SearchPlan;
-use bourse_record::{Round, length};
+use bourse_record::{Round, Search, length};
 
 /// A round of a search, judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,23 +48,27 @@ impl Judgement {
         let mut endless: Vec<String> = Vec::new();
         // Quantiles of too few operations: how many times as many they need, and text.
         let mut few: Vec<(f64, String)> = Vec::new();
+        let (is_paced, mut judged) = (search.unit == Search::PACE, 0);
         for limit in &search.limits {
             for reached in limit.reached(round) {
                 let ratio = reached.quantile_ns / limit.limit_ns as f64;
-                worst = worst.max(ratio);
+                // A recording's rare statements cannot be had more often.
+                if reached.too_few.is_none() || !is_paced {
+                    worst = worst.max(ratio);
+                }
                 let name = format!("{}: {}", reached.operation, limit.quantile_name());
                 if let Some((count, needed)) = reached.too_few {
                     let times = needed / count.max(1) as f64;
                     let for_s = (1.5 * full_s * times / 10.0).ceil() * 10.0;
                     let (operation, quantile) = (&reached.operation, limit.quantile_name());
+                    let remedy = if is_paced { "record more".to_owned() } else { format!("try --for {for_s}s") };
                     few.push((
                         times,
-                        format!(
-                            "{operation}: {count} operations are too few for a {quantile} ({needed:.0} needed); try --for {for_s}s"
-                        ),
+                        format!("{operation}: {count} operations are too few for a {quantile} ({needed:.0} needed); {remedy}"),
                     ));
                     continue;
                 }
+                judged += 1;
                 match reached.quantile_ns {
                     ns if limit.holds(ns) => {}
                     ns if ns.is_finite() => {
@@ -76,6 +80,7 @@ impl Judgement {
         }
         beyond.sort_by(|a, b| b.0.total_cmp(&a.0));
         let beyond: Vec<String> = beyond.into_iter().map(|(_, words)| words).collect();
+        few.retain(|_| !is_paced || judged == 0);
         few.sort_by(|a, b| b.0.total_cmp(&a.0));
         let few: Vec<String> = few.into_iter().map(|(_, words)| words).collect();
         // One of each kind is enough for a line: the others are beyond their limits for the same reason.

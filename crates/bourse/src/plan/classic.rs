@@ -7,7 +7,7 @@ use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::Schedule;
 use bourse_micro::{FROM, NOTHING, OptionError, Timing, WorkloadSpec, find};
-use bourse_record::ResponseLimit;
+use bourse_record::{ResponseLimit, Search};
 use bourse_stats::signed_rank::{fewest, level_of_each};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 const DEFAULT_TARGET: &str = "sqlite::memory:";
 
 /// A round of a classic workload, all of it but the target and the seed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ClassicRound {
     /// Name of the workload.
     pub(crate) workload: String,
@@ -78,7 +78,9 @@ impl RateSearch {
 
     /// The search in this unit, with so many users.
     pub(crate) fn search(&self, unit: &'static str, users: usize, hint: &'static str) -> SearchPlan {
-        SearchPlan { unit, most: Schedule::HIGHEST, limits: self.limits.clone(), users, hint }
+        // A recording ends the search at its own pace, below which rounds would last ever longer.
+        let least = if unit == Search::PACE { 1.0 } else { 0.0 };
+        SearchPlan { unit, range: [least, Schedule::HIGHEST], limits: self.limits.clone(), users, hint }
     }
 }
 
@@ -137,6 +139,7 @@ fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
 }
 
 /// Workload arguments shared by `micro run`, `compare` and `quick`.
+#[derive(Default)]
 pub(crate) struct ClassicArgs<'a> {
     /// Name of the workload.
     pub(crate) workload: &'a str,
@@ -201,18 +204,14 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
         workload: "replay",
         set: &set,
         sweep: &arguments.sweep,
-        threads: None,
-        from: None,
-        count: None,
         duration: arguments.duration,
-        warmup: Duration::ZERO,
-        timed: TimingMode::default(),
-        open_loop: None,
-        search: None,
+        search: RateSearch::of(arguments.find_max, &arguments.limit, None),
+        ..ClassicArgs::default()
     };
     let targets: Vec<String> = std::iter::once(&arguments.trace).chain(&arguments.targets).cloned().collect();
     let cases = asked.cases(&targets)?;
-    let rounds = arguments.rounds.unwrap_or_else(|| rounds_of(cases.len()));
+    let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
+    let rounds = arguments.rounds.unwrap_or(default);
     let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
     let block = CaseBlock { cases, rounds };
     let plan = Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output);
@@ -259,14 +258,13 @@ impl ClassicArgs<'_> {
         }
         Ok(ClassicRound {
             workload: known(self.workload)?.name.to_owned(),
-            options: Vec::new(),
             warm_up_ns: nanoseconds(self.warmup),
             measure_ns: self.duration.map(nanoseconds),
             count: self.count,
             timed: self.timed,
             open_loop: self.open_loop,
             search: self.search.clone(),
-            copy: None,
+            ..ClassicRound::default()
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::classic::ClassicArgs;
 use super::{CaseBlock, OnFailure, Plan, quick, targets};
-use crate::args::{IsolationArgs, TimingMode};
+use crate::args::IsolationArgs;
 use crate::engines;
 use crate::failure::Failure;
 use bourse_engine::{Hosting, Interface, Isolation};
@@ -31,13 +31,10 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
             set: &set,
             sweep: &[format!("level={}", levels.join(","))],
             threads: Some(arguments.users),
-            from: None,
             count: arguments.count,
             duration: arguments.duration.or(longer),
             warmup: arguments.warmup,
-            timed: TimingMode::Batched,
-            open_loop: None,
-            search: None,
+            ..ClassicArgs::default()
         };
         let lacking = if arguments.all { targets::lacking(&target, &asked.job()?)? } else { Vec::new() };
         match lacking.as_slice() {

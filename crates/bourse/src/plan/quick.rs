@@ -74,17 +74,10 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
         let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != RoundExtent::Work);
         let asked = ClassicArgs {
             workload,
-            set: &[],
-            sweep: &[],
-            threads: None,
-            from: None,
-            count: None,
             // Work that ends a round is not cut short.
             duration: Some(if is_timed { interval / 10 } else { interval.max(INTERVAL) }),
             warmup: warm_up / 10,
-            timed: crate::args::TimingMode::Batched,
-            open_loop: None,
-            search: None,
+            ..ClassicArgs::default()
         };
         plan.blocks.push(CaseBlock { cases: classic_cases(&asked, arguments.all)?, rounds });
     }

@@ -9,8 +9,8 @@ use bourse_record::{ResponseLimit, Round, is_of_customers};
 pub(crate) struct SearchPlan {
     /// Unit of its rates.
     pub(crate) unit: &'static str,
-    /// Highest rate that can be scheduled.
-    pub(crate) most: f64,
+    /// Lowest rate that is tried in short rounds, and the highest that can be scheduled.
+    pub(crate) range: [f64; 2],
     /// Limits that a rate must meet.
     pub(crate) limits: Vec<ResponseLimit>,
     /// Users among which due operations are distributed.

@@ -121,10 +121,7 @@ fn classic(case: &SuiteCase) -> ClassicRound {
         warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(0.5)),
         measure_ns: Some(nanoseconds(case.seconds.unwrap_or(case.cap_s))),
         count: case.count,
-        timed: crate::args::TimingMode::default(),
-        open_loop: None,
-        search: None,
-        copy: None,
+        ..ClassicRound::default()
     }
 }
 

@@ -46,6 +46,12 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "sqlte:x.db"], &["unknown engine 'sqlte'", "did you mean 'sqlite:x.db'?"]);
     refused(&["tpce", "run", ":memory:"], &["invalid target ':memory:'", "did you mean 'sqlite::memory:'?"]);
     refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
+    for command in ["crash", "isolation"] {
+        refused(
+            &[command, "--trace", "t"],
+            &["'--trace ", "every value that its own transactions write", "tune --trace"],
+        );
+    }
     refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
     for (target, place) in [
         ("sqlite::memory:", "in memory"),

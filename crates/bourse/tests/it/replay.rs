@@ -240,6 +240,11 @@ fn a_pace_keeps_the_recorded_distances() {
         let measured = run.as_ref().expect("it ran").cases[0].rounds[0].measured_s;
         assert!(measured > least, "{measured} s at pace {pace}");
     }
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:", "--find-max", "--limit", "p50=10s,p99.9=1ns"]);
+    assert_eq!(code, Some(0), "a limit of more executions than a statement has is none: {said}");
+    let search = run.as_ref().and_then(|it| it.cases[0].search.as_ref()).expect("it searched");
+    let found = search.highest_passing.filter(|_| search.confirmed).expect("any pace is slow enough");
+    assert!(found > 2.0 && said.contains(&format!("repeat it with --pace {found}")), "{said}");
     let searched = ["tune", "sqlite:x.db", "--trace", "t", "-s", "pace=0.001", "--sweep", "sync=normal", "--dry-run"];
     let planned = text(&output(folder.path(), &searched).stdout);
     assert!(planned.lines().any(|it| it.starts_with("time ") && it.contains(" h ")), "rounds of 250 s: {planned}");

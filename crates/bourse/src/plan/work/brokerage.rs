@@ -88,7 +88,7 @@ impl JobWork for Brokerage {
     fn search(&self) -> Option<SearchPlan> {
         self.find_max.then(|| SearchPlan {
             unit: "TR/s",
-            most: *RunOptions::RATES.end(),
+            range: [0.0, *RunOptions::RATES.end()],
             limits: users::response_limits(),
             users: self.users,
             hint: "try fewer --users or --customers, other options of the target, or a longer --for",
