@@ -316,6 +316,8 @@ impl WorkloadKind {
 impl Workload {
     /// Name of the parameter that describes arrivals, if they differ from the default.
     pub const ARRIVALS: &str = "arrivals";
+    /// Name of the parameter that has the number of operations of each thread, where that ends a round.
+    pub const COUNT: &str = "count";
 
     /// Unit of the figure that heads reports: transactions of all kinds per second for the brokerage, otherwise the
     /// headline's unit.
@@ -334,6 +336,11 @@ impl Workload {
     /// Column of a round's series that contains the headline's rate.
     pub fn headline_metric(&self) -> String {
         self.headline_operation.as_ref().map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"))
+    }
+
+    /// Whether its rounds end by the time.
+    pub fn is_timed(&self) -> bool {
+        self.may_be_steady() && self.parameters.iter().all(|it| it.name != Self::COUNT)
     }
 
     /// Whether measurement intervals are tested for steady state.

@@ -138,7 +138,7 @@ fn processes(processes: &[UsersOfProcess]) -> Option<String> {
 
 /// Lengths of warm-up and interval of a classic workload that runs until its time is over; the brokerage's are parameters.
 fn lengths(case: &Case) -> impl Iterator<Item = NameValue> {
-    let has_lengths = case.workload.kind == WorkloadKind::Micro && case.workload.has_lasting_rate;
+    let has_lengths = case.workload.kind == WorkloadKind::Micro && case.workload.is_timed();
     let phases = case.rounds.first().filter(|_| has_lengths).map_or(&[][..], |round| &round.phases);
     phases.iter().filter_map(|phase| {
         let name = match phase.kind {

@@ -186,7 +186,7 @@ fn lasts_as_long(one: &CaseView<'_>, other: &CaseView<'_>) -> bool {
     const ALIKE: f64 = 1.5;
     let length = |view: &CaseView<'_>| view.measured_s() / view.case.rounds.len().max(1) as f64;
     let (one_s, other_s) = (length(one), length(other));
-    let is_timed = one.case.workload.may_be_steady() && other.case.workload.may_be_steady();
+    let is_timed = one.case.workload.is_timed() && other.case.workload.is_timed();
     !is_timed || (one_s <= ALIKE * other_s && other_s <= ALIKE * one_s)
 }
 

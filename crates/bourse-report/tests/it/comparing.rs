@@ -1,9 +1,10 @@
 //! Comparison of two cases by pairs of rounds: verdicts on the other metrics, rounds without a figure, ranking tables.
 
 use crate::fixture;
-use bourse_record::{Case, Counts, Durability, Round, RunFile, Verdict};
+use bourse_record::{Case, Counts, Durability, NameValue, Round, RunFile, TunedLine, Tuning, Verdict, Workload};
 use bourse_report::{DataValue, DrawComparison as _, data_tables, markdown};
 use bourse_verdict::comparison::{CaseComparison, CasePair, ComparedCases, RunNoise};
+use bourse_verdict::tuning::{LineGain, line_gains};
 
 /// A case with rounds of these numbers of decks.
 fn case(label: &str, decks: &[u64]) -> Case {
@@ -160,6 +161,35 @@ fn a_narrow_terminal_gets_the_same_words() {
     }
 }
 
+#[test]
+fn lines_that_are_not_shown_to_bring_anything_stand_apart() {
+    let mut file = fixture::normal();
+    let (slow, fast) = ([100, 101, 99, 102, 98, 100, 101, 99], [150, 151, 149, 152, 148, 150, 151, 149]);
+    let like_fast = [151, 150, 150, 151, 149, 149, 152, 148];
+    file.cases = vec![case("base", &slow), case("all", &fast), case("without a", &slow), case("without b", &like_fast)];
+    let pair = CasePair { base: file.cases[0].clone(), head: file.cases[1].clone(), in_turn: true };
+    file.comparison = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown).stored();
+    let line = |change: &str, without: &str| TunedLine { change: change.to_owned(), without: without.to_owned() };
+    let found = Tuning {
+        promise: Durability::Process,
+        race: Vec::new(),
+        elimination: Vec::new(),
+        lines: vec![line("a=1", "without a"), line("b=2", "without b")],
+        statements: vec!["SET a = 1;".to_owned()],
+        target: Some("e:x?a=1".to_owned()),
+        unshown: vec!["SET b = 2;".to_owned()],
+        crashes: Vec::new(),
+        left_out: Vec::new(),
+    };
+    assert_eq!(line_gains(&file, &found).iter().map(LineGain::is_shown).collect::<Vec<_>>(), [true, false]);
+    file.tuning = Some(found);
+    let text = markdown(&file);
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words}: {text}"));
+    let order =
+        ["Lines to paste", "e:x?a=1", "SET a = 1;", "Not among them", "SET b = 2;", "not shown to differ"].map(at);
+    assert!(order.is_sorted(), "{text}");
+}
+
 /// Rounds of a run that ended early were ranked against whole ones.
 #[test]
 fn cases_of_unlike_lengths_are_not_ranked() {
@@ -169,6 +199,10 @@ fn cases_of_unlike_lengths_are_not_ranked() {
     let html = bourse_report::html(&file);
     assert!(html.contains("; not compared: rounds of unlike lengths") && !html.contains("fastest: "));
     assert!(markdown(&file).contains("| other length"), "{}", markdown(&file));
+    // As many operations last as long as they take.
+    let count = NameValue { name: Workload::COUNT.to_owned(), value: "1000".to_owned() };
+    file.cases.iter_mut().for_each(|case| case.workload.parameters.push(count.clone()));
+    assert!(!markdown(&file).contains("other length"), "{}", markdown(&file));
 }
 
 /// A column of ratios had a dash for each of these reasons.

@@ -84,9 +84,10 @@ pub struct MetricDifference {
     pub base: f64,
     /// Figure of the second case.
     pub head: f64,
-    /// Head divided by base: the Hodges–Lehmann estimate over the pairs of rounds, which need not be the ratio of the two.
+    /// Head divided by base: of rounds that took turns the Hodges–Lehmann estimate over their pairs, which need not be the ratio of
+    /// the two.
     pub ratio: f64,
-    /// Interval of the ratio, that of the estimate; `None` for too few rounds.
+    /// Interval of the ratio; `None` for too few rounds.
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
     /// Level of the interval, at least 0.95.
@@ -326,15 +327,18 @@ fn difference(pair: &CasePair, metric: &ComparedMetric, at_look: bool) -> Result
         (true, false) => ratio_of_pairs(&pairs),
         (false, _) => ratio_of_groups(&base, &head),
     };
+    // A round with a figure of 0 has no logarithm; the figures still have a ratio. It is also that of rounds that did not take
+    // turns: where they scatter by factors, a common ratio of theirs may be far from it.
     let estimate = estimate.filter(|it| it.value.is_finite());
+    let ratio = estimate.filter(|_| pair.in_turn).map_or(other / one, |it| it.value);
     let interval = estimate.and_then(|it| it.interval).filter(|it| it.low.is_finite() && it.high.is_finite());
+    let interval = interval.map(|it| Interval { low: it.low.min(ratio), high: it.high.max(ratio), ..it });
     let p = signed_rank::p_of_pairs(&pairs).filter(|_| pair.in_turn && pairs.len() >= PAIRS_FOR_ALL);
     Ok(MetricDifference {
         name: metric.name.to_owned(),
         base: one,
         head: other,
-        // A round with a figure of 0 has no logarithm; the figures still have a ratio.
-        ratio: estimate.map_or(other / one, |it| it.value),
+        ratio,
         interval,
         level: interval.map(|it| it.level),
         verdict: None,
@@ -429,6 +433,19 @@ mod tests {
             let is_shown = text.contains("disturbed by others: A: ");
             assert_eq!(is_shown, taken.iter().any(|taken| *taken > 0.1), "{text}");
         }
+    }
+
+    /// A cold and a warm run had +651 % next to figures of which one was 150 times the other.
+    #[test]
+    fn the_difference_of_runs_that_took_no_turns_is_that_of_their_figures() {
+        let cold = [24_321.0, 1_070.0, 840.0, 682.0, 865.0, 264.0];
+        let warm = [2_331.0, 2_521.0, 644_756.0, 5_172.0, 262_406.0, 6_241.0];
+        let pair = CasePair { in_turn: false, ..pair(&cold, &warm, [0.0; 2]) };
+        let compared = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown);
+        let result = compared.comparisons[0].result().expect("there are figures");
+        let interval = result.interval.expect("there are rounds enough");
+        assert_eq!((result.ratio, result.verdict), (result.head / result.base, Some(Verdict::NotAttributable)));
+        assert!(result.ratio > 100.0 && interval.holds(result.ratio) && interval.holds(7.5), "{result:?}");
     }
 
     /// One stalled round on a busy machine once made a side "disturbed more", and any difference was withheld.

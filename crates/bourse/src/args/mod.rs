@@ -37,6 +37,7 @@ pub(crate) use tune::TuneArgs;
 pub(crate) use versions::VersionsArgs;
 pub(crate) use workload::WorkloadArgs;
 
+use bourse_record::PageCache;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,12 @@ impl Arguments {
             of_command = within;
         }
         let given = GivenOptions::of(of_command);
+        let is_cold = matches!(of_command.try_get_one("cache"), Ok(Some(PageCache::Cold)));
+        let warms_up = matches!(of_command.try_get_one::<Duration>("warmup"), Ok(Some(time)) if !time.is_zero());
+        if is_cold && warms_up && given.given("warmup") {
+            let why = "--warmup cannot be used with --cache cold: a round begins cold, and a warm-up would end that";
+            return Err(Self::command().error(clap::error::ErrorKind::ArgumentConflict, why));
+        }
         match &mut arguments.command {
             Command::Tatp(MixCommand::Run(run)) | Command::Tpcc(MixCommand::Run(run)) => run.given = given,
             Command::Tatp(MixCommand::Serve(serve)) | Command::Tpcc(MixCommand::Serve(serve)) => serve.given = given,

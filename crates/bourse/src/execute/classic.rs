@@ -110,13 +110,14 @@ impl ExecuteRounds for ClassicRound {
             TimingMode::Single => Some("single"),
         };
         let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
+        let count = self.count.map(|count| NameValue { name: Workload::COUNT.to_owned(), value: count.to_string() });
         let arrivals = self.open_loop.map(|it| it.arrivals);
         let unusual = arrivals.filter(|it| *it != ArrivalsArg::default());
         let arriving = unusual.map(|it| NameValue { name: Workload::ARRIVALS.to_owned(), value: it.name() });
         let workload = Workload {
             name: self.workload.clone(),
             kind: WorkloadKind::Micro,
-            parameters: parameters.chain(contents).chain(timed).chain(arriving).collect(),
+            parameters: parameters.chain(contents).chain(timed).chain(count).chain(arriving).collect(),
             headline_operation: case.headline_operation().map(str::to_owned),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,

@@ -87,8 +87,8 @@ impl<'a> BisectPlan<'a> {
             let found = compare::cases(&compared, vec![of_tree(target)])?;
             cases.extend(found.into_iter().map(|case| PlannedCase { label: commit.words(), ..case }));
         }
-        let instructions = InstructionPlan::of(*instructions, &cases)?;
         let run = &work.settings.run;
+        let instructions = InstructionPlan::of(*instructions, run.memory, &cases)?;
         let plan = Plan::of("bisect", CaseBlock { cases, rounds: self.rounds }, &run.execution, &run.output);
         let seed = self.seed.wrapping_add((nth as u64) << 20);
         Plan { seed, calibrate: nth == 0, instructions, memory: run.memory, ..plan }.checked()

@@ -190,7 +190,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
     };
     let cases = asked.cases(&arguments.targets)?;
     let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
-    let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
+    let instructions = InstructionPlan::of(arguments.instructions, arguments.memory, &cases)?;
     let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
     let plan = Plan::of(name, block, &arguments.execution, &arguments.output);
@@ -212,7 +212,7 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
     let cases = asked.cases(&targets)?;
     let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
     let rounds = arguments.rounds.unwrap_or(default);
-    let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
+    let instructions = InstructionPlan::of(arguments.instructions, arguments.memory, &cases)?;
     let block = CaseBlock { cases, rounds };
     let plan = Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output);
     Plan { instructions, memory: arguments.memory, ..plan }.checked()

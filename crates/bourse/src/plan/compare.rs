@@ -65,7 +65,7 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
         return Err(Failure::usage(format!("{rounds} rounds are too few for --until-decided"))
             .hint("give --rounds 12 or more, or no --until-decided"));
     }
-    let instructions = InstructionPlan::of(arguments.instructions, &cases)?;
+    let instructions = InstructionPlan::of(arguments.instructions, settings.run.memory, &cases)?;
     let block = CaseBlock { cases, rounds };
     let plan = Plan::of("compare", block, &settings.run.execution, &settings.run.output);
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
@@ -183,16 +183,13 @@ fn classic(arguments: &CompareArgs) -> ClassicArgs<'_> {
     ClassicArgs {
         workload: &arguments.workload,
         set: &arguments.set,
-        sweep: &[],
-        threads: None,
-        from: None,
         count: arguments.count,
         duration: settings.run.duration.or(arguments.instructions.instructions.then_some(SHOWN)),
         // A warm-up long enough for customers is much too long for reads.
         warmup: settings.run.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,
         open_loop: OpenLoopPlan::of(settings.rate, settings.run.arrivals),
-        search: None,
+        ..ClassicArgs::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counts of instructions that a plan takes of its cases after their rounds.
 
 use super::PlannedCase;
-use crate::args::InstructionArgs;
+use crate::args::{InstructionArgs, MemoryArgs};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_engine::Hosting;
@@ -29,10 +29,20 @@ impl InstructionPlan {
     /// The count that was asked for, if one was, with the counter of this machine.
     ///
     /// # Errors
-    /// A case whose instructions cannot be counted, or a machine without a counter.
-    pub(crate) fn of(arguments: InstructionArgs, cases: &[PlannedCase]) -> Result<Option<Self>, Failure> {
+    /// A case whose instructions cannot be counted, conditions that a count does not have, or a machine without a counter.
+    pub(crate) fn of(
+        arguments: InstructionArgs,
+        memory: MemoryArgs,
+        cases: &[PlannedCase],
+    ) -> Result<Option<Self>, Failure> {
         if !arguments.instructions {
             return Ok(None);
+        }
+        if memory != MemoryArgs::default() {
+            return Err(Failure::usage(
+                "--instructions cannot be used with --cache or --memory: they are counted after the rounds, without such conditions",
+            )
+            .hint("count them by a command of its own; neither changes the number of operations' instructions much"));
         }
         cases.iter().try_for_each(refuse_uncountable)?;
         let lacks = processor_lacks();

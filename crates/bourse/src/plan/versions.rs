@@ -144,8 +144,8 @@ impl<'a> VersionsPlan<'a> {
             ..case
         };
         let cases: Vec<PlannedCase> = cases.into_iter().zip(&self.versions).map(named).collect();
-        let instructions = InstructionPlan::of(compared.instructions, &cases)?;
         let run = &compared.settings.run;
+        let instructions = InstructionPlan::of(compared.instructions, run.memory, &cases)?;
         let rounds = run.rounds.unwrap_or_else(|| rounds_of(cases.len()));
         let plan = Plan::of("versions", CaseBlock { cases, rounds }, &run.execution, &run.output);
         Plan { instructions, memory: run.memory, ..plan }.checked()

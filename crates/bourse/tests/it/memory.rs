@@ -93,6 +93,8 @@ fn what_has_no_page_cache_of_its_own_is_refused_with_the_reason() {
             "--require-steady cannot be used with --cache",
         ),
         (&["micro", "run", "update", "sqlite:/dev/shm/x.db"], "its files are on a file system in memory"),
+        (&["micro", "run", "update", "sqlite:x.db", "--warmup", "1s"], "--warmup cannot be used with --cache cold"),
+        (&["micro", "run", "update", "sqlite:x.db", "--instructions"], "--instructions cannot be used with --cache"),
         (&["tune", "sqlite:x.db"], "--cache and --memory cannot be used with tune"),
         (&["micro", "run", "update", "--memory", "1M"], "expected bytes from 8M to 16T"),
     ] {
