@@ -35,6 +35,7 @@ use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue};
 use failure::{Exit, Failure};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -55,10 +56,9 @@ fn command() -> Result<ExitCode, Failure> {
     limits::report_file_sizes();
     // clap's own `help` has no options.
     let typed: Vec<String> = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
-    if let [help, json, names @ ..] = typed.as_slice()
-        && (help.as_str(), json.as_str()) == ("help", "--json")
-    {
-        return output::print(&format!("{:#}\n", commands::help::json(names)?)).map(|()| ExitCode::SUCCESS);
+    if typed.first().is_some_and(|it| it == "help") && typed.iter().any(|it| it == "--json") {
+        let names: Vec<_> = typed.into_iter().skip(1).filter(|it| it != "--json").collect();
+        return output::print(&format!("{:#}\n", commands::help::json(&names)?)).map(|()| ExitCode::SUCCESS);
     }
     let arguments = match Arguments::shown().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
@@ -211,12 +211,17 @@ fn with_known_names(command: clap::Command) -> clap::Command {
     let compared = || ["tpce", "tatp", "tpcc"].map(str::to_owned).into_iter().chain(workloads());
     let suites = || bourse_verdict::suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
     let targets = || engines::schemes().map(|scheme| format!("{scheme}:"));
+    let options = || -> BTreeSet<String> {
+        bourse_micro::WORKLOADS.iter().flat_map(|spec| spec.options).map(|it| format!("{}=", it.name)).collect()
+    };
+    let with_set = |command: clap::Command| command.mut_arg("set", |it| values(it, options()));
     command
+        .mut_subcommand("engines", |it| it.mut_arg("engine", |it| values(it, engines::schemes().map(str::to_owned))))
         .mut_subcommand("micro", |micro| {
             let of_workload = |command: clap::Command| command.mut_arg("workload", |it| values(it, workloads()));
             micro
                 .mut_subcommand("list", of_workload)
-                .mut_subcommand("run", |run| of_workload(run).mut_arg("targets", |it| values(it, targets())))
+                .mut_subcommand("run", |run| with_set(of_workload(run)).mut_arg("targets", |it| values(it, targets())))
         })
         .mut_subcommand("tpce", |tpce| {
             tpce.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
@@ -227,8 +232,8 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         .mut_subcommand("tpcc", |tpcc| {
             tpcc.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
         })
-        .mut_subcommand("compare", |compare| compare.mut_arg("workload", |it| values(it, compared())))
-        .mut_subcommand("tune", |tune| tune.mut_arg("workload", |it| values(it, compared())))
+        .mut_subcommand("compare", |it| with_set(it).mut_arg("workload", |it| values(it, compared())))
+        .mut_subcommand("tune", |it| with_set(it).mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("bisect", |bisect| bisect.mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("versions", |versions| versions.mut_arg("workload", |it| values(it, compared())))
         .mut_subcommand("suite", |suite| {

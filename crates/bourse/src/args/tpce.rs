@@ -352,6 +352,8 @@ pub(crate) struct TpceGen {
     /// Write only these tables, by SQL name or file name
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -113,20 +113,27 @@ pub(crate) fn named(name: &str, widest: usize, text: &str) -> String {
     format!("{name:<widest$} {}\n", bourse_report::fill(text, line_width().saturating_sub(before), before))
 }
 
-/// A text whose lines fit the terminal; the rest of a long one is indented below it.
+/// A text whose lines fit the terminal; the rest of a long one is indented below it, and below what stands next to its key.
 pub(crate) fn wrapped(text: &str) -> String {
+    wrapped_to(line_width(), text)
+}
+
+fn wrapped_to(columns: usize, text: &str) -> String {
     let fitting = |line: &str| {
         let words = line.trim_start();
         let blanks = line.len() - words.len();
-        let width = line_width().saturating_sub(blanks);
+        let width = columns.saturating_sub(blanks);
         if words.chars().count() <= width {
             return format!("{line}\n");
         }
-        format!(
-            "{}{}\n",
-            " ".repeat(blanks),
-            bourse_report::fill(words, width, 2).replace('\n', &format!("\n{}", " ".repeat(blanks)))
-        )
+        let (key, rest) = match words.split_once("  ") {
+            Some((_, rest)) => words.split_at(words.len() - rest.trim_start().len()),
+            None => ("", words),
+        };
+        let hang = key.chars().count();
+        let indent = if key.is_empty() { 2 } else { 0 };
+        let filled = bourse_report::fill(rest, width.saturating_sub(hang), indent);
+        format!("{}{key}{}\n", " ".repeat(blanks), filled.replace('\n', &format!("\n{}", " ".repeat(blanks + hang))))
     };
     text.lines().map(fitting).collect()
 }
@@ -164,4 +171,16 @@ pub(crate) fn publish_suite(
     write_new(&rounds, &run.to_json())?;
     note(&format!("document: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_line_is_below_the_text_next_to_its_key() {
+        let text = "plan\n\n  1. a first step that is long\ntime     64 rounds, plus waiting\n";
+        let fitted = "plan\n\n  1. a first step\n    that is long\ntime     64 rounds,\n         plus waiting\n";
+        assert_eq!(wrapped_to(21, text), fitted);
+    }
 }

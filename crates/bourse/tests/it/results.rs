@@ -172,7 +172,8 @@ fn the_page_of_results_is_what_the_stored_runs_say() {
                 if DocumentKind::of(&document) != Some(DocumentKind::Run) {
                     continue;
                 }
-                let arguments = ["report", file.to_str().unwrap(), "--format", "ndjson", "-o", tables.to_str().unwrap()];
+                let arguments =
+                    ["report", file.to_str().unwrap(), "--format", "ndjson", "-o", tables.to_str().unwrap()];
                 let read = output(folder.path(), &arguments);
                 assert!(read.status.success(), "{}: {}", file.display(), text(&read.stderr));
                 for case in rows(&tables, "cases") {

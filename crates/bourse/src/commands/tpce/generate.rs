@@ -4,9 +4,12 @@ use crate::args::{self, TpceGen};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::interrupt;
-use crate::output::OwnedFolder;
+use crate::output::{OwnedFolder, print};
+use crate::plan::show::Steps;
+use crate::plan::work;
 use crate::progress::{ProgressStep, note};
 use crate::work_folder::WorkFolder;
+use bourse_driver::SECOND;
 use bourse_egen::files::{FlatFormat, FlatOptions, GenError, WrittenFiles, write_flat};
 use bourse_egen::{Inputs, Part};
 use bourse_schema::{Table, tables};
@@ -24,14 +27,24 @@ pub(crate) fn generate(arguments: &TpceGen) -> Result<(), Failure> {
         args::GenFormat::Csv => (write_flat, FlatFormat::Csv),
         args::GenFormat::Parquet => (parquet()?, FlatFormat::default()),
     };
+    let ending = ending(arguments.format);
+    let chosen = tables.as_deref().unwrap_or(tables::all());
+    let names: Vec<String> = chosen.iter().map(|table| format!("{}.{ending}", table.file)).collect();
+    if arguments.plan.dry_run {
+        /// Rows written in a second, about: 1 to 8 million, as the disk is.
+        const ROWS_S: u64 = 2_000_000;
+        let (customers, days) = (arguments.count, arguments.days);
+        let plan = Steps {
+            name: "tpce gen",
+            steps: vec![format!("{customers} customers, {days} days of trades, in {} tables", names.len())],
+            seed: None,
+            about_ns: work::rows(customers, days).saturating_mul(SECOND) / ROWS_S,
+            writes: vec![format!("{}: {}", arguments.output.display(), names.join(", "))],
+        };
+        return print(&plan.show());
+    }
     let inputs = inputs(arguments.flat_in.as_deref())?;
     let folder = OwnedFolder::at(&arguments.output, arguments.overwrite)?;
-    let names: Vec<String> = tables
-        .as_deref()
-        .unwrap_or(tables::all())
-        .iter()
-        .map(|table| format!("{}.{}", table.file, ending(arguments.format)))
-        .collect();
     folder.refuse_others(names.iter().map(String::as_str))?;
     // Folder of the files until all of them are complete.
     let work = WorkFolder::new(".bourse-gen-", &arguments.output).map_err(|error| {
