@@ -12,7 +12,7 @@ use crate::work_folder::WorkFolder;
 use bourse_driver::SECOND;
 use bourse_egen::files::{FlatFormat, FlatOptions, GenError, WrittenFiles, write_flat};
 use bourse_egen::{Inputs, Part};
-use bourse_schema::{Table, tables};
+use bourse_schema::{Cardinality, Table, tables};
 use std::path::Path;
 
 /// Writes the files.
@@ -29,14 +29,16 @@ pub(crate) fn generate(arguments: &TpceGen) -> Result<(), Failure> {
     };
     let ending = ending(arguments.format);
     let chosen = tables.as_deref().unwrap_or(tables::all());
-    let names: Vec<String> = chosen.iter().map(|table| format!("{}.{ending}", table.file)).collect();
+    // An empty table has no file.
+    let written = chosen.iter().filter(|table| table.cardinality != Cardinality::Empty);
+    let names: Vec<String> = written.map(|table| format!("{}.{ending}", table.file)).collect();
     if arguments.plan.dry_run {
         /// Rows written in a second, about: 1 to 8 million, as the disk is.
         const ROWS_S: u64 = 2_000_000;
         let (customers, days) = (arguments.count, arguments.days);
         let plan = Steps {
             name: "tpce gen",
-            steps: vec![format!("{customers} customers, {days} days of trades, in {} tables", names.len())],
+            steps: vec![format!("{customers} customers, {days} days of trades, into {} files", names.len())],
             seed: None,
             about_ns: work::rows(customers, days).saturating_mul(SECOND) / ROWS_S,
             writes: vec![format!("{}: {}", arguments.output.display(), names.join(", "))],
