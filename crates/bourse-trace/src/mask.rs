@@ -2,9 +2,11 @@
 //!
 //! One mask serves a trace and its database, so that equal values stay equal across columns too. Values are put into a tree by
 //! their bytes; at each node the branches get other bytes in the same order, drawn at random within the byte's class: digits,
-//! capitals, small letters, last bytes of other characters; any byte of a blob. All else of a text stays. Whole numbers are
-//! masked by their decimal digits, doubles by the digits of their fraction. A node whose branches fill its class has nothing to
-//! draw: values that are dense, such as all numbers up to 999, stay as they are.
+//! capitals, small letters, last bytes of other characters; any byte of a blob. All else of a text stays. A node whose branches
+//! fill its class has nothing to draw: values that are dense, such as all numbers up to 999, stay as they are.
+//!
+//! Whole numbers get others of as many digits in the same order, between two powers of two. A double has the mask of its whole part,
+//! and one for its fraction: so whole numbers and doubles keep their order, and a double without a fraction equals the same number.
 //!
 //! Kept are numbers of one digit, and values that stand in texts of statements ([`MaskPlan::keep_literals`]): those are part of
 //! the program, and texts are not masked.
@@ -12,8 +14,12 @@
 use crate::{StatementText, TraceValue, digest};
 use std::collections::BTreeMap;
 
-/// Type of values, and group of those that are masked together: sign and digits of whole numbers, sign and exponent of doubles.
+/// Kind of values, and group of those that are masked together: sign, digits and exponent of whole numbers, the signed whole part of
+/// doubles, sign and exponent of those below one.
 type Group = (u8, u64);
+
+/// Part of a value that may be masked: its number or byte, the lowest and the highest one that may replace it, whether it is kept.
+type Branch = (u64, (u64, u64), bool);
 
 /// Values to be masked.
 #[derive(Debug, Default)]
@@ -24,17 +30,22 @@ pub struct MaskPlan {
 impl MaskPlan {
     /// Adds a value that may be masked.
     pub fn add(&mut self, value: &TraceValue) {
-        if let Some((group, key)) = key(value) {
-            let is_kept = matches!(value, TraceValue::Int(-9..=9));
-            *self.values.entry(group).or_default().entry(key).or_default() |= is_kept;
-        }
+        self.insert(value, matches!(value, TraceValue::Int(-9..=9)));
     }
 
     /// Keeps a value as it is.
     pub fn keep(&mut self, value: &TraceValue) {
-        if let Some((group, key)) = key(value) {
-            self.values.entry(group).or_default().insert(key, true);
+        self.insert(value, true);
+    }
+
+    fn insert(&mut self, value: &TraceValue, is_kept: bool) {
+        let Some((group, key)) = key(value) else { return };
+        if let Some(whole) = whole(value) {
+            self.insert(&whole, is_kept || matches!(whole, TraceValue::Int(-9..=9)));
+            // No fraction becomes zero, nor zero a fraction.
+            self.values.entry(group).or_default().insert(vec![0; key.len()], true);
         }
+        *self.values.entry(group).or_default().entry(key).or_default() |= is_kept;
     }
 
     /// Keeps the literals of a statement as they are, wherever they stand.
@@ -68,12 +79,16 @@ impl Mask {
                 TraceValue::Text(_) => TraceValue::Text(masked.clone()),
                 TraceValue::Blob(_) => TraceValue::Blob(masked.clone()),
                 TraceValue::Int(number) => {
-                    let digits = std::str::from_utf8(masked).ok()?;
-                    TraceValue::Int(format!("{}{digits}", if *number < 0 { "-" } else { "" }).parse().ok()?)
+                    let masked = i64::try_from(u64::from_be_bytes(masked.as_slice().try_into().ok()?)).ok()?;
+                    TraceValue::Int(if *number < 0 { masked.saturating_neg() } else { masked })
                 }
                 TraceValue::Real(number) => {
-                    let fraction = masked.iter().fold(0_u64, |bits, digit| (bits << 4) | u64::from(digit & 15));
-                    TraceValue::Real(f64::from_bits((number.to_bits() >> 52 << 52) | fraction))
+                    let fraction = masked.iter().fold(0_u64, |bits, bit| (bits << 1) | u64::from(*bit));
+                    let above = match whole(value).map(|whole| self.of(&whole)) {
+                        Some(TraceValue::Int(whole)) => (whole as f64).to_bits(),
+                        _ => number.to_bits() >> 52 << 52,
+                    };
+                    TraceValue::Real(f64::from_bits(above | fraction))
                 }
                 _ => return None,
             })
@@ -82,30 +97,63 @@ impl Mask {
     }
 }
 
+/// Doubles from here on have no fraction.
+const WHOLE_FROM: f64 = 9_007_199_254_740_992.0;
+
+/// Signed whole part of a double between one and [`WHOLE_FROM`].
+fn whole(value: &TraceValue) -> Option<TraceValue> {
+    match value {
+        TraceValue::Real(number) if (1.0..WHOLE_FROM).contains(&number.abs()) => Some(TraceValue::Int(*number as i64)),
+        _ => None,
+    }
+}
+
 /// Group and bytes by which a value is masked; `None` for those that stay as they are.
 fn key(value: &TraceValue) -> Option<(Group, Vec<u8>)> {
+    /// The lowest bits of a number, one in each byte.
+    fn bits(number: u64, count: u64) -> Vec<u8> {
+        (0..count).rev().map(|at| (number >> at) as u8 & 1).collect()
+    }
     Some(match value {
         TraceValue::Text(bytes) => ((3, 0), bytes.clone()),
         TraceValue::Blob(bytes) => ((4, 0), bytes.clone()),
         TraceValue::Int(number) => {
-            let digits = number.unsigned_abs().to_string().into_bytes();
+            let (size, sign) = (number.unsigned_abs(), u64::from(*number < 0));
+            let digits = u64::from(size.checked_ilog10()?).saturating_add(1);
             // Others of nineteen digits could leave the range.
-            if digits.len() > 18 {
+            if digits > 18 {
                 return None;
             }
-            ((1, ((digits.len() as u64) << 1) | u64::from(*number < 0)), digits)
+            ((1, (u64::from(size.checked_ilog2()?) << 8) | (digits << 1) | sign), size.to_be_bytes().to_vec())
         }
-        TraceValue::Real(number) if number.is_normal() => {
-            let bits = number.to_bits();
-            ((2, bits >> 52), (0..52).step_by(4).rev().map(|at| (bits >> at) as u8 & 15).collect())
-        }
+        TraceValue::Real(number) if number.is_normal() => match whole(value) {
+            Some(TraceValue::Int(whole)) => {
+                let exponent = u64::from(whole.unsigned_abs().checked_ilog2()?);
+                ((5, whole.cast_unsigned()), bits(number.to_bits(), 52_u64.saturating_sub(exponent)))
+            }
+            _ if number.abs() < 1.0 => ((2, number.to_bits() >> 52), bits(number.to_bits(), 52)),
+            _ => return None,
+        },
         _ => return None,
     })
 }
 
+/// Lowest and highest whole number of a group of them.
+fn range(group: u64) -> (u64, u64) {
+    let (exponent, digits) = ((group >> 8) as u32, (group >> 1) as u32 & 127);
+    let (two, ten) = (2_u64.saturating_pow(exponent), 10_u64.saturating_pow(digits.saturating_sub(1)));
+    (two.max(ten), two.saturating_mul(2).min(ten.saturating_mul(10)).saturating_sub(1))
+}
+
 /// Masked values of a group, by the values; `true` stands behind those that are kept.
-fn masked((kind, _): Group, values: BTreeMap<Vec<u8>, bool>, random: &mut u64) -> BTreeMap<Vec<u8>, Vec<u8>> {
+fn masked((kind, group): Group, values: BTreeMap<Vec<u8>, bool>, random: &mut u64) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let values: Vec<(Vec<u8>, bool)> = values.into_iter().collect();
+    if kind == 1 {
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte));
+        let branches: Vec<Branch> = values.iter().map(|(value, kept)| (number(value), range(group), *kept)).collect();
+        let drawn = drawn(&branches, random).into_iter().map(|number| number.to_be_bytes().to_vec());
+        return values.into_iter().map(|(value, _)| value).zip(drawn).collect();
+    }
     let mut masked: Vec<Vec<u8>> = values.iter().map(|(value, _)| value.clone()).collect();
     // Nodes: values from and to, which have the bytes before that depth in common.
     let mut nodes = vec![(0, values.len(), 0)];
@@ -123,10 +171,12 @@ fn masked((kind, _): Group, values: BTreeMap<Vec<u8>, bool>, random: &mut u64) -
             }
             begin = end;
         }
-        let bytes: Vec<_> = branches.iter().map(|(_, _, byte, class, is_kept)| (*byte, *class, *is_kept)).collect();
+        let of_byte = |(low, high): (u8, u8)| (u64::from(low), u64::from(high));
+        let bytes: Vec<Branch> =
+            branches.iter().map(|(.., byte, class, is_kept)| (u64::from(*byte), of_byte(*class), *is_kept)).collect();
         for ((begin, end, ..), byte) in branches.iter().zip(drawn(&bytes, random)) {
             for value in masked.get_mut(*begin..*end).into_iter().flatten() {
-                value.get_mut(depth).into_iter().for_each(|at| *at = byte);
+                value.get_mut(depth).into_iter().for_each(|at| *at = byte as u8);
             }
         }
     }
@@ -137,9 +187,7 @@ fn masked((kind, _): Group, values: BTreeMap<Vec<u8>, bool>, random: &mut u64) -
 fn class(kind: u8, value: &[u8], depth: usize) -> (u8, u8) {
     let Some(&byte) = value.get(depth) else { return (0, 0) };
     match kind {
-        1 if depth == 0 && value.len() > 1 => (b'1', b'9'),
-        1 => (b'0', b'9'),
-        2 => (0, 15),
+        2 | 5 => (0, 1),
         4 => (0, 255),
         _ => match byte {
             b'0'..=b'9' => (b'0', b'9'),
@@ -165,29 +213,32 @@ fn is_last(value: &[u8], depth: usize) -> bool {
     })
 }
 
-/// Bytes for a node's branches, in the same order, each in its class; kept branches have theirs.
-fn drawn(branches: &[(u8, (u8, u8), bool)], random: &mut u64) -> Vec<u8> {
-    let mut drawn = Vec::with_capacity(branches.len());
-    let mut least = 0_u16;
-    for (at, (byte, (_, highest), is_kept)) in branches.iter().enumerate() {
-        let (_, (lowest, _), _) = branches.get(at).copied().unwrap_or_default();
-        let least_here = least.max(u16::from(lowest));
-        // Branches behind this one that share its class, up to the next kept one, need room.
-        let behind = branches.get(at.saturating_add(1)..).unwrap_or_default();
-        let same = behind.iter().take_while(|(_, (_, end), kept)| end == highest && !kept).count() as u16;
-        let limit =
-            behind.get(usize::from(same)).filter(|(_, (_, end), _)| end == highest).map(|(next, ..)| u16::from(*next));
-        let most = limit.map_or(u16::from(*highest), |next| next.saturating_sub(1)).saturating_sub(same);
-        let room = u64::from(most.saturating_sub(least_here)).saturating_add(1);
-        // One of several branches takes a place near the front of the room, so that the others have a choice, too.
-        let share = room.div_ceil(u64::from(same).saturating_add(1)).max(1);
-        *random = digest::mix(*random, 1);
-        let chosen = if *is_kept {
-            u16::from(*byte)
-        } else {
-            least_here.saturating_add(random.checked_rem(share).unwrap_or_default() as u16)
+/// Numbers in the place of those of branches, in the same order, each in its class; kept branches have theirs.
+fn drawn(branches: &[Branch], random: &mut u64) -> Vec<u64> {
+    // Branches behind each that share its class, up to the next kept one, need room; and the number of that one.
+    let mut behind = Vec::with_capacity(branches.len());
+    let mut next: Option<(Branch, (u64, Option<u64>))> = None;
+    for branch in branches.iter().rev() {
+        let room = match next {
+            Some(((number, class, true), _)) if class.1 == branch.1.1 => (0, Some(number)),
+            Some(((_, class, false), (same, limit))) if class.1 == branch.1.1 => (same.saturating_add(1), limit),
+            _ => (0, None),
         };
-        drawn.push(chosen as u8);
+        behind.push(room);
+        next = Some((*branch, room));
+    }
+    let mut drawn = Vec::with_capacity(branches.len());
+    let mut least = 0_u64;
+    for ((number, (lowest, highest), is_kept), (same, limit)) in branches.iter().zip(behind.into_iter().rev()) {
+        let least_here = least.max(*lowest);
+        let most = limit.map_or(*highest, |next| next.saturating_sub(1)).saturating_sub(same);
+        let room = most.saturating_sub(least_here).saturating_add(1);
+        // One of several branches takes a place near the front of the room, so that the others have a choice, too.
+        let share = room.div_ceil(same.saturating_add(1)).max(1);
+        *random = digest::mix(*random, 1);
+        let chosen =
+            if *is_kept { *number } else { least_here.saturating_add(random.checked_rem(share).unwrap_or_default()) };
+        drawn.push(chosen);
         least = chosen.saturating_add(1);
     }
     drawn

@@ -17,21 +17,28 @@ const ENGINES: &str = "engines.json.gz";
 /// The document of power losses, made by `bourse crash`.
 const POWER_LOSS: &str = "power-loss.json.gz";
 
+/// Results of a day as printed, by workload and target.
+type Results = BTreeMap<(String, String), String>;
+
 /// Entries of a folder in the order of their names.
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("stored results are complete")
+        .map(|entry| entry.expect("stored results are complete").path())
+        .collect();
     found.sort();
     found
 }
 
 fn name(path: &Path) -> &str {
-    path.file_name().unwrap().to_str().unwrap()
+    path.file_name().expect("stored results are complete").to_str().expect("stored results are complete")
 }
 
 /// Rows of one table of a run.
 fn rows(folder: &Path, table: &str) -> Vec<Value> {
-    let lines = std::fs::read_to_string(folder.join(table).with_extension("ndjson")).unwrap();
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let lines =
+        std::fs::read_to_string(folder.join(table).with_extension("ndjson")).expect("stored results are complete");
+    lines.lines().map(|line| serde_json::from_str(line).expect("stored results are complete")).collect()
 }
 
 /// A number with four digits that count, and commas between its thousands.
@@ -40,40 +47,44 @@ fn number(value: &Value) -> String {
     let decimals = if value >= 1_000.0 { 0 } else { usize::from(value < 100.0) + 1 };
     let digits = format!("{value:.decimals$}");
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let grouped: Vec<&str> = whole.as_bytes().rchunks(3).rev().map(|it| str::from_utf8(it).unwrap()).collect();
+    let grouped: Vec<&str> =
+        whole.as_bytes().rchunks(3).rev().map(|it| str::from_utf8(it).expect("stored results are complete")).collect();
     grouped.join(",") + rest
 }
 
 /// A case of a run, as its place in the tables: workload, target.
 fn place(case: &Value) -> (String, String) {
-    let target = case["target"].as_str().unwrap().replace("bourse-data/", "");
-    (case["workload"].as_str().unwrap().to_owned(), target)
+    let target = case["target"].as_str().expect("stored results are complete").replace("bourse-data/", "");
+    (case["workload"].as_str().expect("stored results are complete").to_owned(), target)
 }
 
 /// The strictest level of an engine as it is by default, and whether the recorded histories keep it.
 fn isolation(target: &str, runs: &[Value]) -> String {
-    let engine = target.split(':').next().unwrap();
+    let engine = target.split(':').next().expect("stored results are complete");
     let is_its = |run: &&Value| {
-        let (of, rest) = run["target"].as_str().unwrap().split_once(':').unwrap();
+        let (of, rest) = run["target"]
+            .as_str()
+            .expect("stored results are complete")
+            .split_once(':')
+            .expect("stored results are complete");
         of == engine && !rest.contains(['?', ' '])
     };
     runs.iter().rfind(is_its).map_or("not run".to_owned(), |run| {
-        let kept = if run["broken"].as_array().unwrap().is_empty() { "kept" } else { "refuted" };
-        format!("{}: {kept}", run["promised"].as_str().unwrap())
+        let kept =
+            if run["broken"].as_array().expect("stored results are complete").is_empty() { "kept" } else { "refuted" };
+        format!("{}: {kept}", run["promised"].as_str().expect("stored results are complete"))
     })
 }
 
 /// Tables of one machine on one day; `before`: results of the day before it, with its name.
-fn machine(
-    page: &mut String,
-    tables: &Path,
-    before: Option<(&str, &BTreeMap<(String, String), String>)>,
-) -> BTreeMap<(String, String), String> {
-    let isolated: Vec<Value> =
-        serde_json::from_str(&std::fs::read_to_string(docs().join("isolation.json")).unwrap()).unwrap();
+fn machine(page: &mut String, tables: &Path, before: Option<(&str, &Results)>) -> Results {
+    let isolated: Vec<Value> = serde_json::from_str(
+        &std::fs::read_to_string(docs().join("isolation.json")).expect("stored results are complete"),
+    )
+    .expect("stored results are complete");
     let run = &rows(tables, "runs")[0];
     let field = |name: &str| run[name].as_str().unwrap_or("?").to_owned();
-    let memory = run["memory_bytes"].as_f64().unwrap() / f64::from(1 << 30);
+    let memory = run["memory_bytes"].as_f64().expect("stored results are complete") / f64::from(1 << 30);
     writeln!(
         page,
         "{}, {} cores, {memory:.0} GiB of memory, {}. Bourse {} at {}, a {} build: `bourse {}`.\n",
@@ -83,19 +94,25 @@ fn machine(
         field("bourse_version"),
         field("bourse_commit"),
         field("bourse_profile"),
-        field("command").split_once(' ').unwrap().1,
+        field("command").split_once(' ').expect("stored results are complete").1,
     )
-    .unwrap();
+    .expect("a text takes all");
     let cases = rows(tables, "cases");
-    let mut workloads: Vec<&str> = cases.iter().map(|case| case["workload"].as_str().unwrap()).collect();
+    let mut workloads: Vec<&str> =
+        cases.iter().map(|case| case["workload"].as_str().expect("stored results are complete")).collect();
     workloads.dedup();
     let mut found = BTreeMap::new();
     for workload in workloads {
         let mut of: Vec<&Value> = cases.iter().filter(|case| case["workload"] == workload).collect();
         // By durability class: figures of different classes are no competitors.
-        let key = |case: &Value| (case["durability"].as_str().unwrap().to_owned(), -case["result"].as_f64().unwrap());
-        of.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap());
-        let unit = of[0]["result_unit"].as_str().unwrap();
+        let key = |case: &Value| {
+            (
+                case["durability"].as_str().expect("stored results are complete").to_owned(),
+                -case["result"].as_f64().expect("stored results are complete"),
+            )
+        };
+        of.sort_by(|a, b| key(a).partial_cmp(&key(b)).expect("stored results are complete"));
+        let unit = of[0]["result_unit"].as_str().expect("stored results are complete");
         let (more, rule) = before.map_or((String::new(), ""), |(day, _)| (format!(" {day} |"), "---:|"));
         let isolation_column = if workload == "tpce" { (" isolation |", "---|") } else { ("", "") };
         writeln!(
@@ -104,7 +121,7 @@ fn machine(
              |---|---|---|---:|---:|---:|{}{rule}",
             isolation_column.0, isolation_column.1
         )
-        .unwrap();
+        .expect("a text takes all");
         for case in of {
             let (place, result) = (place(case), number(&case["result"]));
             let interval = match &case["result_low"] {
@@ -116,16 +133,16 @@ fn machine(
                 page,
                 "| `{}` | {} | {} | {result} | {interval} | {} |",
                 place.1,
-                case["engine_version"].as_str().unwrap(),
-                case["durability"].as_str().unwrap(),
+                case["engine_version"].as_str().expect("stored results are complete"),
+                case["durability"].as_str().expect("stored results are complete"),
                 number(&cpu)
             )
-            .unwrap();
+            .expect("a text takes all");
             if workload == "tpce" {
-                write!(page, " {} |", isolation(&place.1, &isolated)).unwrap();
+                write!(page, " {} |", isolation(&place.1, &isolated)).expect("a text takes all");
             }
             if let Some((_, results)) = before {
-                write!(page, " {} |", results.get(&place).map_or("–", String::as_str)).unwrap();
+                write!(page, " {} |", results.get(&place).map_or("–", String::as_str)).expect("a text takes all");
             }
             page.push('\n');
             found.insert(place, result);
@@ -137,15 +154,20 @@ fn machine(
 
 /// Table of a document of power losses.
 fn power_losses(page: &mut String, file: &Path) {
-    let document: Value = serde_json::from_slice(&document_bytes(file).unwrap()).unwrap();
+    let document: Value = serde_json::from_slice(&document_bytes(file).expect("stored results are complete"))
+        .expect("stored results are complete");
     page.push_str(
         "### What a power loss left\n\n| settings | durability | states of the disk | with commits lost | corrupted |\n\
          |---|---|---:|---:|---:|\n",
     );
-    for row in document["states"]["rows"].as_array().unwrap() {
+    for row in document["states"]["rows"].as_array().expect("stored results are complete") {
         let figures = ["states", "lossy", "corrupted"].map(|name| number(&row[name]));
-        let (case, class) = (row["case"].as_str().unwrap(), row["class"].as_str().unwrap());
-        writeln!(page, "| `{case}` | {class} | {} |", figures.join(" | ").replace(".00", "")).unwrap();
+        let (case, class) = (
+            row["case"].as_str().expect("stored results are complete"),
+            row["class"].as_str().expect("stored results are complete"),
+        );
+        writeln!(page, "| `{case}` | {class} | {} |", figures.join(" | ").replace(".00", ""))
+            .expect("a text takes all");
     }
     page.push('\n');
 }
@@ -155,7 +177,7 @@ fn the_page_of_results_is_what_the_stored_runs_say() {
     let results = docs().join("../results");
     let folder = tempfile::tempdir().unwrap();
     let (mut sections, mut bytes) = (Vec::new(), 0);
-    let mut before: BTreeMap<String, (String, BTreeMap<(String, String), String>)> = BTreeMap::new();
+    let mut before: BTreeMap<String, (String, Results)> = BTreeMap::new();
     for day in entries(&results).iter().filter(|path| path.is_dir()) {
         for of_machine in entries(day) {
             let title = format!("{}, {}", name(&of_machine), name(day));
