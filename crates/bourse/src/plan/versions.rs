@@ -7,6 +7,7 @@ use crate::args::VersionsArgs;
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::SECOND;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// An engine whose versions are built from packages that carry its source.
@@ -65,8 +66,10 @@ static ENGINES: [VersionedEngine; 1] = [VersionedEngine {
     ],
 }];
 
-/// Beginning and factor of the sum FNV-1a, which is the same in every build.
-const FNV: (u64, u64) = (0xcbf2_9ce4_8422_2325, 0x0000_0100_0000_01b3);
+/// Sum FNV-1a, which is the same in every build of Bourse.
+fn sum(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
 
 /// Option in which the cases differ.
 const VERSION: &str = "version";
@@ -83,6 +86,24 @@ pub(crate) struct EngineVersion {
     built_in: String,
     /// Its database, as a target of the library.
     target: String,
+}
+
+impl EngineVersion {
+    /// File with the sum of a library's bytes, written beside it when it is built.
+    pub(crate) fn sum_file(&self) -> PathBuf {
+        self.library.with_extension("sum")
+    }
+
+    /// The sum of these bytes, as its file has it.
+    pub(crate) fn sum(bytes: &[u8]) -> String {
+        format!("{:016x}\n", sum(bytes.iter().copied()))
+    }
+
+    /// Whether the library is there as it was built: neither cut, nor another file.
+    fn is_built(&self) -> bool {
+        let read = |path: &Path| fs::read(path).ok();
+        read(&self.library).is_some_and(|bytes| read(&self.sum_file()) == Some(Self::sum(&bytes).into_bytes()))
+    }
 }
 
 /// The plan of `bourse versions`.
@@ -109,12 +130,7 @@ impl<'a> VersionsPlan<'a> {
             "" => engines::usual_target(&format!("versions-{}", arguments.work.workload)),
             _ => arguments.engine.clone(),
         };
-        let built = engine
-            .options
-            .iter()
-            .chain([&compiler])
-            .flat_map(|it| it.bytes())
-            .fold(FNV.0, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(FNV.1));
+        let built = sum(engine.options.iter().chain([&compiler]).flat_map(|it| it.bytes()));
         let of = |[version, release]: &[&'static str; 2]| {
             let library = folder.join(format!("{scheme}-v{version}-{built:016x}.{}", std::env::consts::DLL_EXTENSION));
             let built_in = of_version(&base, version);
@@ -125,7 +141,8 @@ impl<'a> VersionsPlan<'a> {
         let mut versions: Vec<EngineVersion> = engine.between(arguments)?.iter().map(of).collect();
         if let Some(against) = &arguments.against {
             let first = versions.iter().position(|it| is_prefix(against, it.version));
-            let first = first.ok_or_else(|| engine.unknown(&format!("version {against}")))?;
+            let first =
+                first.ok_or_else(|| engine.unknown(&format!("version {against} among those that were asked for")))?;
             versions[..=first].rotate_right(1);
         }
         Ok(Self { arguments, engine, versions })
@@ -153,7 +170,7 @@ impl<'a> VersionsPlan<'a> {
 
     /// Versions whose libraries are not built.
     pub(crate) fn unbuilt(&self) -> impl Iterator<Item = &EngineVersion> {
-        self.versions.iter().filter(|it| !it.library.is_file())
+        self.versions.iter().filter(|it| !it.is_built())
     }
 
     /// Time to build the libraries that are not there, in nanoseconds.
@@ -167,7 +184,7 @@ impl<'a> VersionsPlan<'a> {
         let mut text = format!("libraries\n     cc {}\n", options.join(" "));
         for it in &self.versions {
             let (version, library) = (it.version, it.library.display());
-            text.push_str(&match it.library.is_file() {
+            text.push_str(&match it.is_built() {
                 true => format!("     {name} {version}: {library} is there\n"),
                 false => {
                     let from = format!("{package} {}", it.release);
@@ -193,6 +210,11 @@ impl VersionedEngine {
             read.transpose()
         };
         let (low, high) = (bound(from)?, bound(to)?);
+        if let (Some(low), Some(high)) = (&low, &high)
+            && low.iter().take(high.len()).gt(high)
+        {
+            return Err(Failure::usage("--from is a later version than --to").hint("--from is the oldest version"));
+        }
         let of = |[version, _]: &[&str; 2]| numbers(version).unwrap_or_default();
         let first = self.versions.partition_point(|it| low.as_ref().is_some_and(|low| of(it) < *low));
         // 3.54 includes 3.54.1.
@@ -282,7 +304,7 @@ mod tests {
         for (typed, words) in [
             ("sqlite --from 3.99", "unknown version from 3.99 of SQLite"),
             ("sqlite --to x", "unknown version x of SQLite"),
-            ("sqlite --to 3.17 --against 3.54", "unknown version 3.54"),
+            ("sqlite --to 3.17 --against 3.54", "unknown version 3.54 among those that were asked for"),
             ("redb", "versions of 'redb' are not known"),
             ("nothing", "`bourse versions` builds sqlite"),
         ] {
@@ -290,6 +312,26 @@ mod tests {
             let is_listed = said.contains("known are 3.17.0, ") || !typed.starts_with("sqlite");
             assert!(is_listed && said.contains(words), "{typed}: {said}");
         }
+    }
+
+    #[test]
+    fn a_library_that_was_cut_or_replaced_is_built_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("x.so");
+        let version =
+            EngineVersion { version: "", release: "", library, built_in: String::new(), target: String::new() };
+        fs::write(&version.library, "library").unwrap();
+        assert!(!version.is_built(), "nothing says that it was built");
+        fs::write(version.sum_file(), EngineVersion::sum(b"library")).unwrap();
+        assert!(version.is_built());
+        fs::write(&version.library, "lib").unwrap();
+        assert!(!version.is_built());
+    }
+
+    #[test]
+    fn ends_in_the_wrong_order_are_refused() {
+        assert!(versions("sqlite --from 3.50 --to 3.45").unwrap_err().contains("--from is a later version than --to"));
+        assert_eq!(versions("sqlite --from 3.50.2 --to 3.50").unwrap(), ["3.50.2"]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn libraries_are_built_once_and_measured_in_turn() {
     let said = text(&ended.stdout) + &text(&ended.stderr);
     assert!(ended.status.success() && said.contains("building SQLite 3.50.2, 2 of 2"), "{said}");
     let libraries: Vec<_> = fs::read_dir(folder.path().join("libs")).expect("a folder").collect();
-    assert_eq!(libraries.len(), 2, "each library and nothing else: {libraries:?}");
+    assert_eq!(libraries.len(), 4, "each library with its sum, and nothing else: {libraries:?}");
     let run = fs::read_dir(folder.path().join("runs")).expect("runs").next().expect("one").expect("a folder").path();
     let file = RunFile::parse(&fs::read(run.join("run.json")).expect("a run file"), &run).expect("a run file");
     let labels: Vec<&str> = file.cases.iter().map(|case| case.label.as_str()).collect();

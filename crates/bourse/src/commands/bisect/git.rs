@@ -33,7 +33,11 @@ impl Repository {
                 .map_err(|_| Failure::usage(format!("there is no git commit '{name}'")))
         };
         let (from, to) = (named(good)?, named(bad)?);
-        if from == to || git(&["merge-base", "--is-ancestor", &from, &to], None).is_err() {
+        if from == to {
+            return Err(Failure::usage(format!("{good} and {bad} are the same commit: there is nothing to search"))
+                .hint("GOOD is a commit before the change, BAD one behind it"));
+        }
+        if git(&["merge-base", "--is-ancestor", &from, &to], None).is_err() {
             return Err(Failure::usage(format!("{good} is no ancestor of {bad}"))
                 .hint("GOOD is the older commit; the commits after it up to BAD are searched"));
         }
@@ -51,6 +55,8 @@ impl Repository {
     pub(super) fn check_out(&self, commit: &BisectedCommit, tree: &Path) -> Result<(), Failure> {
         let (from, to) = (self.folder.to_string_lossy(), tree.to_string_lossy());
         git(&["clone", "--quiet", "--shared", "--no-checkout", &from, &to], None)?;
+        // What a commit's build pushes reaches no branch of the repository.
+        git(&["remote", "remove", "origin"], Some(tree))?;
         git(&["checkout", "--quiet", "--detach", &commit.hash], Some(tree)).map(|_| ())
     }
 }

@@ -117,7 +117,7 @@ impl CommitSearch<'_> {
         };
         let good = self.built(0).map_err(end)?;
         let bad = self.built(last).map_err(end)?;
-        let ends = self.difference([(0, &good), (last, &bad)])?;
+        let ends = self.difference([(0, &good), (last, &bad)]).map_err(end)?;
         remove(&bad);
         let cut = match &ends {
             Difference::Ratio { interval, .. } => Cut::of(interval),
