@@ -20,7 +20,7 @@ impl SqliteConnection {
 
 /// Reason for the refusal of a statement.
 pub(crate) const WHY: &str =
-    "statements of a file of one's own reach no other database file, and change no setting that the target makes";
+    "a workload's statements reach no other database file, and change no setting that the target makes";
 
 /// Databases that are not a user's file: one in memory, and a temporary one, which `VACUUM` attaches.
 const NO_FILES: [&[u8]; 2] = [b":memory:", b""];

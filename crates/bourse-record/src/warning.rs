@@ -172,6 +172,11 @@ pub enum Warning {
     },
     /// Statements that should change rows changed none.
     NothingChanged,
+    /// A replay performed or compared less than its recording has.
+    ReplayedInPart {
+        /// The parts, in words.
+        parts: Vec<String>,
+    },
     /// A further figure of the round is unavailable.
     FigureMissing {
         /// Name of the figure.
@@ -237,6 +242,7 @@ impl Warning {
             | Self::CountNotReached { .. }
             | Self::EndedEarly { .. }
             | Self::StatementsTimed
+            | Self::ReplayedInPart { .. }
             | Self::NothingChanged => true,
             Self::Driver { warning, .. } => warning.is_of_the_request(),
             _ => false,
@@ -371,6 +377,7 @@ impl fmt::Display for Warning {
                 write!(f, "ended by --for after {after_s} s: {} of {} operations", grouped(*done), grouped(*of))
             }
             Self::NothingChanged => f.write_str("no statement changed a row: what matches no row is less work"),
+            Self::ReplayedInPart { parts } => write!(f, "less than the recording: {}", parts.join("; ")),
             Self::RoundEnded { cause } => f.write_str(cause),
             Self::RoundLost { round, cause } => {
                 write!(f, "round {round} was lost, those before it are reported: {cause}")

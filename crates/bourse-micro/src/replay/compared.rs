@@ -2,7 +2,7 @@
 
 use super::again::{self, RowsAgain, ShownRow};
 use super::order::Order;
-use super::recording::{Action, Recording, Step};
+use super::recording::{Action, DAMAGE, Recording, Step};
 use super::shape::short;
 use bourse_driver::Nanos;
 use bourse_engine::{EngineError, ErrorKind, Value, locked};
@@ -208,6 +208,22 @@ impl RoundState {
     fn all(&self) -> u64 {
         let first_of_each = locked(&self.findings)[Group::Refused as usize].len() as u64;
         self.executed.load(Ordering::Relaxed) + self.count(Group::Refused) - first_of_each
+    }
+
+    /// Parts of the recording that were not performed or not compared, in words.
+    pub(super) fn missing(&self, recording: &Recording) -> Vec<String> {
+        let refused = match self.count(Group::Refused) {
+            0 => None,
+            refused => Some(format!(
+                "{} of {} executions were refused or left out, which later results may show",
+                grouped(refused),
+                grouped(self.all())
+            )),
+        };
+        let damaged = recording.facts.iter().filter(|fact| fact.name == DAMAGE);
+        let masked = recording.is_masked.then(|| "values are masked: numbers of rows were compared".to_owned());
+        let damaged = damaged.map(|fact| format!("{DAMAGE}: {}", fact.value));
+        refused.into_iter().chain(masked).chain(damaged).collect()
     }
 
     /// Reason that the replay says nothing of the recording: too much of it was refused.

@@ -26,7 +26,7 @@ use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
 use bourse_driver::{Clock, Nanos, OperationSpec, Schedule, UserSpec};
 use bourse_engine::{Capabilities, Engine, locked};
-use bourse_record::{Arrivals, Check, NameValue, Round};
+use bourse_record::{Arrivals, Check, NameValue, Round, Warning};
 use compared::RoundState;
 use recording::Recording;
 use std::path::Path;
@@ -144,9 +144,16 @@ impl PlannedWorkload for Replay {
     }
     fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         round.warnings.extend(not_synced(setting, round, self.threads()));
-        if self.pace.is_some() {
+        let parts = locked(&self.state).missing(&self.recording);
+        if !parts.is_empty() {
+            round.warnings.push(Warning::ReplayedInPart { parts });
+        }
+        if let Some(pace) = self.pace {
             let state = locked(&self.state);
-            let due = self.recording.users.iter().flatten().filter(|step| !state.is_refused(step)).count() as u64;
+            // A shorter --for ends before the rest is due.
+            let until_ns = (round.measured_s * pace * 1e9) as u64;
+            let is_due = |step: &&recording::Step| step.due_ns <= until_ns && !state.is_refused(step);
+            let due = self.recording.users.iter().flatten().filter(is_due).count() as u64;
             let started = round.operations.iter().map(|it| it.samples).sum();
             round.operations.iter_mut().for_each(|it| it.by_schedule = true);
             let (due, unstarted) = (due.max(started), due.saturating_sub(started));

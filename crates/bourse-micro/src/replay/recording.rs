@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 /// Number of statements that have a row of their own in reports; those with less time share one.
 const NAMED_STATEMENTS: usize = 11;
 
+/// Name of the fact that a trace is damaged, and where.
+pub(super) const DAMAGE: &str = "read up to there";
+
 /// Begin of the name of a database without a file, which no path has.
 const IN_MEMORY: &str = "in memory";
 
@@ -160,7 +163,7 @@ impl Recording {
             let cut = this.read_trace(file, folder, &mut statements, &mut connections);
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             if let Some(why) = cut.map_err(|error| fault(format!("{name}: {error}")))? {
-                this.facts.push(named("read up to there", format!("{name}: {why}")));
+                this.facts.push(named(DAMAGE, format!("{name}: {why}")));
             }
         }
         this.choose_database(&mut connections);

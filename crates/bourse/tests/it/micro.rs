@@ -258,7 +258,7 @@ fn an_operation_changes_no_setting() {
     let ended = output(folder.path(), &arguments);
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    let words = "mine.sql, line 6: not authorized: statements of a file of one's own reach no other database file, and change no \
+    let words = "mine.sql, line 6: not authorized: a workload's statements reach no other database file, and change no \
                  setting that the target makes";
     assert!(said.contains(words), "{said}");
 }
