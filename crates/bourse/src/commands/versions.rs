@@ -10,7 +10,6 @@ use crate::plan::versions::{EngineVersion, VersionedEngine, VersionsPlan};
 use crate::progress::{ProgressStep, note};
 use crate::work_folder::WorkFolder;
 use std::env;
-use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,16 +60,28 @@ fn libraries(arguments: &VersionsArgs) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The compiler that `CC` names, or `cc`, and what it calls itself.
-fn compiler() -> Result<(OsString, String), Failure> {
-    let program = env::var_os("CC").filter(|it| !it.is_empty()).unwrap_or_else(|| "cc".into());
-    let said = output_of(Command::new(&program).arg("--version"));
+/// The compiler that `CC` names, or `cc`: its program with arguments, and what it calls itself.
+fn compiler() -> Result<(Vec<String>, String), Failure> {
+    let named = env::var("CC").unwrap_or_default();
+    let mut words: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() {
+        words.push("cc".to_owned());
+    }
+    let said = output_of(command(&words).arg("--version"));
     let said = said.map_err(|failure| failure.hint("install a C compiler, or name one in CC"))?;
-    Ok((program, said.lines().next().unwrap_or_default().to_owned()))
+    let name = [&words[1..], &[said.lines().next().unwrap_or_default().to_owned()]].concat();
+    Ok((words, name.join(" ")))
+}
+
+/// The command of a program with its first arguments.
+fn command(words: &[String]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
 }
 
 /// Builds the library of a version in a folder that is removed, and moves it to its place when it is whole.
-fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: &OsStr) -> Result<(), Failure> {
+fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: &[String]) -> Result<(), Failure> {
     let work = WorkFolder::new("bourse-build-", folder).map_err(|error| cannot("build in", folder, error))?;
     let source = downloaded(engine, of.release, work.path())?;
     let declares = |text: &str| {
@@ -83,7 +94,7 @@ fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: 
         return Err(Failure::new(Exit::Target, what));
     }
     let library = work.path().join("library");
-    let mut command = Command::new(compiler);
+    let mut command = command(compiler);
     command.args(engine.options).args(["-w", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
     command.args(["-lpthread", "-lm", "-ldl"]);
     output_of(&mut command)?;
