@@ -235,7 +235,7 @@ fn own_statements_come_from_a_file_before_the_targets() {
         ),
         (
             mine.replace("INSERT INTO t VALUES (:a)", "ATTACH 'notes.db' AS n"),
-            "line 5: not authorized: statements of a file",
+            "line 5: not authorized: a workload's statements",
         ),
     ] {
         fs::write(folder.path().join("mine.toml"), changed).expect("a file can be written");
