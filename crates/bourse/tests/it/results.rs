@@ -98,6 +98,9 @@ fn machine(page: &mut String, tables: &Path, before: Option<(&str, &Results)>) -
         field("command").split_once(' ').expect("stored results are complete").1,
     )
     .expect("a text takes all");
+    if run["is_interrupted"] == true {
+        page.push_str("The run was ended early: workloads are missing.\n\n");
+    }
     // A microbenchmark of a few rounds says too little.
     let mut cases = rows(tables, "cases");
     cases.retain(|case| case["workload"] == "tpce" || !case["result_low"].is_null());
