@@ -99,8 +99,9 @@ fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: 
     command.args(["-lpthread", "-lm", "-ldl"]);
     output_of(&mut command)?;
     let bytes = fs::read(&library).map_err(|error| cannot("read what the compiler made,", &library, error))?;
-    fs::write(of.sum_file(), EngineVersion::sum(&bytes))
-        .map_err(|error| cannot("keep the library's sum", &of.sum_file(), error))?;
+    let sum_file = EngineVersion::sum_file(&of.library);
+    fs::write(&sum_file, EngineVersion::sum(&bytes))
+        .map_err(|error| cannot("keep the library's sum", &sum_file, error))?;
     fs::rename(&library, &of.library).map_err(|error| cannot("keep the library", &of.library, error))
 }
 

@@ -82,6 +82,8 @@ pub(crate) struct EngineVersion {
     pub(crate) release: &'static str,
     /// File of the library.
     pub(crate) library: PathBuf,
+    /// Whether it is there as it was built.
+    is_built: bool,
     /// Its database, as a target of the built-in engine.
     built_in: String,
     /// Its database, as a target of the library.
@@ -90,20 +92,21 @@ pub(crate) struct EngineVersion {
 
 impl EngineVersion {
     /// File with the sum of a library's bytes, written beside it when it is built.
-    pub(crate) fn sum_file(&self) -> PathBuf {
-        self.library.with_extension("sum")
+    pub(crate) fn sum_file(library: &Path) -> PathBuf {
+        library.with_extension("sum")
     }
 
     /// The sum of these bytes, as its file has it.
     pub(crate) fn sum(bytes: &[u8]) -> String {
         format!("{:016x}\n", sum(bytes.iter().copied()))
     }
+}
 
-    /// Whether the library is there as it was built: neither cut, nor another file.
-    fn is_built(&self) -> bool {
-        let read = |path: &Path| fs::read(path).ok();
-        read(&self.library).is_some_and(|bytes| read(&self.sum_file()) == Some(Self::sum(&bytes).into_bytes()))
-    }
+/// Whether a library is there as it was built: neither cut, nor another file.
+fn is_built(library: &Path) -> bool {
+    let read = |path: &Path| fs::read(path).ok();
+    let sum = || read(&EngineVersion::sum_file(library));
+    read(library).is_some_and(|bytes| sum() == Some(EngineVersion::sum(&bytes).into_bytes()))
 }
 
 /// The plan of `bourse versions`.
@@ -136,7 +139,7 @@ impl<'a> VersionsPlan<'a> {
             let built_in = of_version(&base, version);
             let loaded = built_in.replacen(scheme, engine.loaded, 1);
             let target = with_option(&loaded, "library", &library.display().to_string());
-            EngineVersion { version, release, library, built_in, target }
+            EngineVersion { version, release, is_built: is_built(&library), library, built_in, target }
         };
         let mut versions: Vec<EngineVersion> = engine.between(arguments)?.iter().map(of).collect();
         if let Some(against) = &arguments.against {
@@ -170,7 +173,7 @@ impl<'a> VersionsPlan<'a> {
 
     /// Versions whose libraries are not built.
     pub(crate) fn unbuilt(&self) -> impl Iterator<Item = &EngineVersion> {
-        self.versions.iter().filter(|it| !it.is_built())
+        self.versions.iter().filter(|it| !it.is_built)
     }
 
     /// Time to build the libraries that are not there, in nanoseconds.
@@ -184,7 +187,7 @@ impl<'a> VersionsPlan<'a> {
         let mut text = format!("libraries\n     cc {}\n", options.join(" "));
         for it in &self.versions {
             let (version, library) = (it.version, it.library.display());
-            text.push_str(&match it.is_built() {
+            text.push_str(&match it.is_built {
                 true => format!("     {name} {version}: {library} is there\n"),
                 false => {
                     let from = format!("{package} {}", it.release);
@@ -318,14 +321,12 @@ mod tests {
     fn a_library_that_was_cut_or_replaced_is_built_again() {
         let folder = tempfile::tempdir().unwrap();
         let library = folder.path().join("x.so");
-        let version =
-            EngineVersion { version: "", release: "", library, built_in: String::new(), target: String::new() };
-        fs::write(&version.library, "library").unwrap();
-        assert!(!version.is_built(), "nothing says that it was built");
-        fs::write(version.sum_file(), EngineVersion::sum(b"library")).unwrap();
-        assert!(version.is_built());
-        fs::write(&version.library, "lib").unwrap();
-        assert!(!version.is_built());
+        fs::write(&library, "library").unwrap();
+        assert!(!is_built(&library), "nothing says that it was built");
+        fs::write(EngineVersion::sum_file(&library), EngineVersion::sum(b"library")).unwrap();
+        assert!(is_built(&library));
+        fs::write(&library, "lib").unwrap();
+        assert!(!is_built(&library));
     }
 
     #[test]
