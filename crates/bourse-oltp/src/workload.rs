@@ -137,7 +137,9 @@ pub trait Workload: Sync {
     fn source_of_rows(&self) -> &'static str;
 
     /// Source of the tables and keys, for the checks of schema and foreign keys.
-    fn source_of_schema(&self) -> &'static str;
+    fn source_of_schema(&self) -> &'static str {
+        self.source_of_rows()
+    }
 
     /// Work of loading a row of a table, in units of the workload's own.
     fn work_of_row(&self, table: &Table) -> f64 {
@@ -169,8 +171,10 @@ pub trait Generator: Sync {
     /// Version of the generator: changed whenever it makes other rows of the same inputs.
     fn version(&self) -> i64;
 
-    /// Hash of the input data, at most 32 characters.
-    fn inputs(&self) -> String;
+    /// Hash of the input data, at most 32 characters; `none` if the rows need none.
+    fn inputs(&self) -> String {
+        "none".to_owned()
+    }
 
     /// Makes the rows of a database on so many threads and passes them to `each` in batches, always in the same order, on the
     /// caller's thread.

@@ -104,19 +104,11 @@ impl Workload for Tatp {
     fn source_of_rows(&self) -> &'static str {
         POPULATION
     }
-
-    fn source_of_schema(&self) -> &'static str {
-        POPULATION
-    }
 }
 
 impl Generator for Tatp {
     fn version(&self) -> i64 {
         2
-    }
-
-    fn inputs(&self) -> String {
-        "none".to_owned()
     }
 
     fn generate(

@@ -136,19 +136,11 @@ impl Workload for Tpcc {
     fn source_of_rows(&self) -> &'static str {
         POPULATION
     }
-
-    fn source_of_schema(&self) -> &'static str {
-        POPULATION
-    }
 }
 
 impl Generator for Tpcc {
     fn version(&self) -> i64 {
         1
-    }
-
-    fn inputs(&self) -> String {
-        "none".to_owned()
     }
 
     fn generate(
