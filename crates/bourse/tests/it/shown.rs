@@ -5,7 +5,8 @@
 use crate::{output, text};
 
 /// Prefixes of lines that depend on the machine: its load, the build, whether there was time to look.
-const FLEETING: [&str; 16] = [
+const FLEETING: [&str; 17] = [
+    "counted by the engine itself",
     "read by the engine",
     "written by the engine",
     "durable if the disk obeys",
