@@ -153,7 +153,10 @@ fn work(
         }
         backlog.finished(end, counted != SampleInclusion::Not);
         ledger.enter(&sample, counted);
+        #[cfg(not(feature = "planted-bug"))]
         recorder.sample(&sample, counted);
+        #[cfg(feature = "planted-bug")]
+        crate::planted::distort(&sample, |sample| recorder.sample(sample, counted));
         meter.operation();
         if performed.fatal.is_some() {
             let error = performed.example.clone().unwrap_or_default();

@@ -36,6 +36,8 @@ mod memory;
 mod open_files;
 pub mod operation_cx;
 mod page_cache;
+#[cfg(feature = "planted-bug")]
+pub mod planted;
 pub mod reconcile;
 pub mod round;
 mod sampler;

@@ -1,12 +1,12 @@
 //! Rounds whose recorders have a planted fault: each such round is void, and one without a fault is not.
 
+use bourse_driver::planted::{PlantedFault, plant};
 use bourse_driver::{
     Background, Clock, Draw, MeasuredRound, OperationCx, OperationResult, OperationSpec, RealClock, RoundControl,
     RoundPlan, SECOND, Schedule, StopRule, User, UserSpec, Workload, run,
 };
 use bourse_engine::NullEngine;
 use bourse_record::CheckStatus;
-use bourse_record::planted::{PlantedFault, plant};
 use std::sync::atomic::AtomicBool;
 
 struct Sleeping(u64);

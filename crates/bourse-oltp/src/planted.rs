@@ -34,7 +34,7 @@ pub use bugs::{BrokenPart, Bug, HARNESS, is, plant};
 
 #[cfg(feature = "planted-bug")]
 mod bugs {
-    use bourse_record::planted::PlantedFault;
+    use bourse_driver::planted::PlantedFault;
     use std::sync::{Mutex, PoisonError};
 
     /// Part of a run that a bug breaks.
@@ -110,7 +110,7 @@ mod bugs {
     /// Plants a bug in the whole process, in place of the previous one; `None` removes it. Bugs of an engine, of indexes and of
     /// generators are planted by the caller that opens, changes or loads a database.
     pub fn plant(bug: Option<&Bug>) {
-        bourse_record::planted::plant(bug.map_or(PlantedFault::Nothing, |bug| bug.fault));
+        bourse_driver::planted::plant(bug.map_or(PlantedFault::Nothing, |bug| bug.fault));
         *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) = bug.map(|bug| (*bug, 0));
     }
 

@@ -37,8 +37,6 @@ mod machine;
 mod metric;
 mod numbers;
 mod operation;
-#[cfg(feature = "planted-bug")]
-pub mod planted;
 mod provenance;
 mod recorder;
 mod resources;

@@ -28,9 +28,10 @@ pub(crate) trait Planted: Sampled<Reference: Clone + Sync> + Sized {
         false
     }
 
-    /// Puts a bug into a copy, or what the bug needs there before a run.
-    fn spoil(&self, bug: &Bug, engine: &SqliteEngine) {
+    /// Puts a bug into a copy; whether it has changed it.
+    fn spoil(&self, bug: &Bug, engine: &SqliteEngine) -> bool {
         let _ = (bug, engine);
+        false
     }
 
     /// The engine with the bug, if it is one of the engine; `open` opens it with other options.
@@ -59,6 +60,8 @@ pub(crate) struct Databases<W: Planted> {
     right: W,
     /// Reference of the correct database, made when the first bug needs it.
     reference: OnceLock<W::Reference>,
+    /// Finding of the checks before a run of the correct database, which are made for the first such run.
+    checked: OnceLock<Result<(), Found>>,
 }
 
 /// A database with a bug, in a file of its own.
@@ -67,6 +70,7 @@ pub(crate) struct Copy<'d, W: Planted> {
     pub(crate) bug: Option<&'static Bug>,
     pub(crate) sampled: W,
     databases: &'d Databases<W>,
+    is_correct: bool,
 }
 
 impl<W: Planted> Databases<W> {
@@ -75,7 +79,12 @@ impl<W: Planted> Databases<W> {
     /// # Panics
     /// Panics if the database cannot be loaded.
     pub(crate) fn at(folder: &Path) -> Self {
-        let this = Self { folder: folder.to_owned(), right: W::with(None), reference: OnceLock::new() };
+        let this = Self {
+            folder: folder.to_owned(),
+            right: W::with(None),
+            reference: OnceLock::new(),
+            checked: OnceLock::new(),
+        };
         if !this.path("original").exists() {
             fill(&this.right, &this.path("original")).expect("loads");
         }
@@ -104,11 +113,12 @@ impl<W: Planted> Databases<W> {
             }
         };
         std::fs::copy(of, folder.path().join("copy.db")).expect("it can be copied");
-        let copy = Copy { folder, bug, sampled, databases: self };
+        let is_correct = !bug.is_some_and(|bug| W::is_loaded_with(bug));
+        let mut copy = Copy { folder, bug, sampled, databases: self, is_correct };
         let engine = copy.right_engine();
         engine.location().database_files().expect("a file").mark().expect("it is there");
         if let Some(bug) = bug {
-            copy.sampled.spoil(bug, &engine);
+            copy.is_correct &= !copy.sampled.spoil(bug, &engine);
         }
         Ok(copy)
     }
@@ -139,8 +149,20 @@ impl<W: Planted> Copy<'_, W> {
 
     /// The engine with the bug, if it is one of the engine.
     pub(crate) fn engine(&self) -> Box<dyn Engine> {
-        let with_bug = self.bug.and_then(|bug| self.sampled.engine(bug, &|options| self.sqlite(options)));
-        with_bug.unwrap_or_else(|| Box::new(self.right_engine()))
+        self.wrong_engine().unwrap_or_else(|| Box::new(self.right_engine()))
+    }
+
+    fn wrong_engine(&self) -> Option<Box<dyn Engine>> {
+        self.bug.and_then(|bug| self.sampled.engine(bug, &|options| self.sqlite(options)))
+    }
+
+    /// Finding of the checks before a run; made once for all copies of the correct database on the engine without a bug.
+    pub(crate) fn checked(&self, check: impl FnOnce() -> Result<(), Found>) -> Result<(), Found> {
+        if self.is_correct && self.wrong_engine().is_none() {
+            self.databases.checked.get_or_init(check).clone()
+        } else {
+            check()
+        }
     }
 
     /// Reference of the database by its inputs.

@@ -147,8 +147,10 @@ fn found_by_run<W: Planted>(databases: &Databases<W>, copy: &Copy<'_, W>, length
         let failed = checks.iter().find(|check| check.status == CheckStatus::Failed);
         failed.map_or(Ok(()), |check| Err(Found::Caught(check.name.clone())))
     };
-    let before = before_run(&*engine, workload, &copy.fingerprint(), Depth::Full, &clock, &mut |_| {});
-    passed(&ended("cannot be checked", before, |_| None::<&String>)?)?;
+    copy.checked(|| {
+        let before = before_run(&*engine, workload, &copy.fingerprint(), Depth::Full, &clock, &mut |_| {});
+        passed(&ended("cannot be checked", before, |_| None::<&String>)?)
+    })?;
     let (round, checks) = copy.sampled.run(copy.bug, &*engine, length)?;
     passed(&round.checks)?;
     passed(&checks)?;

@@ -4,7 +4,7 @@ use crate::databases::{Copy, Planted};
 use crate::detectors::{Found, Length, ended, short};
 use bourse_acid::{AcidSubject, TestConfig, run_tests};
 use bourse_driver::RealClock;
-use bourse_egen::Inputs;
+use bourse_egen::{Inputs, builtin};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_oltp::planted::{Bug, plant};
@@ -20,9 +20,19 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 static RIGHT: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
+/// Inputs that charge each initial trade a dollar more than the rows of CHARGE.
 static OVERCHARGED: LazyLock<Inputs> = LazyLock::new(|| {
-    let mut inputs = Inputs::builtin();
-    inputs.overcharge();
+    let dearer = |line: &str| {
+        let (of, charge) = line.rsplit_once('\t').expect("a charge is the last column");
+        let (dollars, cents) = charge.split_once('.').expect("a charge has cents");
+        format!("{of}\t{}.{cents}\n", dollars.parse::<u32>().expect("a charge begins with dollars") + 1)
+    };
+    let file = |name| {
+        let text = builtin::file(name)?;
+        Some(if name == "Charge" { text.lines().map(dearer).collect() } else { text }.into_bytes())
+    };
+    let mut inputs = Inputs::parse(file).expect("sound inputs");
+    inputs.charges.clone_from(&RIGHT.charges);
     inputs
 });
 /// Options with the bug of a missing sync.
@@ -47,12 +57,13 @@ impl Planted for TpceSample<'static> {
         ["OverchargedGenerator", "LoaderLosesRowEarly", "LoaderLosesRowLate", "LoaderAltersPrices"].contains(&bug.name)
     }
 
-    fn spoil(&self, bug: &Bug, engine: &SqliteEngine) {
+    fn spoil(&self, bug: &Bug, engine: &SqliteEngine) -> bool {
         match bug.name {
             "IndexMissing" => change_indexes(engine).expect("indexes can be changed"),
             "IndexIncomplete" => hide_an_entry(engine).expect("an entry can be hidden"),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 
     fn engine(&self, bug: &Bug, open: &dyn Fn(&str) -> SqliteEngine) -> Option<Box<dyn Engine>> {

@@ -103,14 +103,6 @@ impl Inputs {
         self.charge_of[kind as usize][usize::from(tier) - 1]
     }
 
-    /// Charges every initial trade a dollar too much from now on: a planted fault.
-    #[cfg(feature = "planted-bug")]
-    pub fn overcharge(&mut self) {
-        for charge in self.charge_of.iter_mut().flatten() {
-            *charge = Money::from_cents(charge.cents() + 100);
-        }
-    }
-
     /// Commission in percent of the trade's value: by tier (1 to 3), type, exchange (0 to 3) and quantity.
     ///
     /// # Panics

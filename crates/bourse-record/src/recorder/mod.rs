@@ -58,20 +58,8 @@ impl Recorder {
     ///
     /// # Panics
     /// Panics if `performs` did not select the operation.
-    #[cfg(not(feature = "planted-bug"))]
-    pub fn sample(&mut self, sample: &Sample, counted: impl Into<SampleInclusion>) {
-        self.take(sample, counted.into());
-    }
-
-    /// Records a sample, altered by the planted fault: see [`crate::planted`].
-    #[cfg(feature = "planted-bug")]
     pub fn sample(&mut self, sample: &Sample, counted: impl Into<SampleInclusion>) {
         let counted = counted.into();
-        crate::planted::distort(sample, |sample| self.take(sample, counted));
-    }
-
-    #[inline]
-    fn take(&mut self, sample: &Sample, counted: SampleInclusion) {
         self.live.record(sample);
         let recorded = &mut self.operations[sample.operation];
         let count = u64::from(sample.count);

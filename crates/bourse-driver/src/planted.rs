@@ -1,9 +1,10 @@
-//! Faults of a recorder, planted on purpose to test what finds them. Only compiled with the feature `planted-bug`.
+//! Faults between a user and its recorder, planted on purpose to test what finds them. Only compiled with the feature `planted-bug`.
 
-use crate::Sample;
+use bourse_engine::named;
+use bourse_record::Sample;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-crate::named! {
+named! {
     /// A fault of the recorder.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[repr(u8)]
