@@ -16,7 +16,7 @@ pub struct RunFile {
     pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// Kind of run: `tpce`, `micro` or the name of a suite.
+    /// Kind of run: `tpce`, `micro-` and its workload, or the name of a suite.
     pub name: String,
     /// Provenance: time, command, seed, build and machine.
     #[serde(flatten)]

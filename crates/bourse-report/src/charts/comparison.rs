@@ -1,7 +1,7 @@
 //! The cases' results side by side, a group for each durability class: figures of different classes are not ranked.
 
 use super::axis::{AxisScale, AxisUnit};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Svg, width_of_names};
 use super::{ChartFrame, ChartSize};
 use crate::tables::by_class;
 use crate::units;
@@ -16,10 +16,10 @@ pub(crate) fn comparison(frame: &ChartFrame<'_>, views: &[&CaseView<'_>], size: 
     if views.len() < 2 {
         return None;
     }
-    let (left, plot) = match size {
-        ChartSize::Wide => (10.0, 720.0),
-        ChartSize::Narrow => (6.0, 260.0),
-    };
+    let left = if size == ChartSize::Wide { 10.0 } else { 6.0 };
+    // The longest bar leaves room for the longest result, which is written behind its bar.
+    let results: Vec<String> = views.iter().map(|view| result(view)).collect();
+    let plot = size.width() - left - 8.0 - width_of_names(results.iter().map(String::as_str));
     let highest = |view: &CaseView<'_>| {
         view.valid_figure()?;
         let interval = view.estimate().and_then(|it| it.interval).map(|it| it.high);

@@ -27,7 +27,7 @@ const fn key(name: &'static str, kind: DataKind, meaning: &'static str) -> DataC
 data_table! {
     "A run: when, how and on what it was measured."
     Runs "runs" [RUN] (run: &RunFile) {
-        name: Text, "`tpce`, `micro`, `quick`, `compare` or the name of a suite" => run.name.as_str();
+        name: Text, "`tpce`, `micro-` and its workload, `quick`, `compare` or the name of a suite" => run.name.as_str();
         started_at: Text, "When it began: RFC 3339 with the machine's offset" => run.provenance.started_at.as_str();
         command: Text, "How to run it again" => crate::units::command_line(&run.provenance.command);
         seed: Text, "Seed of all random sequences" => run.provenance.seed.to_string();

@@ -97,7 +97,8 @@ fn outcome_words(outcome: &CrashOutcome) -> String {
 
 /// Summary of the states that were checked.
 pub(super) fn states_words(states: &StatesSection) -> String {
-    format!("{} disk states checked in {:.0} s; {}; seed {}", states.states, states.took_s, states.bound, states.seed)
+    let count = units::count(states.states);
+    format!("{count} disk states checked in {:.0} s; {}; seed {}", states.took_s, states.bound, states.seed)
 }
 
 /// A row for each case of the enumerated states.
@@ -109,7 +110,7 @@ pub(super) fn states(of: &StatesSection) -> SheetTable {
         ColumnHead::left("crash points (all states)").rank(1),
         ColumnHead::right("states"),
         ColumnHead::right("states/s").rank(3),
-        ColumnHead::left("lost"),
+        ColumnHead::right("lost"),
         ColumnHead::right("corrupted"),
         ColumnHead::left("recovery violations"),
         ColumnHead::left("guarantee"),
@@ -124,7 +125,7 @@ pub(super) fn states(of: &StatesSection) -> SheetTable {
 fn states_cells(row: &StatesRow) -> [String; 10] {
     let lost = match row.lossy {
         0 => "0".to_owned(),
-        lossy => format!("{lossy} (up to {})", row.most_lost),
+        lossy => format!("{} (up to {})", units::count(lossy), row.most_lost),
     };
     let in_recovery = row
         .recovery
@@ -134,12 +135,12 @@ fn states_cells(row: &StatesRow) -> [String; 10] {
     [
         row.case.clone(),
         row.class.to_string(),
-        row.syncs.to_string(),
+        units::count(row.syncs),
         format!("{} ({})", row.points, row.exhaustive_points),
-        row.states.to_string(),
-        format!("{per_second:.0}"),
+        units::count(row.states),
+        units::count(per_second as u64),
         lost,
-        row.corrupted.to_string(),
+        units::count(row.corrupted),
         in_recovery,
         met(row.promised, row.holds()).to_owned(),
     ]

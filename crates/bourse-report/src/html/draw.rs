@@ -246,7 +246,7 @@ fn table(out: &mut String, table: &SheetTable) {
         *out += &format!("<p class=\"faint\">{}</p>\n", escaped(&queue));
     }
     if !zeros.is_empty() {
-        *out += &format!("<p class=\"faint\">None: {}.</p>\n", escaped(&zeros.join(", ")));
+        *out += &format!("<p class=\"faint\">Zero in every row: {}.</p>\n", escaped(&zeros.join(", ")));
     }
 }
 

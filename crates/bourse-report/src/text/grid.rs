@@ -45,7 +45,8 @@ fn shrink(widths: &mut [usize], heads: &[ColumnHead], width: usize, least: impl 
 }
 
 /// Draws a table in at most `width` columns: texts are wrapped, then columns of a rank left out; if both are not enough, the
-/// columns without room follow below, each part with the first column. `has_heads` tells whether it has a line of heads.
+/// first column is written above the others, and columns without room follow below, each part with the first column.
+/// `has_heads` tells whether it has a line of heads.
 pub(super) fn grid(mut table: SheetTable, width: usize, paint: Paint, has_heads: bool) -> Grid {
     let titles = |table: &SheetTable| table.heads.iter().map(|head| head.title.to_string()).collect::<Vec<_>>();
     let before = titles(&table);
@@ -58,6 +59,8 @@ pub(super) fn grid(mut table: SheetTable, width: usize, paint: Paint, has_heads:
         }
         let is_least = heads.iter().all(|head| head.rank == 0);
         if is_least && !shrink(&mut widths, heads, width, |at| words[at]) {
+            // The first column is written above the others, which share the width.
+            widths[0] = 0;
             shrink(&mut widths, heads, width, |_| WRAPPED[1]);
         }
         if !table.narrow() {
@@ -81,6 +84,10 @@ pub(super) fn grid(mut table: SheetTable, width: usize, paint: Paint, has_heads:
             from += 1;
         }
         for row in has_heads.then_some(&titles).into_iter().chain(&table.rows) {
+            if widths.first() == Some(&0) {
+                let name = fill(&row[0].plain(), width, 2);
+                text.extend(name.lines().map(|line| paint.tone(row[0].tone, line) + "\n"));
+            }
             row_lines(&mut text, row, &columns, &widths, &table.heads, paint);
         }
         if from >= widths.len() {
@@ -97,7 +104,8 @@ fn row_lines(
     heads: &[ColumnHead],
     paint: Paint,
 ) {
-    let cells: Vec<Vec<String>> = columns.iter().map(|at| wrapped(&row[*at].plain(), widths[*at])).collect();
+    let lines = |at: &usize| if widths[*at] == 0 { Vec::new() } else { wrapped(&row[*at].plain(), widths[*at]) };
+    let cells: Vec<Vec<String>> = columns.iter().map(lines).collect();
     for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
         let texts: Vec<&str> = cells.iter().map(|lines| lines.get(nth).map_or("", String::as_str)).collect();
         let last = texts.iter().rposition(|text| !text.is_empty()).unwrap_or(0);

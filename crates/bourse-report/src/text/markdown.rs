@@ -110,7 +110,7 @@ fn table(out: &mut String, table: &SheetTable) {
     }
     *out += &queue.map(|queue| format!("\n{}\n", escaped(&queue))).unwrap_or_default();
     if !none.is_empty() {
-        *out += &format!("\nNone: {}.\n", none.join(", "));
+        *out += &format!("\nZero in every row: {}.\n", none.join(", "));
     }
 }
 

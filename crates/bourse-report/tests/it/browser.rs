@@ -243,7 +243,7 @@ fn charts_move_and_the_address_keeps_how() {
     browser.wait_for(&format!("{paths} === 3 && location.hash.includes('off=')"));
     browser.click(&format!("{response}.querySelector('.flip')"));
     browser.wait_for(&format!(
-        "{response}.querySelector('.flip').textContent === 'linear' && location.hash.includes('axis=')"
+        "{response}.querySelector('.flip').textContent === 'Log axis' && location.hash.includes('axis=')"
     ));
 
     // The address brings all of it back.
@@ -252,7 +252,7 @@ fn charts_move_and_the_address_keeps_how() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
     browser.open(&page, &fragment);
     browser.wait_for(&format!("!!{response} && {paths} === 3"));
-    assert_eq!(browser.text(&format!("{response}.querySelector('.flip').textContent")), "linear");
+    assert_eq!(browser.text(&format!("{response}.querySelector('.flip').textContent")), "Log axis");
     assert_ne!(browser.text(&ticks(&chart("throughput"))), whole);
     browser.click(&format!("{response}.querySelector('.all')"));
     browser.wait_for("!location.hash.includes('zoom=')");

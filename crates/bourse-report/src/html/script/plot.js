@@ -76,6 +76,11 @@ class Plot {
     }));
     const events = spec.events ? pointsOf(spec.events, run) : [];
     this.events = events.filter(([, value]) => value > 0).map(([time]) => time);
+    // Where most seconds have one, ticks show nothing: they are counted instead.
+    this.isCrowded = this.events.length * 4 > events.length;
+    const counted = this.isCrowded ? ` in ${this.events.length} of ${events.length} s` : "";
+    this.eventKey = this.events.length ? spec.events.name + counted : "";
+    if (this.isCrowded) this.events = [];
     const ends = this.panels.flatMap((panel) => panel.curves.map(({ points }) => points[points.length - 1]?.[0] ?? 0));
     this.end = Math.max(this.isTime ? 0 : 1, ...ends, ...spec.phases.map(([, , to]) => to));
     this.build();
@@ -88,7 +93,7 @@ class Plot {
     all.addEventListener("click", () => this.zoom(null));
     const data = element("button", { type: "button", class: "data", "aria-expanded": "false" }, "Data");
     data.addEventListener("click", () => this.toggleData(data));
-    const events = element("span", { class: "event-key" }, this.events.length ? this.spec.events.name : "");
+    const events = element("span", { class: "event-key" }, this.eventKey);
     this.tools = element("p", { class: "tools" }, this.at, events, all, data);
     this.host.append(this.tools);
     for (const panel of this.panels) {
@@ -142,8 +147,8 @@ class Plot {
       const high = this.isTime ? 130 : 250;
       const height = TOP + high + (isLast ? FOOT : 4);
       const isLog = panel.log !== state.flipped.has(panel.key);
-      panel.flip.textContent = isLog ? "log" : "linear";
-      panel.flip.setAttribute("aria-label", `${panel.title}: ${isLog ? "logarithmic" : "linear"} axis, change`);
+      panel.flip.textContent = isLog ? "Linear axis" : "Log axis";
+      panel.flip.setAttribute("aria-label", `${panel.title}: ${isLog ? "linear" : "logarithmic"} axis instead`);
       panel.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       panel.svg.replaceChildren();
       const add = (name, attributes, text) => panel.svg.append(shape(name, attributes, text));
@@ -165,7 +170,6 @@ class Plot {
         const [left, right] = [Math.max(LEFT, this.x(start)), Math.min(width - RIGHT, this.x(end))];
         if (right <= left) continue;
         if (name !== "measured") add("rect", { class: "apart", x: left, y: TOP, width: right - left, height: high });
-        if (nth === 0 && right - left > 60) add("text", { class: "phase", x: (left + right) / 2, y: TOP + 10, "text-anchor": "middle" }, name);
       }
       if (panel.map && isLog) this.drawHeat(panel, [from, to], high);
       for (const [value, label] of scale.ticks) {
@@ -187,6 +191,10 @@ class Plot {
       box.append(shape("rect", { x: LEFT, y: 0, width: width - LEFT - RIGHT, height }));
       panel.svg.append(box);
       for (const curve of panel.curves) this.drawCurve(panel, curve, clip);
+      for (const [name, start, end] of nth === 0 ? this.spec.phases : []) {
+        const [left, right] = [Math.max(LEFT, this.x(start)), Math.min(width - RIGHT, this.x(end))];
+        if (right - left > 60) add("text", { class: "phase", x: (left + right) / 2, y: TOP + high - 6, "text-anchor": "middle" }, name);
+      }
       add("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: TOP + high, y2: TOP + high });
       for (const [place, label] of across(this.spec, [from, to], Math.max(3, width / 90))) {
         if (!this.isTime) add("line", { class: "grid", x1: this.x(place), x2: this.x(place), y1: TOP, y2: TOP + high });
