@@ -2,10 +2,11 @@
 
 use crate::{Copy, examined, failed, inputs, without_crashes};
 use bourse_egen::Part;
-use bourse_engine::Engine;
+use bourse_engine::Engine as _;
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_testkit::{Dropping, HitStatements, Keeping, Weakening};
 use bourse_tpce::load::{LoadOptions, load};
+use bourse_tpce::testkit::{DataCopy, LoadedData};
 use std::ops::ControlFlow;
 
 fn sqlite(copy: &Copy) -> SqliteEngine {
@@ -60,27 +61,30 @@ fn mariadb(test: &str) -> Option<bourse_engine_mysql::MysqlEngine> {
         return None;
     }
     let target = format!("mariadb+private:?{}innodb_buffer_pool=64MiB&log_file=64MiB", memory());
-    Some(loaded(open(&target).expect("a target")))
+    let (server, part) = (open(&target).expect("a target"), Part::whole(1_000, 1).expect("a valid part"));
+    load(&server, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
+    Some(server)
 }
 
-fn postgres(test: &str) -> Option<bourse_engine_postgres::PostgresEngine> {
-    use bourse_engine_postgres::{installed, open};
+fn postgres(test: &str) -> Option<(DataCopy, bourse_engine_postgres::PostgresEngine)> {
+    use bourse_engine_postgres::{Launch, installed, open};
+    static LOADED: LoadedData = LoadedData::new();
     if let Err(why) = installed(None) {
         bourse_testkit::skipped(test, why);
         return None;
     }
-    Some(loaded(open(&format!("postgres+private:?{}shared_buffers=64MiB", memory())).expect("a target")))
+    let (copy, engine) = LOADED.begin(&|data| {
+        let engine = open(&format!("postgres+private:?{}shared_buffers=64MiB", memory())).expect("a target");
+        engine.set_launch(Launch { data: Some(data.to_owned()), ..Launch::default() });
+        engine
+    });
+    // A server that has not been started has no database.
+    drop(engine.session().expect("it starts"));
+    Some((copy, engine))
 }
 
 fn memory() -> &'static str {
     if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" }
-}
-
-/// Server with the smallest database.
-fn loaded<E: Engine>(engine: E) -> E {
-    let part = Part::whole(1_000, 1).expect("a valid part");
-    load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
-    engine
 }
 
 /// Weakened isolation on a server with row locks and row versions: exactly the tests fail that need more.
@@ -95,7 +99,7 @@ fn a_server_fails_where_its_transactions_are_weakened() {
 /// Conflicts reported at the commit instead of lock waits: the same tests fail.
 #[test]
 fn postgres_fails_where_its_transactions_are_weakened() {
-    let Some(server) = postgres("postgres_fails_where_its_transactions_are_weakened") else { return };
+    let Some((_copy, server)) = postgres("postgres_fails_where_its_transactions_are_weakened") else { return };
     let chosen = |id: &str| id.starts_with(['A', 'I']);
     assert_eq!(failed(&examined(&server, &chosen)), [""; 0], "as they ask to be");
     assert_eq!(failed(&examined(&Weakening::new(server, HitStatements::Every(1)), &chosen)), ["I1", "I2"]);
@@ -104,7 +108,7 @@ fn postgres_fails_where_its_transactions_are_weakened() {
 /// Writes that never reach the server, and a rollback that becomes a commit.
 #[test]
 fn postgres_fails_where_it_loses_a_write_or_keeps_too_much() {
-    let Some(server) = postgres("postgres_fails_where_it_loses_a_write_or_keeps_too_much") else { return };
+    let Some((_copy, server)) = postgres("postgres_fails_where_it_loses_a_write_or_keeps_too_much") else { return };
     let keeps = Keeping::new(server, HitStatements::At(1));
     assert_eq!(failed(&examined(&keeps, &|id| id.starts_with('A'))), ["A2"], "only the first roll-back keeps");
     // The order that stays is complete, which breaks no condition.
