@@ -20,6 +20,7 @@
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
+mod compiler;
 mod differential;
 mod docs;
 mod features;
@@ -38,7 +39,11 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1).unwrap_or_default();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(compiled) = compiler::compile(&arguments) {
+        return compiled;
+    }
+    let task = arguments.into_iter().next().unwrap_or_default();
     let outcome =
         match task.as_str() {
             "ci" => skipped::with_list(ci),
@@ -80,8 +85,11 @@ fn root() -> PathBuf {
 
 fn ci() -> Result<(), String> {
     optional_component("fmt", &["fmt", "--all", "--check"])?;
-    let lints = lints();
-    cargo_with(&["test", "--workspace", "--no-run"], &lints)?;
+    let compiler = compiler::environment(has_component("clippy"))?;
+    let lints: Vec<_> = compiler.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let folder = root().join("target/doc");
+    let folder = folder.to_str().ok_or("the workspace's path is no text")?;
+    cargo_with(&["test", "--workspace", "--no-run"], &[&lints[..], &[(compiler::DOCUMENTED_IN, folder)]].concat())?;
     std::thread::scope(|scope| {
         let compiled = scope.spawn(|| compile_beside_tests(&lints));
         let tested = tests(&lints);
@@ -96,24 +104,14 @@ fn ci() -> Result<(), String> {
     step("size", || size::sources(&root()))
 }
 
-/// Compiles what the tests do not need: documentation, benchmarks for their lints, the tests with bugs. At the lowest priority, since
+/// Compiles what the tests do not need: benchmarks for their lints, the tests with bugs. At the lowest priority, since
 /// tests leave processors idle while they wait, but must not wait for this.
 fn compile_beside_tests(lints: &[(&str, &str)]) -> Result<(), String> {
     // One cargo at a time compiles: the tests' finds within this time that it need not.
     std::thread::sleep(Duration::from_secs(10));
     let low = |arguments: &[&str], environment| run(low_priority(), arguments, environment);
-    low(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     low(&["test", "--workspace", "--no-run", "--benches", "--quiet"], lints)?;
     low(&[&WITH_BUGS[..], &["--no-run", "--quiet"]].concat(), lints)
-}
-
-/// Environment in which Clippy compiles the workspace, as `cargo clippy` sets it: its lints cost no compilation of their own.
-fn lints() -> Vec<(&'static str, &'static str)> {
-    if has_component("clippy") {
-        vec![("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "--deny=warnings")]
-    } else {
-        Vec::new()
-    }
 }
 
 fn tests(environment: &[(&str, &str)]) -> Result<(), String> {
