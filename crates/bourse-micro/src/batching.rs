@@ -1,15 +1,11 @@
 //! Batches of short operations: timing each alone would read the clock twice, which costs as much as some of them take.
 
-use crate::options::{OptionKind, WorkloadOption};
+use crate::options::{OptionKind, WorkloadOption, option};
 use bourse_driver::{Clock, Nanos, SplitMix};
 
 /// Option: the number of operations timed together.
-pub(crate) const BATCH: WorkloadOption = WorkloadOption {
-    name: "batch",
-    kind: OptionKind::CountOr { word: "auto", min: 1, max: 100_000 },
-    default: "auto",
-    meaning: "operations timed together; auto: as many as fill 20 µs, so longer operations are timed one by one",
-};
+pub(crate) const BATCH: WorkloadOption = option!("batch" => OptionKind::CountOr { word: "auto", min: 1, max: 100_000 }, "auto",
+    "operations timed together; auto: as many as fill 20 µs, so longer operations are timed one by one");
 
 /// Size of the next sample, in operations.
 #[derive(Debug, Clone)]

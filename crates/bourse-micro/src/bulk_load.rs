@@ -2,7 +2,7 @@
 
 use crate::database::{RecordWork, count, create, pairs, push_pair_text, same, work_on_records};
 use crate::filled_table::{Filler, Texts, WIDTH, persons};
-use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::records::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
@@ -23,45 +23,19 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             ids=assigned",
     options: &[
         ROWS,
-        WorkloadOption {
-            name: "tables",
-            kind: OptionKind::Count { min: 1, max: 4 },
-            default: "1",
-            meaning: "tables of `rows` rows each, filled in turn",
-        },
-        WorkloadOption {
-            name: "shape",
-            kind: OptionKind::Word(&["persons", "pairs"]),
-            default: "persons",
-            meaning: "rows with two texts of `width` characters, or with a number and a short text",
-        },
+        option!("tables" => OptionKind::Count { min: 1, max: 4 }, "1", "tables of `rows` rows each, filled in turn"),
+        option!("shape" => OptionKind::Word(&["persons", "pairs"]), "persons",
+            "rows with two texts of `width` characters, or with a number and a short text"),
         WIDTH,
-        WorkloadOption {
-            name: "ids",
-            kind: OptionKind::Word(&["given", "assigned"]),
-            default: "given",
-            meaning: "ids of persons are given with the rows, or assigned by the engine (AUTOINCREMENT)",
-        },
-        WorkloadOption {
-            name: "per_transaction",
-            kind: OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
-            default: "all",
-            meaning: "rows per transaction",
-        },
+        option!("ids" => OptionKind::Word(&["given", "assigned"]), "given",
+            "ids of persons are given with the rows, or assigned by the engine (AUTOINCREMENT)"),
+        option!("per_transaction" => OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 }, "all",
+            "rows per transaction"),
         EXPLICIT,
         STATEMENTS,
-        WorkloadOption {
-            name: "indexes",
-            kind: OptionKind::Word(&["none", "before", "after"]),
-            default: "none",
-            meaning: "secondary index (on c1, or str_key): none, created before the rows, or built after them and timed separately",
-        },
-        WorkloadOption {
-            name: "key_index",
-            kind: OptionKind::Word(&["tree", "hash"]),
-            default: "tree",
-            meaning: "index on int_key",
-        },
+        option!("indexes" => OptionKind::Word(&["none", "before", "after"]), "none",
+            "secondary index (on c1, or str_key): none, created before the rows, or built after them and timed separately"),
+        option!("key_index" => OptionKind::Word(&["tree", "hash"]), "tree", "index on int_key"),
     ],
     extent: RoundExtent::Work,
     plan,

@@ -8,7 +8,7 @@ mod statements;
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create_by, same};
-use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::usual::{STATEMENTS, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
@@ -27,26 +27,14 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
              of at most 255 characters; id, _d integers; an index on id that is not unique)",
     needs: "SQL",
     options: &[
-        WorkloadOption {
-            name: "phase",
-            kind: OptionKind::Word(&["insert", "update", "select", "delete", "mixed"]),
-            default: "mixed",
-            meaning: "insert: `queries` rows into empty tables. update, delete: all rows of loaded tables, one \
-                      statement per table. select: all ids of a table per statement. mixed: insert, update, select and \
-                      delete one row by its id, in empty tables",
-        },
-        WorkloadOption {
-            name: "queries",
-            kind: OptionKind::Count { min: 1, max: 1_000_000_000 },
-            default: "10000",
-            meaning: "statements of all clients together; also the number of rows of the four tables together",
-        },
-        WorkloadOption {
-            name: "clients",
-            kind: OptionKind::Count { min: 1, max: 1_024 },
-            default: "20",
-            meaning: "clients, one thread and one connection each",
-        },
+        option!("phase" => OptionKind::Word(&["insert", "update", "select", "delete", "mixed"]), "mixed",
+            "insert: `queries` rows into empty tables. update, delete: all rows of loaded tables, one \
+             statement per table. select: all ids of a table per statement. mixed: insert, update, select and \
+             delete one row by its id, in empty tables"),
+        option!("queries" => OptionKind::Count { min: 1, max: 1_000_000_000 }, "10000",
+            "statements of all clients together; also the number of rows of the four tables together"),
+        option!("clients" => OptionKind::Count { min: 1, max: 1_024 }, "20",
+            "clients, one thread and one connection each"),
         STATEMENTS,
         BATCH,
     ],

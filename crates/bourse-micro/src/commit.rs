@@ -2,7 +2,7 @@
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum};
-use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, statements};
 use crate::workload::{
     MicroError, PlannedWorkload, RemainingOperations, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes,
@@ -27,13 +27,9 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     needs: "records by key",
     options: &[
         THREADS,
-        WorkloadOption {
-            name: "raw_syncs",
-            kind: OptionKind::Count { min: 0, max: 1_000_000 },
-            default: "500",
-            meaning: "most times that 4 KiB of a file beside the database are written over and synced: before the first \
-                      commit and after every 50 of the first thread, outside the timed part; 0 for none",
-        },
+        option!("raw_syncs" => OptionKind::Count { min: 0, max: 1_000_000 }, "500",
+            "most times that 4 KiB of a file beside the database are written over and synced: before the first \
+             commit and after every 50 of the first thread, outside the timed part; 0 for none"),
         STATEMENTS,
         BATCH,
     ],

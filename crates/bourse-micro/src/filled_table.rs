@@ -1,7 +1,7 @@
 //! Tables with rows that workloads read and change: columns, values and options.
 
 use crate::database::{WIDEST, count, create, fill, fill_pairs, pair_chars, pair_order, same, sum};
-use crate::options::{OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionKind, WorkloadOption, WorkloadOptions, option};
 use crate::row_sum::{RowSums, SlidingSums, joined, read_row};
 use crate::workload::{MicroError, RoundSettings, RoundTally};
 use arrayvec::ArrayVec;
@@ -10,26 +10,14 @@ use bourse_record::{Check, NameValue, SplitMix};
 use std::sync::OnceLock;
 
 /// Option: width of the texts.
-pub(crate) const WIDTH: WorkloadOption = WorkloadOption {
-    name: "width",
-    kind: OptionKind::Count { min: 1, max: 60_000 },
-    default: "100",
-    meaning: "length of each of a row's two texts, in characters",
-};
+pub(crate) const WIDTH: WorkloadOption = option!("width" => OptionKind::Count { min: 1, max: 60_000 }, "100",
+    "length of each of a row's two texts, in characters");
 /// Option: the key by which rows are found.
-pub(crate) const KEY: WorkloadOption = WorkloadOption {
-    name: "key",
-    kind: OptionKind::Word(&["integer", "text"]),
-    default: "integer",
-    meaning: "primary key: the row's number, or a text of 28 characters in random order",
-};
+pub(crate) const KEY: WorkloadOption = option!("key" => OptionKind::Word(&["integer", "text"]), "integer",
+    "primary key: the row's number, or a text of 28 characters in random order");
 /// Option: fields of a record of YCSB.
-pub(crate) const FIELDS: WorkloadOption = WorkloadOption {
-    name: "fields",
-    kind: OptionKind::Count { min: 1, max: WIDEST as u64 - 1 },
-    default: "10",
-    meaning: "fields of a record",
-};
+pub(crate) const FIELDS: WorkloadOption = option!("fields" => OptionKind::Count { min: 1, max: WIDEST as u64 - 1 }, "10",
+    "fields of a record");
 /// Option: length of each field.
 pub(crate) const FIELD_LENGTH: WorkloadOption =
     WorkloadOption { name: "field_length", default: "100", meaning: "characters of each field", ..WIDTH };

@@ -1,6 +1,6 @@
 //! Keys of operations, drawn before the clock starts.
 
-use crate::options::{OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionKind, WorkloadOption, WorkloadOptions, option};
 use bourse_record::SplitMix;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,13 +21,9 @@ pub enum KeyDistribution {
 }
 
 /// Option: the distribution of a workload's keys.
-pub(crate) const KEYS: WorkloadOption = WorkloadOption {
-    name: "keys",
-    kind: OptionKind::Word(&["uniform", "zipfian", "latest", "sequential"]),
-    default: "uniform",
-    meaning: "distribution of keys: uniform, zipfian (exactly, exponent 0.99, scattered), latest (the same, from the \
-              last key on), or sequential",
-};
+pub(crate) const KEYS: WorkloadOption = option!("keys" => OptionKind::Word(&["uniform", "zipfian", "latest", "sequential"]), "uniform",
+    "distribution of keys: uniform, zipfian (exactly, exponent 0.99, scattered), latest (the same, from the \
+     last key on), or sequential");
 
 impl KeyDistribution {
     /// Distribution that the option [`KEYS`] selects, over `n` keys.

@@ -3,7 +3,7 @@
 use crate::batching::Batching;
 use crate::filled_table::{FilledTable, PERSONS, WIDTH};
 use crate::keys::{KEYS, KeyDistribution, KeyStream};
-use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOptions, option};
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
 use crate::watch::{SAMPLE_INTERVAL_NS, SizesSeen, WatchedSizes, look, seen, watcher};
 use crate::workload::{
@@ -31,36 +31,16 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     options: &[
         ROWS,
         WIDTH,
-        WorkloadOption {
-            name: "change",
-            kind: OptionKind::Word(&["update", "insert"]),
-            default: "update",
-            meaning: "what is written: a column of existing rows is incremented, or rows are appended",
-        },
-        WorkloadOption {
-            name: "per_transaction",
-            kind: OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
-            default: "1",
-            meaning: "changes per transaction; all: one transaction for the whole round, with --count",
-        },
-        WorkloadOption {
-            name: "checkpoint",
-            kind: OptionKind::Word(&["engine", "passive", "full", "restart", "truncate"]),
-            default: "engine",
-            meaning: "checkpoints: the engine's own, or also those of a separate checkpointer in this mode",
-        },
-        WorkloadOption {
-            name: "checkpoint_every_ms",
-            kind: OptionKind::Count { min: 1, max: 3_600_000 },
-            default: "500",
-            meaning: "milliseconds between checkpoints of the separate checkpointer",
-        },
-        WorkloadOption {
-            name: "pinned",
-            kind: SWITCH,
-            default: "off",
-            meaning: "a read transaction that stays open for the whole round, so that checkpoints cannot reset the log",
-        },
+        option!("change" => OptionKind::Word(&["update", "insert"]), "update",
+            "what is written: a column of existing rows is incremented, or rows are appended"),
+        option!("per_transaction" => OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 }, "1",
+            "changes per transaction; all: one transaction for the whole round, with --count"),
+        option!("checkpoint" => OptionKind::Word(&["engine", "passive", "full", "restart", "truncate"]), "engine",
+            "checkpoints: the engine's own, or also those of a separate checkpointer in this mode"),
+        option!("checkpoint_every_ms" => OptionKind::Count { min: 1, max: 3_600_000 }, "500",
+            "milliseconds between checkpoints of the separate checkpointer"),
+        option!("pinned" => SWITCH, "off",
+            "a read transaction that stays open for the whole round, so that checkpoints cannot reset the log"),
         KEYS,
         STATEMENTS,
     ],

@@ -20,6 +20,14 @@ pub struct WorkloadOption {
     pub meaning: &'static str,
 }
 
+/// An option of a workload: its name, its values, the default and the meaning.
+macro_rules! option {
+    ($name:expr => $kind:expr, $default:expr, $meaning:expr) => {
+        $crate::options::WorkloadOption { name: $name, kind: $kind, default: $default, meaning: $meaning }
+    };
+}
+pub(crate) use option;
+
 /// Values that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OptionKind {
@@ -232,12 +240,7 @@ mod tests {
 
     static SPECS: &[WorkloadOption] = &[
         WorkloadOption { name: "rows", kind: OptionKind::Count { min: 1, max: 1_000_000 }, default: "10", meaning: "" },
-        WorkloadOption {
-            name: "batch",
-            kind: OptionKind::CountOr { word: "auto", min: 1, max: 9 },
-            default: "auto",
-            meaning: "",
-        },
+        option!("batch" => OptionKind::CountOr { word: "auto", min: 1, max: 9 }, "auto", ""),
         WorkloadOption { name: "part", kind: OptionKind::Fraction, default: "1", meaning: "" },
         WorkloadOption { name: "pinned", kind: SWITCH, default: "off", meaning: "" },
     ];

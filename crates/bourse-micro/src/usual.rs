@@ -1,30 +1,18 @@
 //! Options and needs that several workloads share.
 
-use crate::options::{OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionKind, WorkloadOption, WorkloadOptions, option};
 use bourse_driver::SplitMix;
 use bourse_engine::{Capabilities, StatementForm};
 
 /// Option: rows of the table.
-pub(crate) const ROWS: WorkloadOption = WorkloadOption {
-    name: "rows",
-    kind: OptionKind::Count { min: 1, max: 1_000_000_000 },
-    default: "100000",
-    meaning: "rows of the table",
-};
+pub(crate) const ROWS: WorkloadOption = option!("rows" => OptionKind::Count { min: 1, max: 1_000_000_000 }, "100000",
+    "rows of the table");
 /// Option: busy threads.
-pub(crate) const THREADS: WorkloadOption = WorkloadOption {
-    name: "threads",
-    kind: OptionKind::Count { min: 1, max: 1_024 },
-    default: "1",
-    meaning: "threads, one connection each",
-};
+pub(crate) const THREADS: WorkloadOption = option!("threads" => OptionKind::Count { min: 1, max: 1_024 }, "1",
+    "threads, one connection each");
 /// Option: statements prepared once or parsed each time.
-pub(crate) const STATEMENTS: WorkloadOption = WorkloadOption {
-    name: "statements",
-    kind: OptionKind::Word(&["prepared", "parsed"]),
-    default: "prepared",
-    meaning: "prepare each statement once, or parse it each time (values bound)",
-};
+pub(crate) const STATEMENTS: WorkloadOption = option!("statements" => OptionKind::Word(&["prepared", "parsed"]), "prepared",
+    "prepare each statement once, or parse it each time (values bound)");
 
 /// Value of the option [`STATEMENTS`].
 pub(crate) fn statements(options: &WorkloadOptions) -> StatementForm {

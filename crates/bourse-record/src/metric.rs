@@ -24,97 +24,49 @@ pub struct Metric {
     pub better: Better,
 }
 
+/// Metrics by name: title, unit and the better direction.
+macro_rules! metrics {
+    ($($name:literal: $title:literal, $unit:literal, $better:ident;)+) => {
+        [$(Metric { name: $name, title: $title, unit: $unit, better: Better::$better }),+]
+    };
+}
+
 /// All metrics of a series; throughput and latency by operation are `NAME.operation`.
-pub const METRICS: &[Metric] = &[
-    Metric { name: "throughput", title: "completed", unit: "1/s", better: Better::Higher },
-    Metric { name: "response_ns_p50", title: "response time, median", unit: "ns", better: Better::Lower },
-    Metric { name: "response_ns_p90", title: "response time, 90th percentile", unit: "ns", better: Better::Lower },
-    Metric { name: "response_ns_p99", title: "response time, 99th percentile", unit: "ns", better: Better::Lower },
-    Metric { name: "response_ns_max", title: "response time, worst", unit: "ns", better: Better::Lower },
-    Metric { name: "failures", title: "failed", unit: "1/s", better: Better::Lower },
-    Metric { name: "retries", title: "retries after lock conflicts", unit: "1/s", better: Better::Lower },
-    Metric { name: "queue_length", title: "waiting between the workload's parts", unit: "1", better: Better::Lower },
-    Metric { name: "backlog", title: "due and waiting for a user", unit: "1", better: Better::Lower },
-    Metric { name: "cpu_user", title: "processor time, user", unit: "s/s", better: Better::Neither },
-    Metric { name: "cpu_system", title: "processor time, system", unit: "s/s", better: Better::Neither },
-    Metric {
-        name: "cpu_others",
-        title: "processor time of other processes and the kernel",
-        unit: "s/s",
-        better: Better::Lower,
-    },
-    Metric { name: "cpu_stolen", title: "processor time taken by the host", unit: "s/s", better: Better::Lower },
-    Metric { name: "memory_resident_bytes", title: "memory of our process", unit: "bytes", better: Better::Lower },
-    Metric {
-        name: "machine_memory_used_bytes",
-        title: "memory used on the machine",
-        unit: "bytes",
-        better: Better::Neither,
-    },
-    Metric {
-        name: "machine_memory_free_bytes",
-        title: "memory free on the machine",
-        unit: "bytes",
-        better: Better::Neither,
-    },
-    Metric { name: "machine_swap_used_bytes", title: "swap used on the machine", unit: "bytes", better: Better::Lower },
-    Metric {
-        name: "engine_memory_bytes",
-        title: "memory by the engine's own count",
-        unit: "bytes",
-        better: Better::Lower,
-    },
-    Metric { name: "read_bytes", title: "read from storage", unit: "bytes/s", better: Better::Lower },
-    Metric { name: "written_bytes", title: "written to storage", unit: "bytes/s", better: Better::Lower },
-    Metric { name: "syncs", title: "syncs by the engine's own count", unit: "1/s", better: Better::Lower },
-    Metric { name: "sync_time", title: "time in syncs of the storage", unit: "s/s", better: Better::Lower },
-    Metric {
-        name: "engine_written_bytes",
-        title: "written by the engine's own count",
-        unit: "bytes/s",
-        better: Better::Lower,
-    },
-    Metric {
-        name: "data_written_bytes",
-        title: "written to the database's own files, by the engine's own count",
-        unit: "bytes/s",
-        better: Better::Lower,
-    },
-    Metric { name: "data_bytes", title: "database", unit: "bytes", better: Better::Lower },
-    Metric { name: "log_bytes", title: "write-ahead log", unit: "bytes", better: Better::Lower },
-    Metric { name: "journal_bytes", title: "rollback journal", unit: "bytes", better: Better::Lower },
-    Metric {
-        name: "server_cpu_user",
-        title: "processor time of the server, user",
-        unit: "s/s",
-        better: Better::Neither,
-    },
-    Metric {
-        name: "server_cpu_system",
-        title: "processor time of the server, system",
-        unit: "s/s",
-        better: Better::Neither,
-    },
-    Metric {
-        name: "server_memory_resident_bytes",
-        title: "memory of the server's process",
-        unit: "bytes",
-        better: Better::Lower,
-    },
-    Metric {
-        name: "server_read_bytes",
-        title: "read from storage by the server",
-        unit: "bytes/s",
-        better: Better::Lower,
-    },
-    Metric {
-        name: "server_written_bytes",
-        title: "written to storage by the server",
-        unit: "bytes/s",
-        better: Better::Lower,
-    },
-    Metric { name: "lock_wait", title: "time waiting for locks", unit: "s/s", better: Better::Lower },
-    Metric { name: "lock_waits", title: "waits for locks", unit: "1/s", better: Better::Lower },
+pub const METRICS: &[Metric] = &metrics![
+    "throughput": "completed", "1/s", Higher;
+    "response_ns_p50": "response time, median", "ns", Lower;
+    "response_ns_p90": "response time, 90th percentile", "ns", Lower;
+    "response_ns_p99": "response time, 99th percentile", "ns", Lower;
+    "response_ns_max": "response time, worst", "ns", Lower;
+    "failures": "failed", "1/s", Lower;
+    "retries": "retries after lock conflicts", "1/s", Lower;
+    "queue_length": "waiting between the workload's parts", "1", Lower;
+    "backlog": "due and waiting for a user", "1", Lower;
+    "cpu_user": "processor time, user", "s/s", Neither;
+    "cpu_system": "processor time, system", "s/s", Neither;
+    "cpu_others": "processor time of other processes and the kernel", "s/s", Lower;
+    "cpu_stolen": "processor time taken by the host", "s/s", Lower;
+    "memory_resident_bytes": "memory of our process", "bytes", Lower;
+    "machine_memory_used_bytes": "memory used on the machine", "bytes", Neither;
+    "machine_memory_free_bytes": "memory free on the machine", "bytes", Neither;
+    "machine_swap_used_bytes": "swap used on the machine", "bytes", Lower;
+    "engine_memory_bytes": "memory by the engine's own count", "bytes", Lower;
+    "read_bytes": "read from storage", "bytes/s", Lower;
+    "written_bytes": "written to storage", "bytes/s", Lower;
+    "syncs": "syncs by the engine's own count", "1/s", Lower;
+    "sync_time": "time in syncs of the storage", "s/s", Lower;
+    "engine_written_bytes": "written by the engine's own count", "bytes/s", Lower;
+    "data_written_bytes": "written to the database's own files, by the engine's own count", "bytes/s", Lower;
+    "data_bytes": "database", "bytes", Lower;
+    "log_bytes": "write-ahead log", "bytes", Lower;
+    "journal_bytes": "rollback journal", "bytes", Lower;
+    "server_cpu_user": "processor time of the server, user", "s/s", Neither;
+    "server_cpu_system": "processor time of the server, system", "s/s", Neither;
+    "server_memory_resident_bytes": "memory of the server's process", "bytes", Lower;
+    "server_read_bytes": "read from storage by the server", "bytes/s", Lower;
+    "server_written_bytes": "written to storage by the server", "bytes/s", Lower;
+    "lock_wait": "time waiting for locks", "s/s", Lower;
+    "lock_waits": "waits for locks", "1/s", Lower;
 ];
 
 /// Finds the metric of a series' name, with or without `.operation`.

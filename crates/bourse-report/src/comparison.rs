@@ -4,7 +4,7 @@ use crate::charts::{self, ChartFrame, DrawnChart, ForestRow};
 use crate::data::{DataTable, comparison_tables};
 use crate::documents::{LinePlace, RepeatCommand, Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{self, ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{self, SheetTable, TableCell, Tone, heads};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
@@ -14,14 +14,7 @@ use bourse_verdict::view::ComparedPlans;
 
 /// The metrics of one comparison.
 fn table(it: &CaseComparison) -> SheetTable {
-    let heads = vec![
-        ColumnHead::left("metric"),
-        ColumnHead::right("A"),
-        ColumnHead::right("B"),
-        ColumnHead::right("difference"),
-        ColumnHead::left("interval"),
-        ColumnHead::left("verdict"),
-    ];
+    let heads = heads![left "metric", right "A", right "B", right "difference", left "interval", left "verdict"];
     let mut table = SheetTable::new("", heads);
     for metric in &it.metrics {
         let interval = metric.interval.map(|it| format!("{} ({})", metric.ends(&it), units::level(it.level)));

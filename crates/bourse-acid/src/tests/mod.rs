@@ -32,120 +32,55 @@ pub struct TestSpec {
     pub demanded: &'static str,
 }
 
+/// Tests by id: property, title, source and demanded result.
+macro_rules! tests {
+    ($($id:literal $property:ident: $title:expr, $source:expr, $demanded:expr;)+) => {
+        [$(TestSpec {
+            id: $id,
+            property: Property::$property,
+            title: $title,
+            source: $source,
+            demanded: $demanded,
+        }),+]
+    };
+}
+
 /// All tests, in the order in which they are run.
-pub static TESTS: &[TestSpec] = &[
-    TestSpec {
-        id: "A1",
-        property: Property::Atomicity,
-        title: "Trade-Order that is committed",
-        source: "Clause 7.2",
-        demanded: "one new trade with its history, and its request if it waits for a price; nothing else has changed",
-    },
-    TestSpec {
-        id: "A2",
-        property: Property::Atomicity,
-        title: "Trade-Order that is rolled back as asked",
-        source: "Clause 7.2",
-        demanded: "no row of it in any table, and nothing sent to the market",
-    },
-    TestSpec {
-        id: "A3",
-        property: Property::Atomicity,
-        title: "transactions that give up amid their changes",
-        source: "follows from Clause 7.2",
-        demanded: "no row of them in any table; balances, holdings and brokers as before",
-    },
-    TestSpec {
-        id: "A4",
-        property: Property::Atomicity,
-        title: "clients that vanish amid their transactions",
-        source: "follows from Clause 7.2",
-        demanded: "no row of them in any table, and no session waits for them",
-    },
-    TestSpec {
-        id: "C1",
-        property: Property::Consistency,
-        title: "brokers' trades",
-        source: "Clause 7.3.2.1",
-        demanded: "a broker's number of trades is the number of completed trades of his accounts",
-    },
-    TestSpec {
-        id: "C2",
-        property: Property::Consistency,
-        title: "brokers' commissions",
-        source: "Clause 7.3.2.2",
-        demanded: "a broker's commission is the sum of the commissions of those trades",
-    },
-    TestSpec {
-        id: "C3",
-        property: Property::Consistency,
-        title: "holding summaries",
-        source: "Clause 7.3.2.3",
-        demanded: "a holding summary is the sum of the account's lots of the security, and each lot has one",
-    },
-    TestSpec {
-        id: "C4",
-        property: Property::Consistency,
-        title: "further conditions of `bourse tpce check`",
-        source: "follows from Clause 3.3",
-        demanded: "no row breaks any of them",
-    },
-    TestSpec {
-        id: "C5",
-        property: Property::Consistency,
-        title: "reconciliation of the work done",
-        source: "follows from Clause 3.3",
-        demanded: "the database has gained what was acknowledged to its users: orders, results, settlements, cash",
-    },
-    TestSpec {
-        id: "I1",
-        property: Property::Isolation,
-        title: "phantoms and lost updates: Trade-Result beside Trade-Result of the same position",
-        source: "Clause 7.4.2, P3 for read-write, which demands P2 too",
-        demanded: "the position is the sum of both, and only one of them saw it as it was before both",
-    },
-    TestSpec {
-        id: "I2",
-        property: Property::Isolation,
-        title: "unrepeatable reads: Trade-Order beside Market-Feed",
-        source: "Clause 7.4.2, P2 for read-write",
-        demanded: "both reads of the price within a Trade-Order agree; the new price stands in the end",
-    },
-    TestSpec {
-        id: "I3",
-        property: Property::Isolation,
-        title: "dirty reads and writes: Trade-Result beside Trade-Result of the same account",
-        source: "Clause 7.4.2, P0 and P1 for read-write",
-        demanded: "balance and broker have gained what was committed, and nothing that was rolled back",
-    },
-    TestSpec {
-        id: "I4",
-        property: Property::Isolation,
-        title: "dirty reads: Customer-Position beside Trade-Result",
-        source: "Clause 7.4.2, P1 for read-only",
-        demanded: "the balance before the Trade-Result until it is committed, and the one after it then",
-    },
-    TestSpec {
-        id: "D1",
-        property: Property::Durability,
-        title: "the engine's process is killed amid its work",
-        source: "Clause 7.5, failure of the system",
-        demanded: "each acknowledged trade is there, nothing half-done is",
-    },
-    TestSpec {
-        id: "D2",
-        property: Property::Durability,
-        title: "the power fails (simulated disk): the database is whole",
-        source: "Clause 7.5, loss of power",
-        demanded: "the database recovers undamaged, and nothing half-done is in it",
-    },
-    TestSpec {
-        id: "D3",
-        property: Property::Durability,
-        title: "the power fails (simulated disk): nothing acknowledged is lost",
-        source: "Clause 7.5, loss of power",
-        demanded: "each acknowledged trade is there",
-    },
+pub static TESTS: &[TestSpec] = &tests![
+    "A1" Atomicity: "Trade-Order that is committed", "Clause 7.2",
+        "one new trade with its history, and its request if it waits for a price; nothing else has changed";
+    "A2" Atomicity: "Trade-Order that is rolled back as asked", "Clause 7.2",
+        "no row of it in any table, and nothing sent to the market";
+    "A3" Atomicity: "transactions that give up amid their changes", "follows from Clause 7.2",
+        "no row of them in any table; balances, holdings and brokers as before";
+    "A4" Atomicity: "clients that vanish amid their transactions", "follows from Clause 7.2",
+        "no row of them in any table, and no session waits for them";
+    "C1" Consistency: "brokers' trades", "Clause 7.3.2.1",
+        "a broker's number of trades is the number of completed trades of his accounts";
+    "C2" Consistency: "brokers' commissions", "Clause 7.3.2.2",
+        "a broker's commission is the sum of the commissions of those trades";
+    "C3" Consistency: "holding summaries", "Clause 7.3.2.3",
+        "a holding summary is the sum of the account's lots of the security, and each lot has one";
+    "C4" Consistency: "further conditions of `bourse tpce check`", "follows from Clause 3.3",
+        "no row breaks any of them";
+    "C5" Consistency: "reconciliation of the work done", "follows from Clause 3.3",
+        "the database has gained what was acknowledged to its users: orders, results, settlements, cash";
+    "I1" Isolation: "phantoms and lost updates: Trade-Result beside Trade-Result of the same position",
+        "Clause 7.4.2, P3 for read-write, which demands P2 too",
+        "the position is the sum of both, and only one of them saw it as it was before both";
+    "I2" Isolation: "unrepeatable reads: Trade-Order beside Market-Feed", "Clause 7.4.2, P2 for read-write",
+        "both reads of the price within a Trade-Order agree; the new price stands in the end";
+    "I3" Isolation: "dirty reads and writes: Trade-Result beside Trade-Result of the same account",
+        "Clause 7.4.2, P0 and P1 for read-write",
+        "balance and broker have gained what was committed, and nothing that was rolled back";
+    "I4" Isolation: "dirty reads: Customer-Position beside Trade-Result", "Clause 7.4.2, P1 for read-only",
+        "the balance before the Trade-Result until it is committed, and the one after it then";
+    "D1" Durability: "the engine's process is killed amid its work", "Clause 7.5, failure of the system",
+        "each acknowledged trade is there, nothing half-done is";
+    "D2" Durability: "the power fails (simulated disk): the database is whole", "Clause 7.5, loss of power",
+        "the database recovers undamaged, and nothing half-done is in it";
+    "D3" Durability: "the power fails (simulated disk): nothing acknowledged is lost", "Clause 7.5, loss of power",
+        "each acknowledged trade is there";
 ];
 
 /// Runs the test with this id and judges it by its findings.

@@ -15,7 +15,7 @@ mod steps;
 mod user;
 
 use crate::database::{create, fill};
-use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions, option};
 use crate::usual::{THREADS, lacking_records};
 use crate::workload::{MicroError, PlannedWorkload, ProcessPart, RoundExtent, RoundSettings, WorkloadSpec};
 use bourse_driver::{Background, Clock, Nanos, OperationSpec, SplitMix, UserSpec};
@@ -41,64 +41,28 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     tables: "cells (id integer, primary key; version, amount integers; elements text of at most 4,000 characters)",
     needs: "records by key in order, and transactions that can be undone",
     options: &[
-        WorkloadOption {
-            name: "level",
-            kind: OptionKind::Word(LEVELS),
-            default: "serializable",
-            meaning: "isolation level of the transactions; without effect on an engine that has one level",
-        },
-        WorkloadOption {
-            name: "kind",
-            kind: OptionKind::Word(Kind::WORDS),
-            default: "mixed",
-            meaning: "transactions that read and write registers; that read ranges, insert, delete and insert again; that \
-                      transfer amounts and read balances; that count; that append to lists and read them; or all of these",
-        },
-        WorkloadOption {
-            name: "keys",
-            kind: OptionKind::Count { min: 2, max: 1_000_000 },
-            default: "600",
-            meaning: "rows of each kind, in groups of which a transaction uses one",
-        },
-        WorkloadOption {
-            name: "hot",
-            kind: OptionKind::Count { min: 2, max: 1_000 },
-            default: "6",
-            meaning: "rows of a group; 3 of 4 transactions use the first group",
-        },
-        WorkloadOption {
-            name: "operations",
-            kind: OptionKind::Count { min: 1, max: 100 },
-            default: "8",
-            meaning: "most operations of a transaction; their number is drawn evenly from 1 on",
-        },
+        option!("level" => OptionKind::Word(LEVELS), "serializable",
+            "isolation level of the transactions; without effect on an engine that has one level"),
+        option!("kind" => OptionKind::Word(Kind::WORDS), "mixed",
+            "transactions that read and write registers; that read ranges, insert, delete and insert again; that \
+             transfer amounts and read balances; that count; that append to lists and read them; or all of these"),
+        option!("keys" => OptionKind::Count { min: 2, max: 1_000_000 }, "600",
+            "rows of each kind, in groups of which a transaction uses one"),
+        option!("hot" => OptionKind::Count { min: 2, max: 1_000 }, "6",
+            "rows of a group; 3 of 4 transactions use the first group"),
+        option!("operations" => OptionKind::Count { min: 1, max: 100 }, "8",
+            "most operations of a transaction; their number is drawn evenly from 1 on"),
         WorkloadOption { default: "4", ..THREADS },
-        WorkloadOption {
-            name: "transactions",
-            kind: OptionKind::Count { min: 1, max: 10_000_000 },
-            default: "200000",
-            meaning: "most transactions of all threads together, after which the round ends: all are kept in memory",
-        },
-        WorkloadOption {
-            name: PROCESSES,
-            kind: OptionKind::Count { min: 1, max: 64 },
-            default: "1",
-            meaning: "processes of this machine that share the threads, each with the same database open",
-        },
-        WorkloadOption {
-            name: FAULTS,
-            kind: OptionKind::Word(&["off", "on"]),
-            default: "off",
-            meaning: "faults at random moments: a server that Bourse started is killed and started again, each node of a cluster \
-                      alone, and connections are cut; with another target one of several processes is killed",
-        },
-        WorkloadOption {
-            name: HISTORY,
-            kind: OptionKind::Text("a folder, or none"),
-            default: NO_FILE,
-            meaning: "folder that gets each round's history: NAME.json, which `bourse isolation --replay` reads, and with \
-                      kind=append or register NAME.edn, which Elle reads",
-        },
+        option!("transactions" => OptionKind::Count { min: 1, max: 10_000_000 }, "200000",
+            "most transactions of all threads together, after which the round ends: all are kept in memory"),
+        option!(PROCESSES => OptionKind::Count { min: 1, max: 64 }, "1",
+            "processes of this machine that share the threads, each with the same database open"),
+        option!(FAULTS => OptionKind::Word(&["off", "on"]), "off",
+            "faults at random moments: a server that Bourse started is killed and started again, each node of a cluster \
+             alone, and connections are cut; with another target one of several processes is killed"),
+        option!(HISTORY => OptionKind::Text("a folder, or none"), NO_FILE,
+            "folder that gets each round's history: NAME.json, which `bourse isolation --replay` reads, and with \
+             kind=append or register NAME.edn, which Elle reads"),
     ],
     extent: RoundExtent::Time,
     plan,

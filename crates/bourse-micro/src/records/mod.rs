@@ -15,7 +15,7 @@ use crate::batching::BATCH;
 use crate::database::pairs;
 use crate::filled_table::{FIELD_LENGTH, FIELDS, FilledTable, KEY, PERSONS, WIDTH};
 use crate::keys::KEYS;
-use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, SWITCH, WorkloadOption, WorkloadOptions, option};
 use crate::sql::{FILE, NOTHING};
 use crate::usual::{ROWS, STATEMENTS, THREADS};
 use crate::workload::{PlannedWorkload, RoundExtent, WorkloadSpec};
@@ -26,33 +26,16 @@ pub(crate) use properties::Properties;
 use properties::{MIX, operations};
 
 /// Option: updates in one transaction.
-const PER_TRANSACTION: WorkloadOption = WorkloadOption {
-    name: "per_transaction",
-    kind: OptionKind::Count { min: 1, max: 10_000_000 },
-    default: "1",
-    meaning: "updates per transaction",
-};
+const PER_TRANSACTION: WorkloadOption = option!("per_transaction" => OptionKind::Count { min: 1, max: 10_000_000 }, "1",
+    "updates per transaction");
 /// Option: delimiters of a transaction with one statement.
-pub(crate) const EXPLICIT: WorkloadOption = WorkloadOption {
-    name: "explicit",
-    kind: SWITCH,
-    default: "on",
-    meaning: "BEGIN and COMMIT around each transaction; off: single statements commit by themselves",
-};
+pub(crate) const EXPLICIT: WorkloadOption = option!("explicit" => SWITCH, "on",
+    "BEGIN and COMMIT around each transaction; off: single statements commit by themselves");
 /// Option: rows of a scan.
-const LENGTH: WorkloadOption = WorkloadOption {
-    name: "length",
-    kind: OptionKind::Count { min: 1, max: 1_000_000_000 },
-    default: "100",
-    meaning: "rows of one scan; fewer at the end of the table",
-};
+const LENGTH: WorkloadOption = option!("length" => OptionKind::Count { min: 1, max: 1_000_000_000 }, "100",
+    "rows of one scan; fewer at the end of the table");
 /// Option: the index by which pairs are found by number.
-const INDEX: WorkloadOption = WorkloadOption {
-    name: "index",
-    kind: OptionKind::Word(&["tree", "hash"]),
-    default: "tree",
-    meaning: "the index on int_key",
-};
+const INDEX: WorkloadOption = option!("index" => OptionKind::Word(&["tree", "hash"]), "tree", "the index on int_key");
 /// Option: most rows of a scan.
 const MOST: WorkloadOption =
     WorkloadOption { meaning: "most rows of one scan; their number is drawn evenly from 1 on", ..LENGTH };
@@ -81,18 +64,10 @@ pub(crate) const YCSB: &str = "ycsb";
 const OWN_MIX: &[WorkloadOption] = &{
     let most = WorkloadOption { default: "1000", ..MOST };
     let [rows, fields, field_length, threads, keys, statements] = ycsb_options("uniform");
-    let file = WorkloadOption {
-        name: FILE,
-        kind: OptionKind::Text("a property file of YCSB, or none"),
-        default: NOTHING,
-        meaning: "property file, as in `bourse micro run ycsb FILE TARGET…`; its properties are the defaults of the other options",
-    };
-    let mix = WorkloadOption {
-        name: MIX,
-        kind: OptionKind::Text("operations with their shares, of read, update, insert, scan and read-modify-write"),
-        default: "read:0.95+update:0.05",
-        meaning: "operations with their shares",
-    };
+    let file = option!(FILE => OptionKind::Text("a property file of YCSB, or none"), NOTHING,
+        "property file, as in `bourse micro run ycsb FILE TARGET…`; its properties are the defaults of the other options");
+    let mix = option!(MIX => OptionKind::Text("operations with their shares, of read, update, insert, scan and read-modify-write"), "read:0.95+update:0.05",
+        "operations with their shares");
     [file, mix, rows, fields, field_length, threads, most, keys, statements]
 };
 
@@ -127,12 +102,8 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
             WIDTH,
             KEY,
             THREADS,
-            WorkloadOption {
-                name: "hit_rate",
-                kind: OptionKind::Fraction,
-                default: "1",
-                meaning: "share of reads that find a row: keys are drawn from rows / hit_rate numbers",
-            },
+            option!("hit_rate" => OptionKind::Fraction, "1",
+                "share of reads that find a row: keys are drawn from rows / hit_rate numbers"),
             KEYS,
             STATEMENTS,
             BATCH,
@@ -157,24 +128,10 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
         options: &[
             ROWS,
             WIDTH,
-            WorkloadOption {
-                name: "readers",
-                kind: OptionKind::Count { min: 1, max: 1_024 },
-                default: "1",
-                meaning: "threads that read",
-            },
-            WorkloadOption {
-                name: "writers",
-                kind: OptionKind::Count { min: 1, max: 1_024 },
-                default: "1",
-                meaning: "threads that update",
-            },
-            WorkloadOption {
-                name: "writes",
-                kind: OptionKind::CountOr { word: "any", min: 1, max: u64::MAX },
-                default: "any",
-                meaning: "updates of each writer if --count is given; any: as many as fit into the time",
-            },
+            option!("readers" => OptionKind::Count { min: 1, max: 1_024 }, "1", "threads that read"),
+            option!("writers" => OptionKind::Count { min: 1, max: 1_024 }, "1", "threads that update"),
+            option!("writes" => OptionKind::CountOr { word: "any", min: 1, max: u64::MAX }, "any",
+                "updates of each writer if --count is given; any: as many as fit into the time"),
             PER_TRANSACTION,
             EXPLICIT,
             KEYS,
@@ -200,12 +157,8 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
         options: &[
             ROWS,
             THREADS,
-            WorkloadOption {
-                name: "by",
-                kind: OptionKind::Word(&["number", "text", "both"]),
-                default: "number",
-                meaning: "look up by int_key, by str_key, or alternate",
-            },
+            option!("by" => OptionKind::Word(&["number", "text", "both"]), "number",
+                "look up by int_key, by str_key, or alternate"),
             INDEX,
             KEYS,
             STATEMENTS,
@@ -230,18 +183,9 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
         needs: "records by key; indexes beside the key unless text_index=off; a hash index for index=hash",
         options: &[
             ROWS,
-            WorkloadOption {
-                name: "mode",
-                kind: OptionKind::Word(&["all", "each"]),
-                default: "all",
-                meaning: "all rows at once, or each by its key",
-            },
-            WorkloadOption {
-                name: "per_transaction",
-                kind: OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
-                default: "all",
-                meaning: "deletions per transaction, if each row is deleted by its key",
-            },
+            option!("mode" => OptionKind::Word(&["all", "each"]), "all", "all rows at once, or each by its key"),
+            option!("per_transaction" => OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 }, "all",
+                "deletions per transaction, if each row is deleted by its key"),
             INDEX,
             WorkloadOption { name: "text_index", kind: SWITCH, default: "on", meaning: "keep an index on str_key" },
             STATEMENTS,

@@ -20,7 +20,7 @@ mod shape;
 mod translated;
 mod user;
 
-use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::round::not_synced;
 use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
@@ -43,19 +43,11 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     tables: "those of the recorded database, with its rows",
     needs: "SQL, of which each engine executes what its dialect has",
     options: &[
-        WorkloadOption {
-            name: FILE,
-            kind: OptionKind::Text("a folder that `bourse record` made, or the trace of one process"),
-            default: "trace",
-            meaning: "recording, as in `bourse replay TRACE TARGET…`",
-        },
-        WorkloadOption {
-            name: PACE,
-            kind: OptionKind::Text("max, or a number above 0"),
-            default: "max",
-            meaning: "speed: 1 is the recording's, 2 twice as fast; response times count from when an execution was due; max is as \
-                      fast as possible in the recorded order",
-        },
+        option!(FILE => OptionKind::Text("a folder that `bourse record` made, or the trace of one process"), "trace",
+            "recording, as in `bourse replay TRACE TARGET…`"),
+        option!(PACE => OptionKind::Text("max, or a number above 0"), "max",
+            "speed: 1 is the recording's, 2 twice as fast; response times count from when an execution was due; max is as \
+             fast as possible in the recorded order"),
     ],
     extent: RoundExtent::Work,
     plan,

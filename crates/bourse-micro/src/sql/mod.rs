@@ -21,7 +21,7 @@ mod user;
 
 use crate::batching::BATCH;
 use crate::database::create_by;
-use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions, option};
 use crate::replay::data;
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
@@ -59,12 +59,8 @@ pub const FROM: &str = "from";
 /// Value of an option for a file that stands for none.
 pub const NOTHING: &str = "none";
 
-const SCALE: WorkloadOption = WorkloadOption {
-    name: "scale",
-    kind: OptionKind::Count { min: 1, max: 10_000 },
-    default: "1",
-    meaning: "value of :scale in a .sql file; pgbench's tables have 100,000 accounts for each",
-};
+const SCALE: WorkloadOption = option!("scale" => OptionKind::Count { min: 1, max: 10_000 }, "1",
+    "value of :scale in a .sql file; pgbench's tables have 100,000 accounts for each");
 
 /// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -82,12 +78,8 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             meaning: "file of statements, as in `bourse micro run sql FILE TARGET…`; example: a small shop, the file \
                       examples/shop.toml",
         },
-        WorkloadOption {
-            name: FROM,
-            kind: OptionKind::Text("a database file of SQLite, or none"),
-            default: NOTHING,
-            meaning: "database of your own: each round begins with the tables and rows of a copy of it",
-        },
+        option!(FROM => OptionKind::Text("a database file of SQLite, or none"), NOTHING,
+            "database of your own: each round begins with the tables and rows of a copy of it"),
         SCALE,
         THREADS,
         STATEMENTS,

@@ -148,81 +148,38 @@ impl Chart {
     }
 }
 
+/// Charts by key: title, whether each round has one, drawing and explanation.
+macro_rules! charts {
+    ($($key:literal: $title:literal, each round $each:literal, $kind:ident($draw:expr), $about:literal;)+) => {
+        [$(Chart { key: $key, title: $title, about: $about, each_round: $each, draw: DrawChart::$kind($draw) }),+]
+    };
+}
+
 /// Every chart, in the page's order.
-pub(crate) const CHARTS: &[Chart] = &[
-    Chart {
-        key: "throughput",
-        title: "Throughput",
-        about: "Completions in each second. What is counted for the result is what lies in the measurement interval.",
-        each_round: true,
-        draw: DrawChart::Plot(series::throughput),
-    },
-    Chart {
-        key: "response",
-        title: "Response times over time",
-        about: "Quantiles of the responses of each second, all together, on a logarithmic scale; behind them how many took \
-                how long, darker where there are more.",
-        each_round: true,
-        draw: DrawChart::Plot(series::response),
-    },
-    Chart {
-        key: "distribution",
-        title: "Response time distribution",
-        about: "How often each response time came up in the measurement interval, on a logarithmic scale; each curve is \
-                as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
-                of the limit; the short ones are median and p99.",
-        each_round: false,
-        draw: DrawChart::Still(distribution::distribution),
-    },
-    Chart {
-        key: "percentiles",
-        title: "Response times by percentile",
-        about: "How long the fastest half, nine of ten, 99 of 100 and so on waited at most, over all rounds. A curve ends \
-                where fewer than ten operations are beyond it.",
-        each_round: false,
-        draw: DrawChart::Plot(|subject| percentile::of_case(subject.view)),
-    },
-    Chart {
-        key: "time-split",
-        title: "Where the users' time went",
-        about: "A bar for each kind of user, over all rounds: the parts add up to its whole time.",
-        each_round: false,
-        draw: DrawChart::Still(time_split::time_split),
-    },
-    Chart {
-        key: "processor",
-        title: "Processor time",
-        about: "Processor seconds our process, engine and harness together, used in each second.",
-        each_round: true,
-        draw: DrawChart::Plot(series::processor),
-    },
-    Chart {
-        key: "memory",
-        title: "Memory",
-        about: "What our process holds, what of it the engine counts as its own, and the machine's.",
-        each_round: true,
-        draw: DrawChart::Plot(series::memory),
-    },
-    Chart {
-        key: "sizes",
-        title: "Database and logs",
-        about: "Sizes of the database and of the files that make its commits durable; where a workload is about them \
-                each point is the largest size in a short while.",
-        each_round: true,
-        draw: DrawChart::Plot(series::sizes),
-    },
-    Chart {
-        key: "storage",
-        title: "Reading and writing",
-        about: "Bytes our process caused to be read from storage and written to it in each second; the engine's syncs.",
-        each_round: true,
-        draw: DrawChart::Plot(series::storage),
-    },
-    Chart {
-        key: "waiting",
-        title: "Waiting",
-        about: "Time spent waiting for locks, all users together; tries again after conflicts; the market's queue.",
-        each_round: true,
-        draw: DrawChart::Plot(series::waiting),
-    },
+pub(crate) const CHARTS: &[Chart] = &charts![
+    "throughput": "Throughput", each round true, Plot(series::throughput),
+        "Completions in each second. What is counted for the result is what lies in the measurement interval.";
+    "response": "Response times over time", each round true, Plot(series::response),
+        "Quantiles of the responses of each second, all together, on a logarithmic scale; behind them how many took \
+         how long, darker where there are more.";
+    "distribution": "Response time distribution", each round false, Still(distribution::distribution),
+        "How often each response time came up in the measurement interval, on a logarithmic scale; each curve is \
+         as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
+         of the limit; the short ones are median and p99.";
+    "percentiles": "Response times by percentile", each round false, Plot(|subject| percentile::of_case(subject.view)),
+        "How long the fastest half, nine of ten, 99 of 100 and so on waited at most, over all rounds. A curve ends \
+         where fewer than ten operations are beyond it.";
+    "time-split": "Where the users' time went", each round false, Still(time_split::time_split),
+        "A bar for each kind of user, over all rounds: the parts add up to its whole time.";
+    "processor": "Processor time", each round true, Plot(series::processor),
+        "Processor seconds our process, engine and harness together, used in each second.";
+    "memory": "Memory", each round true, Plot(series::memory),
+        "What our process holds, what of it the engine counts as its own, and the machine's.";
+    "sizes": "Database and logs", each round true, Plot(series::sizes),
+        "Sizes of the database and of the files that make its commits durable; where a workload is about them \
+         each point is the largest size in a short while.";
+    "storage": "Reading and writing", each round true, Plot(series::storage),
+        "Bytes our process caused to be read from storage and written to it in each second; the engine's syncs.";
+    "waiting": "Waiting", each round true, Plot(series::waiting),
+        "Time spent waiting for locks, all users together; tries again after conflicts; the market's queue.";
 ];

@@ -1,7 +1,7 @@
 //! The ACID tests of a target.
 
 use super::sheet::{LinePlace, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
@@ -51,13 +51,8 @@ pub fn acid(file: &AcidFile) -> Sheet {
     }
     parts.extend(file.warnings.iter().map(|it| SheetPart::toned(Tone::Doubtful, format!("warning: {}", warning(it)))));
 
-    let heads = vec![
-        ColumnHead::left("test"),
-        ColumnHead::left("verdict"),
-        ColumnHead::left("property").rank(1),
-        ColumnHead::left("what is tried"),
-        ColumnHead::left("why"),
-        ColumnHead::right("took").rank(2),
+    let heads = heads![
+        left "test", left "verdict", left "property" .rank(1), left "what is tried", left "why", right "took" .rank(2),
     ];
     let mut verdicts = SheetTable::new("Verdicts", heads);
     for test in &file.tests {

@@ -1,7 +1,7 @@
 //! A search for a commit: the commit and its change, then every step.
 
 use super::sheet::{SheetAnswer, SheetPart};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{SheetTable, TableCell, Tone, heads};
 use crate::units;
 use bourse_record::{BisectOutcome, BisectedRatio, Bisection};
 use bourse_verdict::comparison::words::change;
@@ -23,12 +23,7 @@ pub(crate) fn bisection(found: &Bisection) -> Vec<SheetPart> {
     if found.first.len() > 1 {
         parts.push(SheetPart::list(Tone::Doubtful, found.first.iter().map(|it| printable(&it.words()))));
     }
-    let heads = vec![
-        ColumnHead::left("commit"),
-        ColumnHead::left("outcome"),
-        ColumnHead::right("against the good one"),
-        ColumnHead::left("reason").folds(),
-    ];
+    let heads = heads![left "commit", left "outcome", right "against the good one", left "reason" .folds()];
     let mut table =
         SheetTable::new(format!("Steps among {}", units::counted(found.commits as u64, "commit", "commits")), heads);
     for step in &found.steps {

@@ -1,7 +1,7 @@
 //! Isolation found in recorded histories: promised, kept, and its price.
 
 use super::sheet::{Sheet, SheetPart};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{FoundAnomaly, HistoryFigures};
@@ -15,16 +15,10 @@ const ABOUT: &str = "Kept: no recorded transaction refutes the promise, which is
 pub(crate) fn isolation(views: &[CaseView<'_>]) -> Vec<SheetPart> {
     let mut table = SheetTable::new(
         "Isolation",
-        vec![
-            ColumnHead::left("target"),
-            ColumnHead::left("level"),
-            ColumnHead::left("promised"),
-            ColumnHead::left("kept"),
-            ColumnHead::right("transactions"),
-            ColumnHead::right("overlapping pairs").rank(1),
-            ColumnHead::right("conflicts").rank(2),
-            ColumnHead::right("anomalies per million"),
-            ColumnHead::right("transactions/s"),
+        heads![
+            left "target", left "level", left "promised", left "kept", right "transactions",
+            right "overlapping pairs" .rank(1), right "conflicts" .rank(2), right "anomalies per million",
+            right "transactions/s",
         ],
     );
     let mut stories = Vec::new();

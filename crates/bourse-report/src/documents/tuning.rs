@@ -1,7 +1,7 @@
 //! A search for settings: the answer, the lines to paste, what each brings and costs, its crash test, and the race.
 
 use super::sheet::{SheetAnswer, SheetPart, ShownForms};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, median};
@@ -77,7 +77,7 @@ fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> Shee
 
 /// Gain of each line taken away alone; nothing for a single line, whose gain is the answer.
 fn lines(file: &RunFile, found: &Tuning) -> Option<SheetPart> {
-    let heads = vec![ColumnHead::left("line"), ColumnHead::right("brings"), ColumnHead::left("interval")];
+    let heads = heads![left "line", right "brings", left "interval"];
     let mut table = SheetTable::new("What each line brings, taken away alone", heads);
     for line in line_gains(file, found) {
         let interval = line.gain.and_then(|it| it.interval);
@@ -103,7 +103,7 @@ fn costs(base: &CaseView<'_>, winner: &CaseView<'_>) -> SheetTable {
         ("log_bytes", "write-ahead log, at most"),
         ("journal_bytes", "rollback journal, at most"),
     ];
-    let heads = vec![ColumnHead::left("cost"), ColumnHead::right("defaults"), ColumnHead::right("these settings")];
+    let heads = heads![left "cost", right "defaults", right "these settings"];
     let mut table = SheetTable::new("What they cost", heads);
     let class = |view: &CaseView<'_>| TableCell::text(view.case.engine.durability.name());
     table.push(vec![TableCell::text("durability class"), class(base), class(winner)]);

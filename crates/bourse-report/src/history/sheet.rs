@@ -5,7 +5,7 @@ use super::{StoredFigure, StoredRun};
 use crate::charts::{ChartFrame, DrawnChart, HistoryChart, HistoryPoint, history};
 use crate::documents::{Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{SheetTable, TableCell, Tone, heads};
 use crate::units;
 
 /// The document, with the version of the program that draws it. Links lead to the pages in the runs' folders, next to which the
@@ -41,14 +41,9 @@ pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
 
 /// A row for each case of each run.
 fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
-    let heads = vec![
-        ColumnHead::left("run"),
-        ColumnHead::left("began").rank(2),
-        ColumnHead::left("case"),
-        ColumnHead::right("result"),
-        ColumnHead::left("interval").rank(3),
-        ColumnHead::left("durability"),
-        ColumnHead::left("checks").rank(1),
+    let heads = heads![
+        left "run", left "began" .rank(2), left "case", right "result", left "interval" .rank(3), left "durability",
+        left "checks" .rank(1),
     ];
     let mut table = SheetTable::new("", heads);
     for run in runs {

@@ -4,7 +4,7 @@ use super::{LIVE_HEADS, LivePoint, LiveRun};
 use crate::charts::{ChartFrame, DrawnChart, escaped, live_panels};
 use crate::documents::{LinePlace, SheetAnswer, SheetPart};
 use crate::html::{Drawing, STYLE, draw};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
 
 /// The page's script: fetches the redrawn part each second, inserts it and draws its curves.
 pub const LIVE_SCRIPT: &str = concat!(
@@ -56,7 +56,7 @@ pub fn live_fragment(run: &LiveRun) -> String {
         failed.tone = if failed.text == "0" { Tone::Plain } else { Tone::Bad };
         operations.push(cells.to_vec());
     }
-    let mut resources = SheetTable::new("Resources now", vec![ColumnHead::left("resource"), ColumnHead::right("used")]);
+    let mut resources = SheetTable::new("Resources now", heads![left "resource", right "used"]);
     text.resources.iter().for_each(|(name, used)| resources.push(vec![TableCell::text(name), TableCell::text(used)]));
     let frame = ChartFrame { id: "live", title: "The last ten minutes", about: "By seconds since the first of them." };
     let chart = Drawing::if_any("live", &frame, DrawnChart::plot(live_panels(&run.points)));

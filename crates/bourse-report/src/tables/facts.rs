@@ -1,4 +1,4 @@
-use super::{ColumnHead, SheetTable, TableCell, Tone};
+use super::{SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::{CaseView, RuleStatus, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
@@ -8,7 +8,7 @@ use bourse_record::{
 use bourse_stats::grouped;
 
 fn named(title: &str, facts: impl IntoIterator<Item = (String, TableCell)>) -> SheetTable {
-    let mut table = SheetTable::new(title, vec![ColumnHead::left("what"), ColumnHead::left("value")]);
+    let mut table = SheetTable::new(title, heads![left "what", left "value"]);
     for (name, value) in facts {
         table.push(vec![TableCell::text(&name), value]);
     }
@@ -177,7 +177,7 @@ fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, TableCell)> {
 
 /// Time of the run by part, in the parts' order; without rows if it is unknown.
 pub(crate) fn time_spent(file: &RunFile) -> SheetTable {
-    let heads = vec![ColumnHead::left("part"), ColumnHead::right("time"), ColumnHead::right("share")];
+    let heads = heads![left "part", right "time", right "share"];
     let Some(spent) = &file.time_spent else { return SheetTable::new("Time spent", heads) };
     let title = format!("Time spent: {} from the start to the results", units::seconds(spent.total_s));
     let mut table = SheetTable::new(title, heads);
@@ -200,7 +200,7 @@ pub(crate) fn machine_line(machine: &Machine) -> String {
 
 /// Facts of the rounds: history of the database, trades found in it.
 pub(crate) fn round_facts(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![ColumnHead::right("round"), ColumnHead::left("what"), ColumnHead::left("value")];
+    let heads = heads![right "round", left "what", left "value"];
     let mut table = SheetTable::new("Run details", heads);
     for (at, round) in view.case.rounds.iter().enumerate() {
         for fact in &round.facts {
@@ -216,14 +216,9 @@ pub(crate) fn round_facts(view: &CaseView<'_>) -> SheetTable {
 
 /// Every check with its evidence.
 pub(crate) fn checks(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![
-        ColumnHead::right("round"),
-        ColumnHead::left("check"),
-        ColumnHead::left("verdict"),
-        ColumnHead::left("what must hold"),
-        ColumnHead::left("source"),
-        ColumnHead::left("evidence"),
-        ColumnHead::right("took"),
+    let heads = heads![
+        right "round", left "check", left "verdict", left "what must hold", left "source", left "evidence",
+        right "took",
     ];
     let mut table = SheetTable::new("Checks of the database", heads);
     for (round, check) in view.checks() {
@@ -247,12 +242,7 @@ pub(crate) fn checks(view: &CaseView<'_>) -> SheetTable {
 
 /// Rules of the specification, and whether they were met.
 pub(crate) fn rules_met(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![
-        ColumnHead::left("rule"),
-        ColumnHead::left("verdict"),
-        ColumnHead::left("demands"),
-        ColumnHead::left("found"),
-    ];
+    let heads = heads![left "rule", left "verdict", left "demands", left "found"];
     let mut table = SheetTable::new("Compliance: rules of the specification", heads);
     for rule in rules(view) {
         let tone = match rule.status {
@@ -273,13 +263,7 @@ pub(crate) fn rules_met(view: &CaseView<'_>) -> SheetTable {
 
 /// Results of the tests of steadiness, round by round.
 pub(crate) fn steadiness(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![
-        ColumnHead::right("round"),
-        ColumnHead::left("test"),
-        ColumnHead::left("verdict"),
-        ColumnHead::left("demands"),
-        ColumnHead::left("found"),
-    ];
+    let heads = heads![right "round", left "test", left "verdict", left "demands", left "found"];
     let mut table = SheetTable::new("Steady state", heads);
     for (at, round) in view.steadiness().into_iter().enumerate() {
         for test in round.tests {
@@ -302,14 +286,9 @@ pub(crate) fn steadiness(view: &CaseView<'_>) -> SheetTable {
 
 /// The rounds of a search for the highest rate.
 pub(crate) fn search(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![
-        ColumnHead::right("asked"),
-        ColumnHead::right("result"),
-        ColumnHead::left("unit"),
-        ColumnHead::right("measured"),
-        ColumnHead::right("of its limit, at worst"),
-        ColumnHead::left("verdict"),
-        ColumnHead::left("why"),
+    let heads = heads![
+        right "asked", right "result", left "unit", right "measured", right "of its limit, at worst", left "verdict",
+        left "why",
     ];
     let mut table = SheetTable::new("The search for the highest rate", heads);
     let Some(search) = &view.case.search else { return table };

@@ -1,23 +1,14 @@
-use super::{ColumnHead, SheetTable, TableCell};
+use super::{SheetTable, TableCell, heads};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{Interference, PhaseKind, Round};
 
 /// The rounds one by one.
 pub(crate) fn rounds(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![
-        ColumnHead::right("round"),
-        ColumnHead::right("began"),
-        ColumnHead::right("measured"),
-        ColumnHead::right("result"),
-        ColumnHead::left("unit"),
-        ColumnHead::left("standing"),
-        ColumnHead::right("cpu user"),
-        ColumnHead::right("cpu system"),
-        ColumnHead::right("read"),
-        ColumnHead::right("written"),
-        ColumnHead::right("CPUs of others").rank(1).folds(),
-        ColumnHead::right("CPU loop").rank(2).folds(),
+    let heads = heads![
+        right "round", right "began", right "measured", right "result", left "unit", left "standing", right "cpu user",
+        right "cpu system", right "read", right "written", right "CPUs of others" .rank(1).folds(),
+        right "CPU loop" .rank(2).folds(),
     ];
     let mut table = SheetTable::new("Round by round", heads);
     let validity = view.validity();

@@ -1,4 +1,4 @@
-use super::{ColumnHead, SheetTable, TableCell};
+use super::{ColumnHead, SheetTable, TableCell, heads};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::StatementFigures;
@@ -67,12 +67,7 @@ const MOST_FUNCTIONS: usize = 15;
 
 /// Functions whose instructions differ most between two cases.
 pub(crate) fn changed_functions(changed: &[FunctionDifference]) -> SheetTable {
-    let heads = vec![
-        ColumnHead::right("A"),
-        ColumnHead::right("B"),
-        ColumnHead::right("difference"),
-        ColumnHead::left("function"),
-    ];
+    let heads = heads![right "A", right "B", right "difference", left "function"];
     let mut table = SheetTable::new("Instructions/op of functions that differ most", heads);
     for FunctionDifference { name, base, head } in changed.iter().take(MOST_FUNCTIONS) {
         table.push(vec![
@@ -89,7 +84,7 @@ pub(crate) fn changed_functions(changed: &[FunctionDifference]) -> SheetTable {
 
 /// Functions of a case with the most instructions.
 pub(crate) fn functions(view: &CaseView<'_>) -> SheetTable {
-    let heads = vec![ColumnHead::right("instructions/op"), ColumnHead::right("of all"), ColumnHead::left("function")];
+    let heads = heads![right "instructions/op", right "of all", left "function"];
     let mut table = SheetTable::new("Functions with the most instructions", heads);
     let Some(counted) = &view.case.instructions else { return table };
     let mut functions: Vec<_> = counted.functions.iter().collect();

@@ -47,6 +47,14 @@ impl ColumnHead {
     }
 }
 
+/// Heads of a table's columns, each with its side and what else is to be said of it: `right "failed" .folds()`.
+macro_rules! heads {
+    ($($side:ident $title:literal $(.$method:ident($($rank:literal)?))*),+ $(,)?) => {
+        vec![$($crate::tables::ColumnHead::$side($title)$(.$method($($rank)?))*),+]
+    };
+}
+pub(crate) use heads;
+
 /// Form of a cell's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum CellForm {

@@ -1,4 +1,4 @@
-use super::{ColumnHead, SheetTable, TableCell, Tone};
+use super::{ColumnHead, SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::{CaseView, Latency, LatencyClock, OperationView, ServerTimeSplit, over_rounds};
 use bourse_record::{Interval, LatencySummary, Outcome};
@@ -240,19 +240,10 @@ pub(crate) fn under_way(view: &CaseView<'_>) -> SheetTable {
 pub(crate) fn server_times(view: &CaseView<'_>) -> SheetTable {
     let title =
         "Where the time went: response = waiting for a client + network + server; engine time is part of server time";
-    let heads = vec![
-        ColumnHead::left("transaction"),
-        ColumnHead::right("count"),
-        ColumnHead::time("response, mean"),
-        ColumnHead::time("server, mean"),
-        ColumnHead::time("server, p90").rank(2),
-        ColumnHead::time("engine, mean"),
-        ColumnHead::time("engine, p90").rank(2),
-        ColumnHead::time("network, mean"),
-        ColumnHead::time("network, p50").rank(1),
-        ColumnHead::time("network, p90"),
-        ColumnHead::time("network, p99").rank(3),
-        ColumnHead::time("network, max").rank(4),
+    let heads = heads![
+        left "transaction", right "count", time "response, mean", time "server, mean", time "server, p90" .rank(2),
+        time "engine, mean", time "engine, p90" .rank(2), time "network, mean", time "network, p50" .rank(1),
+        time "network, p90", time "network, p99" .rank(3), time "network, max" .rank(4),
     ];
     let mut table = SheetTable::new(title, heads);
     for operation in &view.operations {

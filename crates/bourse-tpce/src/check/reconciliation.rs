@@ -344,6 +344,13 @@ fn new_trades(db: &mut dyn Session, condition: &str) -> Result<Totals, EngineErr
     read_one(db, &NEW_TRADES.sql.replace("t_id > {last}", condition), NEW_TRADES.totals)
 }
 
+/// Growths: name, the total that grows, the amount by which it does, and the sentence.
+macro_rules! growths {
+    ($($name:literal = $total:literal by $by:ident($of:literal): $words:literal;)+) => {
+        [$(Growth { name: $name, words: $words, total: $total, by: GrowthAmount::$by($of) }),+]
+    };
+}
+
 /// Growth that the transactions of a run cause.
 static GROWTHS: Growths = Growths {
     before_and_after: &[
@@ -366,66 +373,25 @@ static GROWTHS: Growths = Growths {
             totals: &[("cash moved", TotalUnit::Cents)],
         },
     ],
-    growths: &[
-        Growth {
-            name: "orders",
-            words: "as many new trades as Trade-Orders were committed, beside those placed to age the market",
-            total: "ordered",
-            by: GrowthAmount::Acknowledged("orders"),
-        },
-        Growth {
-            name: "shares ordered",
-            words: "new trades are of as many shares as their Trade-Orders asked for",
-            total: "shares",
-            by: GrowthAmount::Acknowledged("shares"),
-        },
-        Growth {
-            name: "limit prices, cents",
-            words: "prices of new limit orders add up to those that their Trade-Orders asked for",
-            total: "limit prices",
-            by: GrowthAmount::Acknowledged("limits"),
-        },
-        Growth {
-            name: "results",
-            words: "as many new trades completed as Trade-Results were committed",
-            total: "completed",
-            by: GrowthAmount::Acknowledged("results"),
-        },
-        Growth {
-            name: "trade prices, cents",
-            words: "prices of new trades completed add up to those of their Trade-Results",
-            total: "prices",
-            by: GrowthAmount::Acknowledged("prices"),
-        },
-        Growth {
-            name: "settlements",
-            words: "as many settlements of new trades as Trade-Results",
-            total: "settled",
-            by: GrowthAmount::Acknowledged("results"),
-        },
-        Growth {
-            name: "brokers' trades",
-            words: "brokers' trades have grown by the new trades completed",
-            total: "brokers' trades",
-            by: GrowthAmount::Total("completed"),
-        },
-        Growth {
-            name: "brokers' commissions, cents",
-            words: "brokers' commissions have grown by those of the new trades",
-            total: "brokers' commissions",
-            by: GrowthAmount::Total("commissions"),
-        },
-        Growth {
-            name: "cash, cents",
-            words: "accounts' cash has grown by the cash transactions of the new trades",
-            total: "cash",
-            by: GrowthAmount::Total("cash moved"),
-        },
-        Growth {
-            name: "volume",
-            words: "securities' volumes have grown by the quantities of the Market-Feeds",
-            total: "volume",
-            by: GrowthAmount::Acknowledged("volume"),
-        },
+    growths: &growths![
+        "orders" = "ordered" by Acknowledged("orders"):
+            "as many new trades as Trade-Orders were committed, beside those placed to age the market";
+        "shares ordered" = "shares" by Acknowledged("shares"):
+            "new trades are of as many shares as their Trade-Orders asked for";
+        "limit prices, cents" = "limit prices" by Acknowledged("limits"):
+            "prices of new limit orders add up to those that their Trade-Orders asked for";
+        "results" = "completed" by Acknowledged("results"):
+            "as many new trades completed as Trade-Results were committed";
+        "trade prices, cents" = "prices" by Acknowledged("prices"):
+            "prices of new trades completed add up to those of their Trade-Results";
+        "settlements" = "settled" by Acknowledged("results"): "as many settlements of new trades as Trade-Results";
+        "brokers' trades" = "brokers' trades" by Total("completed"):
+            "brokers' trades have grown by the new trades completed";
+        "brokers' commissions, cents" = "brokers' commissions" by Total("commissions"):
+            "brokers' commissions have grown by those of the new trades";
+        "cash, cents" = "cash" by Total("cash moved"):
+            "accounts' cash has grown by the cash transactions of the new trades";
+        "volume" = "volume" by Acknowledged("volume"):
+            "securities' volumes have grown by the quantities of the Market-Feeds";
     ],
 };
