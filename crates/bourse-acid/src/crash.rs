@@ -7,7 +7,7 @@ use crate::{AcidSubject, Site};
 use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::txn::TradeCleanup;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, OwnedServer};
+use bourse_engine::{Engine, OwnedServer, one_line};
 use bourse_record::SplitMix;
 use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
 use bourse_schema::TradeId;
@@ -309,7 +309,7 @@ fn unreadable(crashed: &mut CrashResult, error: &AcidError) {
     let finding = |what: &str| AcidFinding {
         what: what.to_owned(),
         wanted: "yes".to_owned(),
-        found: error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
+        found: one_line(&error.to_string()),
         holds: false,
     };
     crashed.whole.push(finding("the database can be read"));

@@ -7,7 +7,7 @@
 
 use bourse_engine::{
     Access, Connection, Dialect, EachRow, Engine, EngineError, ErrorKind, IndexKind, Key, RecordField, RecordTable,
-    RecordType, Records, RowExt as _, StatementForm, Value,
+    RecordType, Records, RowExt as _, StatementForm, Value, one_line,
 };
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,7 @@ fn deleted_by(number: u64) -> Option<i64> {
 
 /// Text of an engine's error in one line.
 fn words(error: &EngineError) -> String {
-    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&error.to_string())
 }
 
 /// Makes the table with its first rows, and an index on their versions where the engine has such.

@@ -2,7 +2,7 @@
 //! part of its text. There it waits for a command: to continue, to fail, or to vanish as a killed client does.
 
 use bourse_engine::{
-    Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value,
+    Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value, one_line,
 };
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -88,7 +88,7 @@ impl<T> PausableSession<T> {
     /// Whether the point is after this statement.
     fn is_after(&self, sql: &Sql) -> bool {
         match self.point {
-            Some(HaltPoint { place: HaltPlace::After(part), .. }) => plain(sql.text()).contains(part),
+            Some(HaltPoint { place: HaltPlace::After(part), .. }) => one_line(sql.text()).contains(part),
             _ => false,
         }
     }
@@ -118,11 +118,6 @@ impl<T> PausableSession<T> {
     }
 }
 
-/// A statement on one line.
-pub(crate) fn plain(sql: &str) -> String {
-    sql.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 impl<T: Send> Session for PausableSession<T> {
     fn dialect(&self) -> &'static Dialect {
         self.dialect
@@ -136,7 +131,7 @@ impl<T: Send> Session for PausableSession<T> {
         if !self.is_after(sql) {
             return self.inner()?.query(sql, params, each);
         }
-        let text = plain(sql.text());
+        let text = one_line(sql.text());
         let mut read = Vec::new();
         self.inner()?.query(sql, params, &mut |row| {
             if read.is_empty() {
@@ -151,7 +146,7 @@ impl<T: Send> Session for PausableSession<T> {
         self.now_in(Some(sql.text()));
         let changed = self.inner()?.execute(sql, params)?;
         if self.is_after(sql) {
-            self.halt(plain(sql.text()), Vec::new())?;
+            self.halt(one_line(sql.text()), Vec::new())?;
         }
         Ok(changed)
     }

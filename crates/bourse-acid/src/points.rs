@@ -19,7 +19,7 @@ pub(crate) const ORDER_WRITTEN: HaltPoint =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pausable_session::plain;
+    use bourse_engine::one_line;
     use bourse_tpce::transactions::Transaction;
     use bourse_tpce::transactions::kind::shared_statements;
 
@@ -32,7 +32,7 @@ mod tests {
         ] {
             let HaltPlace::After(part) = point.place else { unreachable!("these are behind statements") };
             let all = transaction.statements().iter().copied().chain(shared_statements());
-            assert_eq!(all.filter(|sql| plain(sql.text()).contains(part)).count(), 1, "{point:?}");
+            assert_eq!(all.filter(|sql| one_line(sql.text()).contains(part)).count(), 1, "{point:?}");
         }
     }
 }

@@ -4,11 +4,9 @@
 //! count waits, and otherwise gives the session a bounded time. The result is evidence, never by itself a verdict: an engine
 //! may make a session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
 
-use crate::pausable_session::{
-    HaltCommand, HaltPoint, ON_PURPOSE, PausableSession, SessionEvent, StatementInProgress, plain,
-};
+use crate::pausable_session::{HaltCommand, HaltPoint, ON_PURPOSE, PausableSession, SessionEvent, StatementInProgress};
 use crate::test_bed::{AcidError, TestBed, TxnEnvironment, is_conflict};
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, EngineError, one_line};
 use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
 use bourse_tpce::transactions::{FrameError, Output, Request, TxnError};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -301,7 +299,7 @@ impl Participant {
 
     /// Statement that the session is executing.
     fn doing(&self) -> Option<String> {
-        self.doing.lock().unwrap_or_else(PoisonError::into_inner).map(plain)
+        self.doing.lock().unwrap_or_else(PoisonError::into_inner).map(one_line)
     }
 
     fn error_of_stuck(&self, what: &str) -> AcidError {
@@ -323,7 +321,7 @@ impl Participant {
             Err(error) if is_conflict(error) => {
                 (format!("conflict: {}", error.to_string().lines().next().unwrap_or_default()), Vec::new())
             }
-            Err(error) => (format!("failed: {}", plain(&error.to_string())), Vec::new()),
+            Err(error) => (format!("failed: {}", one_line(&error.to_string())), Vec::new()),
         };
         self.step(what, outcome, read, None)
     }

@@ -3,7 +3,7 @@
 use crate::{Clock as _, Nanos, RealClock};
 use bourse_engine::{
     Access, Checkpoint, Connection, EachFound, EachRow, EachToLoad, Engine, EngineError, Isolation, Params, Routine,
-    Session, Setting, Sql, StatementWork, Value, forward_session, locked,
+    Session, Setting, Sql, StatementWork, Value, forward_session, locked, one_line,
 };
 use bourse_record::{Counts, OperationSpec, StatementFigures};
 use std::borrow::Cow;
@@ -105,7 +105,7 @@ impl StatementMeter {
             }
         }
         for of in &mut figures {
-            of.statement = of.statement.split_whitespace().collect::<Vec<_>>().join(" ");
+            of.statement = one_line(&of.statement);
         }
         figures
     }

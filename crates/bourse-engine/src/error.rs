@@ -1,4 +1,6 @@
+use crate::{one_line, shortened};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -170,12 +172,9 @@ impl EngineError {
     /// Adds the statement that failed, unless one is already named; of a long one the start.
     #[must_use]
     pub fn with_statement(mut self, statement: &str) -> Self {
-        self.0.statement.get_or_insert_with(|| {
-            let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
-            match words.char_indices().nth(STATEMENT_CHARS) {
-                None => words,
-                Some((end, _)) => format!("{}… ({} bytes)", words.get(..end).unwrap_or_default(), statement.len()),
-            }
+        self.0.statement.get_or_insert_with(|| match shortened(&one_line(statement), STATEMENT_CHARS) {
+            Cow::Borrowed(all) => all.to_owned(),
+            Cow::Owned(start) => format!("{start} ({} bytes)", statement.len()),
         });
         self
     }

@@ -46,7 +46,7 @@ pub use round::{
     run_round,
 };
 pub use sql::{FROM, NOTHING, operations_of, start_file};
-pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec};
+pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec, short_digest};
 
 /// All classic workloads.
 pub static WORKLOADS: &[&WorkloadSpec] = {

@@ -434,8 +434,15 @@ impl RemainingOperations {
     }
 }
 
-/// Digest in 16 digits, enough to tell files of one name apart.
-pub(crate) fn short_digest(digest: Sha256) -> String {
+/// Digest of parts one after another, in 16 digits: enough to tell files of one name apart.
+pub fn short_digest(parts: &[&[u8]]) -> String {
+    let mut digest = Sha256::new();
+    parts.iter().for_each(|part| digest.update(part));
+    in_digits(digest)
+}
+
+/// The first 16 digits of a digest.
+pub(crate) fn in_digits(digest: Sha256) -> String {
     format!("{:x}", digest.finalize()).chars().take(16).collect()
 }
 

@@ -55,7 +55,7 @@ mod verdict;
 mod warning;
 
 pub use bisection::{BisectOutcome, BisectStep, BisectedCommit, BisectedRatio, Bisection};
-pub use bourse_engine::{Durability, MayLose, MemoryStore, StatementWork, WriterWait, named};
+pub use bourse_engine::{Durability, MayLose, MemoryStore, StatementWork, WriterWait, named, shortened};
 pub use bourse_stats::steady::Steady;
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};

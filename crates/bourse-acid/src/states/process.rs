@@ -6,8 +6,9 @@ use super::record::{ChildWork, RecordedWork, Recordings, directory, recording_er
 use crate::known_work::{WorkEvent, look};
 use crate::test_bed::AcidError;
 use bourse_crash::Directory;
+use bourse_crash::preload::remove_others;
+use std::fs::FileType;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
@@ -86,7 +87,9 @@ impl<'r> RecoveryProcess<'r> {
         // Its files are overwritten: a file system looks long for new ones where many were removed just before.
         match std::fs::rename(last, &folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            renamed => renamed.and_then(|()| remove_others(state, &folder, "")).map_err(failed)?,
+            renamed => {
+                renamed.and_then(|()| remove_others(&folder, &|below, kind| has(state, below, kind))).map_err(failed)?
+            }
         }
         write(state, &folder)?;
         let mut running = match self.running.take() {
@@ -131,26 +134,14 @@ impl<'r> RecoveryProcess<'r> {
     }
 }
 
-/// Removes what a state does not have from the folder of another; `below` is the folder's name in the states.
-fn remove_others(state: &Directory, folder: &Path, below: &str) -> io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = format!("{below}{}", entry.file_name().to_string_lossy());
-        if !entry.file_type()?.is_dir() {
-            // A file with several names would be overwritten by each.
-            if !state.files.contains_key(&name) || entry.metadata()?.nlink() > 1 {
-                std::fs::remove_file(entry.path())?;
-            }
-            continue;
-        }
-        let name = name + "/";
-        if state.files.range(name.clone()..).next().is_some_and(|(file, _)| file.starts_with(&name)) {
-            remove_others(state, &entry.path(), &name)?;
-        } else {
-            std::fs::remove_dir_all(entry.path())?;
-        }
+/// Whether a state has a file of that name, or files in a folder of that name.
+fn has(state: &Directory, below: &Path, kind: FileType) -> bool {
+    let name = below.to_string_lossy().into_owned();
+    if !kind.is_dir() {
+        return state.files.contains_key(&name);
     }
-    Ok(())
+    let name = name + "/";
+    state.files.range(name.clone()..).next().is_some_and(|(file, _)| file.starts_with(&name))
 }
 
 /// Body of the process: recovers the states that its standard input names.

@@ -15,7 +15,7 @@ mod power;
 mod recording;
 
 pub use control::{Call, CallCounts, CallEffect, ControlFile, Spec};
-pub use power::{Survival, copy_folder, lose_power};
+pub use power::{Survival, copy_folder, lose_power, remove_others};
 pub use recording::{FileRecorder, read_recording};
 
 use std::ffi::OsString;

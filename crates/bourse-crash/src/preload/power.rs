@@ -1,8 +1,8 @@
 //! The files that a disk has after a loss of power.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::fs::{self, File, FileType};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
@@ -24,13 +24,16 @@ fn passes(name: &OsStr) -> bool {
 }
 
 /// Copies a folder with its contents, owners and permissions; entries other than files and folders are left out. A folder that is
-/// there becomes the copy. Its files are overwritten, since a file system looks long for a new one where many were removed just before.
+/// there becomes the copy: its files are overwritten where they differ, since a file system looks long for a new one where many were
+/// removed just before, and most of a database is as it was.
 ///
 /// # Errors
 /// The system's.
 pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     match fs::create_dir(to) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove_others(from, to)?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove_others(to, &|below, kind| {
+            fs::symlink_metadata(from.join(below)).is_ok_and(|it| it.file_type() == kind)
+        })?,
         made => made?,
     }
     // Some servers refuse a data directory that others may enter.
@@ -48,31 +51,47 @@ pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes from a folder what cannot become a copy of another's entry, also a file with several names.
-fn remove_others(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(to)? {
+/// Removes from a folder what `belongs` refuses, by its path below the folder, and files with several names, since each name's contents
+/// would overwrite the others'.
+///
+/// # Errors
+/// The system's.
+pub fn remove_others(folder: &Path, belongs: &dyn Fn(&Path, FileType) -> bool) -> io::Result<()> {
+    remove_below(folder, Path::new(""), belongs)
+}
+
+fn remove_below(folder: &Path, below: &Path, belongs: &dyn Fn(&Path, FileType) -> bool) -> io::Result<()> {
+    for entry in fs::read_dir(folder.join(below))? {
         let entry = entry?;
-        let (place, found) = (entry.path(), entry.metadata()?);
-        let wanted = fs::symlink_metadata(from.join(entry.file_name())).map(|it| it.file_type());
-        if !wanted.is_ok_and(|it| it == found.file_type()) || (found.is_file() && found.nlink() > 1) {
-            if found.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) }?;
+        let (place, below, found) = (entry.path(), below.join(entry.file_name()), entry.metadata()?);
+        match (found.is_dir(), belongs(&below, found.file_type())) {
+            (true, true) => remove_below(folder, &below, belongs)?,
+            (true, false) => fs::remove_dir_all(place)?,
+            (false, true) if found.nlink() == 1 => {}
+            (false, _) => fs::remove_file(place)?,
         }
     }
     Ok(())
 }
 
-/// Copies the contents of a file; holes stay holes, since some engines' files consist almost entirely of them.
+/// Copies the contents of a file over those that differ. In a new copy holes stay holes, since some engines' files consist almost
+/// entirely of them.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    let (mut source, copy) = (File::open(from)?, File::create(to)?);
+    let mut source = File::open(from)?;
+    let copy = File::options().read(true).write(true).create(true).truncate(false).open(to)?;
     let length = source.metadata()?.len();
     copy.set_len(length)?;
     copy.set_permissions(source.metadata()?.permissions())?;
-    let mut buffer = vec![0; 1 << 16];
-    let mut at = source.seek(SeekFrom::Start(0))?;
+    let (mut buffer, mut there) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let mut at = 0;
     while at < length {
         let got = source.read(&mut buffer)?;
-        let Some(part) = buffer.get(..got).filter(|part| !part.is_empty()) else { break };
-        if part.iter().any(|byte| *byte != 0) {
+        let (Some(part), Some(there)) = (buffer.get(..got), there.get_mut(..got)) else { break };
+        if part.is_empty() {
+            break;
+        }
+        copy.read_exact_at(there, at)?;
+        if part != there {
             copy.write_all_at(part, at)?;
         }
         at += got as u64;

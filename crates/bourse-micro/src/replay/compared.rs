@@ -5,7 +5,7 @@ use super::order::Order;
 use super::recording::{Action, DAMAGE, Recording, Step};
 use super::shape::short;
 use bourse_driver::Nanos;
-use bourse_engine::{EngineError, ErrorKind, Value, locked};
+use bourse_engine::{EngineError, ErrorKind, Value, locked, shortened};
 use bourse_record::{Check, CheckStatus, grouped};
 use bourse_trace::digest::RowsDigest;
 use std::collections::BTreeMap;
@@ -302,12 +302,8 @@ fn changed(rows: u64) -> String {
 
 /// Values as a person would write them, of long ones the start.
 pub(super) fn in_parentheses<'v>(values: impl Iterator<Item = Value<'v>>) -> String {
-    const MOST: usize = 40;
     let written = values.map(|value| match value {
-        Value::Text(text) => match text.char_indices().nth(MOST) {
-            None => format!("'{text}'"),
-            Some((end, _)) => format!("'{}…'", &text[..end]),
-        },
+        Value::Text(text) => format!("'{}'", shortened(text, 40)),
         other => other.to_string(),
     });
     format!("({})", written.collect::<Vec<_>>().join(", "))

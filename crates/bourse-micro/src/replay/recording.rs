@@ -2,7 +2,7 @@
 
 use super::shape::{Shape, numbered, short};
 use crate::options::OptionError;
-use crate::workload::{digest_file, named, short_digest};
+use crate::workload::{digest_file, in_digits, named};
 use bourse_engine::Sql;
 use bourse_engine_sqlite::StoredValue;
 use bourse_record::{NameValue, grouped};
@@ -174,7 +174,7 @@ impl Recording {
         for file in files.iter().chain(&this.copy) {
             digest_file(&mut contents, file).map_err(|error| fault(format!("{}: {error}", file.display())))?;
         }
-        this.contents = short_digest(contents);
+        this.contents = in_digits(contents);
         this.lay_out(connections, &mut statements);
         if this.users.is_empty() {
             return Err(fault(

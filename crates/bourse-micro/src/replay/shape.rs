@@ -1,6 +1,7 @@
 //! Facts of a statement that its words show.
 
 use crate::sql::{Pieces, TextPiece};
+use bourse_engine::{one_line, shortened};
 
 /// Facts of a statement's text.
 #[derive(Debug, Default)]
@@ -100,12 +101,7 @@ pub(super) fn numbered(sql: &str) -> String {
 
 /// A statement's text on one line, of a long one the start.
 pub(super) fn short(sql: &str) -> String {
-    const MOST: usize = 60;
-    let words = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(MOST) {
-        None => words,
-        Some((end, _)) => format!("{}…", &words[..end]),
-    }
+    shortened(&one_line(sql), 60).into_owned()
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements};
 use crate::workload::{
-    MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, digest_file, short_digest,
+    MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, digest_file, in_digits,
 };
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
@@ -375,7 +375,7 @@ impl PlannedWorkload for OwnStatements {
         if let Some(from) = &self.from {
             digest_file(&mut contents, from).ok()?;
         }
-        Some(short_digest(contents))
+        Some(in_digits(contents))
     }
     fn has_holes(&self) -> bool {
         self.script.holes_used().next().is_some()

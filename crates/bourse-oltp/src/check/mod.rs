@@ -24,7 +24,7 @@ pub use contents::Depth;
 
 use crate::load::Fingerprint;
 use crate::workload::{Size, Workload};
-use bourse_engine::{Access, Engine, EngineError, Isolation, Row, RowExt as _, Session};
+use bourse_engine::{Access, Engine, EngineError, Isolation, Row, RowExt as _, Session, one_line};
 use bourse_schema::Table;
 
 /// A condition that a database must meet.
@@ -240,7 +240,7 @@ pub fn offences(
         name: name.to_owned(),
         source: source.to_owned(),
         words: words.to_owned(),
-        sql: sql.split_whitespace().collect::<Vec<_>>().join(" "),
+        sql: one_line(sql),
         offences: 0,
         evidence: Vec::new(),
         not_run: None,

@@ -3,7 +3,7 @@
 use super::CheckResult;
 use crate::load::Constraints;
 use crate::workload::Workload;
-use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session};
+use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session, one_line};
 use bourse_schema::{Catalog, SchemaObject, declared};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,7 +40,6 @@ pub enum SchemaChange {
 impl fmt::Display for SchemaDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, table, name, change } = self;
-        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         f.write_str(kind)?;
         if name != kind {
             write!(f, " {name}")?;

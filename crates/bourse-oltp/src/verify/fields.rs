@@ -1,7 +1,8 @@
 //! The first difference between two serde values, with the path to it.
 
+use bourse_engine::shortened;
 use serde_json::Value;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// The first field in which two values differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +52,7 @@ fn between(first: Option<&Value>, second: Option<&Value>, path: &mut String) -> 
             .find_map(|at| below(path, &format!("[{at}]"), |path| between(a.get(at), b.get(at), path))),
         _ => None,
     };
-    let shown = |value: Option<&Value>| value.map(|value| shortened(&value.to_string()));
+    let shown = |value: Option<&Value>| value.map(|value| shortened(&value.to_string(), 400).into_owned());
     found.or_else(|| Some(FieldDifference { path: path.clone(), first: shown(first), second: shown(second) }))
 }
 
@@ -62,15 +63,6 @@ fn below<T>(path: &mut String, step: &str, find: impl FnOnce(&mut String) -> Opt
     let found = find(path);
     path.truncate(length);
     found
-}
-
-/// The first 400 characters of a text.
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(400).collect();
-    if short.len() < text.len() {
-        let _ = write!(short, " …");
-    }
-    short
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The interface of a compared system: anything that performs transactions and shows its rows.
 
 use super::{Cell, TableDigest};
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, one_line};
 use bourse_schema::{Table, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -51,7 +51,7 @@ pub struct Statement {
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.sql.split_whitespace().collect::<Vec<_>>().join(" "))?;
+        write!(f, "{}", one_line(self.sql))?;
         for (at, param) in self.params.iter().enumerate() {
             write!(f, "{} ?{} = {param}", if at == 0 { " --" } else { "," }, at + 1)?;
         }

@@ -1,7 +1,7 @@
 use super::{ColumnHead, SheetTable, TableCell, heads};
 use crate::units;
 use crate::view::CaseView;
-use bourse_record::StatementFigures;
+use bourse_record::{StatementFigures, shortened};
 use bourse_verdict::comparison::FunctionDifference;
 
 /// Statements with most time that are shown first.
@@ -102,9 +102,5 @@ pub(crate) fn functions(view: &CaseView<'_>) -> SheetTable {
 
 /// The first letters of a statement or of a function's name, which a line has room for.
 pub(crate) fn short(statement: &str) -> String {
-    const LETTERS: usize = 56;
-    match statement.char_indices().nth(LETTERS) {
-        None => statement.to_owned(),
-        Some((at, _)) => format!("{}…", &statement[..at]),
-    }
+    shortened(statement, 56).into_owned()
 }

@@ -1,6 +1,6 @@
 use super::Transaction;
 use bourse_driver::OperationError;
-use bourse_engine::{EngineError, ErrorKind, Sql};
+use bourse_engine::{EngineError, ErrorKind, Sql, one_line};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -50,10 +50,6 @@ impl FrameError {
             Self::Rows { .. } => ErrorKind::Other,
         }
     }
-}
-
-fn one_line(statement: &str) -> String {
-    statement.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A transaction that failed, with the frame it failed in. All its changes are rolled back.

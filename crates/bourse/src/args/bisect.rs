@@ -1,6 +1,6 @@
 //! Arguments of `bisect`.
 
-use super::{InstructionArgs, WorkloadArgs, numbers};
+use super::CountedWorkArgs;
 use clap::Args;
 use std::ffi::OsString;
 
@@ -12,7 +12,6 @@ use std::ffi::OsString;
 
 Exit codes: 0 the commit was found, 1 usage or configuration, 2 an end cannot be built or its rounds failed, 6 no difference between the ends \
 shown or not decided, 130 interrupted.",
-    mut_arg("sweep", |it| it.hide(true)),
     mut_arg("rounds", |it| it.help("Rounds of both sides of each step [default: four more than the intervals need, as 12 for 8 commits; 1 if instructions or plans decide]")),
     mut_arg("statements", |it| it.help("Decide by the plans of statements: a commit has changed if one differs from the good commit's")),
     mut_arg("instructions", |it| it.help("Decide by instructions of a fixed number of operations, counted as in `compare`")),
@@ -30,11 +29,6 @@ pub(crate) struct BisectArgs {
     /// Command that builds a commit, run in its folder; a commit that it fails on is skipped
     #[arg(last = true, value_name = "BUILD")]
     pub(crate) build: Vec<OsString>,
-    /// Operations per thread, instead of a length of time
-    #[arg(long, value_name = "N", value_parser = numbers::counted)]
-    pub(crate) count: Option<u64>,
     #[command(flatten)]
-    pub(crate) work: WorkloadArgs,
-    #[command(flatten)]
-    pub(crate) instructions: InstructionArgs,
+    pub(crate) work: CountedWorkArgs,
 }

@@ -100,6 +100,13 @@ pub(crate) struct MicroRun {
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     #[command(flatten)]
+    pub(crate) conduct: ConductArgs,
+}
+
+/// Conduct of the rounds of `micro run` and `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ConductArgs {
+    #[command(flatten)]
     pub(crate) instructions: InstructionArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,

@@ -19,7 +19,7 @@ mod versions;
 mod workload;
 
 pub(crate) use bisect::BisectArgs;
-pub(crate) use classic::{MicroCommand, MicroInit, MicroRun, SuiteCommand, SuiteRun, TimingMode};
+pub(crate) use classic::{ConductArgs, MicroCommand, MicroInit, MicroRun, SuiteCommand, SuiteRun, TimingMode};
 pub(crate) use crash::{CrashArgs, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, EnginesArgs, ReportArgs, SchemaDocument, TableFormat};
 pub(crate) use faults::{FaultWork, FaultsArgs};
@@ -35,7 +35,7 @@ pub(crate) use tpce::{
 };
 pub(crate) use tune::TuneArgs;
 pub(crate) use versions::VersionsArgs;
-pub(crate) use workload::WorkloadArgs;
+pub(crate) use workload::{CountedWorkArgs, WorkloadArgs};
 
 use bourse_record::PageCache;
 use clap::parser::ValueSource;
@@ -133,8 +133,8 @@ impl Arguments {
             Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
             Command::Compare(compare) => compare.given = given,
             Command::Tune(tune) => tune.work.given = given,
-            Command::Bisect(bisect) => bisect.work.given = given,
-            Command::Versions(versions) => versions.work.given = given,
+            Command::Bisect(bisect) => bisect.work.of.given = given,
+            Command::Versions(versions) => versions.work.of.given = given,
             _ => {}
         }
         Ok(arguments)
@@ -486,7 +486,7 @@ Exit codes: 0 success, 1 usage or configuration, 2 a target failed, was lost or 
 failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 6 --fail-above could not be decided, 130 \
 interrupted.";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct CompareArgs {
     /// Baseline: a stored run or a target; with --baseline and nothing else, the candidate: a stored run

@@ -1,7 +1,7 @@
 //! Arguments of `record` and `replay`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{ExecutionArgs, InstructionArgs, MemoryArgs, OutputArgs, numbers, run_help};
+use super::{ConductArgs, numbers, run_help};
 use bourse_record::ResponseLimit;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Arg, Args, Subcommand};
@@ -93,11 +93,5 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     #[command(flatten)]
-    pub(crate) instructions: InstructionArgs,
-    #[command(flatten)]
-    pub(crate) memory: MemoryArgs,
-    #[command(flatten)]
-    pub(crate) execution: ExecutionArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) conduct: ConductArgs,
 }

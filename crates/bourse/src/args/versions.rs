@@ -1,6 +1,6 @@
 //! Arguments of `versions`.
 
-use super::{EXIT_CODES, InstructionArgs, WorkloadArgs, numbers};
+use super::{CountedWorkArgs, EXIT_CODES};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -13,7 +13,6 @@ use std::path::PathBuf;
   bourse versions 'sqlite:x.db?journal=wal' --trace trace
 
 {EXIT_CODES}"),
-    mut_arg("sweep", |it| it.hide(true)),
     mut_arg("rounds", |it| it.help("Rounds of each version, in turn [default: enough for intervals that hold together: 9 of ten versions]")),
 )]
 pub(crate) struct VersionsArgs {
@@ -33,11 +32,6 @@ pub(crate) struct VersionsArgs {
     /// Folder of the libraries that were built, which the next run finds there [default: bourse in the user's cache folder]
     #[arg(long, value_name = "DIR", env = "BOURSE_LIBRARIES")]
     pub(crate) libraries: Option<PathBuf>,
-    /// Operations per thread, instead of a length of time
-    #[arg(long, value_name = "N", value_parser = numbers::counted)]
-    pub(crate) count: Option<u64>,
     #[command(flatten)]
-    pub(crate) work: WorkloadArgs,
-    #[command(flatten)]
-    pub(crate) instructions: InstructionArgs,
+    pub(crate) work: CountedWorkArgs,
 }

@@ -1,6 +1,6 @@
 //! Options of a workload in commands that choose its targets: `tune`, `versions` and `bisect`.
 
-use super::{GivenOptions, RunSettings};
+use super::{GivenOptions, InstructionArgs, RunSettings, numbers};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -28,4 +28,17 @@ pub(crate) struct WorkloadArgs {
     /// Options that were set explicitly.
     #[arg(skip)]
     pub(crate) given: GivenOptions,
+}
+
+/// A workload that may end after a number of operations, whose instructions can be counted.
+#[derive(Debug, Args)]
+#[command(mut_arg("sweep", |it| it.hide(true)))]
+pub(crate) struct CountedWorkArgs {
+    /// Operations per thread, instead of a length of time
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
+    pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) of: WorkloadArgs,
+    #[command(flatten)]
+    pub(crate) instructions: InstructionArgs,
 }

@@ -17,7 +17,7 @@ use std::process::Command;
 
 /// Builds the libraries that are not there, runs all in turn, and reports.
 pub(crate) fn run(arguments: &VersionsArgs) -> Result<(), Failure> {
-    let (run, folder) = (&arguments.work.settings.run, libraries(arguments)?);
+    let (run, folder) = (&arguments.work.of.settings.run, libraries(arguments)?);
     let compiler = compiler();
     let versions = VersionsPlan::new(arguments, &folder, compiler.as_ref().map_or("none", |(_, name)| name.as_str()))?;
     // Options that are refused are refused before anything is built.

@@ -406,12 +406,8 @@ mod tests {
             workload: "point-read".to_owned(),
             options: vec![("rows".to_owned(), "5".to_owned())],
             warm_up_ns: 1,
-            measure_ns: None,
             count: Some(7),
-            timed: crate::args::TimingMode::default(),
-            open_loop: None,
-            search: None,
-            copy: None,
+            ..ClassicRound::default()
         };
         let request = ChildRequest::Round(Box::new(RoundRequest {
             target: "null:".to_owned(),

@@ -146,7 +146,7 @@ impl SearchState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{ArrivalsArg, TimingMode};
+    use crate::args::ArrivalsArg;
     use crate::plan::ClassicRound;
     use crate::plan::classic::RateSearch;
     use bourse_driver::{MS, Nanos, SECOND, Schedule};
@@ -186,14 +186,8 @@ mod tests {
         let limits = vec![ResponseLimit { operation: None, quantile, limit_ns }];
         let job = Job::from(ClassicRound {
             workload: "point-read".to_owned(),
-            options: Vec::new(),
-            warm_up_ns: 0,
-            measure_ns: None,
-            count: None,
-            timed: TimingMode::default(),
-            open_loop: None,
             search: Some(RateSearch { limits, arrivals: ArrivalsArg::Shared }),
-            copy: None,
+            ..ClassicRound::default()
         });
         let search = job.search().unwrap();
         let mut found = SearchState::new(&search, first);

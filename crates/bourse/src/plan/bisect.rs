@@ -2,7 +2,7 @@
 
 use super::show::Steps;
 use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, compare, nanoseconds};
-use crate::args::BisectArgs;
+use crate::args::{BisectArgs, CompareArgs};
 use crate::failure::Failure;
 use crate::output::files;
 use bourse_driver::SECOND;
@@ -30,6 +30,7 @@ pub(crate) enum DecidedBy {
 /// The plan of a search.
 pub(crate) struct BisectPlan<'a> {
     pub(crate) arguments: &'a BisectArgs,
+    work: CompareArgs,
     pub(crate) by: DecidedBy,
     /// Most intervals of the search.
     pub(crate) most_intervals: usize,
@@ -42,13 +43,9 @@ pub(crate) struct BisectPlan<'a> {
 impl<'a> BisectPlan<'a> {
     /// The search among so many commits.
     pub(crate) fn new(arguments: &'a BisectArgs, commits: usize) -> Result<Self, Failure> {
-        let (run, work) = (&arguments.work.settings.run, &arguments.work);
-        if run.find_max || !run.sweep.is_empty() || work.settings.until_steady.is_some() {
-            return Err(Failure::usage(
-                "--find-max, --sweep and --until-steady cannot be used with bisect: all rounds are alike",
-            ));
-        }
-        let by = match (run.execution.statements, arguments.instructions.instructions) {
+        let work = compare::counted(&arguments.work, "bisect")?;
+        let run = &work.settings.run;
+        let by = match (run.execution.statements, work.instructions.instructions) {
             (true, true) => {
                 return Err(Failure::usage(
                     "--plans and --instructions cannot be used together with bisect: one decides",
@@ -73,22 +70,21 @@ impl<'a> BisectPlan<'a> {
             .hint("--instructions decides without them"));
         }
         let seed = run.execution.seed.unwrap_or_else(super::drawn_seed);
-        Ok(Self { arguments, by, most_intervals, level, rounds, seed })
+        Ok(Self { arguments, work, by, most_intervals, level, rounds, seed })
     }
 
     /// Rounds of two commits in turn, each built in its folder, with random numbers of their own.
     pub(crate) fn pair(&self, nth: usize, sides: [(&BisectedCommit, &Path); 2]) -> Result<Plan, Failure> {
-        let BisectArgs { target, count, work, instructions, .. } = self.arguments;
         let mut cases: Vec<PlannedCase> = Vec::new();
         for (commit, tree) in sides {
             let of_tree = |text: &String| text.replace(TREE, &tree.display().to_string());
-            let mut compared = compare::work(work, *count, *instructions);
-            compared.set.iter_mut().for_each(|it| *it = of_tree(it));
-            let found = compare::cases(&compared, vec![of_tree(target)])?;
+            let mut work = self.work.clone();
+            work.set.iter_mut().for_each(|it| *it = of_tree(it));
+            let found = compare::cases(&work, vec![of_tree(&self.arguments.target)])?;
             cases.extend(found.into_iter().map(|case| PlannedCase { label: commit.words(), ..case }));
         }
-        let run = &work.settings.run;
-        let instructions = InstructionPlan::of(*instructions, run.memory, &cases)?;
+        let run = &self.work.settings.run;
+        let instructions = InstructionPlan::of(self.work.instructions, run.memory, &cases)?;
         let plan = Plan::of("bisect", CaseBlock { cases, rounds: self.rounds }, &run.execution, &run.output);
         let seed = self.seed.wrapping_add((nth as u64) << 20);
         Plan { seed, calibrate: nth == 0, instructions, memory: run.memory, ..plan }.checked()
@@ -109,7 +105,8 @@ impl<'a> BisectPlan<'a> {
             DecidedBy::Instructions => "decided by instructions, counted twice on each side".to_owned(),
             DecidedBy::Plans => "decided by plans of statements".to_owned(),
         };
-        let workload = work.trace.as_ref().map_or(work.workload.clone(), |it| format!("replay of {}", it.display()));
+        let workload =
+            work.of.trace.as_ref().map_or(work.of.workload.clone(), |it| format!("replay of {}", it.display()));
         let tests = self.most_intervals - 2;
         let rounds = self.rounds;
         let steps = vec![
@@ -122,10 +119,10 @@ impl<'a> BisectPlan<'a> {
             "the commit found against the one before it".to_owned(),
             decides,
         ];
-        let run = compare::work(work, None, self.arguments.instructions).settings.run;
+        let run = &self.work.settings.run;
         let round_ns = [run.duration, run.warmup].into_iter().flatten().map(nanoseconds).sum::<u64>() + SECOND / 2;
         let about_ns = round_ns.saturating_mul(2 * u64::from(rounds)).saturating_mul(self.most_intervals as u64);
-        let folder = work.settings.run.output.directory.display();
+        let folder = run.output.directory.display();
         let writes = vec![format!("{folder}/<time>-bisect/: {}", files::OF_RUN.join(", "))];
         Steps { name: "bisect", steps, seed: Some(self.seed), about_ns, writes }
     }

@@ -2,7 +2,7 @@
 
 use super::sweep::{Sweep, combinations, with_options};
 use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
-use crate::args::{ArrivalsArg, MicroRun, ReplayArgs, TimingMode};
+use crate::args::{ArrivalsArg, ConductArgs, MicroRun, ReplayArgs, TimingMode};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::Schedule;
@@ -36,6 +36,8 @@ pub(crate) struct ClassicRound {
     pub(crate) search: Option<RateSearch>,
     /// Copy of the database of the option `from`, once it is made.
     pub(crate) copy: Option<String>,
+    /// Length of the recording that is replayed, in nanoseconds; `None` of other workloads.
+    pub(crate) recorded_ns: Option<u64>,
 }
 
 /// Schedule of operations at a rate.
@@ -188,13 +190,8 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         open_loop: OpenLoopPlan::of(arguments.rate, arguments.arrivals),
         search: RateSearch::of(arguments.find_max, &arguments.limit, arguments.arrivals),
     };
-    let cases = asked.cases(&arguments.targets)?;
-    let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
-    let instructions = InstructionPlan::of(arguments.instructions, arguments.memory, &cases)?;
-    let block = CaseBlock { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
-    let plan = Plan::of(name, block, &arguments.execution, &arguments.output);
-    Plan { instructions, memory: arguments.memory, ..plan }.checked()
+    asked.plan(name, &arguments.targets, arguments.rounds, &arguments.conduct)
 }
 
 /// The plan of `bourse replay`.
@@ -209,16 +206,26 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
         ..ClassicArgs::default()
     };
     let targets: Vec<String> = std::iter::once(&arguments.trace).chain(&arguments.targets).cloned().collect();
-    let cases = asked.cases(&targets)?;
-    let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
-    let rounds = arguments.rounds.unwrap_or(default);
-    let instructions = InstructionPlan::of(arguments.instructions, arguments.memory, &cases)?;
-    let block = CaseBlock { cases, rounds };
-    let plan = Plan::of("replay".to_owned(), block, &arguments.execution, &arguments.output);
-    Plan { instructions, memory: arguments.memory, ..plan }.checked()
+    asked.plan("replay".to_owned(), &targets, arguments.rounds, &arguments.conduct)
 }
 
 impl ClassicArgs<'_> {
+    /// The plan of a command that runs these alone.
+    fn plan(
+        &self,
+        name: String,
+        targets: &[String],
+        rounds: Option<u32>,
+        conduct: &ConductArgs,
+    ) -> Result<Plan, Failure> {
+        let ConductArgs { instructions, memory, execution, output } = conduct;
+        let cases = self.cases(targets)?;
+        let default = if self.search.is_some() { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
+        let instructions = InstructionPlan::of(*instructions, *memory, &cases)?;
+        let block = CaseBlock { cases, rounds: rounds.unwrap_or(default) };
+        Plan { instructions, memory: *memory, ..Plan::of(name, block, execution, output) }.checked()
+    }
+
     /// A case of each target with each combination of the sweeps, all checked.
     pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>, Failure> {
         let spec = known(self.workload)?;
@@ -293,7 +300,10 @@ impl ClassicArgs<'_> {
             )
             .hint("leave out --timing to time batches, or batch=N to time operations alone"));
         }
-        let job = ClassicRound { options, ..self.job()? };
+        let mut job = ClassicRound { options, ..self.job()? };
+        if spec.has_pace() {
+            job.recorded_ns = job.at_pace(1.0).case().ok().and_then(|case| case.expected_ns());
+        }
         let own: Vec<&str> = spec.options.iter().map(|option| option.name).collect();
         let target = with_options(target, &of_target, &own, |target| {
             let lacking = targets::lacking(target, &job)?;

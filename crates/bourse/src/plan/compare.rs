@@ -4,8 +4,8 @@ use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
 use super::{CaseBlock, ComparisonPlan, InstructionPlan, Plan, PlannedCase, mix, refuse_unsupported};
 use crate::args::{
-    CompareArgs, CompareFormat, DriverArgs, ExplicitlySet, Inconclusive, InstructionArgs, MixDatabase, MixRun,
-    TimingMode, TokenFile, TpceRun, WorkloadArgs,
+    CompareArgs, CompareFormat, CountedWorkArgs, DriverArgs, ExplicitlySet, Inconclusive, InstructionArgs, MixDatabase,
+    MixRun, TimingMode, TokenFile, TpceRun, WorkloadArgs,
 };
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
@@ -80,6 +80,17 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
         ..plan
     }
     .checked()
+}
+
+/// Arguments of the cases of a workload that may be counted; `command` runs them all alike.
+pub(super) fn counted(work: &CountedWorkArgs, command: &str) -> Result<CompareArgs, Failure> {
+    let CountedWorkArgs { count, of, instructions } = work;
+    if of.settings.run.find_max || !of.settings.run.sweep.is_empty() || of.settings.until_steady.is_some() {
+        return Err(Failure::usage(format!(
+            "--find-max, --sweep and --until-steady cannot be used with {command}: all rounds are alike"
+        )));
+    }
+    Ok(self::work(of, *count, *instructions))
 }
 
 /// Arguments of a workload's cases in commands that choose the targets: a round of theirs is one of `compare`.

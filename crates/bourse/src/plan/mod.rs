@@ -322,17 +322,7 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn case(label: &str) -> PlannedCase {
-        let job = ClassicRound {
-            workload: "bulk-load".to_owned(),
-            options: Vec::new(),
-            warm_up_ns: 0,
-            measure_ns: None,
-            count: None,
-            timed: crate::args::TimingMode::default(),
-            open_loop: None,
-            search: None,
-            copy: None,
-        };
+        let job = ClassicRound { workload: "bulk-load".to_owned(), ..ClassicRound::default() };
         let case = PlannedCase::new(label, "null:", job.into(), RoundProcess::Child);
         PlannedCase { subject: label.to_owned(), ..case }
     }

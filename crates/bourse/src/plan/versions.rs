@@ -3,10 +3,11 @@
 use super::classic::rounds_of;
 use super::sweep::with_option;
 use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, compare, show, varied};
-use crate::args::VersionsArgs;
+use crate::args::{CompareArgs, VersionsArgs};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_driver::SECOND;
+use bourse_micro::short_digest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -66,11 +67,6 @@ static ENGINES: [VersionedEngine; 1] = [VersionedEngine {
     ],
 }];
 
-/// Sum FNV-1a, which is the same in every build of Bourse.
-fn sum(bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-}
-
 /// Option in which the cases differ.
 const VERSION: &str = "version";
 
@@ -98,7 +94,7 @@ impl EngineVersion {
 
     /// The sum of these bytes, as its file has it.
     pub(crate) fn sum(bytes: &[u8]) -> String {
-        format!("{:016x}\n", sum(bytes.iter().copied()))
+        short_digest(&[bytes]) + "\n"
     }
 }
 
@@ -110,32 +106,27 @@ fn is_built(library: &Path) -> bool {
 }
 
 /// The plan of `bourse versions`.
-pub(crate) struct VersionsPlan<'a> {
-    arguments: &'a VersionsArgs,
+pub(crate) struct VersionsPlan {
+    work: CompareArgs,
     pub(crate) engine: &'static VersionedEngine,
     /// Versions, the one that others are compared with first.
     pub(crate) versions: Vec<EngineVersion>,
 }
 
-impl<'a> VersionsPlan<'a> {
+impl VersionsPlan {
     /// The versions that were asked for, with their libraries in `folder`. One that another compiler built is
     /// another file: `compiler` is what the compiler calls itself.
-    pub(crate) fn new(arguments: &'a VersionsArgs, folder: &Path, compiler: &str) -> Result<Self, Failure> {
-        let run = &arguments.work.settings.run;
-        if run.find_max || !run.sweep.is_empty() || arguments.work.settings.until_steady.is_some() {
-            return Err(Failure::usage(
-                "--find-max, --sweep and --until-steady cannot be used with versions: all rounds are alike",
-            ));
-        }
+    pub(crate) fn new(arguments: &VersionsArgs, folder: &Path, compiler: &str) -> Result<Self, Failure> {
+        let work = compare::counted(&arguments.work, "versions")?;
         let (scheme, place) = arguments.engine.split_once(':').unwrap_or((&arguments.engine, ""));
         let Some(engine) = ENGINES.iter().find(|it| it.scheme == scheme) else { return Err(unversioned(scheme)) };
         let base = match place {
-            "" => engines::usual_target(&format!("versions-{}", arguments.work.workload)),
+            "" => engines::usual_target(&format!("versions-{}", arguments.work.of.workload)),
             _ => arguments.engine.clone(),
         };
-        let built = sum(engine.options.iter().chain([&compiler]).flat_map(|it| it.bytes()));
+        let built = short_digest(&[engine.options.concat().as_bytes(), compiler.as_bytes()]);
         let of = |[version, release]: &[&'static str; 2]| {
-            let library = folder.join(format!("{scheme}-v{version}-{built:016x}.{}", std::env::consts::DLL_EXTENSION));
+            let library = folder.join(format!("{scheme}-v{version}-{built}.{}", std::env::consts::DLL_EXTENSION));
             let built_in = of_version(&base, version);
             let loaded = built_in.replacen(scheme, engine.loaded, 1);
             let target = with_option(&loaded, "library", &library.display().to_string());
@@ -148,15 +139,13 @@ impl<'a> VersionsPlan<'a> {
                 first.ok_or_else(|| engine.unknown(&format!("version {against} among those that were asked for")))?;
             versions[..=first].rotate_right(1);
         }
-        Ok(Self { arguments, engine, versions })
+        Ok(Self { work, engine, versions })
     }
 
     /// Rounds of all versions in turn: of their libraries, or before these are built of the built-in engine.
     pub(crate) fn plan(&self, are_built: bool) -> Result<Plan, Failure> {
-        let VersionsArgs { work, instructions, count, .. } = self.arguments;
-        let compared = compare::work(work, *count, *instructions);
         let target = |it: &EngineVersion| if are_built { it.target.clone() } else { it.built_in.clone() };
-        let cases = compare::cases(&compared, self.versions.iter().map(target).collect())?;
+        let cases = compare::cases(&self.work, self.versions.iter().map(target).collect())?;
         let named = |(case, it): (PlannedCase, &EngineVersion)| PlannedCase {
             label: format!("{} {}", self.engine.name, it.version),
             subject: it.target.clone(),
@@ -164,8 +153,8 @@ impl<'a> VersionsPlan<'a> {
             ..case
         };
         let cases: Vec<PlannedCase> = cases.into_iter().zip(&self.versions).map(named).collect();
-        let run = &compared.settings.run;
-        let instructions = InstructionPlan::of(compared.instructions, run.memory, &cases)?;
+        let run = &self.work.settings.run;
+        let instructions = InstructionPlan::of(self.work.instructions, run.memory, &cases)?;
         let rounds = run.rounds.unwrap_or_else(|| rounds_of(cases.len()));
         let plan = Plan::of("versions", CaseBlock { cases, rounds }, &run.execution, &run.output);
         Plan { instructions, memory: run.memory, ..plan }.checked()

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &BisectArgs) -> Result<(), Failure> {
     let last = commits.len() - 1;
     let plan = BisectPlan::new(arguments, last)?;
     let steps = plan.steps(last, [&commits[0], &commits[last]]);
-    let run = &arguments.work.settings.run;
+    let run = &arguments.work.of.settings.run;
     if run.execution.plan.dry_run {
         return print(&steps.show());
     }
@@ -216,7 +216,7 @@ impl CommitSearch<'_> {
         let plan = self.plan.pair(self.measured, sides.map(|(at, tree)| (&self.commits[at], tree)))?;
         self.measured += 1;
         let (mut file, outcome) =
-            execute::run(&plan, &self.plan.arguments.work.settings.run.execution, self.folder)?.measured()?;
+            execute::run(&plan, &self.plan.arguments.work.of.settings.run.execution, self.folder)?.measured()?;
         if file.interrupted {
             return Err(interrupt::interrupted("the commit was not found"));
         }

@@ -9,7 +9,7 @@ use bourse_acid::faults::judge::{ProcessEnd, ProcessReport, TargetDurability};
 use bourse_acid::faults::{FaultBed, Trial, TrialSpec};
 use bourse_acid::known_work::{self as work, WorkEvent};
 use bourse_crash::preload::{copy_folder, lose_power};
-use bourse_engine::{Engine, OwnedServer};
+use bourse_engine::{Engine, OwnedServer, one_line};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -170,7 +170,7 @@ impl<'c> ServerBed<'c> {
     fn examine(&self) -> ProcessReport {
         let event = match self.server.restart() {
             Ok(()) => work::look(&*self.server, self.conditions.seed),
-            Err(error) => WorkEvent::Unreadable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
+            Err(error) => WorkEvent::Unreadable(one_line(&error.to_string())),
         };
         ProcessReport { events: vec![event], ended: ProcessEnd::Code(0) }
     }

@@ -6,10 +6,10 @@ use crate::plan::classic;
 
 /// Runs a classic workload on each target and reports.
 pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
-    crate::commands::run(&classic::plan(arguments)?, &arguments.execution, &arguments.output)
+    crate::commands::run(&classic::plan(arguments)?, &arguments.conduct.execution, &arguments.conduct.output)
 }
 
 /// Replays a recording on each target and reports.
 pub(crate) fn replay(arguments: &ReplayArgs) -> Result<(), Failure> {
-    crate::commands::run(&classic::replay(arguments)?, &arguments.execution, &arguments.output)
+    crate::commands::run(&classic::replay(arguments)?, &arguments.conduct.execution, &arguments.conduct.output)
 }

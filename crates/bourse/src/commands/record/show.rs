@@ -3,6 +3,7 @@
 use super::folder::traces;
 use crate::failure::Failure;
 use crate::output::{has_color, terminal_width};
+use bourse_engine::one_line;
 use bourse_report::{Sheet, TableCell};
 use bourse_trace::{Note, StatementSummary, TraceBase, TraceError};
 use bourse_verdict::units::{count, counted, duration_ns, printable};
@@ -90,7 +91,7 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
     statements.sort_by_key(|it| std::cmp::Reverse(it.duration_ns));
     let rows = statements.iter().take(most).map(|it| {
         let [executions, rows, errors] = [it.executions, it.rows, it.errors].map(count);
-        let sql: String = it.text.sql.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(120).collect();
+        let sql: String = one_line(&it.text.sql).chars().take(120).collect();
         let mut cells =
             [executions, duration_ns(it.duration_ns as f64), rows, errors].map(|it| TableCell::text(&it)).to_vec();
         cells.push(TableCell::code(&sql));

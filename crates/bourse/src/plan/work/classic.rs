@@ -9,7 +9,7 @@ use crate::plan::instructions::COUNTED;
 use crate::plan::search::rate_of_all;
 use crate::plan::{ClassicRound, SearchPlan};
 use bourse_driver::{Abilities, SECOND};
-use bourse_micro::{PACE, RoundExtent, Timing, WorkloadSpec};
+use bourse_micro::{PACE, RoundExtent, Timing};
 use bourse_record::{Round, Search};
 
 impl JobWork for ClassicRound {
@@ -74,14 +74,14 @@ impl JobWork for ClassicRound {
 
     fn search(&self) -> Option<SearchPlan> {
         let hint = "try a higher --limit, fewer -s threads, other options of the target, or a longer --for";
-        let unit = if self.at_pace(1.0).is_some() { Search::PACE } else { "operations/s" };
+        let unit = if self.recorded_ns.is_some() { Search::PACE } else { "operations/s" };
         self.search.as_ref().map(|search| search.search(unit, self.threads() as usize, hint))
     }
 
     fn short(&self) -> Job {
-        if self.at_pace(1.0).is_some() {
+        if self.recorded_ns.is_some() {
             // A recording ends by itself: one that takes longer than its program did is too slow.
-            return Job::from(Self { measure_ns: self.measure_ns.or(self.recorded_ns()), ..self.clone() });
+            return Job::from(Self { measure_ns: self.measure_ns.or(self.recorded_ns), ..self.clone() });
         }
         Job::from(Self {
             warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
@@ -93,8 +93,8 @@ impl JobWork for ClassicRound {
     }
 
     fn at_rate(&self, rate: f64) -> Job {
-        if let Some(paced) = self.at_pace(rate) {
-            return Job::from(paced);
+        if self.recorded_ns.is_some() {
+            return Job::from(self.at_pace(rate));
         }
         let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
         let open_loop = Some(OpenLoopPlan { rate, arrivals });
@@ -102,7 +102,7 @@ impl JobWork for ClassicRound {
     }
 
     fn capacity(&self, round: &Round) -> f64 {
-        self.recorded_ns().map_or_else(|| rate_of_all(round), |ns| ns as f64 / 1e9 / round.measured_s)
+        self.recorded_ns.map_or_else(|| rate_of_all(round), |ns| ns as f64 / 1e9 / round.measured_s)
     }
 
     fn achieved(&self, round: &Round) -> f64 {
@@ -149,17 +149,12 @@ impl JobWork for ClassicRound {
 }
 
 impl ClassicRound {
-    /// The job at a pace; `None` if its workload has none.
-    fn at_pace(&self, pace: f64) -> Option<Self> {
-        let mut job = self.spec().is_ok_and(WorkloadSpec::has_pace).then(|| self.clone())?;
+    /// The replay at a pace.
+    pub(crate) fn at_pace(&self, pace: f64) -> Self {
+        let mut job = self.clone();
         job.options.retain(|(name, _)| name != PACE);
         job.options.push((PACE.to_owned(), pace.to_string()));
-        Some(job)
-    }
-
-    /// Time of its recording.
-    fn recorded_ns(&self) -> Option<u64> {
-        self.at_pace(1.0)?.case().ok()?.expected_ns()
+        job
     }
 }
 
