@@ -16,8 +16,9 @@ pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
         set.push(format!("history={}", folder.display()));
     }
     let (mut cases, mut left_out) = (Vec::new(), Vec::new());
-    let here = quick::targets_here(true, "isolation").filter(|_| arguments.all);
-    for target in arguments.targets.iter().cloned().chain(here) {
+    // Installed servers are looked for only where they are asked for.
+    let here = arguments.all.then(|| quick::targets_here(true, "isolation"));
+    for target in arguments.targets.iter().cloned().chain(here.into_iter().flatten()) {
         let levels: Vec<&str> = levels(arguments, &target)?.into_iter().map(Isolation::name).collect();
         let is_owned = matches!(engines::open(&target)?.hosting(), Hosting::OwnedServer(_));
         let mut set = set.clone();
