@@ -10,14 +10,15 @@ use crate::output::refusal_to_replace;
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_engine::{
-    DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, path_with_suffix,
+    DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, locked, path_with_suffix,
 };
 use bourse_serve::Address;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The first line of the file, which marks it as Bourse's.
@@ -29,6 +30,9 @@ static LOCK: SideFileKind = SideFileKind { suffix: ".bourse-lock", of: "holding 
 
 /// Interval between the tries of a command that waits.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Interval between the uses of a session that has a lock: Vitess and proxies end a session that rests, some after 30 s.
+const USE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Tries to read the name of the holder.
 const MAX_READ_ATTEMPTS: u32 = 100;
@@ -48,7 +52,30 @@ pub(crate) fn wait_for_others(at_most: Option<Duration>) {
 #[derive(Default)]
 pub(crate) struct HeldDatabases {
     files: Vec<SideFile>,
-    at_servers: Vec<(String, Box<dyn DatabaseLock>)>,
+    at_servers: Vec<(String, ServerLock)>,
+}
+
+/// A lock at a server, with a thread that uses its session from time to time.
+struct ServerLock {
+    lock: Arc<Mutex<Box<dyn DatabaseLock>>>,
+    /// The thread ends once this is dropped.
+    _until: Sender<()>,
+}
+
+impl ServerLock {
+    fn new(lock: Box<dyn DatabaseLock>, interval: Duration) -> Self {
+        let lock = Arc::new(Mutex::new(lock));
+        let of_thread = Arc::downgrade(&lock);
+        let (until, ended) = channel();
+        std::thread::spawn(move || {
+            while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                let Some(lock) = of_thread.upgrade() else { return };
+                // A lock that is lost stays so until the round's end looks for it.
+                let _ = locked(&lock).still_held();
+            }
+        });
+        Self { lock, _until: until }
+    }
 }
 
 impl HeldDatabases {
@@ -56,9 +83,9 @@ impl HeldDatabases {
     ///
     /// # Errors
     /// Another command may have used the database since.
-    pub(crate) fn check_held(&mut self, target: &str) -> Result<(), Failure> {
-        let lock = self.at_servers.iter_mut().find(|(of, _)| of == target);
-        lock.map_or(Ok(()), |(_, lock)| lock.still_held()).map_err(|error| {
+    pub(crate) fn check_held(&self, target: &str) -> Result<(), Failure> {
+        let lock = self.at_servers.iter().find(|(of, _)| of == target);
+        lock.map_or(Ok(()), |(_, it)| locked(&it.lock).still_held()).map_err(|error| {
             Failure::new(Exit::Target, format!("the lock that held {target} against other commands was lost"))
                 .detail("cause", error.message())
         })
@@ -117,7 +144,7 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
     }
     for (target, engine) in at_servers {
         let lock = wait_until_released(target, || at_server(target, engine.as_ref()))?;
-        held.at_servers.extend(lock.map(|lock| (target.to_owned(), lock)));
+        held.at_servers.extend(lock.map(|lock| (target.to_owned(), ServerLock::new(lock, USE_INTERVAL))));
     }
     Ok(held)
 }
@@ -306,4 +333,30 @@ fn read(database: &Path) -> Holder {
         holder.push(("state".to_owned(), state.to_owned()));
     }
     holder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::EngineError;
+
+    struct ToldLock(Sender<()>);
+
+    impl DatabaseLock for ToldLock {
+        fn still_held(&mut self) -> Result<(), EngineError> {
+            self.0.send(()).map_err(|_| EngineError::new(ErrorKind::ConnectionLost, "nobody listens"))
+        }
+    }
+
+    /// Regression: Vitess ended the session that held a database 300 s after its last use, and the run was void.
+    #[test]
+    fn the_session_of_a_lock_is_used_until_it_is_released() {
+        let (told, used) = channel();
+        let lock = ServerLock::new(Box::new(ToldLock(told)), Duration::from_millis(1));
+        for _ in 0..3 {
+            used.recv_timeout(Duration::from_secs(60)).expect("it is used again");
+        }
+        drop(lock);
+        while used.recv_timeout(Duration::from_secs(60)) != Err(RecvTimeoutError::Disconnected) {}
+    }
 }
