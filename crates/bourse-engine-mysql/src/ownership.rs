@@ -48,9 +48,11 @@ const UNMARKED: &[(&str, &str)] = &[
     ("trigger", "SELECT trigger_name FROM information_schema.triggers WHERE trigger_schema = ?"),
 ];
 
-/// Query of tables in other databases whose foreign keys refer to tables of this one.
+/// Query of tables in other databases whose foreign keys refer to tables of this one. Vitess reports a keyspace by the name of its
+/// database below, so that the two are compared as reported.
 const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_name)
-    FROM information_schema.referential_constraints WHERE unique_constraint_schema = ? AND constraint_schema <> ?";
+    FROM information_schema.referential_constraints
+    WHERE unique_constraint_schema = ? AND constraint_schema <> unique_constraint_schema";
 
 fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
     let sql = sql.replace("{marked}", MARKED);
@@ -89,7 +91,7 @@ pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<()
     if let Some(why) = foreign(connection, database)? {
         return Err(refusal(format!("{why}; it is left as it is: name another database, which need not exist")));
     }
-    let referrers = names(connection, REFERRERS, (database, database))?;
+    let referrers = names(connection, REFERRERS, (database,))?;
     if referrers.is_empty() {
         return Ok(());
     }
