@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 #define CALLER __builtin_return_address(0)
@@ -389,6 +391,13 @@ PUBLIC sqlite3_backup *sqlite3_backup_init(sqlite3 *db, const char *to, sqlite3 
     if (connection && backup) noted(connection, BACKUP, 0, to);
     return backup;
 }
+
+/* A forked process mostly ends so, as by Python's os._exit. */
+PUBLIC _Noreturn void _exit(int status) {
+    exits();
+    for (;;) syscall(SYS_exit_group, status);
+}
+PUBLIC _Noreturn void _Exit(int status) { _exit(status); }
 
 __attribute__((constructor)) static void start(void) {
     const char *folder = getenv("BOURSE_RECORD_TO");

@@ -2,6 +2,7 @@
 #ifndef BOURSE_TRACE_H
 #define BOURSE_TRACE_H
 #define _GNU_SOURCE
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,6 +98,7 @@ struct statement {
     bool running, used, from_text, attaches, autocommit;
     int changes;
     uint64_t begun, rows, ordered, unordered;
+    uintptr_t distance; /* between the values of a row, in bytes; 0: not known */
     unsigned values;
     struct value *value;
 };
@@ -127,6 +129,8 @@ static inline void leave(struct library *before) {
 
 /* Begins a trace in that folder with the first thing recorded. */
 void record_to(const char *folder, bool by_extension);
+/* Ends the trace of a process that ends without its destructors. */
+void exits(void);
 bool is_recording(void);
 
 /* The folder. */
@@ -136,7 +140,19 @@ uint64_t digest(uint64_t digest, const void *bytes, size_t length);
 unsigned copied(struct library *library, const char *path, int flags, const char *vfs, char *copy, size_t size);
 
 struct connection *connection_of(const void *db);
-struct statement *statement_of(const void *stmt);
+/* The statement that a thread used last: valid while nothing was removed, as `removed` counts. */
+struct remembered {
+    const void *key;
+    struct statement *statement;
+    unsigned when;
+};
+extern __thread struct remembered remembered __attribute__((tls_model("initial-exec")));
+extern atomic_uint removed;
+struct statement *find_statement(const void *stmt);
+static inline struct statement *statement_of(const void *stmt) {
+    bool is_last = stmt && remembered.key == stmt && remembered.when == removed;
+    return is_last ? remembered.statement : find_statement(stmt);
+}
 struct connection *opened(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs);
 void closed(struct connection *connection);
 struct statement *prepared(struct connection *connection, sqlite3_stmt *stmt);

@@ -31,6 +31,9 @@ impl ReadTrace {
             Some(error) => Some(error.to_string()),
             None if self.has_ended => None,
             None if self.runs() => Some("the process still runs, and is recorded further".to_owned()),
+            None if self.head.by_extension => {
+                Some("the process was killed, called _exit, or replaced itself by another program".to_owned())
+            }
             None => Some("the process was killed, or replaced itself by another program".to_owned()),
         }
     }
