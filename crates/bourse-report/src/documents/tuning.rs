@@ -4,13 +4,21 @@ use super::sheet::{SheetAnswer, SheetPart, ShownForms};
 use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::CaseView;
-use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, median};
+use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, Verdict, median};
 use bourse_verdict::comparison::words::{change, ends};
 use bourse_verdict::tuning::{is_won, line_gains, not_faster};
 
 /// Explanation of the race.
 const ABOUT: &str = "The race selects and measures nothing: its best setting looks better than it is. The difference above is of rounds \
                      after the race, which nothing was selected by.";
+
+/// Reason of a gain that is none, although its interval may exclude no difference.
+const WITHHELD: &str = "the gain of {} is withheld, since other processes disturbed the rounds and may have made it; repeat it on a \
+                        quiet machine";
+
+/// Reason that a search has no answer.
+const INTERRUPTED: &str =
+    "interrupted before the settings were proven; the race until then selects, and measures nothing";
 
 /// Words before the settings that were measured with the others, and are shown to bring nothing.
 const UNSHOWN: &str =
@@ -24,7 +32,11 @@ pub(crate) fn tuning(file: &RunFile, found: &Tuning, views: &[CaseView<'_>]) -> 
     if let Some((base, winner)) = sides {
         parts.push(SheetPart::heading(
             2,
-            if is_won(file, found) { "Lines to paste" } else { "Tried, and not shown to win" },
+            match () {
+                () if is_won(file, found) => "Lines to paste",
+                () if is_withheld(file) => "Tried, with a gain that is withheld",
+                () => "Tried, and not shown to win",
+            },
         ));
         let whole = &winner.case.engine.target;
         let block = |target: &String, statements: &[String]| {
@@ -56,19 +68,32 @@ pub(crate) fn tuning(file: &RunFile, found: &Tuning, views: &[CaseView<'_>]) -> 
     parts
 }
 
+fn is_withheld(file: &RunFile) -> bool {
+    file.comparison.as_ref().is_some_and(|it| it.verdict == Verdict::Withheld)
+}
+
 fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> SheetPart {
     let gain = file.comparison.as_ref().and_then(|it| Some((it.ratio?, it.interval?)));
+    let with_gain = |words: &str| match gain {
+        Some((ratio, [low, high])) => {
+            words.replace("{}", &format!("{} ({} to {})", change(ratio), change(low), change(high)))
+        }
+        None => words.replace(" by {}", ""),
+    };
     let why = match () {
-        () if found.lines.is_empty() && found.crashes.is_empty() => "no setting was faster in the race",
-        () if found.lines.is_empty() => "power losses break what the selected settings promise",
-        () if winner.is_none() => "the proof has no figures",
-        () => "the selected settings are not shown to be faster",
+        () if file.interrupted => INTERRUPTED.to_owned(),
+        () if found.lines.is_empty() && found.crashes.is_empty() => "no setting was faster in the race".to_owned(),
+        () if found.lines.is_empty() => "power losses break what the selected settings promise".to_owned(),
+        () if winner.is_none() => "the proof has no figures".to_owned(),
+        () if is_withheld(file) => with_gain(WITHHELD),
+        () => with_gain("the selected settings are not shown to be faster by {}"),
     };
     let (figure, unit) = match gain {
         Some((ratio, [low, high])) if is_won(file, found) => {
             (change(ratio), format!("over the defaults ({} to {})", change(low), change(high)))
         }
-        _ => ("keep the defaults:".to_owned(), why.to_owned()),
+        _ if file.interrupted => ("no answer:".to_owned(), why),
+        _ => ("keep the defaults:".to_owned(), why),
     };
     let class = winner.map(|it| it.case.engine.durability.to_string()).unwrap_or_default();
     let beside = vec![format!("promise: {} or more", found.promise)];

@@ -188,6 +188,14 @@ fn lines_that_are_not_shown_to_bring_anything_stand_apart() {
     let order =
         ["Lines to paste", "e:x?a=1", "SET a = 1;", "Not among them", "SET b = 2;", "not shown to differ"].map(at);
     assert!(order.is_sorted(), "{text}");
+    let compared = file.comparison.as_mut().expect("it was compared");
+    compared.verdict = Verdict::Withheld;
+    let text = markdown(&file);
+    let headline = "the gain of +50.0 % (+48.1 % to +52.1 %) is withheld, since other processes disturbed the rounds";
+    assert!(text.contains(headline) && !text.contains("not shown to be faster"), "{text}");
+    file.interrupted = true;
+    let text = markdown(&file);
+    assert!(text.contains("no answer: interrupted before the settings were proven"), "{text}");
 }
 
 /// Rounds of a run that ended early were ranked against whole ones.

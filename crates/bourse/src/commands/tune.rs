@@ -31,9 +31,7 @@ pub(crate) fn run(arguments: &TuneArgs) -> Result<(), Failure> {
     }
     steps.announced().iter().for_each(|words| note(words));
     let folder = ResultFolder::new(&run.output.directory, "tune")?;
-    let mut race = Race::begin(&plan, &folder)?;
-    let selected = race.select()?;
-    let (file, outcome) = race.proven(selected)?;
+    let (file, outcome) = Race::begin(&plan, &folder)?.answered()?;
     publish(&file, &folder, &run.output)?;
     outcome
 }
@@ -49,7 +47,7 @@ struct Race<'p> {
     /// Description of the target as it is.
     base: Engine,
     found: Tuning,
-    /// The last stage, in which the target as it is was run.
+    /// The last stage with rounds, in which the target as it is was run.
     last: Option<RunFile>,
 }
 
@@ -58,6 +56,7 @@ impl<'p> Race<'p> {
     fn begin(plan: &'p TunePlan<'p>, folder: &'p ResultFolder) -> Result<Self, Failure> {
         let began = Instant::now();
         let first = execute(plan, folder, &plan.rounds(0, vec![plan.base.clone()], 1)?)?;
+        fail_if_interrupted()?;
         let case = first.cases.first().and_then(|it| it.case.as_ref().filter(|_| it.failure.is_none()));
         let base = case.map(|case| case.engine.clone());
         let Some(base) = base else {
@@ -96,6 +95,27 @@ impl<'p> Race<'p> {
         Ok(Self { plan, folder, began, stage: 0, rounds_run: 1, base, found, last: None })
     }
 
+    /// The run's document and its outcome; of a search that was interrupted as far as it came.
+    fn answered(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
+        let answered = self.select().and_then(|selected| self.proven(selected));
+        match (answered, self.last) {
+            (Err(failure), Some(mut file)) if failure.exit == Exit::Interrupted => {
+                (file.interrupted, file.tuning) = (true, Some(self.found));
+                Ok((file, Err(failure.hint("the race until then is in the page, and selects no setting"))))
+            }
+            (answered, _) => answered,
+        }
+    }
+
+    /// Keeps the document of rounds, unless there are none; an interruption ends the search.
+    fn stays(&mut self, ran: ExecutedPlan) -> Result<(), Failure> {
+        let file = ran.file();
+        if !file.cases.is_empty() {
+            self.last = Some(file);
+        }
+        fail_if_interrupted()
+    }
+
     /// Runs cases in turn, with random numbers of their own.
     fn ran(&mut self, cases: Vec<PlannedCase>, rounds: u32) -> Result<ExecutedPlan, Failure> {
         self.stage += 1;
@@ -114,13 +134,14 @@ impl<'p> Race<'p> {
             let cases: Vec<PlannedCase> = std::iter::once(plan.base.clone()).chain(raced).collect();
             let ran = self.ran(cases, stage.rounds)?;
             for (at, case) in alive.iter().zip(&ran.cases[1..]) {
-                let out = self.reason_out(case);
+                // A case may have no round yet where the search is interrupted.
+                let out = if is_interrupted()? { None } else { self.reason_out(case) };
                 let setting = &mut self.found.race[*at];
                 (setting.stage, setting.out) = (nth as u32 + 1, out);
                 setting.ratios.extend(ratios(&ran.cases[0], case));
             }
             alive.retain(|at| self.found.race[*at].out.is_none());
-            self.last = Some(ran.file());
+            self.stays(ran)?;
         }
         let is_faster = |at: &usize| median(&self.found.race[*at].ratios).is_some_and(|it| it > 1.0);
         let order: Vec<usize> = self.best_of(&alive, alive.len()).into_iter().filter(is_faster).collect();
@@ -154,6 +175,7 @@ impl<'p> Race<'p> {
             let cases = [vec![self.plan.case(&lines)?], self.without_each(&lines)?].concat();
             note(&format!("{} settings together, and without each", lines.len()));
             let ran = self.ran(cases, self.plan.schedule.elimination_rounds())?;
+            fail_if_interrupted()?;
             if self.reason_out(&ran.cases[0]).is_some() {
                 return Ok(None);
             }
@@ -208,7 +230,7 @@ impl<'p> Race<'p> {
 
     /// Proves the first of the selected settings that power losses do not break: the run's document and its outcome.
     /// Without any the document is that of the race's last stage.
-    fn proven(mut self, selected: Vec<Vec<&'p Change>>) -> Result<(RunFile, Result<(), Failure>), Failure> {
+    fn proven(&mut self, selected: Vec<Vec<&'p Change>>) -> Result<(RunFile, Result<(), Failure>), Failure> {
         let mut lines = Vec::new();
         for candidate in selected {
             let crash = self.crashed(&self.plan.case(&candidate)?.target)?;
@@ -220,8 +242,8 @@ impl<'p> Race<'p> {
             }
         }
         if lines.is_empty() {
-            let mut file = self.last.ok_or_else(|| Failure::new(Exit::Target, "nothing was raced"))?;
-            file.tuning = Some(self.found);
+            let mut file = self.last.take().ok_or_else(|| Failure::new(Exit::Target, "nothing was raced"))?;
+            file.tuning = Some(self.found.clone());
             return Ok((file, Ok(())));
         }
         let winner = self.plan.case(&lines)?;
@@ -237,6 +259,10 @@ impl<'p> Race<'p> {
         note(&format!("proof: {rounds} rounds of {} cases", cases.len()));
         let proof = self.plan.proof(self.stage + 1, cases, rounds, self.began.elapsed())?;
         let ran = execute(self.plan, self.folder, &proof)?;
+        if is_interrupted()? {
+            self.stays(ran)?;
+            return Err(interrupted());
+        }
         let out = ran.cases.get(1).and_then(|winner| self.reason_out(winner));
         let (mut file, outcome) = ran.measured()?;
         let mut outcome = outcome.and_then(|()| verdict(&file, &proof));
@@ -266,7 +292,7 @@ impl<'p> Race<'p> {
                 self.found.target = Some(self.plan.case(&lines.collect::<Vec<_>>())?.target);
             }
         }
-        file.tuning = Some(self.found);
+        file.tuning = Some(self.found.clone());
         Ok((file, outcome))
     }
 
@@ -307,19 +333,26 @@ impl<'p> Race<'p> {
     }
 }
 
-/// Carries out a plan; an interruption ends the search.
+/// Carries out a plan, up to an interruption.
 fn execute(of: &TunePlan<'_>, folder: &ResultFolder, plan: &Plan) -> Result<ExecutedPlan, Failure> {
     let mut executed = execute::run(plan, &of.arguments.work.settings.run.execution, folder)?;
-    fail_if_interrupted()?;
-    std::mem::replace(&mut executed.outcome, Ok(()))?;
+    let outcome = std::mem::replace(&mut executed.outcome, Ok(()));
+    if !is_interrupted()? {
+        outcome?;
+    }
     Ok(executed)
 }
 
+fn is_interrupted() -> Result<bool, Failure> {
+    Ok(interrupt::flag()?.load(Ordering::Relaxed))
+}
+
+fn interrupted() -> Failure {
+    interrupt::interrupted("the search was not finished, so there is no answer")
+}
+
 fn fail_if_interrupted() -> Result<(), Failure> {
-    match interrupt::flag()?.load(Ordering::Relaxed) {
-        true => Err(interrupt::interrupted("the search was not finished, so there is no answer")),
-        false => Ok(()),
-    }
+    if is_interrupted()? { Err(interrupted()) } else { Ok(()) }
 }
 
 /// Ratios of a case's figures to those of another in the same rounds.

@@ -1,9 +1,11 @@
 //! `bourse tune`: the search for settings, its refusals, and its document.
 
-use crate::{output, text};
+use crate::{bourse, output, text};
 use bourse_record::{Document as _, Durability, RunFile};
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 const SHORT: [&str; 8] = ["--workload", "point-read", "-s", "rows=1000", "-T", "100ms", "--warmup", "0s"];
 
@@ -39,9 +41,34 @@ fn a_promise_that_the_target_does_not_keep_and_too_short_a_time_are_refused() {
     };
     refused("sqlite::memory:", &["--promise", "durable"], "does not keep --promise durable: it is volatile");
     refused("sqlite:x.db", &["--budget", "1s"], "--budget 1 s is too short: this search takes ");
+    refused("sqlite:x.db", &["--budget", "1s"], "and a shorter --for has shorter rounds");
     refused("sqlite:x.db", &["--promise", "certain"], "invalid value 'certain'");
     refused("null:", &[], "null: has no setting to race");
     refused("sqlite:x.db", &["--find-max"], "cannot be used with tune");
+}
+
+/// An interrupted search once left nothing of what it had raced.
+#[test]
+fn an_interrupted_search_reports_its_race_and_no_answer() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let sweep = ["--sweep", "cache=1MiB,2MiB,3MiB,4MiB,5MiB,6MiB,7MiB", "--states", "100", "--budget", "90s"];
+    let mut child = bourse(folder.path(), &[&["tune", "sqlite::memory:"], &SHORT[..], &sweep].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    said.find(|line| line.as_ref().is_ok_and(|line| line.contains("stage 2 of"))).expect("it races").expect("a line");
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    let rest: Vec<String> = said.map_while(Result::ok).collect();
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("there is no answer")), "{rest:?}");
+    assert!(text(&ended.stdout).contains("no answer: interrupted before the settings were proven"), "{ended:?}");
+    let found = run_file(folder.path());
+    let raced = &found.tuning.as_ref().expect("a search").race;
+    assert!(found.interrupted && raced.iter().all(|it| !it.ratios.is_empty()), "{raced:?}");
 }
 
 #[test]
