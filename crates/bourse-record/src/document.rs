@@ -174,6 +174,7 @@ mod tests {
                     headline_unit: text("TR/s"),
                     nominal: Some(2.0),
                     outcomes: Outcome::PLAIN.to_vec(),
+                    per_minute: None,
                     has_lasting_rate: true,
                     metric_titles: vec![NameValue { name: text("queue_length"), value: text("in the queue") }],
                     notice: None,

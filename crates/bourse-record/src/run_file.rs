@@ -269,6 +269,9 @@ pub struct Workload {
     pub headline_operation: Option<String>,
     /// Unit of the headline.
     pub headline_unit: String,
+    /// Operation whose valid completions per minute stand beside the headline; `None` shows none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_minute: Option<String>,
     /// Nominal headline by the workload's own rule (customers / scale factor), if it has one.
     pub nominal: Option<f64>,
     /// Outcomes that the workload's operations can have; reports omit the others.

@@ -76,11 +76,12 @@ impl Round {
 
     /// Figure of the round with its interval by batch means of the throughput.
     pub fn estimate(&self, workload: &Workload) -> Estimate {
-        let figure = self.figure(workload);
-        let half = self
-            .throughput(operation_of_figure(workload))
-            .and_then(|it| it.mean.interval)
-            .map(|it| (it.half_width(), it.level));
+        self.with_interval(self.figure(workload), operation_of_figure(workload))
+    }
+
+    /// Rate of an operation, or of all, with its interval by batch means.
+    fn with_interval(&self, figure: f64, operation: Option<&str>) -> Estimate {
+        let half = self.throughput(operation).and_then(|it| it.mean.interval).map(|it| (it.half_width(), it.level));
         let interval = half
             .filter(|_| figure.is_finite() && self.decisive_cpus().is_none())
             .map(|(half, level)| Interval { low: (figure - half).max(0.0), high: figure + half, level });
@@ -114,6 +115,17 @@ impl Case {
         match (rounds.next(), rounds.next()) {
             (Some(round), None) => Some(round.estimate(&self.workload)),
             _ => center(&self.figures()),
+        }
+    }
+
+    /// Valid completions of an operation a second, with an interval as that of [`estimate`](Self::estimate). `None` if nothing
+    /// was measured.
+    pub fn rate_of(&self, operation: &str) -> Option<Estimate> {
+        let rate = |round: &Round| Some(round.operation(operation)?.valid() as f64 / round.measured_s);
+        let rates: Vec<f64> = self.measured().filter_map(rate).collect();
+        match (self.measured().next(), rates.as_slice()) {
+            (Some(round), [rate]) => Some(round.with_interval(*rate, Some(operation))),
+            _ => center(&rates),
         }
     }
 

@@ -333,6 +333,7 @@ mod tests {
             outcomes: Vec::new(),
             metric_titles: Vec::new(),
             notice: None,
+            per_minute: None,
             has_lasting_rate: true,
         }
     }

@@ -170,6 +170,7 @@ impl Transactions for Tpcc {
         results. TPC Benchmark and TPC-C are trademarks of the Transaction Processing Performance Council.";
     const AMOUNTS: &'static [&'static str] = AMOUNTS;
     const DEFERRED: Option<usize> = Some(3);
+    const PER_MINUTE: Option<usize> = Some(0);
 
     const SOURCE: &'static str = "TPC-C, clause 2";
     const USUAL: [u64; 2] = [1, 1];

@@ -109,7 +109,7 @@ pub(crate) fn figure(view: &CaseView<'_>) -> SheetAnswer {
         _ => (format!("no {unit}: nothing measured"), String::new()),
     };
     let class = view.case.engine.durability.to_string();
-    let mut beside: Vec<String> = view.results().into_iter().collect();
+    let mut beside: Vec<String> = view.results().into_iter().chain(view.per_minute()).collect();
     // The answer to a search is its rate; what was completed at it stands next to that, or first if it is less.
     if let Some(found) = view.search_answer() {
         if let Some([reached, requested]) = view.short_of_rate().filter(|_| found.is_confirmed) {

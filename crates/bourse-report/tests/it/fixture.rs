@@ -341,6 +341,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
                 Outcome::Failed,
                 Outcome::Dropped,
             ],
+            per_minute: None,
             has_lasting_rate: true,
             metric_titles: vec![pair("queue_length", "waiting in the market's queue")],
             notice: Some(

@@ -82,6 +82,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),
         outcomes: OUTCOMES.to_vec(),
+        per_minute: None,
         has_lasting_rate: true,
         metric_titles: vec![named(("queue_length", "waiting in the market's queue".to_owned()))],
         notice: Some(NOTICE.to_owned()),

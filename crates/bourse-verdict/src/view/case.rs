@@ -115,6 +115,18 @@ impl<'a> CaseView<'a> {
         Some(rate + &due.unwrap_or_default())
     }
 
+    /// Completions per minute of the operation that the workload names, as `12,345 New-Order transactions per minute ± 2.6 %`.
+    pub fn per_minute(&self) -> Option<String> {
+        let operation = self.case.workload.per_minute.as_ref()?;
+        let rate = self.case.rate_of(operation).filter(|_| self.validity() == FigureValidity::Counts)?;
+        let sure = rate.interval.filter(|_| rate.value > 0.0).map(|interval| {
+            let percent = 100.0 * interval.half_width() / rate.value;
+            format!(" ± {} %", units::significant(percent, 2))
+        });
+        let figure = units::number(60.0 * rate.value);
+        Some(format!("{figure} {operation} transactions per minute{}", sure.unwrap_or_default()))
+    }
+
     /// Results a second and the requested ones, of a brokerage with clearly fewer: orders that wait for their price have no
     /// result yet.
     pub fn short_of_rate(&self) -> Option<[f64; 2]> {

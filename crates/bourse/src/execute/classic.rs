@@ -123,6 +123,7 @@ impl ExecuteRounds for ClassicRound {
             nominal: None,
             outcomes: Outcome::PLAIN.into_iter().chain(timing.open_loop.map(|_| Outcome::Dropped)).collect(),
             metric_titles: Vec::new(),
+            per_minute: None,
             has_lasting_rate: case.spec.abilities().steadiness.lacks().is_none(),
             notice: Some(NOTICE.to_owned()),
         };

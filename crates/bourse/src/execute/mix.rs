@@ -191,6 +191,7 @@ fn workload(job: &MixRound, size: i64) -> Result<Workload, Failure> {
         nominal: None,
         outcomes: vec![Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::Failed, Outcome::Dropped],
         metric_titles: Vec::new(),
+        per_minute: mixed.per_minute().map(str::to_owned),
         has_lasting_rate: true,
         notice: Some(mixed.notice().to_owned()),
     })

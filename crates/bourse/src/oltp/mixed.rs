@@ -84,6 +84,9 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
     /// Names of the transactions.
     fn operations(&self) -> &'static [&'static str];
 
+    /// Name of the transaction whose completions per minute stand beside the headline.
+    fn per_minute(&self) -> Option<&'static str>;
+
     /// A size by that number.
     fn size(&self, number: u64) -> Size;
 
@@ -146,6 +149,10 @@ impl<T: Transactions + Debug> MixWorkload for T {
 
     fn operations(&self) -> &'static [&'static str] {
         T::NAMES
+    }
+
+    fn per_minute(&self) -> Option<&'static str> {
+        T::PER_MINUTE.and_then(|kind| T::NAMES.get(kind)).copied()
     }
 
     fn size(&self, number: u64) -> Size {

@@ -34,6 +34,7 @@ fn a_database_is_run_and_checked() {
     let run = runs.next().expect("there is a run").expect("a folder").path();
     let file = RunFile::read(&run.join("run.json")).expect("a run file");
     let case = &file.cases[0];
+    assert!(text(&ran.stdout).contains(" New-Order transactions per minute"), "{}", text(&ran.stdout));
     assert_eq!(case.workload.parameters[0].value, "2", "a database that is there keeps its size");
     assert!(
         case.workload.notice.as_ref().is_some_and(|it| it.contains("not comparable with published TPC Benchmark C"))
@@ -41,6 +42,8 @@ fn a_database_is_run_and_checked() {
     let round = &case.rounds[0];
     let ended: Vec<(&str, u64)> = round.operations.iter().map(|it| (it.name.as_str(), it.ended())).collect();
     assert!(ended.len() == 5 && ended.iter().all(|(_, count)| *count > 0), "{ended:?}");
+    let orders = case.rate_of("New-Order").map(|rate| rate.value * round.measured_s);
+    assert_eq!(orders.map(f64::round), Some(round.operations[0].valid() as f64));
     let rolled_back = round.operations[0].outcomes.iter().find(|it| it.outcome == Outcome::RolledBack);
     assert!(rolled_back.is_some_and(|it| it.code == 1), "one in a hundred: {:?}", round.operations[0].outcomes);
     let of = |name: &str| round.checks.iter().find(|check| check.name == name).map(|check| check.status);
