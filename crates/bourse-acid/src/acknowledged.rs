@@ -1,26 +1,24 @@
-//! The driver's own log of acknowledged orders and results: each is reported as soon as its commit has returned.
+//! The driver's own log of acknowledged transactions: each is reported as soon as its commit has returned.
 
 use bourse_engine::{Access, Engine, EngineError, Isolation, Params, Session, Sql, Value, Wrapper, forward_session};
-use bourse_schema::TradeId;
+use bourse_oltp::acid::AcknowledgedKind;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 /// Commit that was acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Acknowledgement {
-    /// Commit of a Trade-Order.
-    Order(TradeId),
-    /// Commit of a Trade-Result.
-    Result(TradeId),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// Word of its kind.
+    pub word: String,
+    /// Key of the row that recognises it.
+    pub key: Vec<i64>,
 }
 
 impl fmt::Display for Acknowledgement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Order(trade) => write!(f, "order {trade}"),
-            Self::Result(trade) => write!(f, "result {trade}"),
-        }
+        write!(f, "{}", self.word)?;
+        self.key.iter().try_for_each(|number| write!(f, " {number}"))
     }
 }
 
@@ -28,30 +26,26 @@ impl FromStr for Acknowledgement {
     type Err = ();
 
     fn from_str(line: &str) -> Result<Self, ()> {
-        let (what, number) = line.split_once(' ').ok_or(())?;
-        let trade = TradeId(number.parse().map_err(|_| ())?);
-        match what {
-            "order" => Ok(Self::Order(trade)),
-            "result" => Ok(Self::Result(trade)),
-            _ => Err(()),
-        }
+        let (word, numbers) = line.split_once(' ').ok_or(())?;
+        let key = numbers.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| ())?;
+        Ok(Self { word: word.to_owned(), key })
     }
 }
 
 /// Callback for each acknowledgement, on the thread of the session that got it.
 pub type AcknowledgementListener = Arc<dyn Fn(Acknowledgement) + Send + Sync>;
 
-/// Engine that reports acknowledged trades to a listener. It recognizes them by rows that only Trade-Order and Trade-Result
-/// write.
+/// Engine that reports acknowledged transactions to a listener.
 pub struct AcknowledgingEngine<'e> {
     inner: &'e dyn Engine,
+    kinds: &'static [AcknowledgedKind],
     listener: AcknowledgementListener,
 }
 
 impl<'e> AcknowledgingEngine<'e> {
-    /// Wraps `inner`, with `listener` called for each acknowledged trade.
-    pub fn new(inner: &'e dyn Engine, listener: AcknowledgementListener) -> Self {
-        Self { inner, listener }
+    /// Wraps `inner`, with `listener` called for each acknowledged transaction of these kinds.
+    pub fn new(inner: &'e dyn Engine, kinds: &'static [AcknowledgedKind], listener: AcknowledgementListener) -> Self {
+        Self { inner, kinds, listener }
     }
 }
 
@@ -60,14 +54,16 @@ impl Wrapper for AcknowledgingEngine<'_> {
         self.inner
     }
     fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
-        Box::new(ReportingSession { inner, listener: Arc::clone(&self.listener), written: Vec::new() })
+        let (kinds, listener) = (self.kinds, Arc::clone(&self.listener));
+        Box::new(ReportingSession { inner, kinds, listener, written: Vec::new() })
     }
 }
 
 struct ReportingSession {
     inner: Box<dyn Session>,
+    kinds: &'static [AcknowledgedKind],
     listener: AcknowledgementListener,
-    /// Trades written by the open transaction, reported at its commit.
+    /// Rows written by the open transaction, reported at its commit.
     written: Vec<Acknowledgement>,
 }
 
@@ -79,13 +75,11 @@ impl Session for ReportingSession {
     }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let changed = self.inner.execute(sql, params)?;
-        if let Some(Value::Int(id)) = params.first() {
-            let text = sql.text().trim_start();
-            if text.starts_with("INSERT INTO trade (") {
-                self.written.push(Acknowledgement::Order(TradeId(id)));
-            } else if text.starts_with("INSERT INTO settlement (") {
-                self.written.push(Acknowledgement::Result(TradeId(id)));
-            }
+        let text = sql.text().trim_start();
+        if let Some(kind) = self.kinds.iter().find(|kind| text.starts_with(kind.statement)) {
+            let number = |value| if let Value::Int(number) = value { Some(number) } else { None };
+            let key = params.iter().take(kind.keys).filter_map(number).collect();
+            self.written.push(Acknowledgement { word: kind.word.to_owned(), key });
         }
         Ok(changed)
     }
@@ -106,10 +100,11 @@ mod tests {
 
     #[test]
     fn a_line_is_read_as_it_was_written() {
-        for told in [Acknowledgement::Order(TradeId(7)), Acknowledgement::Result(TradeId(200_000_000_000_001))] {
+        for key in [vec![7], vec![200_000_000_000_001], vec![1, 10, 3_001]] {
+            let told = Acknowledgement { word: "result".to_owned(), key };
             assert_eq!(told.to_string().parse(), Ok(told));
         }
         assert!("result".parse::<Acknowledgement>().is_err());
-        assert!("trade 7".parse::<Acknowledgement>().is_err());
+        assert!("result 7 x".parse::<Acknowledgement>().is_err());
     }
 }

@@ -1,20 +1,15 @@
 //! Crashes: the load that is interrupted, the kill, and the examination afterwards.
 
-use crate::acknowledged::{Acknowledgement, AcknowledgementListener, AcknowledgingEngine};
+use crate::acknowledged::{Acknowledgement, AcknowledgementListener};
+use crate::consistency::finding;
 use crate::demand::CrashKind;
-use crate::test_bed::{AcidError, TestBed};
-use crate::{AcidSubject, Site};
-use bourse_driver::{RealClock, RoundPlan, SECOND};
-use bourse_egen::txn::TradeCleanup;
-use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, OwnedServer, one_line};
+use crate::test_bed::AcidError;
+use crate::{AcidSubject, AcidWorkload, Site};
+use bourse_driver::{RoundPlan, SECOND};
+use bourse_engine::{Engine, EngineError, OwnedServer, RowExt as _, Session, one_line};
+use bourse_oltp::acid::AcknowledgedKind;
 use bourse_record::SplitMix;
 use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
-use bourse_schema::TradeId;
-use bourse_tpce::check::conditions::CONDITIONS;
-use bourse_tpce::check::holes;
-use bourse_tpce::check::reconciliation::TotalsSnapshot;
-use bourse_tpce::users::{self, RunError, RunOptions};
 use std::collections::HashSet;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::process::{Command, Output, Stdio};
@@ -22,31 +17,50 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Customers at work at the crash; with the market's user and maintenance, at most that many transactions are in flight.
-const USERS: usize = 3;
-const IN_FLIGHT: usize = USERS + 2;
-/// Conditions of the crash: that many acknowledged Trade-Results and the least time, or the longest time with fewer results.
+/// Users at work at the crash.
+pub(crate) const USERS: usize = 3;
+/// Conditions of the crash: that many acknowledged transactions of the counted kind and the least time, or the longest time with
+/// fewer.
 const ENOUGH_RESULTS: usize = 60;
 const MIN_CRASH_DELAY: Duration = Duration::from_millis(1_500);
 const MAX_CRASH_DELAY: Duration = Duration::from_secs(40);
 
-/// Runs the whole mix and passes each acknowledged trade to `listener`, until the process is killed or `interrupt` is set.
-///
-/// # Errors
-/// If the load could not begin.
-pub fn load_and_report(
-    engine: &dyn Engine,
-    inputs: &Inputs,
-    part: Part,
-    seed: u64,
-    interrupt: &AtomicBool,
-    listener: AcknowledgementListener,
-) -> Result<(), RunError> {
+/// Plan of a load that goes on until it is killed.
+pub(crate) fn load_plan() -> RoundPlan {
     const FOR_EVER: u64 = 3_600 * SECOND;
-    let plan = RoundPlan { warm_up_ns: 0, measure_ns: FOR_EVER, drain_limit_ns: SECOND, ..RoundPlan::default() };
-    let options = RunOptions { users: USERS, market_users: 1, plan, seed, ..RunOptions::new(part) };
-    let telling = AcknowledgingEngine::new(engine, listener);
-    users::run(&telling, inputs, &options, &RealClock::start(), interrupt, &mut |_| {}).map(|_| ())
+    RoundPlan { warm_up_ns: 0, measure_ns: FOR_EVER, drain_limit_ns: SECOND, ..RoundPlan::default() }
+}
+
+/// Database before a load.
+#[derive(Debug, Clone)]
+pub(crate) struct Baseline {
+    /// Last number of its rows, if the workload numbers them.
+    pub(crate) last: i64,
+    /// Rows of each kind that is acknowledged, beyond that number.
+    rows: Vec<usize>,
+}
+
+impl Baseline {
+    fn of(workload: &dyn AcidWorkload, db: &mut dyn Session) -> Result<Self, AcidError> {
+        let last = workload.last(db)?;
+        let rows = workload.acknowledged().iter().map(|kind| Ok(keys(db, kind, last)?.len()));
+        Ok(Self { last, rows: rows.collect::<Result<_, EngineError>>()? })
+    }
+
+    /// The database before a load that numbered its rows beyond `last`.
+    pub(crate) fn numbered(last: i64) -> Self {
+        Self { last, rows: Vec::new() }
+    }
+}
+
+/// Keys of what has all its rows.
+fn keys(db: &mut dyn Session, kind: &AcknowledgedKind, last: i64) -> Result<HashSet<Vec<i64>>, EngineError> {
+    let mut found = HashSet::new();
+    db.query_text(&kind.rows.replace("{last}", &last.to_string()), &[], &mut |row| {
+        found.insert((0..kind.keys).map(|at| row.get(at)).collect::<Result<Vec<i64>, EngineError>>()?);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Result of a crash.
@@ -56,9 +70,9 @@ pub(crate) struct CrashResult {
     steps: Vec<AcidStep>,
     /// Findings on whether the database is intact.
     whole: Vec<AcidFinding>,
-    /// Findings on whether every acknowledged trade is in it.
+    /// Findings on whether every acknowledged transaction is in it.
     kept: Vec<AcidFinding>,
-    /// Number of acknowledged Trade-Results, and of those that are missing.
+    /// Number of acknowledged transactions of the counted kind, and of those that are missing.
     pub(crate) results: usize,
     pub(crate) lost: usize,
     /// Time from the first call to the answer of the first query, in seconds.
@@ -78,24 +92,26 @@ impl CrashResult {
         self.steps.push(AcidStep { session: who.to_owned(), did, outcome, read: Vec::new(), statement: None });
     }
 
-    /// Result of examining a database that is opened after a crash. `last_trade` is the largest trade number before the load.
+    /// Result of examining a database that is opened after a crash.
     pub(crate) fn examined(
         subject: &AcidSubject<'_>,
         engine: Result<Box<dyn Engine>, AcidError>,
-        last_trade: TradeId,
+        before: &Baseline,
         log: &[Acknowledgement],
     ) -> Self {
-        let mut crashed = Self::of("power lost".to_owned(), log);
-        examine(subject, engine, last_trade, log, &mut crashed);
+        let mut crashed = Self::of(subject.workload, "power lost".to_owned(), log);
+        examine(subject, engine, before, log, &mut crashed);
         crashed
     }
 
-    fn of(label: String, log: &[Acknowledgement]) -> Self {
-        let results = log.iter().filter(|it| matches!(it, Acknowledgement::Result(_))).count();
+    fn of(workload: &dyn AcidWorkload, label: String, log: &[Acknowledgement]) -> Self {
+        let count = |kind: &AcknowledgedKind| log.iter().filter(|it| it.word == kind.word).count();
+        let kinds = workload.acknowledged();
+        let results = kinds.last().map_or(0, count);
         let mut this =
             Self { label, steps: Vec::new(), whole: Vec::new(), kept: Vec::new(), results, lost: 0, recovery_s: 0.0 };
-        let outcome = format!("acknowledged: {} Trade-Orders, {results} Trade-Results", log.len() - results);
-        this.step("load", format!("the whole mix, {USERS} customers, one user of the market, maintenance"), outcome);
+        let counts: Vec<_> = kinds.iter().map(|kind| format!("{} {}", count(kind), kind.transactions)).collect();
+        this.step("load", workload.load_words().0, format!("acknowledged: {}", counts.join(", ")));
         this
     }
 }
@@ -150,7 +166,7 @@ pub(crate) fn child_of_ours(
 ) -> Result<CrashResult, AcidError> {
     let process_error = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
-    let before = TotalsSnapshot::take(&mut *site.open()?.session()?)?;
+    let before = Baseline::of(subject.workload, &mut *site.open()?.session()?)?;
     let mut child = site
         .process(crash, seed)?
         .stdin(Stdio::null())
@@ -182,7 +198,10 @@ pub(crate) fn child_of_ours(
     });
     let began = Instant::now();
     let mut ended = None;
-    while ended.is_none() && !is_enough(results_in(&log), began) && !subject.interrupted.load(Ordering::Relaxed) {
+    while ended.is_none()
+        && !is_enough(results_in(subject, &log), began)
+        && !subject.interrupted.load(Ordering::Relaxed)
+    {
         std::thread::sleep(Duration::from_millis(10));
         ended = child.try_wait().map_err(|error| process_error("the process for the load is lost", error))?;
     }
@@ -209,7 +228,7 @@ pub(crate) fn child_of_ours(
         CrashKind::Kill => "process killed",
         CrashKind::Power => "power lost",
     };
-    let mut crashed = CrashResult::of(format!("{what} after {:.1} s", took.as_secs_f64()), &log);
+    let mut crashed = CrashResult::of(subject.workload, format!("{what} after {:.1} s", took.as_secs_f64()), &log);
     crashed.step(
         "crash",
         match crash {
@@ -219,13 +238,15 @@ pub(crate) fn child_of_ours(
         status.to_string(),
     );
     let engine = site.open();
-    examine(subject, engine, before.last_trade, &log, &mut crashed);
+    examine(subject, engine, &before, &log, &mut crashed);
     Ok(crashed)
 }
 
-fn results_in(log: &Mutex<Vec<Acknowledgement>>) -> usize {
+/// Number of acknowledged transactions of the counted kind.
+fn results_in(subject: &AcidSubject<'_>, log: &Mutex<Vec<Acknowledgement>>) -> usize {
+    let counted = subject.workload.acknowledged().last().map(|kind| kind.word);
     let log = log.lock().unwrap_or_else(PoisonError::into_inner);
-    log.iter().filter(|it| matches!(it, Acknowledgement::Result(_))).count()
+    log.iter().filter(|it| Some(it.word.as_str()) == counted).count()
 }
 
 /// Crashes a server that Bourse started; its sessions are in this process.
@@ -235,7 +256,7 @@ pub(crate) fn server_of_ours(
     seed: u64,
 ) -> Result<CrashResult, AcidError> {
     let engine = subject.engine;
-    let before = TotalsSnapshot::take(&mut *engine.session()?)?;
+    let before = Baseline::of(subject.workload, &mut *engine.session()?)?;
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
     let heard = Arc::clone(&log);
     let listener: AcknowledgementListener =
@@ -243,16 +264,18 @@ pub(crate) fn server_of_ours(
     let stop = AtomicBool::new(false);
     let began = Instant::now();
     let (took, kill) = std::thread::scope(|scope| {
-        let (inputs, part, stop) = (subject.inputs, subject.part, &stop);
-        let load = scope.spawn(move || load_and_report(engine, inputs, part, seed, stop, listener));
-        while !is_enough(results_in(&log), began) && !load.is_finished() && !subject.interrupted.load(Ordering::Relaxed)
+        let (workload, stop) = (subject.workload, &stop);
+        let load = scope.spawn(move || workload.load(engine, seed, stop, listener));
+        while !is_enough(results_in(subject, &log), began)
+            && !load.is_finished()
+            && !subject.interrupted.load(Ordering::Relaxed)
         {
             std::thread::sleep(Duration::from_millis(10));
         }
         if load.is_finished() {
             let why = match load.join().expect("the load does not panic") {
                 Ok(()) => "it was cut off".to_owned(),
-                Err(error) => error.to_string(),
+                Err(why) => why,
             };
             return Err(AcidError::Machinery(format!("the load ended by itself before the crash: {why}")));
         }
@@ -267,14 +290,15 @@ pub(crate) fn server_of_ours(
     kill?;
     go_on(subject)?;
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut crashed = CrashResult::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
+    let mut crashed =
+        CrashResult::of(subject.workload, format!("server killed after {:.1} s", took.as_secs_f64()), &log);
     crashed.step("crash", "SIGKILL to the server", "it is gone");
     let began = Instant::now();
     let restarted = server.restart();
     crashed.recovery_s = began.elapsed().as_secs_f64();
     match restarted {
-        Ok(()) => examine_engine(subject, engine, before.last_trade, &log, &mut crashed),
-        Err(error) => unreadable(&mut crashed, &error.into()),
+        Ok(()) => examine_engine(subject, engine, &before, &log, &mut crashed),
+        Err(error) => unreadable(subject, &mut crashed, &error.into()),
     }
     Ok(crashed)
 }
@@ -282,30 +306,30 @@ pub(crate) fn server_of_ours(
 fn examine(
     subject: &AcidSubject<'_>,
     engine: Result<Box<dyn Engine>, AcidError>,
-    last_trade: TradeId,
+    before: &Baseline,
     log: &[Acknowledgement],
     crashed: &mut CrashResult,
 ) {
     match engine {
-        Ok(engine) => examine_engine(subject, engine.as_ref(), last_trade, log, crashed),
-        Err(error) => unreadable(crashed, &error),
+        Ok(engine) => examine_engine(subject, engine.as_ref(), before, log, crashed),
+        Err(error) => unreadable(subject, crashed, &error),
     }
 }
 
 fn examine_engine(
     subject: &AcidSubject<'_>,
     engine: &dyn Engine,
-    last_trade: TradeId,
+    before: &Baseline,
     log: &[Acknowledgement],
     crashed: &mut CrashResult,
 ) {
-    if let Err(error) = look(subject, engine, last_trade, log, crashed) {
-        unreadable(crashed, &error);
+    if let Err(error) = look(subject, engine, before, log, crashed) {
+        unreadable(subject, crashed, &error);
     }
 }
 
-/// Findings of a database that cannot be read: its state is unknown, and all its trades count as lost.
-fn unreadable(crashed: &mut CrashResult, error: &AcidError) {
+/// Findings of a database that cannot be read: its state is unknown, and all that was acknowledged counts as lost.
+fn unreadable(subject: &AcidSubject<'_>, crashed: &mut CrashResult, error: &AcidError) {
     let finding = |what: &str| AcidFinding {
         what: what.to_owned(),
         wanted: "yes".to_owned(),
@@ -313,20 +337,22 @@ fn unreadable(crashed: &mut CrashResult, error: &AcidError) {
         holds: false,
     };
     crashed.whole.push(finding("the database can be read"));
-    crashed.kept.push(finding("acknowledged trades can be read"));
+    crashed.kept.push(finding(&format!("acknowledged {} can be read", counted(subject.workload).things[0])));
     crashed.lost = crashed.results;
 }
 
 fn look(
     subject: &AcidSubject<'_>,
     engine: &dyn Engine,
-    last_trade: TradeId,
+    before: &Baseline,
     log: &[Acknowledgement],
     crashed: &mut CrashResult,
 ) -> Result<(), AcidError> {
     let began = Instant::now();
-    let test_bed = TestBed::new(engine, subject.part, subject.first_free, subject.config)?;
-    test_bed.number("SELECT count(*) FROM trade")?;
+    let workload = subject.workload;
+    let mut session = engine.session()?;
+    let db = &mut *session;
+    keys(db, counted(workload), before.last)?;
     crashed.recovery_s += began.elapsed().as_secs_f64();
     crashed.step("engine", "opened again", format!("answers after {:.0} ms", crashed.recovery_s * 1e3));
 
@@ -334,81 +360,66 @@ fn look(
         let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
         crashed.whole.push(AcidFinding::equal("damage by the engine's own check", &"none".to_owned(), &found));
     }
-    for condition in CONDITIONS {
+    let (conditions, holes) = workload.conditions();
+    for condition in conditions {
         go_on(subject)?;
-        let checked = test_bed.with_observer(|db| condition.run(db, &holes(subject.first_free)))?;
-        let found = match checked.offences {
-            0 => "none".to_owned(),
-            offences => format!("{offences}: {}", checked.evidence.join("; ")),
-        };
-        let what = format!("offences against: {}", checked.words);
-        crashed.whole.push(AcidFinding::equal(what, &"none".to_owned(), &found));
+        crashed.whole.push(finding(&condition.run(db, &holes)?));
     }
 
-    let ids = |sql: String| -> Result<HashSet<i64>, AcidError> {
-        Ok(test_bed.rows(&sql, |row| bourse_engine::RowExt::get::<i64>(row, 0))?.into_iter().collect())
-    };
-    let last = last_trade;
-    let there = ids(format!("SELECT t_id FROM trade WHERE t_id > {last}"))?;
-    // Complete is a trade with all its rows: its settlement, the history of its completion, its change of holdings.
-    let complete = ids(format!(
-        "SELECT t_id
-           FROM trade
-                INNER JOIN settlement ON se_t_id = t_id
-                INNER JOIN trade_history ON th_t_id = t_id AND th_st_id = 'CMPT'
-          WHERE t_id > {last} AND t_st_id = 'CMPT'
-            AND EXISTS (SELECT 1 FROM holding_history WHERE hh_t_id = t_id)"
-    ))?;
-    let settled = ids(format!("SELECT se_t_id FROM settlement WHERE se_t_id > {last}"))?;
-    let begun = ids(format!("SELECT t_id FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT'"))?;
-    crashed.whole.push(AcidFinding::equal("new completed trades with all their rows", &begun.len(), &complete.len()));
-    crashed.whole.push(AcidFinding::equal("settlements of new trades", &begun.len(), &settled.len()));
-
-    let acknowledged: Vec<(TradeId, bool)> = log
-        .iter()
-        .filter_map(|it| match it {
-            Acknowledgement::Result(trade) => Some((*trade, complete.contains(&trade.0))),
-            Acknowledgement::Order(_) => None,
-        })
-        .collect();
-    let lost: Vec<TradeId> = acknowledged.iter().filter(|(_, kept)| !kept).map(|(trade, _)| *trade).collect();
-    crashed.lost = lost.len();
-    crashed.kept.push(AcidFinding::equal("acknowledged Trade-Results lost", &"none".to_owned(), &named(&lost)));
-    let orders = log.iter().filter_map(|it| match it {
-        Acknowledgement::Order(trade) if !there.contains(&trade.0) => Some(*trade),
-        _ => None,
-    });
-    let lost_orders: Vec<TradeId> = orders.collect();
-    crashed.kept.push(AcidFinding::equal("acknowledged Trade-Orders lost", &"none".to_owned(), &named(&lost_orders)));
-    let unheard = complete.len() - (acknowledged.len() - lost.len());
-    crashed.whole.push(AcidFinding {
-        what: "completed trades that were not acknowledged".to_owned(),
-        wanted: format!("at most {IN_FLIGHT}, in flight at the crash"),
-        found: unheard.to_string(),
-        holds: unheard <= IN_FLIGHT,
-    });
-    if let Some(first) = acknowledged.iter().position(|(_, kept)| !kept) {
-        // Commits of different sessions may be heard in another order than they were made.
-        let later = acknowledged[first..].iter().filter(|(_, kept)| *kept).count();
+    let found: Vec<HashSet<Vec<i64>>> =
+        workload.acknowledged().iter().map(|kind| keys(db, kind, before.last)).collect::<Result<_, _>>()?;
+    let complete = found.last().map_or(0, HashSet::len);
+    crashed.whole.extend(workload.traces(db, before.last, complete)?);
+    let (_, in_flight) = workload.load_words();
+    for (at, (kind, there)) in workload.acknowledged().iter().zip(&found).enumerate().rev() {
+        let acknowledged: Vec<_> = log.iter().filter(|it| it.word == kind.word).collect();
+        let lost: Vec<_> = acknowledged.iter().filter(|it| !there.contains(&it.key)).map(|it| &it.key).collect();
+        let what = format!("acknowledged {} lost", kind.transactions);
+        crashed.kept.push(AcidFinding::equal(what, &"none".to_owned(), &named(&lost)));
+        if at + 1 < found.len() {
+            continue;
+        }
+        crashed.lost = lost.len();
+        let gained = complete - before.rows.get(at).copied().unwrap_or_default().min(complete);
+        let unheard = gained.saturating_sub(acknowledged.len() - lost.len());
+        let [things, complete_things] = kind.things;
         crashed.whole.push(AcidFinding {
-            what: "trades kept that were acknowledged after one that is lost".to_owned(),
-            wanted: format!("at most {IN_FLIGHT}: what is lost is the end of the work"),
-            found: later.to_string(),
-            holds: later <= IN_FLIGHT,
+            what: format!("{complete_things} that were not acknowledged"),
+            wanted: format!("at most {in_flight}, in flight at the crash"),
+            found: unheard.to_string(),
+            holds: unheard <= in_flight,
         });
+        if let Some(first) = acknowledged.iter().position(|it| !there.contains(&it.key)) {
+            // Commits of different sessions may be heard in another order than they were made.
+            let later = acknowledged[first..].iter().filter(|it| there.contains(&it.key)).count();
+            crashed.whole.push(AcidFinding {
+                what: format!("{things} kept that were acknowledged after one that is lost"),
+                wanted: format!("at most {in_flight}: what is lost is the end of the work"),
+                found: later.to_string(),
+                holds: later <= in_flight,
+            });
+        }
     }
-    let cleaned = test_bed.run(TradeCleanup { start_trade_id: subject.first_free })?;
-    crashed.step("next run", "Trade-Cleanup", format!("status {}", cleaned.status()));
+    drop(session);
+    if let Some([did, outcome]) = workload.next_run(engine, subject.config)? {
+        crashed.step("next run", did, outcome);
+    }
     Ok(())
 }
 
-/// Number of trades, and the first few of them.
-fn named(trades: &[TradeId]) -> String {
-    const MAX_SHOWN_TRADES: usize = 5;
-    if trades.is_empty() {
+/// The kind of transactions that are counted.
+pub(crate) fn counted(workload: &dyn AcidWorkload) -> &'static AcknowledgedKind {
+    workload.acknowledged().last().expect("a workload acknowledges something")
+}
+
+/// Number of keys, and the first few of them.
+fn named(keys: &[&Vec<i64>]) -> String {
+    const MAX_SHOWN: usize = 5;
+    if keys.is_empty() {
         return "none".to_owned();
     }
-    let first: Vec<_> = trades.iter().take(MAX_SHOWN_TRADES).map(ToString::to_string).collect();
-    let more = if trades.len() > MAX_SHOWN_TRADES { " …" } else { "" };
-    format!("{}: {}{more}", trades.len(), first.join(", "))
+    let key = |key: &&Vec<i64>| key.iter().map(ToString::to_string).collect::<Vec<_>>().join("-");
+    let first: Vec<_> = keys.iter().take(MAX_SHOWN).map(key).collect();
+    let more = if keys.len() > MAX_SHOWN { " …" } else { "" };
+    format!("{}: {}{more}", keys.len(), first.join(", "))
 }

@@ -1,4 +1,5 @@
-//! The specification's tests of atomicity, consistency, isolation and durability (Clause 7), on any SQL engine.
+//! Tests of atomicity, consistency, isolation and durability of a workload, on any SQL engine: TPC-E's as its specification has
+//! them (Clause 7), and those of workloads whose users draw transactions by their shares from their data.
 //!
 //! ```text
 //! I3  passed          dirty reads and writes: Trade-Result beside Trade-Result of the same account
@@ -14,7 +15,10 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `tests` | the tests, by property |
+//! | `tests` | the tests of TPC-E, by property, and durability for any workload |
+//! | `tpce` | TPC-E as the tests need it |
+//! | [`mixed`] | tests from the data of a workload whose users draw transactions by their shares |
+//! | `consistency` | conditions before and after the work of several sessions |
 //! | `test_bed`, `scenario`, `pausable_session`, `points` | sessions that halt, and what surrounds them |
 //! | [`demand`] | what each durability class promises |
 //! | [`acknowledged`] | the driver's own log of commits |
@@ -26,11 +30,13 @@
 //! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail |
 
 pub mod acknowledged;
+mod consistency;
 mod crash;
 pub mod demand;
 pub mod durability_matrix;
 pub mod faults;
 pub mod known_work;
+pub mod mixed;
 mod pausable_session;
 mod points;
 pub mod sampled;
@@ -38,44 +44,115 @@ mod scenario;
 pub mod states;
 mod test_bed;
 mod tests;
+mod tpce;
 
-pub use crash::load_and_report;
+pub use bourse_oltp::acid::TestSpec;
 pub use test_bed::{AcidError, TestConfig};
-pub use tests::{TESTS, TestSpec};
+pub use tests::TESTS;
+pub use tpce::TpceAcid;
 
-use bourse_egen::{Inputs, Part};
-use bourse_engine::{Durability, Engine, MayLose};
-use bourse_record::acid::AcidTest;
-use bourse_schema::TradeId;
+use acknowledged::AcknowledgementListener;
+use bourse_engine::{Durability, Engine, EngineError, MayLose, Session};
+use bourse_oltp::acid::AcknowledgedKind;
+use bourse_oltp::check::Check;
+use bourse_record::acid::{AcidFinding, AcidTest, Property};
 use demand::CrashKind;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use test_bed::TestBed;
 
 /// Engine under test, with its database and the settings of the tests.
 #[derive(Clone, Copy)]
 pub struct AcidSubject<'s> {
     /// Engine, with a loaded database.
     pub engine: &'s dyn Engine,
-    /// Part of the customers that the database was loaded with.
-    pub part: Part,
-    /// First trade number behind the initial ones.
-    pub first_free: TradeId,
+    /// Workload of the database.
+    pub workload: &'s dyn AcidWorkload,
     /// Durability class that the target's settings give; it decides the demands after a crash.
     pub class: Durability,
     /// Data that a crash may take within that class.
     pub may_lose: Option<MayLose>,
     /// Reason for that class.
     pub class_reason: &'s str,
-    /// Generator's input data, for the load that is interrupted.
-    pub inputs: &'s Inputs,
     /// Place for crashes of an in-process engine; `None` if it cannot be crashed.
     pub site: Option<&'s dyn Site>,
     /// Settings of the tests.
     pub config: TestConfig,
     /// Set to end the tests early.
     pub interrupted: &'s AtomicBool,
+}
+
+impl AcidSubject<'_> {
+    /// The test with this name.
+    pub(crate) fn spec(&self, id: &str) -> &TestSpec {
+        self.workload.tests().iter().find(|spec| spec.id == id).expect("tests are run by their names")
+    }
+}
+
+/// A workload, as the tests need it.
+pub trait AcidWorkload: Sync {
+    /// Its tests, in the order in which they are run.
+    fn tests(&self) -> &[TestSpec];
+
+    /// Runs the selected tests that need no crash; `note` is called with each.
+    ///
+    /// # Errors
+    /// The engine's, before the first test. An error within a test is its verdict.
+    fn examine(
+        &self,
+        subject: &AcidSubject<'_>,
+        wanted: &dyn Fn(&str) -> bool,
+        note: &mut dyn FnMut(AcidTest),
+    ) -> Result<(), AcidError>;
+
+    /// Conditions that the database must meet at any time, with words for their holes.
+    fn conditions(&self) -> (&'static [Check], Vec<(&'static str, String)>);
+
+    /// Runs the whole mix and passes each acknowledged transaction to `listener`, until the process is killed or `interrupt` is
+    /// set.
+    ///
+    /// # Errors
+    /// The reason why the load could not begin.
+    fn load(
+        &self,
+        engine: &dyn Engine,
+        seed: u64,
+        interrupt: &AtomicBool,
+        listener: AcknowledgementListener,
+    ) -> Result<(), String>;
+
+    /// Description of that load, and its greatest number of transactions in flight.
+    fn load_words(&self) -> (String, usize);
+
+    /// Transactions that the load acknowledges; the last kind is counted.
+    fn acknowledged(&self) -> &'static [AcknowledgedKind];
+
+    /// Last number of the rows of before a load, for the hole `{last}`.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn last(&self, db: &mut dyn Session) -> Result<i64, EngineError> {
+        let _ = db;
+        Ok(0)
+    }
+
+    /// Further findings on whether a database is whole after a crash, which has so many complete rows of the counted kind.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>, EngineError> {
+        let _ = (db, last, complete);
+        Ok(Vec::new())
+    }
+
+    /// First work of the next run after a crash, and its outcome; `None` if runs begin without any.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn next_run(&self, engine: &dyn Engine, config: TestConfig) -> Result<Option<[String; 2]>, AcidError> {
+        let _ = (engine, config);
+        Ok(None)
+    }
 }
 
 /// A copy of the database that crashes may corrupt, and the processes that work on it.
@@ -95,7 +172,7 @@ pub trait Site {
     /// If it cannot be opened.
     fn open(&self) -> Result<Box<dyn Engine>, AcidError>;
 
-    /// Command of a process that calls [`load_and_report`] on the copy and prints each acknowledgement as a line to its stdout.
+    /// Command of a process that runs the workload's [load](AcidWorkload::load) on the copy and prints each acknowledgement as a line to its stdout.
     /// For [`CrashKind::Power`] its disk is simulated.
     ///
     /// # Errors
@@ -135,47 +212,16 @@ pub fn run_tests(
     wanted: &dyn Fn(&str) -> bool,
     progress: &mut dyn FnMut(&AcidTest),
 ) -> Result<Vec<AcidTest>, AcidError> {
-    let test_bed = TestBed::new(subject.engine, subject.part, subject.first_free, subject.config)?;
-    // The observer has read by now, so an engine that excludes other sessions does so already.
-    drop(subject.engine.session().map_err(AcidError::OneSession)?);
     let mut done = Vec::new();
     let mut note = |test: AcidTest| {
         progress(&test);
         done.push(test);
     };
-    type SingleTest = fn(&TestBed<'_>) -> AcidTest;
-    let alone: [(&str, SingleTest); 4] = [
-        ("A1", |test_bed| tests::atomicity::trade_order(test_bed, false)),
-        ("A2", |test_bed| tests::atomicity::trade_order(test_bed, true)),
-        ("A3", |test_bed| tests::atomicity::undone(test_bed, "A3", pausable_session::HaltCommand::GiveUp)),
-        ("A4", |test_bed| tests::atomicity::undone(test_bed, "A4", pausable_session::HaltCommand::Vanish)),
-    ];
-    let isolation: [(&str, SingleTest); 4] = [
-        ("I1", tests::isolation::phantoms),
-        ("I2", tests::isolation::unrepeatable_reads),
-        ("I3", tests::isolation::dirty_writes),
-        ("I4", tests::isolation::dirty_reads),
-    ];
     let is_over = || subject.interrupted.load(Ordering::Relaxed);
-    for (id, run) in alone {
-        if wanted(id) && !is_over() {
-            note(run(&test_bed));
-        }
+    if subject.workload.tests().iter().any(|spec| spec.property != Property::Durability && wanted(spec.id)) {
+        subject.workload.examine(subject, wanted, &mut note)?;
     }
-    if ["C1", "C2", "C3", "C4", "C5"].into_iter().any(wanted) && !is_over() {
-        let of_work = tests::consistency::conditions(&test_bed);
-        // Work that was cut short shows nothing.
-        if !is_over() {
-            of_work.into_iter().filter(|test| wanted(&test.id)).for_each(&mut note);
-        }
-    }
-    for (id, run) in isolation {
-        if wanted(id) && !is_over() {
-            note(run(&test_bed));
-        }
-    }
-    // Crashes take the sessions with them.
-    drop(test_bed);
+    // Crashes take sessions with them; all are closed now.
     let mut crashes = Vec::new();
     if wanted("D1") && !is_over() {
         crashes.push(tests::durability::killed(subject));

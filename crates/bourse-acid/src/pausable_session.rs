@@ -4,24 +4,9 @@
 use bourse_engine::{
     Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value, one_line,
 };
+use bourse_oltp::acid::{HaltPlace, HaltPoint};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Point where a transaction halts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HaltPoint {
-    /// Description of the point, such as `after frame 1`.
-    pub(crate) name: &'static str,
-    pub(crate) place: HaltPlace,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HaltPlace {
-    /// After the statement whose text, with single blanks, contains this.
-    After(&'static str),
-    /// Before the commit.
-    Commit,
-}
 
 /// Command to a halted session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

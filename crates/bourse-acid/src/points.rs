@@ -1,12 +1,11 @@
 //! The points where transactions halt, each identified by the one statement before it.
 
-use crate::pausable_session::{HaltPlace, HaltPoint};
+pub(crate) use bourse_oltp::acid::COMMIT;
+use bourse_oltp::acid::{HaltPlace, HaltPoint};
 
 /// Point after Trade-Result has read the trade and the account's holding of its security.
 pub(crate) const RESULT_FRAME_1: HaltPoint =
     HaltPoint { name: "after frame 1", place: HaltPlace::After("LEFT JOIN holding_summary ON hs_ca_id = t_ca_id") };
-/// Point after the last statement of Trade-Result or Trade-Order, before the commit.
-pub(crate) const COMMIT: HaltPoint = HaltPoint { name: "before the commit", place: HaltPlace::Commit };
 /// Point after Trade-Order has read the security's last price.
 pub(crate) const ORDER_PRICE: HaltPoint = HaltPoint {
     name: "in frame 3, after LT_PRICE was read",

@@ -1,13 +1,14 @@
 //! Environment shared by all tests: the engine, the ids, clock and market of its transactions, random accounts, and a session
 //! for looking.
 
-use crate::scenario::Scenario;
+use crate::scenario::{Performing, Scenario};
 use bourse_driver::{Clock as _, RealClock};
 use bourse_egen::txn::{self, TradeRequest};
 use bourse_egen::{Part, TradeType};
 use bourse_engine::{Engine, EngineError, ErrorKind, FromValue, Row, RowExt as _, Session};
 use bourse_record::SplitMix;
 use bourse_schema::{AccountId, Balance, BrokerId, CustomerId, Price, Quantity, Symbol, Text, Timestamp, TradeId};
+use bourse_tpce::check::first_trade;
 use bourse_tpce::transactions::{
     Context, FrameError, Output, Request, Retry, TradeIds, TransactionResult, TxnError, perform,
 };
@@ -91,6 +92,7 @@ impl TestConfig {
 
 /// Surroundings of transactions, shared by sessions on all threads.
 pub(crate) struct TxnEnvironment {
+    pub(crate) part: Part,
     trade_ids: TradeIds,
     /// Simulated clock in milliseconds; advances by one with each reading, so that no two are equal.
     now_ms: AtomicI64,
@@ -98,6 +100,16 @@ pub(crate) struct TxnEnvironment {
 }
 
 impl TxnEnvironment {
+    /// The surroundings on a database of that part.
+    pub(crate) fn of(part: Part, db: &mut dyn Session) -> Result<Self, AcidError> {
+        Ok(Self {
+            part,
+            trade_ids: TradeIds::following(db, first_trade(part))?,
+            now_ms: AtomicI64::new(RealClock::start().timestamp().millis()),
+            sent: Mutex::default(),
+        })
+    }
+
     /// Runs a transaction, at most `attempts` times.
     pub(crate) fn perform(
         &self,
@@ -140,41 +152,32 @@ pub(crate) struct ListedSecurity {
     pub(crate) price: Price,
 }
 
-/// Engine under test with everything that a test needs.
-pub(crate) struct TestBed<'e> {
+/// Engine under test with everything that a test needs; TPC-E's transactions unless named.
+pub(crate) struct TestBed<'e, P = TxnEnvironment> {
     pub(crate) engine: &'e dyn Engine,
-    pub(crate) part: Part,
     pub(crate) config: TestConfig,
-    pub(crate) environment: Arc<TxnEnvironment>,
+    pub(crate) environment: Arc<P>,
     random: RefCell<SplitMix>,
     observer: RefCell<Box<dyn Session>>,
 }
 
-impl<'e> TestBed<'e> {
+impl<'e, P: Performing> TestBed<'e, P> {
+    /// Opens the observing session, with which `environment` reads what it needs.
     pub(crate) fn new(
         engine: &'e dyn Engine,
-        part: Part,
-        first_free: TradeId,
         config: TestConfig,
+        environment: impl FnOnce(&mut dyn Session) -> Result<P, AcidError>,
     ) -> Result<Self, AcidError> {
         let mut observer = engine.session()?;
-        let environment = TxnEnvironment {
-            trade_ids: TradeIds::following(&mut *observer, first_free)?,
-            now_ms: AtomicI64::new(RealClock::start().timestamp().millis()),
-            sent: Mutex::default(),
-        };
-        Ok(Self {
-            engine,
-            part,
-            config,
-            environment: Arc::new(environment),
-            random: RefCell::new(SplitMix::new(config.seed)),
-            observer: RefCell::new(observer),
-        })
+        let environment = Arc::new(environment(&mut *observer)?);
+        // The observer has read by now, so an engine that excludes other sessions does so already.
+        drop(engine.session().map_err(AcidError::OneSession)?);
+        let random = RefCell::new(SplitMix::new(config.seed));
+        Ok(Self { engine, config, environment, random, observer: RefCell::new(observer) })
     }
 
     /// New scenario of concurrent sessions.
-    pub(crate) fn scenario(&self) -> Scenario<'_> {
+    pub(crate) fn scenario(&self) -> Scenario<'_, P> {
         Scenario::new(self)
     }
 
@@ -216,6 +219,13 @@ impl<'e> TestBed<'e> {
         ask(&mut **self.observer.borrow_mut())
     }
 
+    /// Number of lock waits, if the engine counts them; else 0.
+    pub(crate) fn lock_waits(&self) -> u64 {
+        self.engine.footprint().ok().and_then(|footprint| footprint.locks).map_or(0, |locks| locks.waits)
+    }
+}
+
+impl TestBed<'_> {
     /// Runs a transaction alone; it must not fail.
     pub(crate) fn run(&self, request: impl Into<Request>) -> Result<Output, AcidError> {
         let request = request.into();
@@ -223,14 +233,11 @@ impl<'e> TestBed<'e> {
         Ok(performed.output)
     }
 
-    /// Number of lock waits, if the engine counts them; else 0.
-    pub(crate) fn lock_waits(&self) -> u64 {
-        self.engine.footprint().ok().and_then(|footprint| footprint.locks).map_or(0, |locks| locks.waits)
-    }
-
     /// Random account.
     pub(crate) fn owner(&self) -> Result<BedAccount, AcidError> {
-        let customer = bourse_egen::ids::SHIFT + self.part.first_customer() + self.below(self.part.customers());
+        let customer = bourse_egen::ids::SHIFT
+            + self.environment.part.first_customer()
+            + self.below(self.environment.part.customers());
         let sql = format!(
             "SELECT ca_id, ca_c_id, ca_b_id, c_f_name, c_l_name, c_tax_id
                FROM customer_account INNER JOIN customer ON c_id = ca_c_id
@@ -356,11 +363,6 @@ impl BedAccount {
 /// Trade-Result of an order at a price.
 pub(crate) fn result_of(trade_id: TradeId, price: Price) -> txn::TradeResult {
     txn::TradeResult { trade_id, trade_price: price }
-}
-
-/// Whether a transaction failed by a conflict with another.
-pub(crate) fn is_conflict(error: &TxnError) -> bool {
-    error.kind() == ErrorKind::Conflict
 }
 
 /// Makes a new folder, with its parents; an existing one is an error.

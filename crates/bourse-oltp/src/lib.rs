@@ -6,6 +6,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`workload`] | a workload as data |
+//! | [`acid`] | tests of atomicity, isolation and durability as data |
 //! | [`load`] | a database loaded from the generator, and recognised later |
 //! | [`check`] | checks of a database, and the reconciliation of a run |
 //! | [`history`] | recorded values, from which the isolation that transactions had is inferred |
@@ -15,6 +16,7 @@
 //! | [`sut`] | the system under test: in this process, served, or shared with other drivers |
 //! | [`verify`] | systems compared in lockstep, the samples at the end of a run |
 
+pub mod acid;
 pub mod check;
 pub mod history;
 pub mod isolation;

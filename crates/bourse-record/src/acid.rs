@@ -28,6 +28,9 @@ pub struct AcidFile {
     pub warnings: Vec<Warning>,
     /// Whether the tests were interrupted; some are missing then.
     pub interrupted: bool,
+    /// Notice that every report of these tests must show; `None` is that of the brokerage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 impl AcidFile {
@@ -43,6 +46,7 @@ impl AcidFile {
             tests: Vec::new(),
             warnings: Vec::new(),
             interrupted: false,
+            notice: None,
         }
     }
 

@@ -12,6 +12,7 @@
 //! | [`requests`] | inputs of transactions |
 //! | [`transactions`] | the five transactions |
 //! | [`mod@reference`] | the transactions on plain collections |
+//! | `acid` | tests of atomicity, isolation and durability |
 //! | `conditions` | the twelve conditions, and the growth that runs cause |
 //! | `workload` | sizes and rules for the harness |
 //!
@@ -23,6 +24,7 @@
 //! assert!((380..520).contains(&orders), "45 % of the mix: {orders}");
 //! ```
 
+mod acid;
 mod conditions;
 pub mod draw;
 #[cfg(feature = "planted-bug")]

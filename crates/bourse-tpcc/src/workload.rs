@@ -9,6 +9,7 @@ use crate::tables;
 use crate::transactions::{Output, STATEMENTS, demands, perform};
 use bourse_driver::Nanos;
 use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
+use bourse_oltp::acid::AcidTests;
 use bourse_oltp::check::Check;
 use bourse_oltp::check::ledger::Growths;
 use bourse_oltp::load::LoadError;
@@ -33,7 +34,7 @@ pub fn size_of(warehouses: i64, customers: i64) -> Size {
 }
 
 /// The two numbers of a size that was checked.
-fn scale(size: &Size) -> Scale {
+pub(crate) fn scale(size: &Size) -> Scale {
     let number = |at: usize| size.0.get(at).copied().unwrap_or_default().max(1);
     Scale { warehouses: number(0), customers: number(1) }
 }
@@ -246,6 +247,10 @@ impl Transactions for Tpcc {
 
     fn growths() -> &'static Growths {
         &GROWTHS
+    }
+
+    fn acid() -> Option<AcidTests<Request>> {
+        Some(crate::acid::TESTS)
     }
 }
 

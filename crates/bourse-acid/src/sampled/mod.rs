@@ -16,7 +16,7 @@ pub use record::LoadRecording;
 pub use stored::{LoadTrace, LoadTraceError};
 
 use crate::acknowledged::Acknowledgement;
-use crate::crash::{CrashResult, output};
+use crate::crash::{Baseline, CrashResult, output};
 use crate::demand::{CrashKind, promised};
 use crate::test_bed::AcidError;
 use crate::{AcidSubject, Site};
@@ -98,7 +98,7 @@ fn state(
     }
     let acknowledged = usize::try_from(drawn.acknowledged).unwrap_or(usize::MAX);
     let log: &[Acknowledgement] = trace.acknowledged().get(..acknowledged).unwrap_or(trace.acknowledged());
-    let crashed = CrashResult::examined(subject, site.open(), trace.last_trade(), log);
+    let crashed = CrashResult::examined(subject, site.open(), &Baseline::numbered(trace.last_trade().0), log);
     Ok(judged(number, drawn.id.to_string(), promised(subject.class, subject.may_lose, CrashKind::Power), &crashed))
 }
 

@@ -1,14 +1,13 @@
 //! Recording of the load, in a process of its own into which the library is preloaded.
 
 use super::stored::{Base, DATABASE, LoadTrace, files_beside, name_in_trace};
+use crate::AcidWorkload;
 use crate::acknowledged::{Acknowledgement, AcknowledgementListener};
-use crate::crash::load_and_report;
 use crate::test_bed::AcidError;
 use bourse_crash::preload::FileRecorder;
 use bourse_crash::{Directory, FileImage};
-use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
-use bourse_tpce::check::reconciliation::TotalsSnapshot;
+use bourse_schema::TradeId;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,8 +59,8 @@ impl LoadRecording {
     ///
     /// # Errors
     /// If the load could not begin, or its operations cannot be read.
-    pub fn run(self, engine: Box<dyn Engine>, inputs: &Inputs, part: Part) -> Result<LoadTrace, AcidError> {
-        let last_trade = TotalsSnapshot::take(&mut *engine.session()?)?.last_trade;
+    pub fn run(self, engine: Box<dyn Engine>, workload: &dyn AcidWorkload) -> Result<LoadTrace, AcidError> {
+        let last_trade = TradeId(workload.last(&mut *engine.session()?)?);
         let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
         let stop: Arc<AtomicBool> = Arc::default();
         let listener = {
@@ -90,7 +89,7 @@ impl LoadRecording {
                     std::thread::sleep(Duration::from_millis(5));
                 }
             });
-            let ended = load_and_report(engine.as_ref(), inputs, part, self.seed, &stop, listener);
+            let ended = workload.load(engine.as_ref(), self.seed, &stop, listener);
             is_done.store(true, Ordering::Relaxed);
             ended
         });

@@ -329,7 +329,7 @@ mod tests {
             FileOperation::SyncDirectory { folder: String::new() },
         ];
         let trace = Trace { base: files, operations };
-        let acknowledged = vec![Acknowledgement::Result(TradeId(7))];
+        let acknowledged = vec![Acknowledgement { word: "result".to_owned(), key: vec![7] }];
         let base = Base::of(base).expect("it can be read");
         LoadTrace::new("sqlite:x.db".to_owned(), 1, base, TradeId(6), acknowledged, "enough".to_owned(), trace)
     }

@@ -1,13 +1,14 @@
 //! Atomicity: a transaction is there completely or not at all (Clause 7.2).
 
-use super::judged;
-use crate::pausable_session::{HaltCommand, HaltPoint};
+use super::{judged, spec};
+use crate::pausable_session::HaltCommand;
 use crate::points::{COMMIT, ORDER_WRITTEN};
-use crate::scenario::{Scenario, is_by_command};
+use crate::scenario::Scenario;
 use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, result_of};
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
-use bourse_record::acid::{AcidCase, AcidFinding, AcidTest};
+use bourse_oltp::acid::HaltPoint;
+use bourse_record::acid::{AcidFinding, AcidTest};
 use bourse_schema::{TradeId, tables};
 use bourse_tpce::check::reconciliation::TotalsSnapshot;
 use bourse_tpce::transactions::{Output, Request, Status};
@@ -91,7 +92,7 @@ fn in_words(rows: &[(&str, i64)]) -> String {
 
 /// Runs A1, or A2 if the order is rolled back.
 pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> AcidTest {
-    judged(if roll_it_back { "A2" } else { "A1" }, |cases| {
+    judged(spec(if roll_it_back { "A2" } else { "A1" }), |cases| {
         let owner = test_bed.owner()?;
         let listed = test_bed.security_not_held(&owner)?;
         for (what, order) in orders(&owner, &listed) {
@@ -130,7 +131,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> AcidTes
 
 /// Runs A3 or A4: transactions that are undone by a command.
 pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: HaltCommand) -> AcidTest {
-    judged(id, |cases| {
+    judged(spec(id), |cases| {
         let owner = test_bed.owner()?;
         let listed = test_bed.security_not_held(&owner)?;
         for (what, order) in orders(&owner, &listed) {
@@ -174,17 +175,7 @@ fn halted(
 ) -> Result<(), AcidError> {
     let before = BedTotals::of(test_bed)?;
     test_bed.environment.sent();
-    let session = scenario.session()?;
-    scenario.start(session, what, request, Some(point));
-    scenario.until_halted(session)?;
-    scenario.command(session, word);
-    let ended = scenario.end(session)?;
-    let outcome = match &ended {
-        _ if is_by_command(&ended) => "undone".to_owned(),
-        Ok(output) => format!("ended with status {}", output.status()),
-        Err(error) => error.to_string(),
-    };
-    scenario.find(AcidFinding::equal("outcome", &"undone".to_owned(), &outcome));
+    scenario.undo(what, request, point, word)?;
     if word == HaltCommand::Vanish {
         wait_for_the_engine(test_bed, &before)?;
     }
@@ -205,9 +196,4 @@ fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &BedTotals) -> Result<(),
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     Ok(())
-}
-
-/// Case that consists of findings only.
-pub(crate) fn plain_case(label: &str, findings: Vec<AcidFinding>) -> AcidCase {
-    AcidCase { label: label.to_owned(), findings, ..AcidCase::default() }
 }

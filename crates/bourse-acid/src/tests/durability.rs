@@ -1,11 +1,11 @@
-//! Durability: acknowledged trades after a crash (Clause 7.5).
+//! Durability: acknowledged transactions after a crash (for TPC-E Clause 7.5).
 //!
 //! The load is the whole mix of several users. Its log of acknowledged commits is outside the crashed process: an in-process
 //! engine runs in a child process, which reports each commit as it returns; for a server that Bourse started, the sessions are
 //! in this process. Afterwards the database is opened again, which makes it recover, and compared.
 
 use super::finished;
-use crate::crash::CrashResult;
+use crate::crash::{CrashResult, counted};
 use crate::demand::{CrashKind, demanded};
 use crate::test_bed::AcidError;
 use crate::{AcidSubject, Site};
@@ -22,7 +22,9 @@ const POWER_FAILURES: u64 = 3;
 /// Runs D1: the engine's process is killed.
 pub(crate) fn killed(subject: &AcidSubject<'_>) -> AcidTest {
     let began = Instant::now();
-    let not = |why: String| finished("D1", AcidVerdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
+    let not = |why: String| {
+        finished(subject.spec("D1"), AcidVerdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64())
+    };
     let demand = demanded(subject.class, subject.may_lose, CrashKind::Kill);
     if demand == Guarantee::Nothing {
         return not(promises_nothing(subject));
@@ -50,7 +52,10 @@ pub(crate) fn power_failed(subject: &AcidSubject<'_>, wanted: &dyn Fn(&str) -> b
         _ => None,
     };
     if let Some(why) = cannot {
-        return ids.iter().map(|id| finished(id, AcidVerdict::NotApplicable, why.clone(), Vec::new(), 0.0)).collect();
+        return ids
+            .iter()
+            .map(|id| finished(subject.spec(id), AcidVerdict::NotApplicable, why.clone(), Vec::new(), 0.0))
+            .collect();
     }
     let after = repeat(subject, CrashKind::Power, POWER_FAILURES);
     // One experiment, seen from two sides.
@@ -97,11 +102,11 @@ fn judge(
     let crashes = match crashes {
         Ok(crashes) => crashes,
         Err(AcidError::NotIntercepted(why)) => {
-            return finished(id, AcidVerdict::NotApplicable, why.clone(), Vec::new(), took_s);
+            return finished(subject.spec(id), AcidVerdict::NotApplicable, why.clone(), Vec::new(), took_s);
         }
         Err(error) => {
             let reason = format!("the test could not be carried out: {error}");
-            return finished(id, AcidVerdict::Failed, reason, Vec::new(), took_s);
+            return finished(subject.spec(id), AcidVerdict::Failed, reason, Vec::new(), took_s);
         }
     };
     let cases: Vec<AcidCase> =
@@ -109,11 +114,15 @@ fn judge(
     let results: usize = crashes.iter().map(|crashed| crashed.results).sum();
     let lost: usize = crashes.iter().map(|crashed| crashed.lost).sum();
     let class = subject.class;
-    let what_was_lost = format!("{lost} of {results} acknowledged Trade-Results lost in {} crashes", crashes.len());
+    let what_was_lost = format!(
+        "{lost} of {results} acknowledged {} lost in {} crashes",
+        counted(subject.workload).transactions,
+        crashes.len()
+    );
     let demand = demanded(class, subject.may_lose, crash);
     if demand == Guarantee::Whole && looked_for == Guarantee::Everything {
         let reason = format!("class {class} may lose the last commits: {what_was_lost}");
-        return finished(id, AcidVerdict::NotApplicable, reason, cases, took_s);
+        return finished(subject.spec(id), AcidVerdict::NotApplicable, reason, cases, took_s);
     }
     let wrong = cases.iter().flat_map(|case| &case.findings).find(|finding| !finding.holds);
     let recovery_ms = crashes.iter().map(|crashed| crashed.recovery_s * 1e3).fold(0.0, f64::max);
@@ -127,5 +136,5 @@ fn judge(
     if verdict == AcidVerdict::Failed && class == Durability::Process && crash == CrashKind::Power {
         reason.push_str("; class process promises nothing here, the specification demands it");
     }
-    finished(id, verdict, reason, cases, took_s)
+    finished(subject.spec(id), verdict, reason, cases, took_s)
 }

@@ -3,41 +3,24 @@
 //! The verdicts rest on the values read and the final state, not on how the engine isolated the two: it may make the second
 //! wait, refuse it, or give it an old version, and each can be right.
 
-use super::judged;
+use super::{judged, spec};
 use crate::pausable_session::HaltCommand;
 use crate::points::{COMMIT, ORDER_PRICE, RESULT_FRAME_1};
-use crate::scenario::{ConflictResult, Scenario, is_by_command};
-use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, is_conflict, result_of};
-use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder};
+use crate::scenario::{Met, ending_words, with_each_ending};
+use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, TxnEnvironment, result_of};
+use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder, TradeResult};
 use bourse_record::acid::{AcidCase, AcidFinding, AcidTest};
 use bourse_schema::{Balance, Price, Text, TradeId};
 use bourse_tpce::transactions::trade_result::TradeResultOutput;
-use bourse_tpce::transactions::{Output, Status, TxnError};
+use bourse_tpce::transactions::{Output, Request, Status};
 
-/// End of the first transaction.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FirstTransactionEnd {
-    Commit,
-    RollBack,
-}
+/// Words for a second session that does not wait.
+const THROUGH: &str = "the second goes through";
 
-impl FirstTransactionEnd {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Commit => "the first commits",
-            Self::RollBack => "the first is rolled back",
-        }
-    }
-}
-
-/// Description of the second session's outcome.
-fn met_by(met: &ConflictResult) -> &'static str {
-    match met {
-        ConflictResult::Waits => "the second waits",
-        ConflictResult::Ended(Ok(_)) => "the second goes through",
-        ConflictResult::Ended(Err(error)) if is_conflict(error) => "the second is refused with a conflict",
-        ConflictResult::Ended(Err(_)) => "the second fails",
-    }
+/// Outputs of two transactions that have met; the first may have been rolled back.
+fn both(met: Met<TxnEnvironment>) -> (Option<Output>, Output) {
+    let Some(second) = met.others.into_iter().next() else { unreachable!("one other began") };
+    (met.first, second.output)
 }
 
 fn as_result(output: Output) -> TradeResultOutput {
@@ -45,24 +28,12 @@ fn as_result(output: Output) -> TradeResultOutput {
     result
 }
 
-/// Waits for the end of a session that was watched, if it has not ended yet.
-fn ended(
-    scenario: &mut Scenario<'_>,
-    who: crate::scenario::SessionId,
-    met: ConflictResult,
-) -> Result<Result<Output, TxnError>, AcidError> {
-    match met {
-        ConflictResult::Ended(ended) => Ok(ended),
-        ConflictResult::Waits => scenario.end(who),
-    }
-}
-
 /// Runs I1: two Trade-Results read the same position before either has changed it: first an absent one, then the one they made.
 ///
 /// If both read it as absent the primary key refuses the second one's row, whatever the isolation, and it is tried again. An
 /// existing position is overwritten by a second one that has not seen the first.
 pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> AcidTest {
-    judged("I1", |cases| {
+    judged(spec("I1"), |cases| {
         for _ in 0..test_bed.config.repeats {
             let owner = test_bed.owner()?;
             let listed = test_bed.security_not_held(&owner)?;
@@ -94,17 +65,16 @@ fn same_position(
     let second = result_of(test_bed.submit(owner, listed, qty2)?, listed.price);
     let mut scenario = test_bed.scenario();
     scenario.label(format!("account {}, {}, {} shares held", owner.account, listed.symbol, before.shares));
-    let (s1, s2) = (scenario.session()?, scenario.session()?);
-    scenario.start(s1, format!("Trade-Result of {}, {qty1} shares", first.trade_id), first, Some(RESULT_FRAME_1));
-    scenario.until_halted(s1)?;
-    scenario.start(s2, format!("Trade-Result of {}, {qty2} shares", second.trade_id), second, None);
-    let met = scenario.watch(s2);
-    scenario.set_second_session(met_by(&met));
-    scenario.command(s1, HaltCommand::GoOn);
-    let end1 = scenario.end(s1)?;
-    let end2 = ended(&mut scenario, s2, met)?;
-    let result1 = as_result(scenario.settle(s1, first, end1)?);
-    let result2 = as_result(scenario.settle(s2, second, end2)?);
+    let words = |result: &TradeResult, qty| format!("Trade-Result of {}, {qty} shares", result.trade_id);
+    let met = scenario.meet(
+        (words(&first, qty1), first, RESULT_FRAME_1),
+        vec![(words(&second, qty2), second)],
+        HaltCommand::GoOn,
+        THROUGH,
+    )?;
+    let (first_output, second_output) = both(met);
+    let Some(result1) = first_output.map(as_result) else { unreachable!("it was to go on") };
+    let result2 = as_result(second_output);
 
     scenario.find(AcidFinding::equal(
         "statuses",
@@ -142,7 +112,7 @@ fn same_position(
 
 /// Runs I2: a price changes between two reads of one Trade-Order.
 pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> AcidTest {
-    judged("I2", |cases| {
+    judged(spec("I2"), |cases| {
         for _ in 0..test_bed.config.repeats {
             let (owner, listed) = test_bed.holder()?;
             let new_price = Price::from_units(listed.price.units() + 100);
@@ -156,22 +126,13 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> AcidTest {
             let mut scenario = test_bed.scenario();
             scenario
                 .label(format!("account {}, {} from {} to {new_price}", owner.account, listed.symbol, listed.price));
-            let (s1, s2) = (scenario.session()?, scenario.session()?);
-            scenario.start(s1, "Trade-Order on margin", order.clone(), Some(ORDER_PRICE));
-            scenario.until_halted(s1)?;
-            scenario.start(s2, format!("Market-Feed: {} at {new_price}", listed.symbol), feed.clone(), None);
-            let met = scenario.watch(s2);
-            scenario.set_second_session(match &met {
-                ConflictResult::Ended(Ok(_)) => "the first keeps its version",
-                met => met_by(met),
-            });
-            scenario.command(s1, HaltCommand::GoOn);
-            let end1 = scenario.end(s1)?;
-            let end2 = ended(&mut scenario, s2, met)?;
-            let Output::TradeOrder(ordered) = scenario.settle(s1, order, end1)? else {
-                unreachable!("asked for an order")
-            };
-            let fed = scenario.settle(s2, feed, end2)?;
+            let met = scenario.meet(
+                ("Trade-Order on margin".to_owned(), Request::from(order), ORDER_PRICE),
+                vec![(format!("Market-Feed: {} at {new_price}", listed.symbol), feed.into())],
+                HaltCommand::GoOn,
+                "the first keeps its version",
+            )?;
+            let (Some(Output::TradeOrder(ordered)), fed) = both(met) else { unreachable!("asked for an order") };
 
             scenario.find(AcidFinding::equal("status of Trade-Order", &Status::SUCCESS, &ordered.status));
             scenario.find(AcidFinding::equal("status of Market-Feed", &Status::SUCCESS, &fed.status()));
@@ -214,28 +175,12 @@ fn sum(balance: Balance, results: &[&TradeResultOutput]) -> Balance {
     Balance::from_units(balance.units() + results.iter().map(|result| result.se_amount.units()).sum::<i64>())
 }
 
-/// Runs a test's case with each ending as often as it is to be repeated.
-fn with_each_ending(
-    id: &str,
-    test_bed: &TestBed<'_>,
-    case: fn(&TestBed<'_>, FirstTransactionEnd) -> Result<AcidCase, AcidError>,
-) -> AcidTest {
-    judged(id, |cases| {
-        for ending in [FirstTransactionEnd::Commit, FirstTransactionEnd::RollBack] {
-            for _ in 0..test_bed.config.repeats {
-                cases.push(case(test_bed, ending)?);
-            }
-        }
-        Ok(())
-    })
-}
-
 /// Runs I3: two Trade-Results change the same account and broker.
 pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> AcidTest {
-    with_each_ending("I3", test_bed, dirty_write)
+    judged(spec("I3"), |cases| with_each_ending(test_bed, cases, &mut |ending, _| dirty_write(test_bed, ending)))
 }
 
-fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<AcidCase, AcidError> {
+fn dirty_write(test_bed: &TestBed<'_>, ending: HaltCommand) -> Result<AcidCase, AcidError> {
     let owner = test_bed.owner()?;
     let submit = |qty| -> Result<_, AcidError> {
         let listed = test_bed.security_not_held(&owner)?;
@@ -244,22 +189,12 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Ac
     let (first, second) = (submit(100)?, submit(200)?);
     let before = BedAccounts::of(test_bed, &owner)?;
     let mut scenario = test_bed.scenario();
-    scenario.label(format!("account {}, {}", owner.account, ending.words()));
-    let (s1, s2) = (scenario.session()?, scenario.session()?);
-    scenario.start(s1, format!("Trade-Result of {}", first.trade_id), first, Some(COMMIT));
-    scenario.until_halted(s1)?;
-    scenario.start(s2, format!("Trade-Result of {}", second.trade_id), second, None);
-    let met = scenario.watch(s2);
-    scenario.set_second_session(met_by(&met));
-    let came_first = matches!(met, ConflictResult::Ended(Ok(_)));
-    scenario.command(s1, if ending == FirstTransactionEnd::Commit { HaltCommand::GoOn } else { HaltCommand::GiveUp });
-    let end1 = scenario.end(s1)?;
-    let end2 = ended(&mut scenario, s2, met)?;
-    let result1 = match end1 {
-        undone if is_by_command(&undone) => None,
-        end1 => Some(as_result(scenario.settle(s1, first, end1)?)),
-    };
-    let result2 = as_result(scenario.settle(s2, second, end2)?);
+    scenario.label(format!("account {}, {}", owner.account, ending_words(ending)));
+    let words = |result: &TradeResult| format!("Trade-Result of {}", result.trade_id);
+    let met = scenario.meet((words(&first), first, COMMIT), vec![(words(&second), second)], ending, THROUGH)?;
+    let came_first = met.others.iter().any(|other| other.at_once);
+    let (first_output, second_output) = both(met);
+    let (result1, result2) = (first_output.map(as_result), as_result(second_output));
 
     let committed: Vec<_> = result1.iter().chain([&result2]).collect();
     let now = BedAccounts::of(test_bed, &owner)?;
@@ -273,7 +208,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Ac
             format!("b_comm_total = {}", now.commissions),
         ],
     );
-    let wanted = if ending == FirstTransactionEnd::Commit { 2 } else { 1 };
+    let wanted = if ending == HaltCommand::GoOn { 2 } else { 1 };
     scenario.find(AcidFinding::equal("committed Trade-Results", &wanted, &committed.len()));
     scenario.find(AcidFinding::equal("CA_BAL", &sum(before.cash, &committed), &now.cash));
     let after_both = sum(before.cash, &committed);
@@ -288,7 +223,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Ac
     let completed = |trade: TradeId| -> Result<String, AcidError> {
         Ok(test_bed.value(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?.unwrap_or_default())
     };
-    let first_is = if ending == FirstTransactionEnd::Commit { "CMPT" } else { "SBMT" };
+    let first_is = if ending == HaltCommand::GoOn { "CMPT" } else { "SBMT" };
     scenario.find(AcidFinding::equal("status of the first trade", &first_is.to_owned(), &completed(first.trade_id)?));
     scenario.find(AcidFinding::equal("status of the second trade", &"CMPT".to_owned(), &completed(second.trade_id)?));
     Ok(scenario.done())
@@ -296,10 +231,10 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Ac
 
 /// Runs I4: a customer's position is read while a Trade-Result has changed the account and not committed.
 pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> AcidTest {
-    with_each_ending("I4", test_bed, dirty_read)
+    judged(spec("I4"), |cases| with_each_ending(test_bed, cases, &mut |ending, _| dirty_read(test_bed, ending)))
 }
 
-fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<AcidCase, AcidError> {
+fn dirty_read(test_bed: &TestBed<'_>, ending: HaltCommand) -> Result<AcidCase, AcidError> {
     let owner = test_bed.owner()?;
     let listed = test_bed.security_not_held(&owner)?;
     let trade = test_bed.submit(&owner, &listed, 100)?;
@@ -314,29 +249,21 @@ fn dirty_read(test_bed: &TestBed<'_>, ending: FirstTransactionEnd) -> Result<Aci
         _ => unreachable!("asked for a position"),
     };
     let mut scenario = test_bed.scenario();
-    scenario.label(format!("account {}, {}", owner.account, ending.words()));
-    let (s1, s2) = (scenario.session()?, scenario.session()?);
-    scenario.start(s1, format!("Trade-Result of {trade}"), result, Some(COMMIT));
-    scenario.until_halted(s1)?;
-    scenario.start(s2, format!("Customer-Position of {}", owner.customer), look.clone(), None);
-    let met = scenario.watch(s2);
-    let at_once = matches!(met, ConflictResult::Ended(Ok(_)));
-    scenario.set_second_session(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
-    if let ConflictResult::Ended(Ok(output)) = &met {
-        scenario.find(AcidFinding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
-    }
-    scenario.command(s1, if ending == FirstTransactionEnd::Commit { HaltCommand::GoOn } else { HaltCommand::GiveUp });
-    let end1 = scenario.end(s1)?;
-    let after = match end1 {
-        undone if is_by_command(&undone) => before,
-        end1 => sum(before, &[&as_result(scenario.settle(s1, result, end1)?)]),
+    scenario.label(format!("account {}, {}", owner.account, ending_words(ending)));
+    let first = (format!("Trade-Result of {trade}"), Request::from(result), COMMIT);
+    let others = vec![(format!("Customer-Position of {}", owner.customer), look.clone().into())];
+    let met = scenario.meet(first, others, ending, "the reader goes on beside the writer")?;
+    let Some((s2, at_once)) = met.others.first().map(|other| (other.session, other.at_once)) else {
+        unreachable!("one other began")
     };
-    let end2 = ended(&mut scenario, s2, met)?;
-    if !at_once {
-        let output = scenario.settle(s2, look.clone(), end2)?;
+    let (first_output, read) = both(met);
+    let after = first_output.map_or(before, |output| sum(before, &[&as_result(output)]));
+    if at_once {
+        scenario.find(AcidFinding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(&read)));
+    } else {
         // One that waited may have taken its version before it began to wait.
         let may_see = [after.to_string(), before.to_string()];
-        scenario.find(AcidFinding::one_of("CA_BAL seen by the one that waited", &may_see, &seen(&output)));
+        scenario.find(AcidFinding::one_of("CA_BAL seen by the one that waited", &may_see, &seen(&read)));
     }
     scenario.start(s2, format!("Customer-Position of {} again", owner.customer), look.clone(), None);
     let again = scenario.end(s2)?;

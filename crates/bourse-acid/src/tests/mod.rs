@@ -14,23 +14,9 @@ pub(crate) mod isolation;
 
 use crate::test_bed::AcidError;
 use bourse_engine::server_wait;
+use bourse_oltp::acid::TestSpec;
 use bourse_record::acid::{AcidCase, AcidFinding, AcidTest, AcidVerdict, Property};
 use std::time::Instant;
-
-/// Description of a test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TestSpec {
-    /// Short name.
-    pub id: &'static str,
-    /// ACID property that it tests.
-    pub property: Property,
-    /// Scenario, in one line.
-    pub title: &'static str,
-    /// Source: a clause, or another reason.
-    pub source: &'static str,
-    /// Demanded result.
-    pub demanded: &'static str,
-}
 
 /// Tests by id: property, title, source and demanded result.
 macro_rules! tests {
@@ -45,7 +31,7 @@ macro_rules! tests {
     };
 }
 
-/// All tests, in the order in which they are run.
+/// All tests of TPC-E, in the order in which they are run.
 pub static TESTS: &[TestSpec] = &tests![
     "A1" Atomicity: "Trade-Order that is committed", "Clause 7.2",
         "one new trade with its history, and its request if it waits for a price; nothing else has changed";
@@ -83,8 +69,13 @@ pub static TESTS: &[TestSpec] = &tests![
         "each acknowledged trade is there";
 ];
 
-/// Runs the test with this id and judges it by its findings.
-pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<AcidCase>) -> Result<(), AcidError>) -> AcidTest {
+/// The test of TPC-E with this name.
+pub(crate) fn spec(id: &str) -> &'static TestSpec {
+    TESTS.iter().find(|spec| spec.id == id).expect("tests are run by their names in the table")
+}
+
+/// Runs a test and judges it by its findings.
+pub(crate) fn judged(spec: &TestSpec, run: impl FnOnce(&mut Vec<AcidCase>) -> Result<(), AcidError>) -> AcidTest {
     let began = Instant::now();
     let mut cases = Vec::new();
     let outcome = run(&mut cases);
@@ -103,7 +94,7 @@ pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<AcidCase>) -> Result<()
             None => (AcidVerdict::Passed, what_was_met(&cases)),
         },
     };
-    finished(id, verdict, reason, cases, began.elapsed().as_secs_f64())
+    finished(spec, verdict, reason, cases, began.elapsed().as_secs_f64())
 }
 
 fn first_wrong(case: &AcidCase) -> Option<(&AcidCase, &AcidFinding)> {
@@ -111,8 +102,13 @@ fn first_wrong(case: &AcidCase) -> Option<(&AcidCase, &AcidFinding)> {
 }
 
 /// Test with its verdict.
-pub(crate) fn finished(id: &str, verdict: AcidVerdict, reason: String, cases: Vec<AcidCase>, took_s: f64) -> AcidTest {
-    let spec = TESTS.iter().find(|spec| spec.id == id).expect("tests are run by their names in the table");
+pub(crate) fn finished(
+    spec: &TestSpec,
+    verdict: AcidVerdict,
+    reason: String,
+    cases: Vec<AcidCase>,
+    took_s: f64,
+) -> AcidTest {
     AcidTest {
         id: spec.id.to_owned(),
         property: spec.property,

@@ -1,13 +1,19 @@
 //! Engines that break one guarantee: its test fails, and no other.
 
 use crate::{Copy, examined, failed, inputs, without_crashes};
+use bourse_acid::mixed::MixAcid;
+use bourse_acid::{AcidSubject, TestConfig, run_tests};
 use bourse_egen::Part;
-use bourse_engine::Engine as _;
+use bourse_engine::{Durability, Engine};
 use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_oltp::mix::Transactions as _;
 use bourse_testkit::{Dropping, HitStatements, Keeping, Weakening};
+use bourse_tpcc::Tpcc;
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::testkit::{DataCopy, LoadedData};
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 fn sqlite(copy: &Copy) -> SqliteEngine {
     open(&copy.target("journal=wal&sync=off")).expect("a target")
@@ -52,6 +58,48 @@ fn reading_what_is_not_committed_is_a_dirty_read() {
     assert_eq!(failed(&tests), ["I4"]);
     let i4 = tests.iter().find(|test| test.id == "I4").expect("it was run");
     assert!(i4.reason.contains("CA_BAL seen before the first ended"), "{}", i4.reason);
+}
+
+/// A workload whose transactions on plain collections judge: an engine that loses a write, and one that shows what is not
+/// committed.
+#[test]
+fn tests_from_data_fail_where_an_engine_breaks_a_guarantee() {
+    let failures = |options: &str, lost: Option<&'static str>, chosen: &[&str]| {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let engine = open(&format!("sqlite:{}/x.db?{options}", folder.path().display())).expect("a target");
+        let (size, options) = (Tpcc::smallest(), bourse_oltp::load::LoadOptions::default());
+        bourse_oltp::load::load(&engine, &Tpcc, &Tpcc, &size, &options, &mut |_| ControlFlow::Continue(()))
+            .expect("loads");
+        let engine: Box<dyn Engine> = match lost {
+            Some(statement) => Box::new(Dropping::new(engine, HitStatements::At(1)).only(statement)),
+            None => Box::new(engine),
+        };
+        let tests = MixAcid::<Tpcc>::new(size).expect("it has tests");
+        let config = TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT };
+        let (class, interrupted) = (Durability::Process, AtomicBool::new(false));
+        let tests = run_tests(
+            &AcidSubject {
+                engine: engine.as_ref(),
+                workload: &tests,
+                class,
+                may_lose: None,
+                class_reason: "",
+                site: None,
+                config,
+                interrupted: &interrupted,
+            },
+            &|id| chosen.iter().any(|begin| id.starts_with(begin)),
+            &mut |_| (),
+        );
+        failed(&tests.expect("can be examined")).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let log = "journal=wal&sync=off";
+    assert_eq!(failures(log, None, &["A", "C", "I"]), [""; 0]);
+    assert_eq!(failures(log, Some("UPDATE warehouse"), &["A"]), ["A1"]);
+    assert_eq!(failures(log, Some("UPDATE district SET d_ytd"), &["I"]), ["I1"]);
+    assert_eq!(failures(log, Some("INSERT INTO order_line"), &["C"]), ["C4", "C6", "C13"]);
+    let dirty = "journal=delete&shared_cache=on&read_uncommitted=on";
+    assert_eq!(failures(dirty, None, &["I5", "I6", "I9"]), ["I5", "I6"]);
 }
 
 fn mariadb(test: &str) -> Option<bourse_engine_mysql::MysqlEngine> {

@@ -6,12 +6,11 @@ mod faults;
 mod kept;
 mod states;
 
-use bourse_acid::{AcidError, AcidSubject, TestConfig, run_tests};
+use bourse_acid::{AcidError, AcidSubject, TestConfig, TpceAcid, run_tests};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Hosting};
 use bourse_engine_sqlite::open;
 use bourse_record::acid::{AcidTest, AcidVerdict};
-use bourse_tpce::check::first_trade;
 use bourse_tpce::load::{LoadOptions, identify, load, part_of};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -77,12 +76,10 @@ pub(crate) fn with_subject<T>(engine: &dyn Engine, examine: impl FnOnce(AcidSubj
     let config = TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT };
     let subject = AcidSubject {
         engine,
-        part: part_of(&found.fingerprint),
-        first_free: first_trade(part_of(&found.fingerprint)),
+        workload: &TpceAcid { inputs: inputs(), part: part_of(&found.fingerprint) },
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,
-        inputs: inputs(),
         site: None,
         config,
         interrupted: &AtomicBool::new(false),

@@ -2,12 +2,14 @@
 
 use crate::databases::{Copy, Databases, Planted};
 use crate::expected::is_asked;
+use bourse_acid::{AcidSubject, AcidWorkload, TestConfig, run_tests};
 use bourse_driver::RealClock;
 use bourse_engine::Durability;
 use bourse_oltp::check::recorded::before_run;
 use bourse_oltp::check::{Depth, check_all};
 use bourse_oltp::planted::{Bug, plant};
 use bourse_oltp::verify::sample::compare;
+use bourse_record::acid::AcidVerdict;
 use bourse_record::{Check, CheckStatus, Operation, Round, Warning};
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -23,7 +25,7 @@ pub(crate) enum Detector {
     Check,
     /// `bourse WORKLOAD verify` against the model.
     Verify,
-    /// `bourse tpce acid`, without crashes; TATP has none.
+    /// `bourse WORKLOAD acid`, without crashes, where the workload has it.
     Acid,
     /// `bourse isolation`, of an engine with the bug.
     Isolation,
@@ -228,5 +230,32 @@ pub(crate) fn verified<W: Planted>(databases: &Databases<W>, bug: Option<&'stati
                 Some(step) => step.name.to_owned(),
             }),
         },
+    }
+}
+
+/// Finding of `acid` without crashes, with the bug planted.
+pub(crate) fn examined<W: Planted>(copy: &Copy<'_, W>, workload: &dyn AcidWorkload) -> Found {
+    let engine = copy.engine();
+    let described = engine.description().expect("describes itself");
+    let subject = AcidSubject {
+        engine: engine.as_ref(),
+        workload,
+        class: described.durability,
+        may_lose: described.may_lose,
+        class_reason: &described.durability_reason,
+        site: None,
+        config: TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT },
+        interrupted: &AtomicBool::new(false),
+    };
+    plant(copy.bug);
+    let tests = run_tests(&subject, &|id| !id.starts_with('D'), &mut |_| ());
+    plant(None);
+    match tests {
+        Err(error) => Found::Caught(short("acid", &error)),
+        Ok(tests) => {
+            let failed = tests.iter().filter(|test| test.verdict == AcidVerdict::Failed);
+            let failed: Vec<_> = failed.map(|test| test.id.as_str()).collect();
+            if failed.is_empty() { Found::Silent } else { Found::Caught(failed.join(", ")) }
+        }
     }
 }

@@ -1,23 +1,20 @@
 //! TPC-E with its bugs.
 
 use crate::databases::{Copy, Planted};
-use crate::detectors::{Found, Length, ended, short};
-use bourse_acid::{AcidSubject, TestConfig, run_tests};
+use crate::detectors::{Found, Length, ended, examined};
+use bourse_acid::TpceAcid;
 use bourse_driver::RealClock;
 use bourse_egen::{Inputs, builtin};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_oltp::planted::{Bug, plant};
 use bourse_oltp::verify::{Sampled as _, Script as _};
-use bourse_record::acid::AcidVerdict;
 use bourse_record::{Check, Round};
 use bourse_testkit::{Dropping, HitStatements};
 use bourse_tpce::users::simulated::simulate;
 use bourse_tpce::users::{RunOptions, verify};
 use bourse_tpce::verify::{Stream, TpceSample};
 use std::sync::LazyLock;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 static RIGHT: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
 /// Inputs that charge each initial trade a dollar more than the rows of CHARGE.
@@ -96,34 +93,7 @@ impl Planted for TpceSample<'static> {
     }
 
     fn acid(copy: &Copy<'_, Self>) -> Option<Found> {
-        let engine = copy.engine();
-        let described = engine.description().expect("describes itself");
-        let subject = AcidSubject {
-            engine: &*engine,
-            part: Self::part(),
-            first_free: Self::database().first_free_trade(),
-            class: described.durability,
-            may_lose: described.may_lose,
-            class_reason: &described.durability_reason,
-            inputs: inputs(copy.bug),
-            site: None,
-            config: TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT },
-            interrupted: &AtomicBool::new(false),
-        };
-        plant(copy.bug);
-        let tests = run_tests(&subject, &|id| !id.starts_with('D'), &mut |_| ());
-        plant(None);
-        Some(match tests {
-            Err(error) => Found::Caught(short("acid", &error)),
-            Ok(tests) => {
-                let failed: Vec<_> = tests
-                    .iter()
-                    .filter(|test| test.verdict == AcidVerdict::Failed)
-                    .map(|test| test.id.as_str())
-                    .collect();
-                if failed.is_empty() { Found::Silent } else { Found::Caught(failed.join(", ")) }
-            }
-        })
+        Some(examined(copy, &TpceAcid { inputs: inputs(copy.bug), part: Self::part() }))
     }
 }
 

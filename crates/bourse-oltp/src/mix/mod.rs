@@ -15,6 +15,7 @@ mod sequence;
 mod shared;
 mod users;
 
+use crate::acid::AcidTests;
 use crate::check::ledger::Growths;
 use crate::verify::ReferenceTables;
 use crate::workload::{Generator, Size, Workload};
@@ -26,7 +27,7 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 
 pub use sample::Reference;
-pub use sequence::{OnSession, Sequence};
+pub use sequence::{OnSession, Sequence, retrying};
 pub use shared::MixCounts;
 pub use users::{RunOptions, run};
 
@@ -131,6 +132,11 @@ pub trait Transactions: Workload + Generator + Default + 'static {
 
     /// Growth that runs cause, over the amounts of the ledger.
     fn growths() -> &'static Growths;
+
+    /// Tests of atomicity, isolation and durability; `None` if the workload has none.
+    fn acid() -> Option<AcidTests<Self::Input>> {
+        None
+    }
 
     /// The operations as the driver has them.
     fn operations() -> Vec<OperationSpec> {

@@ -64,7 +64,10 @@ impl<T: Transactions> Perform<T::Input> for OnSession<T> {
 }
 
 /// Performs a transaction, and again while it conflicts with another; calls `back_off` with the number of each further try.
-pub(super) fn retrying<T: Transactions>(
+///
+/// # Errors
+/// The engine's, of the last try; the transaction is rolled back.
+pub fn retrying<T: Transactions>(
     session: &mut dyn Session,
     input: &T::Input,
     attempts: u32,

@@ -25,17 +25,18 @@ impl ReferenceTables {
         let mut this = Self::default();
         let made = generator.generate(size, 1, &mut |batch| {
             let table = batch.table();
-            let rows = this.tables.entry(table.name).or_default();
             for at in 0..batch.len() {
-                batch.with_row(at, &mut |values| {
-                    let row = cells(table, values);
-                    rows.insert(RowKey::of(table, &row).key, row);
-                });
+                batch.with_row(at, &mut |values| this.add(table, cells(table, values)));
             }
             Ok(())
         });
         made.expect("only a refused batch ends a generation, and each is taken");
         this
+    }
+
+    /// Adds a row as it is, in place of one with its key.
+    pub fn add(&mut self, table: &'static Table, row: Vec<Cell>) {
+        self.tables.entry(table.name).or_default().insert(RowKey::of(table, &row).key, row);
     }
 
     /// A row, in the order of the table's columns.

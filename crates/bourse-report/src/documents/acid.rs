@@ -94,7 +94,8 @@ pub fn acid(file: &AcidFile) -> Sheet {
     parts.push(SheetPart::again(&file.provenance));
     let sheet = Sheet::of_run("ACID tests", "ACID tests", &file.provenance, file.interrupted);
     let window = Some(format!("ACID tests of {}", engine.target));
-    Sheet { parts, window, notices: vec![BROKERAGE_NOTICE.to_owned()], ..sheet }
+    let notices = vec![file.notice.clone().unwrap_or_else(|| BROKERAGE_NOTICE.to_owned())];
+    Sheet { parts, window, notices, ..sheet }
 }
 
 /// A case with its steps and findings, folded.

@@ -85,6 +85,7 @@ fn file() -> AcidFile {
         ],
         warnings: vec![Warning::of_engine("a warning")],
         interrupted: false,
+        notice: None,
     }
 }
 

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs, GivenOptions, MemoryArgs,
-    OutputArgs, SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers, run_help,
+    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs,
+    GivenOptions, MemoryArgs, OutputArgs, SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers, run_help,
 };
 use bourse_record::ResponseLimit;
 use clap::builder::UnknownArgumentValueParser;
@@ -20,6 +20,11 @@ pub(crate) enum MixCommand {
     Serve(MixServe),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(TpceCheck),
+    /// Run tests of atomicity, consistency, isolation and durability
+    Acid(MixAcidArgs),
+    /// Work on a database until killed; started by `acid`
+    #[command(hide = true)]
+    AcidLoad(AcidLoad),
     /// Run the same transactions on several targets and compare every output and every row
     Verify(MixVerify),
 }
@@ -103,6 +108,8 @@ struct MixWords {
     size: [&'static str; 2],
     /// Help of response-time limits.
     limit: &'static str,
+    /// Help of the ACID tests; empty if the workload has none.
+    acid: &'static str,
     /// Examples of runs.
     run: &'static str,
 }
@@ -118,6 +125,7 @@ pub(crate) fn of_tatp(command: clap::Command) -> clap::Command {
                 "Size of the database: its number of subscribers, a multiple of 1,000 [default: 10000]",
             ],
             limit: "Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction",
+            acid: "",
             run: run_help!(
                 "bourse tatp run sqlite:t.db --users 8 --for 30s",
                 "bourse tatp run 'sqlite:t.db?sync=full' postgres+private: --rounds 6",
@@ -136,6 +144,7 @@ pub(crate) fn of_tpcc(command: clap::Command) -> clap::Command {
             unit: "warehouses",
             size: [SIZE; 2],
             limit: "Response-time limit for --find-max, as p90=50ms; New-Order:p90=50ms is that of one transaction",
+            acid: "Run tests of atomicity, consistency, isolation and durability",
             run: run_help!(
                 "bourse tpcc run sqlite:c.db --warehouses 2 --users 8 --for 30s",
                 "bourse tpcc run 'sqlite:c.db?sync=full' postgres+private: --rounds 6",
@@ -149,7 +158,8 @@ pub(crate) fn of_tpcc(command: clap::Command) -> clap::Command {
 fn worded(command: clap::Command, words: &MixWords) -> clap::Command {
     let [of_runs, of_comparisons] = words.size;
     match command.get_name() {
-        "check" => command,
+        "check" | "acid-load" => command,
+        "acid" => command.hide(words.acid.is_empty()).about(words.acid),
         "verify" => command.mut_arg("size", |it| it.visible_alias(words.unit).help(of_comparisons)),
         "run" => command
             .mut_arg("size", |it| it.visible_alias(words.unit).help(of_runs))
@@ -219,6 +229,26 @@ pub(crate) struct MixServe {
     /// Options that were set explicitly.
     #[arg(skip)]
     pub(crate) given: GivenOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXIT_CODES,
+    mut_arg("repeats", help("Repetitions of each isolation test, on different rows, with each outcome (commit, rollback)")),
+    mut_arg("seed", help("Seed of the work of several sessions, and of the crashes")),
+)]
+pub(crate) struct MixAcidArgs {
+    /// Database URL, loaded with the smallest database unless it holds one; the tests leave rows in it [default: a SQLite file
+    /// below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) tests: AcidOptions,
+    /// Replace an existing database
+    #[arg(long)]
+    pub(crate) reload: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

@@ -26,12 +26,12 @@ pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use isolation::IsolationArgs;
 pub(crate) use memory::MemoryArgs;
-pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
+pub(crate) use mix::{MixAcidArgs, MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
 pub(crate) use record::{RecordArgs, RecordCommand, ReplayArgs};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
-    AcidLoad, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings, TpceAcid,
-    TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
+    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings,
+    TpceAcid, TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
 };
 pub(crate) use tune::TuneArgs;
 pub(crate) use versions::VersionsArgs;

@@ -215,6 +215,17 @@ pub(crate) struct TpceAcid {
     /// Database URL; the tests leave trades in the database [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) tests: AcidOptions,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// Options of the tests of any workload.
+#[derive(Debug, Args)]
+pub(crate) struct AcidOptions {
     /// Run only these tests: names such as A1, or A, C, I, D for all tests of a property
     #[arg(long, value_name = "A1,I", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
@@ -232,10 +243,6 @@ pub(crate) struct TpceAcid {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) plan: DryRun,
-    #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
 }
 
 #[derive(Debug, Args)]

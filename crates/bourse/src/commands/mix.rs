@@ -1,15 +1,17 @@
 //! `bourse WORKLOAD …` of workloads whose users draw transactions by their shares.
 
-use crate::args::{ConstraintsArg, MixCommand, MixLoad, MixServe, MixVerify};
+use super::acid::{self, Examination, selected};
+use crate::args::{AcidLoad, ConstraintsArg, MixAcidArgs, MixCommand, MixDatabase, MixLoad, MixServe, MixVerify};
 use crate::failure::Failure;
 use crate::oltp::database::{engine_failure, find_database, ready, refuse_used};
-use crate::oltp::mixed::{MixWorkload, SetOptions, wanted};
+use crate::oltp::mixed::{MixWorkload, SetOptions, wanted, wanted_of_size};
 use crate::oltp::serve::ServedDatabase;
 use crate::oltp::verify::{Verification, refuse_twice, steps};
-use crate::output::print;
+use crate::output::{ResultFolder, print};
 use crate::plan::mix;
 use crate::progress::note;
 use crate::{engines, hold, interrupt};
+use bourse_acid::AcidWorkload;
 use bourse_engine::Engine;
 use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
@@ -41,6 +43,8 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
         MixCommand::Serve(arguments) => serve(mixed, &arguments),
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
         MixCommand::Verify(arguments) => verify(mixed, &arguments),
+        MixCommand::Acid(arguments) => examine(mixed, &arguments),
+        MixCommand::AcidLoad(arguments) => acid_load(mixed, &arguments),
     }
 }
 
@@ -60,6 +64,68 @@ fn serve(mixed: &'static dyn MixWorkload, arguments: &MixServe) -> Result<(), Fa
 /// Rows of a database of that size, about.
 fn rows(mixed: &dyn MixWorkload, size: &Size) -> u64 {
     mixed.workload().work(size) as u64
+}
+
+/// Tests of a workload on a database of that size.
+fn tests(mixed: &dyn MixWorkload, size: &Size) -> Result<Box<dyn AcidWorkload>, Failure> {
+    let name = mixed.workload().name();
+    mixed.acid(size).ok_or_else(|| {
+        Failure::usage(format!("{name} has no tests of atomicity, consistency, isolation and durability"))
+            .hint("workloads that have them: bourse tpce acid, bourse tpcc acid")
+    })
+}
+
+fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<(), Failure> {
+    let MixAcidArgs { target, tests: options, reload, output } = arguments;
+    let (workload, smallest) = (mixed.workload(), mixed.smallest());
+    let specs = tests(mixed, &smallest)?;
+    let only = selected(&options.only, specs.tests())?;
+    let target = target.clone().unwrap_or_else(|| {
+        let target = engines::usual_target(&format!("acid-{}", workload.name()));
+        note(&format!("no target given: using {target}"));
+        target
+    });
+    let engine = engines::open(&target)?;
+    engines::needs(&target, engine.as_ref(), needs)?;
+    if options.plan.dry_run {
+        let (name, size) = (format!("{} acid", workload.name()), workload.size_text(&smallest));
+        return print(&acid::steps(&name, &target, &size, specs.tests(), &only, (options, output)).show());
+    }
+    let interrupted = interrupt::flag()?;
+    let _held = hold::for_writing([target.as_str()])?;
+    let folder = ResultFolder::new(&output.directory, "acid")?;
+    engines::make_folder(&target)?;
+    let database = MixDatabase { reload: *reload, ..MixDatabase::default() };
+    // A database of any size is taken as it is.
+    let set = SetOptions { size: false, constraints: false };
+    let found = wanted_of_size(mixed, smallest, &database, set, &mut |wanted| {
+        ready(&target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
+    })?;
+    let size = &found.fingerprint.size;
+    Examination {
+        target: &target,
+        engine: engine.as_ref(),
+        name: workload.name(),
+        workload: &*tests(mixed, size)?,
+        only: &only,
+        options,
+        output,
+        database: format!("{}; {}", workload.size_text(size), found.history),
+        isolation: mixed.isolation(&engine.capabilities()),
+        notice: Some(mixed.notice()),
+        flat_in: None,
+        interrupted: &interrupted,
+    }
+    .run(&folder)
+}
+
+/// The process that is crashed.
+fn acid_load(mixed: &dyn MixWorkload, arguments: &AcidLoad) -> Result<(), Failure> {
+    interrupt::die_with_parent()?;
+    let target = arguments.target.as_str();
+    let engine = engines::open(target)?;
+    let size = find_database(target, engine.as_ref(), mixed.workload())?.fingerprint.size;
+    acid::load(target, engine.as_ref(), &*tests(mixed, &size)?, arguments.seed)
 }
 
 fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure> {

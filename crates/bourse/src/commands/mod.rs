@@ -1,5 +1,6 @@
 //! The commands, a file each. Those that measure: arguments → plan → execute → publish.
 
+pub(crate) mod acid;
 pub(crate) mod bisect;
 pub(crate) mod compare;
 pub(crate) mod crash;

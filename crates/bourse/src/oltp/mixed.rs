@@ -8,6 +8,8 @@ use crate::execute::RunContext;
 use crate::execute::sample::{SampleChecks, of_target};
 use crate::failure::Failure;
 use crate::plan::Drivers;
+use bourse_acid::AcidWorkload;
+use bourse_acid::mixed::MixAcid;
 use bourse_driver::{Clock, RoundProgress};
 use bourse_engine::{Capabilities, Engine, EngineError, Session};
 use bourse_oltp::check::ledger::Totals;
@@ -52,7 +54,17 @@ pub(crate) fn wanted<R>(
     set: SetOptions,
     then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
-    let size = mixed.size(database.size.unwrap_or(usual));
+    wanted_of_size(mixed, mixed.size(database.size.unwrap_or(usual)), database, set, then)
+}
+
+/// Calls `then` with the database of that size that the options describe otherwise.
+pub(crate) fn wanted_of_size<R>(
+    mixed: &dyn MixWorkload,
+    size: Size,
+    database: &MixDatabase,
+    set: SetOptions,
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R, Failure>,
+) -> Result<R, Failure> {
     mixed.workload().check_size(&size).map_err(Failure::usage)?;
     let constraints = database.constraints.into();
     then(&WantedDatabase {
@@ -89,6 +101,12 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
 
     /// A size by that number.
     fn size(&self, number: u64) -> Size;
+
+    /// Size of the smallest database.
+    fn smallest(&self) -> Size;
+
+    /// Tests of atomicity, consistency, isolation and durability on a database of that size; `None` if it has none.
+    fn acid(&self, size: &Size) -> Option<Box<dyn AcidWorkload>>;
 
     /// Numbers of sizes that are not given, of a run and of a comparison of systems.
     fn usual(&self) -> [u64; 2];
@@ -157,6 +175,14 @@ impl<T: Transactions + Debug> MixWorkload for T {
 
     fn size(&self, number: u64) -> Size {
         T::sized(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn smallest(&self) -> Size {
+        T::smallest()
+    }
+
+    fn acid(&self, size: &Size) -> Option<Box<dyn AcidWorkload>> {
+        MixAcid::<T>::new(size.clone()).map(|tests| Box::new(tests) as _)
     }
 
     fn usual(&self) -> [u64; 2] {

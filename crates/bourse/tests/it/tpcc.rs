@@ -2,6 +2,7 @@
 
 use crate::{output, text};
 use bourse_oltp::load::{LoadOptions, load};
+use bourse_record::acid::{AcidFile, AcidVerdict};
 use bourse_record::{CheckStatus, Document as _, Outcome, RunFile};
 use bourse_tpcc::{Tpcc, size_of};
 use std::ops::ControlFlow;
@@ -72,4 +73,27 @@ fn a_size_is_a_number_of_warehouses() {
     let compare = ["compare", "sqlite:a.db", "sqlite:b.db", "--workload", "tpcc", "--dry-run"];
     let planned = text(&output(folder.path(), &compare).stdout);
     assert!(planned.contains("1 warehouse"), "{planned}");
+}
+
+#[test]
+fn acid_tests_pass_and_a_killed_process_loses_nothing() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    loaded(folder);
+    let only = ["--only", "A,C,I,D1", "--repeats", "1", "--json"];
+    let ended = output(folder, &[&["tpcc", "acid", "sqlite:x.db?sync=full"], &only[..]].concat());
+    let said = text(&ended.stderr);
+    let file = AcidFile::parse(&ended.stdout, "acid.json".as_ref()).expect("a document");
+    assert!(file.notice.as_ref().is_some_and(|it| it.contains("TPC-C-derived")), "{:?}", file.notice);
+    let ids: Vec<_> = file.tests.iter().map(|test| test.id.as_str()).collect();
+    assert_eq!(ids[..7], ["A1", "A2", "A3", "A4", "C1", "C2", "C3"]);
+    assert_eq!(ids[15..], ["C12", "C13", "I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "D1"]);
+    let passed = |test: &&bourse_record::acid::AcidTest| test.verdict == AcidVerdict::Passed;
+    assert!(file.tests.iter().all(|test| passed(&test)), "{said}{:#?}", file.tests.iter().find(|test| !passed(test)));
+    assert!(file.tests.iter().all(|test| !test.cases.is_empty()), "each has its evidence");
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+
+    let refused = output(folder, &["tatp", "acid", "sqlite:y.db"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("tatp has no tests of atomicity"), "{}", text(&refused.stderr));
 }

@@ -1,18 +1,17 @@
 //! States drawn from recorded loads, and rebuilt from a stored trace and a number.
 
 use crate::args::CrashArgs;
-use crate::commands::tpce::acid::FileSite;
+use crate::commands::acid::FileSite;
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::engine_failure;
 use crate::output::{free_path, print};
 use crate::tpce::database::find_database;
 use crate::{engines, hold, inputs::inputs, interrupt};
 use bourse_acid::sampled::{self, LoadTrace};
-use bourse_acid::{AcidError, AcidSubject, TestConfig};
+use bourse_acid::{AcidError, AcidSubject, TestConfig, TpceAcid};
 use bourse_engine::Durability;
 use bourse_record::crash::{CrashFile, CrashRow, SampledStates};
 use bourse_record::regular_bytes;
-use bourse_tpce::check::first_trade;
 use bourse_tpce::load::part_of;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +81,7 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &CrashArgs) -> Result<
     })?;
     let target = trace.target().to_owned();
     let engine = engines::open(&target)?;
-    let site = FileSite::of(&target, None)?
+    let site = FileSite::of("tpce", &target, None)?
         .ok_or_else(|| Failure::usage(format!("{target} is not a database file, which rebuilding states needs")))?;
     let _held = hold::for_reading([target.as_str()])?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
@@ -91,12 +90,10 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &CrashArgs) -> Result<
     let interrupted = interrupt::flag()?;
     let subject = AcidSubject {
         engine: engine.as_ref(),
-        part: part_of(&database.fingerprint),
-        first_free: first_trade(part_of(&database.fingerprint)),
+        workload: &TpceAcid { inputs: &inputs, part: part_of(&database.fingerprint) },
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,
-        inputs: &inputs,
         site: Some(&site),
         config: TestConfig { seed: trace.seed(), ..TestConfig::DEFAULT },
         interrupted: &interrupted,

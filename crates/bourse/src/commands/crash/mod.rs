@@ -6,7 +6,8 @@ mod enumerated;
 pub(crate) use enumerated::work;
 
 use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs};
-use crate::commands::tpce::acid::{FileSite, database, default_target, describe_database};
+use crate::commands::acid::FileSite;
+use crate::commands::tpce::acid::{database, default_target, describe_database};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
@@ -19,11 +20,10 @@ use crate::provenance::provenance;
 use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
-use bourse_acid::{AcidSubject, Site, TestConfig};
+use bourse_acid::{AcidSubject, Site, TestConfig, TpceAcid};
 use bourse_driver::SECOND;
 use bourse_engine::Hosting;
 use bourse_record::crash::{CrashFile, CrashRow};
-use bourse_tpce::check::first_trade;
 use bourse_tpce::load::part_of;
 use drawn::Traces;
 use std::path::Path;
@@ -221,15 +221,13 @@ fn row(
     let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
     locked(shared).database = describe_database(&found, &history);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
-    let site = FileSite::of(target, flat_in)?;
+    let site = FileSite::of("tpce", target, flat_in)?;
     let subject = AcidSubject {
         engine: engine.as_ref(),
-        part: part_of(&found.fingerprint),
-        first_free: first_trade(part_of(&found.fingerprint)),
+        workload: &TpceAcid { inputs: &inputs, part: part_of(&found.fingerprint) },
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,
-        inputs: &inputs,
         site: site.as_ref().map(|site| site as &dyn Site),
         config: TestConfig { seed: arguments.seed, ..TestConfig::DEFAULT },
         interrupted,

@@ -6,17 +6,12 @@ use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::interrupt;
-use crate::oltp::database::engine_failure;
 use crate::output::write_new;
 use crate::tpce::database::find_database;
-use bourse_acid::acknowledged::Acknowledgement;
-use bourse_acid::load_and_report;
+use bourse_acid::TpceAcid;
 use bourse_acid::sampled::LoadRecording;
 use bourse_tpce::load::part_of;
-use std::io::Write as _;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// `bourse tpce acid-load`: ends by itself only if it records.
 pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
@@ -28,21 +23,7 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     let engine = engines::open(target)?;
     let part = part_of(&find_database(target, engine.as_ref())?.fingerprint);
     let inputs = inputs(arguments.flat_in.as_deref())?;
-    let tell = |it: Acknowledgement| {
-        // One write for a line, so that the end of this process cannot leave two lines mixed.
-        let mut stdout = std::io::stdout().lock();
-        let told = stdout.write_all(format!("{it}\n").as_bytes()).and_then(|()| stdout.flush());
-        if told.is_err() {
-            // The parent is gone.
-            std::process::exit(Exit::Target as i32);
-        }
-    };
-    let never = AtomicBool::new(false);
-    load_and_report(engine.as_ref(), &inputs, part, arguments.seed, &never, Arc::new(tell)).map_err(|error| match error
-    {
-        bourse_tpce::users::RunError::Engine(error) => engine_failure(target, &error),
-        other => Failure::new(Exit::Target, format!("cannot start the load on {target}: {other}")),
-    })
+    crate::commands::acid::load(target, engine.as_ref(), &TpceAcid { inputs: &inputs, part }, arguments.seed)
 }
 
 /// Records a load on the target, whose file `copy` is a copy of the target `of`.
@@ -54,6 +35,6 @@ fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<()
     let recording = LoadRecording::begin(copy, of, arguments.seed).map_err(cannot)?;
     let engine = engines::open(target)?;
     let part = part_of(&find_database(target, engine.as_ref())?.fingerprint);
-    let trace = recording.run(engine, &inputs, part).map_err(cannot)?;
+    let trace = recording.run(engine, &TpceAcid { inputs: &inputs, part }).map_err(cannot)?;
     write_new(file, &trace.to_bytes())
 }

@@ -22,15 +22,16 @@ pub(crate) struct FileSite {
     copy: PathBuf,
     /// The copy as a target.
     target: String,
+    workload: &'static str,
     flat_in: Option<PathBuf>,
 }
 
 impl FileSite {
-    /// The site of a target whose engine's files can be crashed; `None` for others.
-    pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Result<Option<Self>, Failure> {
+    /// The site of a target whose engine's files can be crashed, for the workload of that command; `None` for others.
+    pub(crate) fn of(workload: &'static str, target: &str, flat_in: Option<&Path>) -> Result<Option<Self>, Failure> {
         let files = engines::location(target).ok().and_then(|location| location.database_files().cloned());
         let Some(original) = files.filter(|_| engines::crash_sweeps(target).is_some()) else { return Ok(None) };
-        let made = Self::at(target, flat_in, &original);
+        let made = Self::at(workload, target, flat_in, &original);
         made.map(Some).map_err(|error| {
             Failure::usage("cannot make the folder for copies that crash")
                 .detail("database", original.path().display().to_string())
@@ -38,7 +39,7 @@ impl FileSite {
         })
     }
 
-    fn at(target: &str, flat_in: Option<&Path>, original: &DatabaseFiles) -> io::Result<Self> {
+    fn at(workload: &'static str, target: &str, flat_in: Option<&Path>, original: &DatabaseFiles) -> io::Result<Self> {
         let below = match original.path().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -50,7 +51,7 @@ impl FileSite {
         }
         let copy = folder.path().join("files").join(original.path().file_name().unwrap_or_default());
         let target = target_with_path(target, &copy);
-        Ok(Self { original: original.clone(), folder, copy, target, flat_in: flat_in.map(Path::to_owned) })
+        Ok(Self { original: original.clone(), folder, copy, target, workload, flat_in: flat_in.map(Path::to_owned) })
     }
 
     fn copy_all(&self) -> Result<(), EngineError> {
@@ -81,7 +82,7 @@ impl FileSite {
         let program = std::env::current_exe()
             .map_err(|error| AcidError::Machinery(format!("this program cannot be found again: {error}")))?;
         let mut command = Command::new(program);
-        command.args(["tpce", "acid-load", &self.target, "--seed", &seed.to_string()]);
+        command.args([self.workload, "acid-load", &self.target, "--seed", &seed.to_string()]);
         if let Some(folder) = &self.flat_in {
             command.arg("--flat-in").arg(folder);
         }
