@@ -1,21 +1,26 @@
 //! Bugs that can be planted in the workload (`bourse_oltp::planted`), and their statements.
 
 use crate::requests::Request;
-use crate::transactions::{SELECT_PAYER, customer_of};
+use crate::transactions::{SELECT_NEXT_ORDER, SELECT_PAYER, customer_of};
 use bourse_engine::{EngineError, RowExt as _, Session, SessionExt as _, Sql};
 use bourse_oltp::planted::BrokenPart::{Data, Work};
-use bourse_oltp::planted::Bug;
+use bourse_oltp::planted::{Bug, is};
 use bourse_schema::Balance;
 
 /// All of them.
 #[rustfmt::skip]
 pub static BUGS: &[Bug] = &[
+    Bug::new("WarehouseNotPaid", Data, "Payment does not add the amount to the warehouse (1 of 20)").one_in(20),
     Bug::new("DistrictNotPaid", Data, "Payment does not add the amount to the district (1 of 20)").one_in(20),
     Bug::new("BadCreditIgnored", Data, "Payment does not note the payment of a customer with bad credit"),
     Bug::new("PayerReadEarly", Data, "Payment subtracts from the balance that it read before its transaction began"),
     Bug::new("FirstNamesake", Data, "of customers with one name the first is taken, not the one in the middle"),
+    Bug::new("OrderNumberReadEarly", Data, "New-Order takes the number that it read before its transaction began"),
     Bug::new("NoSuchItemCommitted", Data, "New-Order commits what it has entered before the item that does not exist"),
+    Bug::new("LineOfOnePiece", Data, "New-Order charges one piece of each line"),
+    Bug::new("StockNotTaken", Data, "New-Order does not take the pieces out of stock"),
     Bug::new("StockRefilledWithHundred", Data, "New-Order refills low stock with 100 pieces instead of 91"),
+    Bug::new("RemoteOrderLocal", Data, "New-Order marks an order that another warehouse supplies as local"),
     Bug::new("RemoteNotCounted", Data, "New-Order does not count supplies for another warehouse"),
     Bug::new("NewestDelivered", Data, "Delivery takes the newest order of a district, not the oldest"),
     Bug::new("LinesNotDelivered", Data, "Delivery does not date the lines of the order"),
@@ -38,9 +43,16 @@ pub(crate) static COUNT_LOW_LINES: Sql = Sql::new(
       WHERE ol_w_id = ?1 AND ol_d_id = ?2 AND ol_o_id >= ?3 AND ol_o_id < ?4 AND s_quantity < ?5",
 );
 
-/// Balance in cents of the customer who pays.
-pub(crate) fn balance_before(db: &mut dyn Session, request: &Request) -> Result<Option<i64>, EngineError> {
-    let Request::Payment { of, customer, .. } = request else { return Ok(None) };
-    let c_id = customer_of(db, *of, customer)?;
-    db.first(&SELECT_PAYER, &[of.w_id.into(), of.d_id.into(), c_id.into()], |row| Ok(row.get::<Balance>(0)?.units()))
+/// Number that a transaction with a bug reads before it begins: the payer's balance in cents, or the next order.
+pub(crate) fn read_early(db: &mut dyn Session, request: &Request) -> Result<Option<i64>, EngineError> {
+    match request {
+        Request::Payment { of, customer, .. } if is("PayerReadEarly") => {
+            let key = [of.w_id.into(), of.d_id.into(), customer_of(db, *of, customer)?.into()];
+            db.first(&SELECT_PAYER, &key, |row| Ok(row.get::<Balance>(0)?.units()))
+        }
+        Request::NewOrder { district, .. } if is("OrderNumberReadEarly") => {
+            db.first(&SELECT_NEXT_ORDER, &[district.w_id.into(), district.d_id.into()], |row| row.get(0))
+        }
+        _ => Ok(None),
+    }
 }

@@ -120,11 +120,11 @@ pub const fn demands(kind: usize) -> (Isolation, Access) {
 /// # Errors
 /// The engine's; and if a row is missing that each database has.
 pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output, EngineError> {
-    let early = planted!(PayerReadEarly: crate::planted::balance_before(db, request)?; None);
+    let early = planted!([PayerReadEarly, OrderNumberReadEarly]: crate::planted::read_early(db, request)?; None);
     let (isolation, access) = demands(request.kind());
     db.begin(isolation, access)?;
     let output = match request {
-        Request::NewOrder { district, c_id, items, at } => new_order(db, *district, *c_id, items, *at),
+        Request::NewOrder { district, c_id, items, at } => new_order(db, *district, *c_id, (items, *at), early),
         Request::Payment { district, of, customer, amount, at } => {
             payment(db, *district, (*of, customer), *amount, *at, early)
         }
@@ -175,7 +175,7 @@ const fn money(cents: i64) -> Value<'static> {
 }
 
 static SELECT_WAREHOUSE_TAX: Sql = Sql::new("SELECT w_tax FROM warehouse WHERE w_id = ?1");
-static SELECT_NEXT_ORDER: Sql =
+pub(crate) static SELECT_NEXT_ORDER: Sql =
     Sql::new("SELECT d_next_o_id, d_tax FROM district WHERE d_w_id = ?1 AND d_id = ?2 {for_update}");
 static UPDATE_NEXT_ORDER: Sql = Sql::new("UPDATE district SET d_next_o_id = ?3 WHERE d_w_id = ?1 AND d_id = ?2");
 static SELECT_BUYER: Sql =
@@ -190,20 +190,21 @@ fn new_order(
     db: &mut dyn Session,
     DistrictId { w_id, d_id }: DistrictId,
     c_id: i64,
-    items: &[OrderedItem],
-    at: Timestamp,
+    (items, at): (&[OrderedItem], Timestamp),
+    early: Option<i64>,
 ) -> Result<Output, EngineError> {
     let (warehouse, district) = (w_id.into(), d_id.into());
     let w_tax = row(db, &SELECT_WAREHOUSE_TAX, &[warehouse], |row| rate(row, 0))?;
     let next = &[warehouse, district];
     let (o_id, d_tax): (i64, i64) = row(db, &SELECT_NEXT_ORDER, next, |row| Ok((row.get(0)?, rate(row, 1)?)))?;
+    let o_id = early.unwrap_or(o_id);
     change(db, &UPDATE_NEXT_ORDER, &[warehouse, district, (o_id + 1).into()])?;
     let (c_discount, customer) = row(db, &SELECT_BUYER, &[warehouse, district, c_id.into()], |row| {
         Ok((rate(row, 0)?, [row.get(1)?, row.get(2)?]))
     })?;
     let order = [w_id, d_id, o_id];
     let key = order.map(Value::from);
-    let is_local = items.iter().all(|item| item.supply_w_id == w_id);
+    let is_local = planted!(RemoteOrderLocal: true; items.iter().all(|item| item.supply_w_id == w_id));
     let more = [c_id.into(), at.into(), (items.len() as i64).into(), i64::from(is_local).into()];
     db.execute(&INSERT_ORDER, Params::of(&key).then(&more))?;
     db.execute(&INSERT_NEW_ORDER, Params::of(&key))?;
@@ -270,11 +271,11 @@ fn enter_line(
     let [before, s_ytd, s_order_cnt, s_remote_cnt] = counts;
     let is_remote = supply_w_id != w_id && !planted!(RemoteNotCounted);
     let refill = planted!(StockRefilledWithHundred: 100; 91);
-    let left = before - i64::from(quantity);
+    let left = planted!(StockNotTaken: before; before - i64::from(quantity));
     let s_quantity = if left >= 10 { left } else { left + refill };
     let counts = [s_quantity, s_ytd + i64::from(quantity), s_order_cnt + 1, s_remote_cnt + i64::from(is_remote)];
     db.execute(&UPDATE_STOCK, Params::of(&stock).then(&counts.map(Value::from)))?;
-    let ol_amount = i64::from(quantity) * i_price;
+    let ol_amount = planted!(LineOfOnePiece: i_price; i64::from(quantity) * i_price);
     let values = [
         (number as i64).into(),
         i_id.into(),
@@ -322,7 +323,9 @@ fn payment(
     let (warehouse, district) = (w_id.into(), d_id.into());
     let mut texts: Vec<String> = Vec::with_capacity(22);
     let mut add = |row: &dyn Row| (0..6).try_for_each(|at| row.get(at).map(|text| texts.push(text)));
-    change(db, &UPDATE_WAREHOUSE, &[warehouse, amount.into()])?;
+    if !planted!(WarehouseNotPaid) {
+        change(db, &UPDATE_WAREHOUSE, &[warehouse, amount.into()])?;
+    }
     row(db, &SELECT_WAREHOUSE, &[warehouse], &mut add)?;
     if !planted!(DistrictNotPaid) {
         change(db, &UPDATE_DISTRICT, &[warehouse, district, amount.into()])?;

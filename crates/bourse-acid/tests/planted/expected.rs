@@ -85,6 +85,30 @@ const OF_TATP: &[(&str, [Expected; 4])] = &[
     ("MixWithoutDelete", [Caught("lockstep sample"), Silent, Silent, NotRun]),
 ];
 
+/// Expected findings for TPC-C's bugs.
+#[rustfmt::skip]
+const OF_TPCC: &[(&str, [Expected; 4])] = &[
+    ("control-tpcc", [Silent, Silent, Silent, Silent]),
+    ("WarehouseNotPaid", [Caught("payments to warehouses, cents"), Caught("C1 warehouses and districts"), Caught("Payment"), Caught("")]),
+    ("DistrictNotPaid", [Caught("payments to districts, cents"), Caught("C1 warehouses and districts"), Caught("Payment"), Caught("")]),
+    ("BadCreditIgnored", [Caught("lockstep sample"), Silent, Caught("Payment"), Silent]),
+    ("PayerReadEarly", [Caught("contention sample"), Silent, Silent, Caught("")]),
+    ("FirstNamesake", [Caught("lockstep sample"), Silent, Caught(""), Silent]),
+    ("OrderNumberReadEarly", [Caught("contention sample"), Silent, Silent, Caught("")]),
+    ("NoSuchItemCommitted", [Caught("orders"), Caught("C4 lines of districts"), Caught("New-Order"), Caught("")]),
+    ("LineOfOnePiece", [Caught("lockstep sample"), Silent, Caught("New-Order"), Caught("")]),
+    ("StockNotTaken", [Caught("lockstep sample"), Silent, Caught("New-Order"), Caught("")]),
+    ("StockRefilledWithHundred", [Caught("lockstep sample"), Silent, Caught("New-Order"), Silent]),
+    ("RemoteOrderLocal", [Caught("lockstep sample"), Silent, Caught("New-Order"), Caught("")]),
+    ("RemoteNotCounted", [Caught("lockstep sample"), Silent, Caught("New-Order"), Caught("")]),
+    ("NewestDelivered", [Caught("C2 next orders"), Caught("C2 next orders"), Caught("Delivery"), Caught("")]),
+    ("LinesNotDelivered", [Caught("C7 dates of delivery"), Caught("C7 dates of delivery"), Caught("Delivery"), Caught("")]),
+    ("DeliveryNotCharged", [Caught("deliveries"), Caught("C10 balances"), Caught("Delivery"), Caught("")]),
+    ("FirstOrderShown", [Caught("lockstep sample"), Silent, Caught("Order-Status"), Caught("")]),
+    ("LowStockTwice", [Caught("lockstep sample"), Silent, Caught("Stock-Level"), Silent]),
+    ("MixWithoutStockLevel", [Caught("lockstep sample"), Silent, Silent, Silent]),
+];
+
 /// Expected findings for bugs for which a [short](Length::SHORT) matrix runs only `run`, to save time.
 #[rustfmt::skip]
 const OF_RUN_ALONE: &[(&str, [Expected; 4])] = &[
@@ -123,7 +147,7 @@ pub(crate) fn expected(bug: &str, detector: Detector) -> Option<Expected> {
         let wants = if bug == bugs.control { Silent } else { OF_ISOLATION };
         return Some(if detector == Detector::Isolation { wants } else { NotRun });
     }
-    let (_, wants) = EXPECTED.iter().chain(OF_TATP).chain(OF_RUN_ALONE).find(|(of, _)| *of == bug)?;
+    let (_, wants) = EXPECTED.iter().chain(OF_TATP).chain(OF_TPCC).chain(OF_RUN_ALONE).find(|(of, _)| *of == bug)?;
     Some(wants.get(detector as usize).copied().unwrap_or(NotRun))
 }
 

@@ -15,8 +15,9 @@
 //! | `expected` | expected findings of each detector for each bug |
 //! | `isolation` | engines that break their isolation |
 //! | `matrix` | all bugs by all detectors, on all processors: each process is this one again |
+//! | `mixed` | workloads whose users draw transactions by their shares |
 //! | `page` | the page of the documentation |
-//! | `tatp`, `tpce` | what each workload has of its own |
+//! | `tpce` | what TPC-E has of its own |
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for developers")]
 
 mod databases;
@@ -24,8 +25,8 @@ mod detectors;
 mod expected;
 mod isolation;
 mod matrix;
+mod mixed;
 mod page;
-mod tatp;
 mod tpce;
 
 use bourse_oltp::planted::BrokenPart;

@@ -6,6 +6,7 @@ use crate::expected::is_asked;
 use crate::isolation;
 use bourse_oltp::planted::{Bug, HARNESS};
 use bourse_tatp::Tatp;
+use bourse_tpcc::Tpcc;
 use bourse_tpce::verify::TpceSample;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -25,9 +26,10 @@ pub(crate) struct Bugs {
 pub(crate) const ISOLATION: &str = "Isolation";
 
 /// Every workload with its bugs. Those of the harness are planted in the first.
-pub(crate) const WORKLOADS: [Bugs; 3] = [
+pub(crate) const WORKLOADS: [Bugs; 4] = [
     Bugs { workload: "TPC-E", control: "control-tpce", lists: &[bourse_tpce::planted::BUGS, HARNESS] },
     Bugs { workload: "TATP", control: "control-tatp", lists: &[bourse_tatp::planted::BUGS] },
+    Bugs { workload: "TPC-C", control: "control-tpcc", lists: &[bourse_tpcc::planted::BUGS] },
     Bugs { workload: ISOLATION, control: "control-isolation", lists: &[isolation::BUGS] },
 ];
 
@@ -81,9 +83,10 @@ pub(crate) fn chosen(names: &[String]) -> Result<Vec<&'static str>, String> {
 /// Plants each bug in turn and runs the detectors; `progress` is called for each cell.
 pub(crate) fn run(folder: &Path, bugs: &[&'static str], length: Length, progress: &mut dyn FnMut(&Cell)) {
     let of = |bugs_of: &Bugs| -> Vec<&'static str> { bugs_of.names().filter(|name| bugs.contains(name)).collect() };
-    let [tpce, tatp, engines] = WORKLOADS.each_ref().map(of);
+    let [tpce, tatp, tpcc, engines] = WORKLOADS.each_ref().map(of);
     run_workload::<TpceSample<'static>>(folder, &tpce, length, progress);
     run_workload::<Tatp>(folder, &tatp, length, progress);
+    run_workload::<Tpcc>(folder, &tpcc, length, progress);
     for bug in engines {
         let began = Instant::now();
         let found = isolation::found(bug, length);
@@ -163,6 +166,7 @@ pub(crate) fn run_shared(
     // Loaded once, for all processes.
     Databases::<TpceSample<'static>>::at(folder.path());
     Databases::<Tatp>::at(folder.path());
+    Databases::<Tpcc>::at(folder.path());
     let processes = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(bugs.len());
     let start = |number: usize| -> Child {
         let mut command = Command::new(program);

@@ -46,8 +46,8 @@ pub(crate) fn page(cells: &[matrix::Cell], length: Length) -> String {
         format!(
             "Each bug is planted in turn in a build with the feature `planted-bug`, on a copy of its workload's smallest database \
              on SQLite, and each detector is asked: `run`, `check` of the database which that run leaves, `verify` against the \
-             model, and `acid` of TPC-E without crashes. Runs of TPC-E are of {transactions} transactions in simulated time, those \
-             of TATP take two seconds; both end with a lockstep sample of {sampled} transactions and the contention sample. **Bold** \
+             model, and `acid` of TPC-E and TPC-C without crashes. Runs of TPC-E are of {transactions} transactions in simulated time, those \
+             of TATP and TPC-C take a second; all end with a lockstep sample of {sampled} transactions and the contention sample. **Bold** \
              is what fails first: the exit code is not 0. \"shown\" stands in the report of a run that passes. \
              Seconds are wall-clock time on the machine that wrote this page, copying the database included. No other build \
              contains any of these bugs; a test shows it."
