@@ -239,6 +239,7 @@ pub fn targets(bytes: &[u8]) {
     let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::RedbOptions::DEFAULT);
     let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::DuckDbOptions::DEFAULT);
     let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::RocksDbOptions::DEFAULT);
+    let _ = bourse_engine_redis::open(text);
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::FastDbOptions::DEFAULT);
     let _ = bourse_engine_mysql::cluster::ClusterTarget::parse(text);
     let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::FjallOptions::DEFAULT);

@@ -7,10 +7,11 @@ use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
 const MOST_LINES: usize = 124_382;
-/// Upper bound of the workspace's crates below `crates/`. Of the last three, `bourse-isolation` checks histories and knows
-/// neither what records nor what shows them, `bourse-trace` is the format between what records a program and what replays it, and
-/// `bourse-preload` builds every library that is loaded into other programs.
-const MOST_CRATES: usize = 37;
+/// Upper bound of the workspace's crates below `crates/`. Of the last four, `bourse-isolation` checks histories and knows
+/// neither what records nor what shows them, `bourse-trace` is the format between what records a program and what replays it,
+/// `bourse-preload` builds every library that is loaded into other programs, and `bourse-engine-redis` is an engine with a protocol
+/// of its own.
+const MOST_CRATES: usize = 38;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 185;
 /// Upper bound of the release binary in bytes.

@@ -6,10 +6,9 @@
 use crate::error::words;
 use crate::library::{DuckDbLibrary, LibraryHandle, SUCCESS};
 use crate::options::DuckDbOptions;
-use crate::queue::DuckDbWriterLock;
 use crate::row::ResultColumns;
 use crate::statement::{DuckDbStatement, ResultRows, text_of};
-use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _, locked};
+use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _, WriterLock, locked};
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +23,7 @@ pub(crate) struct DuckDbDatabase {
     numbers: AtomicU64,
     /// Commits of changes.
     pub(crate) commits: Commits,
-    pub(crate) writers: DuckDbWriterLock,
+    pub(crate) writers: WriterLock,
     is_memory: bool,
     _use: Option<FileUse>,
 }
@@ -151,7 +150,7 @@ impl DuckDbDatabase {
             current: Mutex::new(0),
             numbers: AtomicU64::new(0),
             commits: Commits::default(),
-            writers: DuckDbWriterLock::default(),
+            writers: WriterLock::default(),
             is_memory: path.is_none(),
             _use: used,
         })

@@ -5,8 +5,7 @@
 //! reports whether the library is available, and if not where to get it.
 //!
 //! Files: `options` (settings of a target), `library` (the C interface), `database` (an open
-//! database and its connections), `statement` and `row` (values in, rows out), `append` (rows in bulk), `queue` (writers one at
-//! a time), `loader`, `session`, `snapshot`, `describe` and `engine` (the seam), `kind` (the engine's registration), `error`
+//! database and its connections), `statement` and `row` (values in, rows out), `append` (rows in bulk), `loader`, `session`, `snapshot`, `describe` and `engine` (the seam), `kind` (the engine's registration), `error`
 //! (kinds of errors).
 
 mod append;
@@ -19,7 +18,6 @@ mod kind;
 mod library;
 mod loader;
 mod options;
-mod queue;
 mod row;
 mod session;
 mod snapshot;

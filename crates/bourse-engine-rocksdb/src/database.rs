@@ -208,8 +208,8 @@ impl RocksDbDatabase {
     }
 }
 
-/// Name of a table's column family: it includes the type of the keys, and differs from the default family's name.
-fn name_of(table: &RecordTable) -> Result<String, EngineError> {
+/// Name of a table at the engine: it includes the type of the keys, and differs from the default column family's name.
+pub(crate) fn name_of(table: &RecordTable) -> Result<String, EngineError> {
     match table.key().record_type {
         RecordType::Int => Ok(format!("{}:int", table.name())),
         RecordType::Text(_) => Ok(format!("{}:text", table.name())),

@@ -2,7 +2,8 @@
 
 use crate::database::RocksDbDatabase;
 use crate::options::{Compression, GRAMMAR, RocksDbOptions, parse};
-use crate::session::RocksDbSession;
+use crate::session::KeySession;
+use crate::transaction::TransactionView;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, Guarantee, KeyDatabase, KeyedEngine, MayLose,
@@ -125,7 +126,7 @@ impl KeyDatabase for RocksDbDatabase {
     }
 
     fn records(self: Arc<Self>, _: &RocksDbOptions) -> Box<dyn Records> {
-        Box::new(RocksDbSession::new(self))
+        Box::new(KeySession::new(TransactionView::new(self)))
     }
 
     fn tables(&self) -> Result<Vec<String>, EngineError> {

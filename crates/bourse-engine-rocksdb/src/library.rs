@@ -31,7 +31,7 @@ static LIBRARY: EngineLibrary<RocksDbApi> = EngineLibrary {
 /// [`LibraryAbsent`]: the reason, and how to get the library.
 pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<RocksDbApi>, LibraryAbsent> {
     let is_named = library.is_some() || env::var_os(LIBRARY_VARIABLE).is_some();
-    LIBRARY.load(library.or(installed().filter(|_| !is_named).as_deref()))
+    LIBRARY.load(library.or(installed(NAME).filter(|_| !is_named).as_deref()))
 }
 
 /// Path of the library that [`open`](crate::open) would load.
@@ -171,33 +171,47 @@ impl RocksDbApi {
     /// The status, if it is an error.
     #[inline]
     pub(crate) fn checked<T>(&self, call: impl FnOnce(StatusText) -> T) -> Result<T, EngineError> {
-        let mut status = ptr::null_mut();
-        let value = call(&raw mut status);
-        if status.is_null() { Ok(value) } else { Err(self.failed(status)) }
-    }
-
-    #[cold]
-    fn failed(&self, status: *mut c_char) -> EngineError {
-        // SAFETY: a C string, which must be freed here.
-        let text = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
-        // SAFETY: as above; it was copied.
-        unsafe { (self.free)(status.cast()) };
-        error(&text)
+        checked(self.free, call)
     }
 }
 
-/// Newest library in the usual folders, where packages without development files install it under its versioned name.
-fn installed() -> Option<PathBuf> {
+/// Makes a call that stores the text of its status, which `free` releases.
+///
+/// # Errors
+/// The status, if it is an error.
+#[inline]
+pub(crate) fn checked<T>(
+    free: unsafe extern "C" fn(*mut c_void),
+    call: impl FnOnce(StatusText) -> T,
+) -> Result<T, EngineError> {
+    let mut status = ptr::null_mut();
+    let value = call(&raw mut status);
+    if status.is_null() { Ok(value) } else { Err(failed(free, status)) }
+}
+
+#[cold]
+fn failed(free: unsafe extern "C" fn(*mut c_void), status: *mut c_char) -> EngineError {
+    // SAFETY: a C string, which must be freed here.
+    let text = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
+    // SAFETY: as above; it was copied.
+    unsafe { free(status.cast()) };
+    error(&text)
+}
+
+/// Newest library of that name in the usual folders, where packages without development files install it under its versioned name.
+pub(crate) fn installed(name: &str) -> Option<PathBuf> {
     let machine = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
     let folders = ["/usr/local/lib", &machine, "/usr/lib64", "/usr/lib", "/opt/homebrew/lib"];
-    folders.iter().find_map(|folder| newest(fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path())))
+    folders.iter().find_map(|folder| newest(name, fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path())))
 }
 
-/// Library of RocksDB with the highest version in its name.
-fn newest(paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+/// Library of that name with the highest version behind it.
+fn newest(name: &str, paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     let version = |path: &PathBuf| -> Option<Vec<u32>> {
-        let rest = path.file_name()?.to_str()?.strip_prefix(NAME)?;
-        rest.split('.').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+        let rest = path.file_name()?.to_str()?.strip_prefix(name)?;
+        // Debian's LevelDB has a letter of Debian's own behind its number.
+        let parts = rest.split('.').map(|part| part.trim_end_matches('d')).filter(|part| !part.is_empty());
+        parts.map(|part| part.parse().ok()).collect()
     };
     paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
 }
@@ -209,7 +223,7 @@ mod tests {
     #[test]
     fn the_newest_library_is_found_and_no_other_file() {
         let all = |names: &[&str]| names.iter().map(|name| Path::new("/lib").join(name)).collect::<Vec<_>>();
-        let of = |names: &[&str]| newest(all(names).into_iter());
+        let of = |names: &[&str]| newest(NAME, all(names).into_iter());
         assert_eq!(of(&["libc.so.6", "librocksdb.so.old", "librocksdbjni.so"]), None);
         if cfg!(target_os = "linux") {
             let found = of(&["librocksdb.so", "librocksdb.so.7.8", "librocksdb.so.10.2.1", "librocksdb.so.9.10"]);

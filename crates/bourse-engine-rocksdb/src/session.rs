@@ -1,43 +1,89 @@
-//! Records by key on RocksDB.
+//! Records by key, over what a database's view of its data offers.
 
-use crate::database::{ColumnFamily, RocksDbDatabase};
-use crate::transaction::{TransactionState, TransactionView};
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
 use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Slots, Value};
-use std::sync::Arc;
+
+/// A session's view of a database: as it is, a snapshot of it, or a transaction.
+pub(crate) trait View: Send {
+    /// Table, as the engine finds it.
+    type Table: Send;
+    /// Name of the engine, for errors.
+    const ENGINE: &'static str;
+
+    /// Generation of the tables: it changes when a table is made anew.
+    fn generation(&self) -> u64;
+    /// Table of the database; an error if it does not exist.
+    fn table(&self, table: &RecordTable) -> Result<Self::Table, EngineError>;
+    /// Makes a table anew, empty, outside of any transaction.
+    fn remake(&self, table: &RecordTable) -> Result<(), EngineError>;
+    /// Kind of the open transaction; `None` outside of one.
+    fn access(&self) -> Option<Access>;
+    /// Opens a transaction; there is none yet.
+    fn begin(&mut self, access: Access) -> Result<(), EngineError>;
+    /// Commits the changes, if there are any, and ends the transaction.
+    fn commit(&mut self) -> Result<(), EngineError>;
+    /// Undoes the changes, and ends the transaction.
+    fn rollback(&mut self);
+    /// Result of `found` on a record, if it exists.
+    fn get<T>(
+        &self,
+        table: &Self::Table,
+        key: &[u8],
+        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError>;
+    /// Result of `found` on a record that the open transaction is about to change.
+    fn get_for_update<T>(
+        &self,
+        table: &Self::Table,
+        key: &[u8],
+        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError>;
+    /// Writes a record in the open transaction.
+    fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<(), EngineError>;
+    /// Deletes a record in the open transaction.
+    fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<(), EngineError>;
+    /// Passes at most `limit` records from a key on to `each`, and returns how many.
+    fn scan(
+        &self,
+        table: &Self::Table,
+        from: &[u8],
+        limit: u64,
+        each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
+    ) -> Result<u64, EngineError>;
+}
 
 /// Session of one user.
-pub(crate) struct RocksDbSession {
-    view: TransactionView,
-    tables: SessionTables,
+pub(crate) struct KeySession<V: View> {
+    view: V,
+    tables: SessionTables<V::Table>,
     /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
 
 /// Tables of a session by their slots, valid for a generation.
-struct SessionTables {
-    found: Slots<Arc<ColumnFamily>>,
+struct SessionTables<T> {
+    found: Slots<T>,
     generation: u64,
 }
 
-impl SessionTables {
+impl<T> SessionTables<T> {
     /// Table, looked up again if tables were made anew since.
     #[inline]
-    fn of(&mut self, database: &RocksDbDatabase, table: &RecordTable) -> Result<&ColumnFamily, EngineError> {
-        let generation = database.generation();
+    fn of(&mut self, view: &impl View<Table = T>, table: &RecordTable) -> Result<&T, EngineError> {
+        let generation = view.generation();
         if generation != self.generation {
             self.found.clear();
             self.generation = generation;
         }
-        self.found.get_or_make(table.slot(), || database.table(table)).map(|found| &**found)
+        self.found.get_or_make(table.slot(), || view.table(table)).map(|found| &*found)
     }
 }
 
-impl RocksDbSession {
-    pub(crate) fn new(database: Arc<RocksDbDatabase>) -> Self {
-        let tables = SessionTables { found: Slots::default(), generation: database.generation() };
-        Self { view: TransactionView::new(database), tables, buffer: Vec::new() }
+impl<V: View> KeySession<V> {
+    pub(crate) fn new(view: V) -> Self {
+        let tables = SessionTables { found: Slots::default(), generation: view.generation() };
+        Self { view, tables, buffer: Vec::new() }
     }
 
     /// Runs a change in the open transaction or in one of its own.
@@ -45,15 +91,15 @@ impl RocksDbSession {
     fn writing<T>(
         &mut self,
         table: &RecordTable,
-        body: impl FnOnce(&TransactionView, &ColumnFamily) -> Result<T, EngineError>,
+        body: impl FnOnce(&mut V, &V::Table) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let found = self.tables.of(self.view.database(), table)?;
-        match self.view.state() {
-            TransactionState::Reading(_) => Err(only_reads()),
-            TransactionState::Writing => body(&self.view, found),
-            TransactionState::Idle => {
-                self.view.begin_writing();
-                match body(&self.view, found) {
+        let found = self.tables.of(&self.view, table)?;
+        match self.view.access() {
+            Some(Access::Read) => Err(only_reads()),
+            Some(Access::Write) => body(&mut self.view, found),
+            None => {
+                self.view.begin(Access::Write)?;
+                match body(&mut self.view, found) {
                     Ok(value) => self.view.commit().map(|()| value),
                     Err(e) => {
                         self.view.rollback();
@@ -65,21 +111,17 @@ impl RocksDbSession {
     }
 }
 
-impl Records for RocksDbSession {
+impl<V: View> Records for KeySession<V> {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        refuse_indexes("RocksDB", tables, self.view.state() != TransactionState::Idle)?;
-        tables.iter().try_for_each(|table| self.view.database().remake(table))
+        refuse_indexes(V::ENGINE, tables, self.view.access().is_some())?;
+        tables.iter().try_for_each(|table| self.view.remake(table))
     }
 
     fn begin(&mut self, access: Access) -> Result<(), EngineError> {
-        if self.view.state() != TransactionState::Idle {
+        if self.view.access().is_some() {
             return Err(EngineError::unsupported("a session has one transaction at a time"));
         }
-        match access {
-            Access::Read => self.view.begin_reading(),
-            Access::Write => self.view.begin_writing(),
-        }
-        Ok(())
+        self.view.begin(access)
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
@@ -94,10 +136,8 @@ impl Records for RocksDbSession {
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         let bytes = KeyBytes::in_table(table, key)?;
-        let found = self.tables.of(self.view.database(), table)?;
-        let Some(found) = self.view.get(found, bytes.as_ref())? else { return Ok(false) };
-        each(&EncodedRow::new(key, found.bytes()))?;
-        Ok(true)
+        let found = self.tables.of(&self.view, table)?;
+        Ok(self.view.get(found, bytes.as_ref(), |record| each(&EncodedRow::new(key, record)))?.is_some())
     }
 
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
@@ -105,7 +145,7 @@ impl Records for RocksDbSession {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
-                if view.get_for_update(found, bytes.as_ref())?.is_some() {
+                if view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some() {
                     return Err(key_exists(table, key));
                 }
                 view.put(found, bytes.as_ref(), &buffer)
@@ -120,7 +160,7 @@ impl Records for RocksDbSession {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
-                let is_there = view.get_for_update(found, bytes.as_ref())?.is_some();
+                let is_there = view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some();
                 if is_there {
                     view.put(found, bytes.as_ref(), &buffer)?;
                 }
@@ -140,9 +180,14 @@ impl Records for RocksDbSession {
         let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |view, found| {
-            let Some(record) = view.get_for_update(found, bytes.as_ref())? else { return Ok(false) };
-            buffer.clear();
-            buffer.extend_from_slice(record.bytes());
+            let read = |record: &[u8]| {
+                buffer.clear();
+                buffer.extend_from_slice(record);
+                Ok(())
+            };
+            if view.get_for_update(found, bytes.as_ref(), read)?.is_none() {
+                return Ok(false);
+            }
             codec::change(&mut buffer, change)?;
             view.put(found, bytes.as_ref(), &buffer).map(|()| true)
         });
@@ -153,7 +198,7 @@ impl Records for RocksDbSession {
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
         let bytes = KeyBytes::in_table(table, key)?;
         self.writing(table, |view, found| {
-            let is_there = view.get_for_update(found, bytes.as_ref())?.is_some();
+            let is_there = view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some();
             if is_there {
                 view.delete(found, bytes.as_ref())?;
             }
@@ -169,22 +214,22 @@ impl Records for RocksDbSession {
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
         let bytes = KeyBytes::in_table(table, from)?;
-        let found = self.tables.of(self.view.database(), table)?;
+        let found = self.tables.of(&self.view, table)?;
         self.view.scan(found, bytes.as_ref(), limit, |key, bytes| {
             each(&EncodedRow::new(codec::key_of(key, table.key().record_type)?, bytes))
         })
     }
 
     fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
-        let found = self.tables.of(self.view.database(), table)?;
+        let found = self.tables.of(&self.view, table)?;
         self.view.scan(found, &[], u64::MAX, |_, _| Ok(()))
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
-        if self.view.state() == TransactionState::Idle {
+        if self.view.access().is_none() {
             let count = self.count(table)?;
-            // Drops the files in one step; deleting each record would write a tombstone for it.
-            return self.view.database().remake(table).map(|()| count);
+            // RocksDB drops the files in one step; deleting each record would write a tombstone for it.
+            return self.view.remake(table).map(|()| count);
         }
         // In a transaction, which could be undone, there is no shorter way.
         self.writing(table, |view, found| {

@@ -3,7 +3,8 @@
 use crate::database::{ColumnFamily, RocksDbDatabase};
 use crate::error::UNCHECKED;
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
-use bourse_engine::{EngineError, Wait, blocked_on, sometimes_blocked_on};
+use crate::session::View;
+use bourse_engine::{Access, EngineError, RecordTable, Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::c_char;
 use std::ptr;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl Drop for FoundRecord<'_> {
 /// # Safety
 /// `length` bytes must be readable at `bytes` for `'a`.
 #[inline]
-unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
+pub(crate) unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
     if length == 0 {
         return &[];
     }
@@ -68,7 +69,7 @@ unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(bytes.cast(), length) }
 }
 
-fn raw(bytes: &[u8]) -> *const c_char {
+pub(crate) fn raw(bytes: &[u8]) -> *const c_char {
     bytes.as_ptr().cast()
 }
 
@@ -89,15 +90,7 @@ impl TransactionView {
         Self { database, state: TransactionState::Idle, options, transaction: ptr::null_mut() }
     }
 
-    pub(crate) fn database(&self) -> &RocksDbDatabase {
-        &self.database
-    }
-
-    pub(crate) fn state(&self) -> TransactionState {
-        self.state
-    }
-
-    pub(crate) fn begin_reading(&mut self) {
+    fn begin_reading(&mut self) {
         let handles = &self.database.handles;
         // SAFETY: the database is open; the options have the snapshot until it is released.
         unsafe {
@@ -107,7 +100,7 @@ impl TransactionView {
         }
     }
 
-    pub(crate) fn begin_writing(&mut self) {
+    fn begin_writing(&mut self) {
         let handles = &self.database.handles;
         // SAFETY: the database is open; a transaction that has ended is begun anew. The snapshot belongs to the transaction,
         // and its handle must be freed here.
@@ -125,11 +118,60 @@ impl TransactionView {
         self.state = TransactionState::Writing;
     }
 
-    /// Commits the changes, if there are any.
-    ///
-    /// # Errors
-    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; the library's. The changes are then undone.
-    pub(crate) fn commit(&mut self) -> Result<(), EngineError> {
+    /// Releases the snapshot.
+    fn close(&mut self) {
+        let handles = &self.database.handles;
+        // SAFETY: the options are good; a snapshot that was made is released once.
+        unsafe {
+            (handles.api.set_snapshot)(self.options, ptr::null());
+            if let TransactionState::Reading(snapshot) = self.state {
+                (handles.api.snapshot_release)(handles.base, snapshot);
+            }
+        }
+        self.state = TransactionState::Idle;
+    }
+
+    fn found(&self, raw: *mut Pinned) -> Option<FoundRecord<'_>> {
+        (!raw.is_null()).then_some(FoundRecord { view: self, raw })
+    }
+}
+
+impl View for TransactionView {
+    type Table = Arc<ColumnFamily>;
+    const ENGINE: &'static str = "RocksDB";
+
+    #[inline]
+    fn generation(&self) -> u64 {
+        self.database.generation()
+    }
+
+    fn table(&self, table: &RecordTable) -> Result<Self::Table, EngineError> {
+        self.database.table(table)
+    }
+
+    fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+        self.database.remake(table)
+    }
+
+    #[inline]
+    fn access(&self) -> Option<Access> {
+        match self.state {
+            TransactionState::Idle => None,
+            TransactionState::Reading(_) => Some(Access::Read),
+            TransactionState::Writing => Some(Access::Write),
+        }
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        match access {
+            Access::Read => self.begin_reading(),
+            Access::Write => self.begin_writing(),
+        }
+        Ok(())
+    }
+
+    // A conflict with another transaction undoes the changes too.
+    fn commit(&mut self) -> Result<(), EngineError> {
         if self.state != TransactionState::Writing {
             self.rollback();
             return Ok(());
@@ -154,8 +196,7 @@ impl TransactionView {
         Err(error)
     }
 
-    /// Undoes the changes, and ends the transaction.
-    pub(crate) fn rollback(&mut self) {
+    fn rollback(&mut self) {
         if self.state == TransactionState::Writing {
             let (api, transaction) = (self.database.handles.api, self.transaction);
             // SAFETY: the transaction is open. What it has changed is in its own memory: forgetting that cannot fail.
@@ -164,25 +205,13 @@ impl TransactionView {
         self.close();
     }
 
-    /// Releases the snapshot.
-    fn close(&mut self) {
-        let handles = &self.database.handles;
-        // SAFETY: the options are good; a snapshot that was made is released once.
-        unsafe {
-            (handles.api.set_snapshot)(self.options, ptr::null());
-            if let TransactionState::Reading(snapshot) = self.state {
-                (handles.api.snapshot_release)(handles.base, snapshot);
-            }
-        }
-        self.state = TransactionState::Idle;
-    }
-
-    fn found(&self, raw: *mut Pinned) -> Option<FoundRecord<'_>> {
-        (!raw.is_null()).then_some(FoundRecord { view: self, raw })
-    }
-
     #[inline]
-    pub(crate) fn get(&self, table: &ColumnFamily, key: &[u8]) -> Result<Option<FoundRecord<'_>>, EngineError> {
+    fn get<T>(
+        &self,
+        table: &Self::Table,
+        key: &[u8],
+        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
         let handles = &self.database.handles;
         let (api, options, table) = (handles.api, self.options, table.raw);
         // SAFETY: database, transaction and table are open; the key is there for the call.
@@ -194,17 +223,17 @@ impl TransactionView {
                 _ => (api.get)(handles.base, options, table, raw(key), key.len(), status),
             }
         })?;
-        Ok(self.found(pinned))
+        self.found(pinned).map(|record| found(record.bytes())).transpose()
     }
 
-    /// Reads a record that the open transaction is about to change: if another transaction changes it before this one commits,
-    /// this one fails.
+    // If another transaction changes the record before this one commits, this one fails.
     #[inline]
-    pub(crate) fn get_for_update(
+    fn get_for_update<T>(
         &self,
-        table: &ColumnFamily,
+        table: &Self::Table,
         key: &[u8],
-    ) -> Result<Option<FoundRecord<'_>>, EngineError> {
+        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is there for the call.
@@ -212,12 +241,11 @@ impl TransactionView {
             let get = api.transaction_get_for_update;
             get(self.transaction, self.options, table.raw, raw(key), key.len(), 1, status)
         })?;
-        Ok(self.found(pinned))
+        self.found(pinned).map(|record| found(record.bytes())).transpose()
     }
 
-    /// Writes a record in the open transaction.
     #[inline]
-    pub(crate) fn put(&self, table: &ColumnFamily, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; key and value are copied by the call.
@@ -227,9 +255,8 @@ impl TransactionView {
         })
     }
 
-    /// Deletes a record in the open transaction.
     #[inline]
-    pub(crate) fn delete(&self, table: &ColumnFamily, key: &[u8]) -> Result<(), EngineError> {
+    fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<(), EngineError> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is copied by the call.
@@ -238,10 +265,9 @@ impl TransactionView {
         })
     }
 
-    /// Passes at most `limit` records from a key on to `each`, and returns how many.
-    pub(crate) fn scan(
+    fn scan(
         &self,
-        table: &ColumnFamily,
+        table: &Self::Table,
         from: &[u8],
         limit: u64,
         mut each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,

@@ -67,6 +67,9 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     /// Capabilities.
     fn capabilities(options: &Self::Options) -> Capabilities;
 
+    /// Mechanism by which writers wait for one another.
+    const WRITER_WAIT: WriterWait = WriterWait::EngineLocks;
+
     /// Refuses what is next to the database's path and cannot stay there.
     ///
     /// # Errors
@@ -170,7 +173,7 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
             durability,
             may_lose: (durability == Durability::Consistent).then(|| database.may_lose()),
             durability_reason,
-            writer_wait: Some(WriterWait::EngineLocks),
+            writer_wait: Some(D::WRITER_WAIT),
             memory_store: self.files.is_none().then_some(MemoryStore::Engine),
             settings: database.settings(options)?,
             compile_options: Vec::new(),

@@ -63,6 +63,7 @@ mod target_file;
 mod text;
 pub mod thread_time;
 mod wrapper;
+mod writer_lock;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, Guarantee, RecordCapabilities, SqlCapabilities};
@@ -113,3 +114,4 @@ pub use target_file::{TargetFile, open_regular, path_with_suffix};
 pub use text::{one_line, shortened};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
 pub use wrapper::Wrapper;
+pub use writer_lock::WriterLock;

@@ -1,6 +1,9 @@
 //! RocksDB through the seam. Tests that need the library are skipped by name if it is unavailable.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod berkeley;
+mod leveldb;
+
 use bourse_engine::{
     Access, Durability, Engine, ErrorKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Records, Value,
 };

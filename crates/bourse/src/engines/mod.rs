@@ -59,7 +59,10 @@ static CRATES: &[EngineCrate] = &[
     engines!("lmdb", bourse_engine_lmdb, ["lmdb"]),
     engines!("redb", bourse_engine_redb, ["redb"]),
     engines!("fjall", bourse_engine_fjall, ["fjall"]),
+    engines!("redis", bourse_engine_redis, ["redis+private", "valkey+private", "redis", "valkey"]),
     engines!("rocksdb", bourse_engine_rocksdb, ["rocksdb"]),
+    engines!("rocksdb", bourse_engine_rocksdb::leveldb, ["leveldb"]),
+    engines!("rocksdb", bourse_engine_rocksdb::berkeley, ["berkeleydb"]),
     // Proof in a test that an engine takes one line; useless to users.
     #[cfg(feature = "example")]
     engines!("example", example_engine, ["example"]),

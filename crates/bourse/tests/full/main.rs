@@ -65,6 +65,10 @@ fn an_engine_that_is_unavailable_is_told_with_what_has_it() {
         ("jdbc+monetdb", &["monetdb:monetdb-java-lite"]),
         ("jdbc+monetdb", &["openjdk-17-jre-headless"]),
         ("rocksdb", &["librocksdb"]),
+        ("leveldb", &["libleveldb1d"]),
+        ("berkeleydb", &["libdb5.3"]),
+        ("redis+private", &["redis-server"]),
+        ("valkey+private", &["valkey-server"]),
         ("fastdb", &["github.com/gavioto/fastdb"]),
     ];
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -212,6 +216,27 @@ fn rocksdb_runs() {
     workloads_run("rocksdb:x.rocksdb");
     theirs_is_left_alone("rocksdb");
     ours_is_listed_and_removed("rocksdb");
+}
+
+#[test]
+fn leveldb_runs() {
+    if let Err(why) = bourse_engine_rocksdb::leveldb::info(None) {
+        bourse_testkit::skipped("leveldb_runs", why);
+        return;
+    }
+    workloads_run("leveldb:x.leveldb");
+    theirs_is_left_alone("leveldb");
+    ours_is_listed_and_removed("leveldb");
+}
+
+#[test]
+fn berkeley_db_runs() {
+    if let Err(why) = bourse_engine_rocksdb::berkeley::info(None) {
+        bourse_testkit::skipped("berkeley_db_runs", why);
+        return;
+    }
+    workloads_run("berkeleydb:x.bdb");
+    theirs_is_left_alone("berkeleydb");
 }
 
 #[test]

@@ -1,22 +1,22 @@
-//! The queue of writers, for targets with one writer at a time.
+//! Queue of writers, for engines whose writers do not wait for one another by themselves.
 
-use bourse_engine::{EngineError, ErrorKind, Wait, blocked_on, locked};
+use crate::{EngineError, ErrorKind, Wait, blocked_on, locked};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Lock of the one writer.
+/// Lock of the one writer of a database in this process. The session that has it may move to another thread.
 #[derive(Debug, Default)]
-pub(crate) struct DuckDbWriterLock {
+pub struct WriterLock {
     is_taken: Mutex<bool>,
     is_free: Condvar,
 }
 
-impl DuckDbWriterLock {
+impl WriterLock {
     /// Waits for the lock and takes it.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] if it was not released in time.
-    pub(crate) fn take(&self, patience: Duration) -> Result<(), EngineError> {
+    pub fn take(&self, patience: Duration) -> Result<(), EngineError> {
         let mut is_taken = locked(&self.is_taken);
         if *is_taken {
             let waited =
@@ -32,7 +32,7 @@ impl DuckDbWriterLock {
     }
 
     /// Releases the lock.
-    pub(crate) fn give_back(&self) {
+    pub fn give_back(&self) {
         *locked(&self.is_taken) = false;
         self.is_free.notify_one();
     }

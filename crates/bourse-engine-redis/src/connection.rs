@@ -1,0 +1,378 @@
+//! Blocking connection: commands are collected and sent together, replies are read in place.
+//!
+//! The protocol is RESP2, as Redis documents it: a command is an array of byte strings; a reply is a line whose first byte is its type,
+//! and for byte strings and arrays what the line announces.
+
+use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
+use bourse_engine::{EngineError, ErrorKind};
+use bourse_server::client::ServerAddress;
+use bourse_server::client::passwords::Secret;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Size of a read in bytes.
+const READ_BYTES: usize = 32 << 10;
+
+/// Maximal length of a value in bytes, above the server's own limit.
+const LONGEST_VALUE: i64 = 1 << 30;
+
+/// Longest line of a reply in bytes.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// Everything that a connection needs.
+#[derive(Clone)]
+pub(crate) struct RedisConnector {
+    pub(crate) address: ServerAddress,
+    pub(crate) user: String,
+    pub(crate) secret: Secret,
+    pub(crate) database: u32,
+    pub(crate) answer_timeout: Duration,
+}
+
+trait Stream: Read + Write + Send {}
+impl<T: Read + Write + Send> Stream for T {}
+
+/// Stream, and the function that closes it for its reader.
+type Opened = (Box<dyn Stream>, Box<dyn Fn() + Send + Sync>);
+
+impl RedisConnector {
+    /// Opens a connection that uses the database.
+    pub(crate) fn connect(&self) -> Result<RedisConnection, EngineError> {
+        let (this, server) = (self.clone(), format!("the server at {}", self.address));
+        within_limit(&server.clone(), move || this.log_in(server)).map_err(for_report)
+    }
+
+    fn log_in(&self, server: String) -> Result<RedisConnection, EngineError> {
+        let unreachable =
+            |e| EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.address));
+        let (stream, end) = self.open().map_err(unreachable)?;
+        let mut connection = RedisConnection {
+            stream,
+            awaited: AwaitedConnection::new(server, end),
+            out: Vec::new(),
+            commands: 0,
+            input: vec![0; READ_BYTES],
+            unread: 0..0,
+            is_broken: false,
+        };
+        if let Some(password) = &self.secret.password {
+            // Servers before version 6 know one user.
+            match self.user.as_str() {
+                "default" => connection.command(&[b"AUTH", password.as_bytes()]),
+                user => connection.command(&[b"AUTH", user.as_bytes(), password.as_bytes()]),
+            };
+        }
+        connection.command(&[b"SELECT", self.database.to_string().as_bytes()]);
+        connection.run().map_err(|e| match e.code() {
+            Some("NOAUTH") => {
+                e.with_advice("the variable REDISCLI_AUTH or a file that `password_file` names gives one")
+            }
+            _ => e,
+        })?;
+        Ok(connection)
+    }
+
+    fn open(&self) -> io::Result<Opened> {
+        let limit = Some(self.answer_timeout);
+        match &self.address {
+            #[cfg(unix)]
+            ServerAddress::Socket(path) => {
+                let stream = std::os::unix::net::UnixStream::connect(path)?;
+                stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))?;
+                let other = stream.try_clone()?;
+                Ok((Box::new(stream), Box::new(move || drop(other.shutdown(Shutdown::Both)))))
+            }
+            #[cfg(not(unix))]
+            ServerAddress::Socket(..) => Err(io::ErrorKind::Unsupported.into()),
+            ServerAddress::Tcp(host, port) => {
+                let mut tried = Err(io::Error::other("the name has no address"));
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    tried = TcpStream::connect_timeout(&address, connect_limit());
+                    if tried.is_ok() {
+                        break;
+                    }
+                }
+                let stream = tried?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))?;
+                let other = stream.try_clone()?;
+                Ok((Box::new(stream), Box::new(move || drop(other.shutdown(Shutdown::Both)))))
+            }
+        }
+    }
+}
+
+/// Part of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item<'r> {
+    Int(i64),
+    Bytes(&'r [u8]),
+    Nil,
+    Status,
+    /// Array whose items follow.
+    Array,
+}
+
+/// Part of a reply, in the bytes read.
+enum ReadItem {
+    Int(i64),
+    Bytes(Range<usize>),
+    Nil,
+    Status,
+    Array(usize),
+    Error(Range<usize>),
+}
+
+/// Receiver of replies: the command's index among those sent together, and a part of its reply.
+pub(crate) type EachItem<'f> = dyn FnMut(usize, Item<'_>) -> Result<(), EngineError> + 'f;
+
+/// Connection to a server.
+pub(crate) struct RedisConnection {
+    stream: Box<dyn Stream>,
+    awaited: AwaitedConnection,
+    /// Commands to be sent next, and their number.
+    out: Vec<u8>,
+    commands: usize,
+    input: Vec<u8>,
+    /// Range of the bytes read and not yet used.
+    unread: Range<usize>,
+    /// Whether the connection is unusable.
+    is_broken: bool,
+}
+
+impl RedisConnection {
+    /// Adds a command to those that are sent next, and returns its index among them.
+    pub(crate) fn command(&mut self, parts: &[&[u8]]) -> usize {
+        self.command_of(parts.iter().copied())
+    }
+
+    /// Adds a command of any length.
+    pub(crate) fn command_of<'p>(&mut self, parts: impl ExactSizeIterator<Item = &'p [u8]>) -> usize {
+        push_length(&mut self.out, b'*', parts.len());
+        for part in parts {
+            push_length(&mut self.out, b'$', part.len());
+            self.out.extend_from_slice(part);
+            self.out.extend_from_slice(b"\r\n");
+        }
+        self.commands += 1;
+        self.commands - 1
+    }
+
+    /// Sends the commands and reads all replies, also those behind an error.
+    ///
+    /// # Errors
+    /// The first error: of the server, of `each`, or of the connection.
+    pub(crate) fn exchange(&mut self, each: &mut EachItem<'_>) -> Result<(), EngineError> {
+        let commands = std::mem::take(&mut self.commands);
+        self.awaited.waits();
+        let sent =
+            if self.is_broken { Err(io::ErrorKind::NotConnected.into()) } else { self.stream.write_all(&self.out) };
+        self.out.clear();
+        let done = sent.map_err(|e| self.lost(&e)).and_then(|()| self.replies(commands, each));
+        self.awaited.rests();
+        done
+    }
+
+    /// Sends the commands, whose replies say nothing but that they were done.
+    pub(crate) fn run(&mut self) -> Result<(), EngineError> {
+        self.exchange(&mut |_, _| Ok(()))
+    }
+
+    fn replies(&mut self, commands: usize, each: &mut EachItem<'_>) -> Result<(), EngineError> {
+        let mut done = Ok(());
+        for command in 0..commands {
+            let mut items = 1_usize;
+            while items > 0 {
+                items -= 1;
+                let item = match self.item()? {
+                    ReadItem::Error(text) => {
+                        done = done.and(Err(server_error(&self.input[text])));
+                        continue;
+                    }
+                    ReadItem::Array(length) => {
+                        items += length;
+                        Item::Array
+                    }
+                    ReadItem::Int(number) => Item::Int(number),
+                    ReadItem::Bytes(bytes) => Item::Bytes(&self.input[bytes]),
+                    ReadItem::Nil => Item::Nil,
+                    ReadItem::Status => Item::Status,
+                };
+                if done.is_ok() {
+                    done = each(command, item);
+                }
+            }
+        }
+        done
+    }
+
+    /// Reads a part of a reply.
+    fn item(&mut self) -> Result<ReadItem, EngineError> {
+        let line = self.line()?;
+        let text = &self.input[line.clone()];
+        let kind = text.first().copied().unwrap_or_default();
+        let number = text.get(1..).and_then(|text| std::str::from_utf8(text).ok()?.parse::<i64>().ok());
+        match (kind, number) {
+            (b'+', _) => Ok(ReadItem::Status),
+            (b'-', _) => Ok(ReadItem::Error(line.start + 1..line.end)),
+            (b':', Some(number)) => Ok(ReadItem::Int(number)),
+            (b'$' | b'*', Some(-1)) => Ok(ReadItem::Nil),
+            (b'*', Some(length @ 0..=0xFFFF_FFFF)) => Ok(ReadItem::Array(length as usize)),
+            (b'$', Some(length @ 0..=LONGEST_VALUE)) => {
+                let length = length as usize;
+                self.have(length + 2)?;
+                let from = self.unread.start;
+                self.unread.start = from + length + 2;
+                Ok(ReadItem::Bytes(from..from + length))
+            }
+            _ => Err(self.unreadable()),
+        }
+    }
+
+    /// Reads a line, without its end.
+    fn line(&mut self) -> Result<Range<usize>, EngineError> {
+        let mut seen = 0;
+        loop {
+            let unread = &self.input[self.unread.clone()];
+            if let Some(at) = unread[seen..].windows(2).position(|two| two == b"\r\n") {
+                let from = self.unread.start;
+                self.unread.start = from + seen + at + 2;
+                return Ok(from..from + seen + at);
+            }
+            seen = unread.len().saturating_sub(1);
+            if seen > LONGEST_LINE {
+                return Err(self.unreadable());
+            }
+            self.have(self.unread.len() + 1)?;
+        }
+    }
+
+    /// Reads until `bytes` unread bytes are available.
+    fn have(&mut self, bytes: usize) -> Result<(), EngineError> {
+        if self.unread.len() < bytes && self.input.len() - self.unread.start < bytes {
+            self.input.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        while self.unread.len() < bytes {
+            // Memory follows what arrives: the announced length may be anything.
+            if self.unread.end == self.input.len() {
+                self.input.resize((2 * self.input.len()).min(bytes.next_multiple_of(READ_BYTES)), 0);
+            }
+            match self.stream.read(&mut self.input[self.unread.end..]) {
+                Ok(0) => return Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(read) => self.unread.end += read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.lost(&e)),
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn lost(&mut self, e: &io::Error) -> EngineError {
+        self.is_broken = true;
+        let why = match e.kind() {
+            io::ErrorKind::UnexpectedEof => "the server has closed it".to_owned(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer came in time (answer_timeout)".to_owned(),
+            _ => e.to_string(),
+        };
+        for_report(EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is lost: {why}")))
+    }
+
+    #[cold]
+    fn unreadable(&mut self) -> EngineError {
+        self.is_broken = true;
+        EngineError::new(ErrorKind::ConnectionLost, "the server has sent what cannot be read")
+    }
+}
+
+fn push_length(out: &mut Vec<u8>, kind: u8, length: usize) {
+    out.push(kind);
+    // A vector takes everything.
+    let _ = write!(out, "{length}\r\n");
+}
+
+/// Error of the server; its first word is its code.
+#[cold]
+fn server_error(text: &[u8]) -> EngineError {
+    let text = String::from_utf8_lossy(text);
+    let (code, message) = text.split_once(' ').unwrap_or((&text, &text));
+    let kind = match code {
+        "NOAUTH" | "WRONGPASS" | "NOPERM" => ErrorKind::Denied,
+        "OOM" => ErrorKind::Full,
+        "ERR" if message.starts_with("unknown command") => ErrorKind::Unsupported,
+        "CROSSSLOT" | "MOVED" => ErrorKind::Unsupported,
+        _ => ErrorKind::Other,
+    };
+    EngineError::new(kind, message).with_code(code)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    /// Result of an exchange of `commands` commands with a server that answers `text` and ends.
+    fn answered(commands: usize, text: &[u8]) -> (Result<(), EngineError>, Vec<String>) {
+        let (stream, mut server) = UnixStream::pair().expect("two sockets");
+        let mut connection = RedisConnection {
+            stream: Box::new(stream),
+            awaited: AwaitedConnection::new("the server".to_owned(), || {}),
+            out: Vec::new(),
+            commands: 0,
+            input: vec![0; 8],
+            unread: 0..0,
+            is_broken: false,
+        };
+        for _ in 0..commands {
+            connection.command(&[b"GET", b"k"]);
+        }
+        server.write_all(text).expect("the other one is open");
+        server.shutdown(Shutdown::Write).expect("it is open");
+        let mut items = Vec::new();
+        let done = connection.exchange(&mut |at, item| {
+            items.push(format!("{at} {item:?}"));
+            Ok(())
+        });
+        (done, items)
+    }
+
+    #[test]
+    fn replies_are_read_as_the_protocol_has_them() {
+        let (done, items) = answered(3, b"+OK\r\n*3\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n$20\r\naaaaaaaaaabbbbbbbbbb\r\n");
+        done.unwrap();
+        let bytes = |text: &[u8]| format!("Bytes({text:?})");
+        let expected = [
+            "0 Status".to_owned(),
+            "1 Array".to_owned(),
+            "1 Int(-7)".to_owned(),
+            format!("1 {}", bytes(b"a\r\n")),
+            "1 Nil".to_owned(),
+            format!("2 {}", bytes(b"aaaaaaaaaabbbbbbbbbb")),
+        ];
+        assert_eq!(items, expected);
+    }
+
+    #[test]
+    fn an_error_does_not_hide_the_replies_behind_it() {
+        let (done, items) = answered(3, b"$1\r\na\r\n-OOM command not allowed\r\n:1\r\n");
+        let refused = done.unwrap_err();
+        assert_eq!(
+            (refused.kind(), refused.code(), refused.message()),
+            (ErrorKind::Full, Some("OOM"), "command not allowed")
+        );
+        assert_eq!(items, ["0 Bytes([97])"]);
+    }
+
+    #[test]
+    fn what_is_no_reply_ends_the_connection() {
+        for text in
+            [&b"$5\r\nab"[..], b"$99999999999\r\n", b"?\r\n", b"\r\n", b":x\r\n", b"*-7\r\n", b"", &[b'a'; 70_000]]
+        {
+            let (done, _) = answered(1, text);
+            assert_eq!(done.unwrap_err().kind(), ErrorKind::ConnectionLost, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Records by key, and transactions.
+//!
+//! A record is the string `TABLE:KEY`, and the sorted set `TABLE` has the table's keys, all of one score and so in the order of
+//! their bytes. The set [`TABLES`] has the names of the tables.
+
+use crate::connection::{Item, RedisConnection};
+use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
+use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
+use bourse_engine::{
+    Access, EachRow, EachToLoad, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Value,
+};
+use std::collections::BTreeMap;
+
+/// Set of the names of all tables. No table has an empty name, so no record has this key.
+pub(crate) const TABLES: &[u8] = b":tables";
+
+/// Keys and records from a key on, in one step: table, first key, limit, prefix of records.
+const SCAN: &[u8] = b"local k=redis.call('ZRANGEBYLEX',KEYS[1],ARGV[1],'+','LIMIT',0,ARGV[2]) local r={} \
+    for i=1,#k do r[2*i-1]=k[i] r[2*i]=redis.call('GET',ARGV[3]..k[i]) end return r";
+
+/// Deletion of all records in one step: table, prefix of records.
+const CLEAR: &[u8] = b"local n=0 while true do local k=redis.call('ZRANGE',KEYS[1],0,999) if #k==0 then return n end \
+    local r={} for i=1,#k do r[i]=ARGV[1]..k[i] end redis.call('UNLINK',unpack(r)) redis.call('ZREM',KEYS[1],unpack(k)) n=n+#k end";
+
+/// Change that an open transaction will make.
+struct Write {
+    table: &'static str,
+    /// Whether the server has the record.
+    existed: bool,
+    /// `None` deletes it.
+    value: Option<Vec<u8>>,
+}
+
+/// Open transaction.
+struct Transaction {
+    access: Access,
+    has_watched: bool,
+    /// Changes by the records' keys at the server.
+    writes: BTreeMap<Vec<u8>, Write>,
+}
+
+/// Session of one user.
+pub(crate) struct RedisSession {
+    connection: RedisConnection,
+    open: Option<Transaction>,
+    /// Key at the server of the record in use.
+    key: Vec<u8>,
+    /// Bytes of the record in use.
+    record: Vec<u8>,
+}
+
+/// Error of a transaction that read what another has changed since.
+#[cold]
+fn conflict() -> EngineError {
+    EngineError::new(ErrorKind::Conflict, "another session has changed what the transaction read").with_code("WATCH")
+}
+
+impl RedisSession {
+    pub(crate) fn new(connection: RedisConnection) -> Self {
+        Self { connection, open: None, key: Vec::new(), record: Vec::new() }
+    }
+
+    /// Puts the key at the server of a record into `key`.
+    fn find_key(&mut self, table: &RecordTable, key: Key<'_>) -> Result<(), EngineError> {
+        let bytes = KeyBytes::in_table(table, key)?;
+        self.key.clear();
+        self.key.extend_from_slice(table.name().as_bytes());
+        self.key.push(b':');
+        self.key.extend_from_slice(bytes.as_ref());
+        Ok(())
+    }
+
+    /// Adds a command that has the transaction fail if the key changes from now on; outside a transaction it adds none.
+    fn watch(&mut self, key: &[u8]) {
+        if let Some(open) = &mut self.open {
+            open.has_watched = true;
+            self.connection.command(&[b"WATCH", key]);
+        }
+    }
+
+    /// Reads the record with the key into `record`, and returns whether it exists.
+    fn read(&mut self) -> Result<bool, EngineError> {
+        if let Some(write) = self.open.as_ref().and_then(|open| open.writes.get(self.key.as_slice())) {
+            self.record.clear();
+            self.record.extend_from_slice(write.value.as_deref().unwrap_or_default());
+            return Ok(write.value.is_some());
+        }
+        if let Some(open) = &mut self.open {
+            open.has_watched = true;
+            self.connection.command(&[b"WATCH", &self.key]);
+        }
+        self.connection.command(&[b"GET", &self.key]);
+        let (record, mut is_there) = (&mut self.record, false);
+        self.connection.exchange(&mut |_, item| {
+            if let Item::Bytes(bytes) = item {
+                is_there = true;
+                record.clear();
+                record.extend_from_slice(bytes);
+            }
+            Ok(())
+        })?;
+        Ok(is_there)
+    }
+
+    /// Runs a change in the open transaction or in one of its own.
+    fn writing<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        match &self.open {
+            Some(Transaction { access: Access::Read, .. }) => return Err(only_reads()),
+            Some(_) => return body(self),
+            None => self.begin(Access::Write)?,
+        }
+        match body(self) {
+            Ok(value) => self.commit().map(|()| value),
+            Err(e) => self.rollback().and(Err(e)),
+        }
+    }
+
+    /// Notes a change of the record with the key.
+    fn write(&mut self, table: &RecordTable, existed: bool, value: Option<Vec<u8>>) {
+        let open = self.open.as_mut().expect("changes are noted in a transaction");
+        let write = Write { table: table.name(), existed, value: None };
+        open.writes.entry(self.key.clone()).or_insert(write).value = value;
+    }
+
+    /// Number that the server answers to the last of the commands.
+    fn number(&mut self) -> Result<u64, EngineError> {
+        let mut number = 0;
+        self.connection.exchange(&mut |_, item| {
+            if let Item::Int(found) = item {
+                number = u64::try_from(found).unwrap_or(0);
+            }
+            Ok(())
+        })?;
+        Ok(number)
+    }
+
+    /// Sends the commands since `MULTI` with `EXEC`; returns whether no part of the answer is empty.
+    ///
+    /// # Errors
+    /// The server's; [`Conflict`](ErrorKind::Conflict) if it has carried out none of them.
+    fn execute(&mut self) -> Result<bool, EngineError> {
+        let last = self.connection.command(&[b"EXEC"]);
+        let (mut is_done, mut is_whole) = (false, true);
+        self.connection.exchange(&mut |at, item| {
+            if at == last {
+                is_done |= item == Item::Array;
+                is_whole &= item != Item::Nil;
+            }
+            Ok(())
+        })?;
+        if is_done { Ok(is_whole) } else { Err(conflict()) }
+    }
+
+    /// Keys at the server and records from a key on, at most `limit`, without the transaction's own changes.
+    fn range(
+        &mut self,
+        table: &RecordTable,
+        from: &[u8],
+        limit: u64,
+    ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, EngineError> {
+        let (name, prefix) = (table.name().as_bytes(), [table.name().as_bytes(), b":"].concat());
+        let (from, limit) = ([b"[", from].concat(), i64::try_from(limit).unwrap_or(-1).to_string());
+        self.connection.command(&[b"EVAL", SCAN, b"1", name, &from, limit.as_bytes(), &prefix]);
+        let (mut found, mut key) = (BTreeMap::new(), None::<Vec<u8>>);
+        self.connection.exchange(&mut |_, item| {
+            match (item, key.take()) {
+                (Item::Bytes(bytes), None) => key = Some([&prefix, bytes].concat()),
+                (Item::Bytes(bytes), Some(key)) => drop(found.insert(key, bytes.to_vec())),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Keys at the server and records from a key on as the session sees them, at most `limit`.
+    fn seen(
+        &mut self,
+        table: &RecordTable,
+        from: Key<'_>,
+        limit: u64,
+    ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, EngineError> {
+        self.find_key(table, from)?;
+        let from = self.key[table.name().len() + 1..].to_vec();
+        let Some(open) = &self.open else { return self.range(table, &from, limit) };
+        let deleted = open.writes.values().filter(|write| write.value.is_none()).count() as u64;
+        let limit_there = limit.saturating_add(deleted);
+        self.watch(table.name().as_bytes());
+        let mut found = self.range(table, &from, limit_there)?;
+        if !found.is_empty() {
+            // Read again behind the watch. The keys are still the same, or the transaction will fail.
+            let watch = [b"WATCH".to_vec()];
+            let parts: Vec<&[u8]> = watch.iter().chain(found.keys()).map(Vec::as_slice).collect();
+            self.connection.command_of(parts.into_iter());
+            found = self.range(table, &from, limit_there)?;
+        }
+        let Some(open) = &self.open else { return Ok(found) };
+        for (key, write) in open.writes.range(self.key.clone()..).filter(|(_, write)| write.table == table.name()) {
+            match &write.value {
+                Some(value) => drop(found.insert(key.clone(), value.clone())),
+                None => drop(found.remove(key)),
+            }
+        }
+        while found.len() as u64 > limit {
+            found.pop_last();
+        }
+        Ok(found)
+    }
+}
+
+impl Records for RedisSession {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        refuse_indexes("Redis", tables, self.open.is_some())?;
+        for table in tables {
+            self.delete_all(table)?;
+            self.connection.command(&[b"SADD", TABLES, table.name().as_bytes()]);
+            self.connection.run()?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        if self.open.is_some() {
+            return Err(EngineError::already_open());
+        }
+        self.open = Some(Transaction { access, has_watched: false, writes: BTreeMap::new() });
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        if !open.has_watched && open.writes.is_empty() {
+            return Ok(());
+        }
+        self.connection.command(&[b"MULTI"]);
+        for (key, Write { table, existed, value }) in &open.writes {
+            let (table, member) = (table.as_bytes(), &key[table.len() + 1..]);
+            if let Some(value) = value {
+                self.connection.command(&[b"SET", key, value]);
+            }
+            match (value.is_some(), existed) {
+                (true, false) => {
+                    self.connection.command(&[b"ZADD", table, b"0", member]);
+                }
+                (false, true) => {
+                    self.connection.command(&[b"DEL", key]);
+                    self.connection.command(&[b"ZREM", table, member]);
+                }
+                _ => {}
+            }
+        }
+        self.execute().map(drop)
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        if self.open.take().is_some_and(|open| open.has_watched) {
+            self.connection.command(&[b"UNWATCH"]);
+            self.connection.run()?;
+        }
+        Ok(())
+    }
+
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        self.find_key(table, key)?;
+        let is_there = self.read()?;
+        if is_there {
+            each(&EncodedRow::new(key, &self.record))?;
+        }
+        Ok(is_there)
+    }
+
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+        self.find_key(table, key)?;
+        if self.open.is_some() {
+            return self.writing(|this| {
+                if this.read()? {
+                    return Err(key_exists(table, key));
+                }
+                let mut record = Vec::new();
+                codec::encode(values, &mut record)?;
+                this.write(table, false, Some(record));
+                Ok(())
+            });
+        }
+        codec::encode(values, &mut self.record)?;
+        let name = table.name().as_bytes();
+        self.connection.command(&[b"MULTI"]);
+        self.connection.command(&[b"SET", &self.key, &self.record, b"NX"]);
+        self.connection.command(&[b"ZADD", name, b"0", &self.key[name.len() + 1..]]);
+        if self.execute()? { Ok(()) } else { Err(key_exists(table, key)) }
+    }
+
+    /// Adds records to the open transaction, whose absence is checked by the hundred.
+    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+        const TOGETHER: usize = 500;
+        let mut unchecked: Vec<Vec<u8>> = Vec::new();
+        let check = |this: &mut Self, unchecked: &mut Vec<Vec<u8>>| {
+            for command in [&b"WATCH"[..], b"EXISTS"] {
+                let parts: Vec<&[u8]> = std::iter::once(command).chain(unchecked.iter().map(Vec::as_slice)).collect();
+                this.connection.command_of(parts.into_iter());
+            }
+            unchecked.clear();
+            match this.number()? {
+                0 => Ok(()),
+                found => Err(EngineError::new(
+                    ErrorKind::Duplicate,
+                    format!("{} has records of {found} of the keys already", table.name()),
+                )),
+            }
+        };
+        self.writing(|this| {
+            rows(&mut |row| {
+                let (key, values) = match row {
+                    [Value::Int(number), values @ ..] => (Key::Int(*number), values),
+                    [Value::Text(text), values @ ..] => (Key::Text(text), values),
+                    _ => return Err(EngineError::unsupported("a key is an integer or a text")),
+                };
+                this.find_key(table, key)?;
+                let open = this.open.as_mut().expect("a change is in a transaction");
+                open.has_watched = true;
+                if open.writes.contains_key(&this.key) {
+                    return this.insert(table, key, values);
+                }
+                let mut record = Vec::new();
+                codec::encode(values, &mut record)?;
+                this.write(table, false, Some(record));
+                unchecked.push(this.key.clone());
+                if unchecked.len() == TOGETHER { check(this, &mut unchecked) } else { Ok(()) }
+            })?;
+            if unchecked.is_empty() { Ok(()) } else { check(this, &mut unchecked) }
+        })
+    }
+
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+        self.find_key(table, key)?;
+        if self.open.is_some() {
+            return self.writing(|this| {
+                let is_there = this.read()?;
+                if is_there {
+                    let mut record = Vec::new();
+                    codec::encode(values, &mut record)?;
+                    this.write(table, true, Some(record));
+                }
+                Ok(is_there)
+            });
+        }
+        codec::encode(values, &mut self.record)?;
+        self.connection.command(&[b"SET", &self.key, &self.record, b"XX"]);
+        let mut is_there = false;
+        self.connection.exchange(&mut |_, item| {
+            is_there = item == Item::Status;
+            Ok(())
+        })?;
+        Ok(is_there)
+    }
+
+    fn change(
+        &mut self,
+        table: &'static RecordTable,
+        key: Key<'_>,
+        change: FieldChange<'_>,
+    ) -> Result<bool, EngineError> {
+        self.find_key(table, key)?;
+        self.writing(|this| {
+            let is_there = this.read()?;
+            if is_there {
+                codec::change(&mut this.record, change)?;
+                this.write(table, true, Some(this.record.clone()));
+            }
+            Ok(is_there)
+        })
+    }
+
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+        self.find_key(table, key)?;
+        if self.open.is_some() {
+            return self.writing(|this| {
+                let is_there = this.read()?;
+                if is_there {
+                    this.write(table, true, None);
+                }
+                Ok(is_there)
+            });
+        }
+        let name = table.name().as_bytes();
+        self.connection.command(&[b"MULTI"]);
+        self.connection.command(&[b"DEL", &self.key]);
+        self.connection.command(&[b"ZREM", name, &self.key[name.len() + 1..]]);
+        self.connection.command(&[b"EXEC"]);
+        self.number().map(|deleted| deleted > 0)
+    }
+
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        let found = self.seen(table, from, limit)?;
+        for (key, bytes) in &found {
+            let key = codec::key_of(&key[table.name().len() + 1..], table.key().record_type)?;
+            each(&EncodedRow::new(key, bytes))?;
+        }
+        Ok(found.len() as u64)
+    }
+
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        let name = table.name().as_bytes();
+        self.watch(name);
+        self.connection.command(&[b"ZCARD", name]);
+        let there = self.number()?;
+        let own = self.open.iter().flat_map(|open| open.writes.values()).filter(|write| write.table == table.name());
+        Ok(own.fold(there, |count, write| match (write.existed, write.value.is_some()) {
+            (false, true) => count + 1,
+            (true, false) => count.saturating_sub(1),
+            _ => count,
+        }))
+    }
+
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        let prefix = [table.name().as_bytes(), b":"].concat();
+        if self.open.is_none() {
+            self.connection.command(&[b"EVAL", CLEAR, b"1", table.name().as_bytes(), &prefix]);
+            return self.number();
+        }
+        self.writing(|this| {
+            let least = if table.key().record_type == bourse_engine::RecordType::Int {
+                Key::Int(i64::MIN)
+            } else {
+                Key::Text("")
+            };
+            let found = this.seen(table, least, u64::MAX)?;
+            let count = found.len() as u64;
+            for key in found.into_keys() {
+                this.key = key;
+                this.write(table, true, None);
+            }
+            Ok(count)
+        })
+    }
+}
