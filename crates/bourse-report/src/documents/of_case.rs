@@ -7,8 +7,8 @@ use crate::tables::{self, SheetTable, Tone};
 use crate::text::curve;
 use crate::units;
 use crate::view::{
-    CaseVerdict, CaseView, FigureValidity, Remark, RuleStatus, case_words, checks_words, latency_case, not_available,
-    not_tpce, outcome_word, rules, values,
+    CaseVerdict, CaseView, FigureValidity, Remark, RuleStatus, case_words, checks_words, is_named_by_statement,
+    latency_case, not_available, not_tpce, outcome_word, rules, values,
 };
 use bourse_record::{CheckStatus, Outcome, StatementFigures, WorkloadKind};
 
@@ -190,7 +190,11 @@ fn dearest(view: &CaseView<'_>, all: &[StatementFigures]) -> Vec<SheetPart> {
         return Vec::new();
     }
     let hints = dearest.iter().flat_map(|of| {
-        let words = |hint: String| format!("{} {hint} ({})", of.operation, tables::short(&of.statement));
+        let text = tables::short(&of.statement);
+        let words = move |hint: String| match is_named_by_statement(of) {
+            true => format!("{text}: {hint}"),
+            false => format!("{} {hint} ({text})", of.operation),
+        };
         crate::view::hints(of).into_iter().map(move |hint| (0, Remark::new(Tone::Doubtful, words(hint))))
     });
     vec![SheetPart::Table(tables::statements(view, all, dearest)), SheetPart::List(hints.collect())]
@@ -206,7 +210,11 @@ fn statements(view: &CaseView<'_>) -> Vec<SheetPart> {
     let (dearest, others) = all.split_at(all.len().min(tables::DEAREST));
     let with_plan = |of: &StatementFigures| {
         let plan: Vec<String> = of.plan.iter().map(|step| format!("    {step}")).collect();
-        [format!("{}: {}", of.operation, of.statement)].into_iter().chain(plan).collect::<Vec<_>>()
+        let text = match is_named_by_statement(of) {
+            true => of.statement.clone(),
+            false => format!("{}: {}", of.operation, of.statement),
+        };
+        [text].into_iter().chain(plan).collect::<Vec<_>>()
     };
     let texts = vec![SheetPart::Pre(dearest.iter().flat_map(with_plan).collect())];
     let summary = "Texts and plans of these statements".to_owned();

@@ -1,6 +1,6 @@
 use super::{ColumnHead, SheetTable, TableCell, heads};
 use crate::units;
-use crate::view::CaseView;
+use crate::view::{CaseView, is_named_by_statement};
 use bourse_record::{StatementFigures, shortened};
 use bourse_verdict::comparison::FunctionDifference;
 
@@ -36,6 +36,9 @@ pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &
             TableCell::code(&short(&of.statement)),
         ]);
     }
+    if shown.iter().any(is_named_by_statement) {
+        table.retain(|at, _| at != 0);
+    }
     table
 }
 
@@ -58,6 +61,9 @@ pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]], [one, other]: [&s
             TableCell::figure(b / a, units::number),
             TableCell::code(&short(&head.statement)),
         ]);
+    }
+    if changed.iter().any(|[_, head]| is_named_by_statement(head)) {
+        table.retain(|at, _| at != 0);
     }
     table
 }

@@ -21,7 +21,7 @@ pub use checks::checks_words;
 pub use operation::{OperationView, ServerTimeSplit, outcome_word};
 pub use quantiles::{QUANTILES, RoundQuantiles, of_round, over_rounds};
 pub use rules::{RuleStatus, not_tpce, rules};
-pub use statements::{ComparedPlans, hints, statements};
+pub use statements::{ComparedPlans, hints, is_named_by_statement, statements};
 pub use status::meaning;
 pub use storage::{storage_words, sync_words};
 pub use time_split::{RoleSplit, TimePart, not_available, roles};

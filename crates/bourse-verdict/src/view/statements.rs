@@ -18,6 +18,30 @@ pub fn statements(rounds: &[Round]) -> Vec<StatementFigures> {
     all
 }
 
+/// Whether the operation has the statement, or its beginning, as its name, as in a replay: then it says nothing more. Parameters have
+/// numbers in one of them.
+///
+/// ```
+/// use bourse_record::{Counts, StatementFigures};
+/// let of = |operation: &str| StatementFigures {
+///     operation: operation.to_owned(),
+///     statement: "SELECT a,\n b FROM t WHERE c = ?1".to_owned(),
+///     failed: 0,
+///     rows: 0,
+///     service: Counts::new().distribution(),
+///     plan: Vec::new(),
+///     work: None,
+/// };
+/// use bourse_verdict::view::is_named_by_statement;
+/// assert!(is_named_by_statement(&of("SELECT a, b FROM t WHERE c = ?")) && is_named_by_statement(&of("SELECT a, b FR…")));
+/// assert!(!is_named_by_statement(&of("by_user")));
+/// ```
+pub fn is_named_by_statement(of: &StatementFigures) -> bool {
+    let letters =
+        |text: &str| text.chars().filter(|it| !it.is_whitespace() && !it.is_ascii_digit()).collect::<String>();
+    letters(&of.statement).starts_with(&letters(of.operation.trim_end_matches('…')))
+}
+
 /// Plans of two cases whose statements were timed.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ComparedPlans {
