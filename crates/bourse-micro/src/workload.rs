@@ -170,6 +170,11 @@ impl WorkloadCase {
     pub fn expected_ns(&self) -> Option<Nanos> {
         self.planned.expected_ns()
     }
+
+    /// Numbers of executions of each operation in a round, in their order; `None` if they are not fixed.
+    pub fn executions(&self) -> Option<Vec<u64>> {
+        self.planned.executions()
+    }
 }
 
 /// Error of a round.
@@ -327,6 +332,11 @@ pub(crate) trait PlannedWorkload: Send + Sync {
 
     /// Expected time of a round whose work ends it, in nanoseconds; `None` if unknown.
     fn expected_ns(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// Numbers of executions of each operation in a round; `None` if they are not fixed.
+    fn executions(&self) -> Option<Vec<u64>> {
         None
     }
 

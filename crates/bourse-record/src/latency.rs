@@ -47,7 +47,7 @@ pub enum Quantile {
 }
 
 /// Number of operations that must be expected beyond a quantile to show it.
-const FEWEST_BEYOND: f64 = 10.0;
+pub(crate) const FEWEST_BEYOND: f64 = 10.0;
 
 impl Latency {
     /// Times of an operation over several rounds. Failed and dropped operations, and those with an unknown end, count

@@ -1,6 +1,7 @@
 //! Limits of response times, and the quantiles that a round reached.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use crate::latency::FEWEST_BEYOND;
 use crate::{Latency, LatencyClock, Operation, Round};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,17 @@ impl ResponseLimit {
     pub fn quantile_name(&self) -> String {
         let known = Self::QUANTILES.iter().find(|(_, quantile)| *quantile == self.quantile);
         known.map_or_else(|| format!("p{}", 100.0 * self.quantile), |(name, _)| (*name).to_owned())
+    }
+
+    /// Number of operations from which on the quantile is told: ten are expected beyond it.
+    ///
+    /// ```
+    /// let limit = bourse_record::ResponseLimit { operation: None, quantile: 0.99, limit_ns: 1 };
+    /// assert_eq!(limit.needed(), 1_000);
+    /// ```
+    pub fn needed(&self) -> u64 {
+        let needed = (FEWEST_BEYOND - 1e-9) / (1.0 - self.quantile);
+        if needed.is_finite() { needed.ceil() as u64 } else { 1 }
     }
 
     /// Quantiles of a round's operations. Failed and dropped operations, and those never started, count as slower than

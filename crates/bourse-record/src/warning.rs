@@ -172,7 +172,7 @@ pub enum Warning {
     },
     /// Statements that should change rows changed none.
     NothingChanged,
-    /// A replay performed or compared less than its recording has.
+    /// A replay performed or compared less than its recording has, or by another SQLite.
     ReplayedInPart {
         /// The parts, in words.
         parts: Vec<String>,
@@ -377,7 +377,7 @@ impl fmt::Display for Warning {
                 write!(f, "ended by --for after {after_s} s: {} of {} operations", grouped(*done), grouped(*of))
             }
             Self::NothingChanged => f.write_str("no statement changed a row: what matches no row is less work"),
-            Self::ReplayedInPart { parts } => write!(f, "less than the recording: {}", parts.join("; ")),
+            Self::ReplayedInPart { parts } => write!(f, "unlike the recording: {}", parts.join("; ")),
             Self::RoundEnded { cause } => f.write_str(cause),
             Self::RoundLost { round, cause } => {
                 write!(f, "round {round} was lost, those before it are reported: {cause}")

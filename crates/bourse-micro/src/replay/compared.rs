@@ -1,6 +1,7 @@
 //! Results of a replay compared with those recorded.
 
 use super::again::{self, RowsAgain, ShownRow};
+use super::lacking::Lacking;
 use super::order::Order;
 use super::recording::{Action, DAMAGE, Recording, Step};
 use super::shape::short;
@@ -33,12 +34,18 @@ pub(super) struct RoundState {
     pub(super) compares_changes: bool,
     /// Digests of recorded rows by value, for engines other than SQLite.
     pub(super) expected: Option<RowsAgain>,
+    /// Tables whose contents differ because of refused writes.
+    pub(super) lacking: Lacking,
+    /// Objects of the recorded database that the engine refused.
+    pub(super) left_out: Vec<String>,
+    /// Versions of SQLite that recorded and that replays, if they differ.
+    pub(super) other_version: Option<String>,
     /// The first query with other rows: its step's number, and the rows found.
     first: Mutex<Option<(usize, Vec<ShownRow>)>>,
     /// Whether each statement is left out, because the engine has refused it.
     is_left_out: Vec<AtomicBool>,
     executed: AtomicU64,
-    findings: Mutex<[Findings; 3]>,
+    findings: Mutex<[Findings; 4]>,
 }
 
 /// Statements with something found, by their numbers: executions, and the first in words.
@@ -50,6 +57,8 @@ enum Group {
     Refused,
     Different,
     Undecided,
+    /// Different on tables that lack refused writes.
+    Following,
 }
 
 /// Result of an execution.
@@ -63,7 +72,7 @@ pub(super) enum Found {
 /// Result of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// Result as recorded, refused by the engine, or undecided: the latter two are counted.
+    /// Result as recorded, refused by the engine, undecided, or a consequence of refusals: the latter three are counted.
     Same,
     Different,
     /// The engine failed.
@@ -78,6 +87,9 @@ impl RoundState {
             compares_values,
             compares_changes,
             expected: None,
+            lacking: Lacking::default(),
+            left_out: Vec::new(),
+            other_version: None,
             first: Mutex::default(),
             is_left_out: recording.statements.iter().map(|_| AtomicBool::new(false)).collect(),
             executed: AtomicU64::new(0),
@@ -109,8 +121,23 @@ impl RoundState {
         findings[group as usize].entry(step.statement).or_insert_with(|| (0, words())).0 += 1;
     }
 
-    /// Compares the result of a step with the recorded one.
+    /// Compares the result of a step with the recorded one, and follows what refused writes have changed.
     pub(super) fn compare(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>) -> Comparison {
+        let statement = &recording.statements[step.statement];
+        let comparison = self.compare_alone(recording, step, found);
+        if comparison == Comparison::Different
+            && let Some(tables) = self.lacking.concerned(statement)
+        {
+            self.lacking.missed(step.statement, &recording.statements);
+            self.add(Group::Following, step, || format!("{}: {tables} lacks writes", short(&statement.text)));
+            return Comparison::Same;
+        }
+        self.lacking.executed(step.statement, &recording.statements);
+        comparison
+    }
+
+    /// Compares the result of a step with the recorded one, whatever went before.
+    fn compare_alone(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>) -> Comparison {
         use ErrorKind::{Conflict, ConnectionLost, Denied, Full, InDoubt, Interrupted, Other, Refused, Unsupported};
         self.executed.fetch_add(1, Ordering::Relaxed);
         let statement = &recording.statements[step.statement];
@@ -123,6 +150,7 @@ impl RoundState {
                 if matches!(error.kind(), Denied | Other | Refused | Unsupported) && step.action == Action::Execute =>
             {
                 self.is_left_out[step.statement].store(true, Ordering::Relaxed);
+                self.lacking.missed(step.statement, &recording.statements);
                 self.add(Group::Refused, step, || format!("{}: {}", short(&statement.text), error.message()));
                 Comparison::Same
             }
@@ -212,26 +240,44 @@ impl RoundState {
 
     /// Parts of the recording that were not performed or not compared, in words.
     pub(super) fn missing(&self, recording: &Recording) -> Vec<String> {
-        let refused = match self.count(Group::Refused) {
-            0 => None,
-            refused => Some(format!(
-                "{} of {} executions were refused or left out, which later results may show",
-                grouped(refused),
-                grouped(self.all())
-            )),
-        };
+        let [refused, following] = [Group::Refused, Group::Following].map(|group| self.count(group));
+        let all = grouped(self.all());
+        let mut parts = Vec::new();
+        if refused > 0 {
+            parts.push(format!("{} of {all} executions were refused or left out", grouped(refused)));
+        }
+        if following > 0 {
+            parts.push(format!("{} of {all} results differ on tables that lack refused writes", grouped(following)));
+        }
+        if let [first, others @ ..] = &self.left_out[..] {
+            let more = if others.is_empty() { String::new() } else { format!(", and {} more", others.len()) };
+            parts.push(format!("the database without {first}{more}"));
+        }
+        if let Some((name, count)) = recording.other_databases.iter().max_by_key(|(_, count)| **count) {
+            let more = match recording.other_databases.len() {
+                1 => String::new(),
+                all => format!(", and {} more", all - 1),
+            };
+            let (database, count) = (&recording.database, grouped(*count));
+            parts.push(format!("of the databases only {database}, not {name} ({count} executions){more}"));
+        }
         let damaged = recording.facts.iter().filter(|fact| fact.name == DAMAGE);
         let masked = recording.is_masked.then(|| "values are masked: numbers of rows were compared".to_owned());
         let damaged = damaged.map(|fact| format!("{DAMAGE}: {}", fact.value));
-        refused.into_iter().chain(masked).chain(damaged).collect()
+        parts.into_iter().chain(masked).chain(damaged).chain(self.other_version.clone()).collect()
     }
 
     /// Reason that the replay says nothing of the recording: too much of it was refused.
     pub(super) fn void(&self) -> Option<String> {
-        let (refused, all) = (self.count(Group::Refused), self.all());
+        let [refused, following] = [Group::Refused, Group::Following].map(|group| self.count(group));
+        let all = self.all();
         let part = if refused == all { "nothing was replayed" } else { "a part was not replayed" };
-        (refused * REFUSABLE > all)
-            .then(|| format!("{part}: the engine refused {} of {} executions", grouped(refused), grouped(all)))
+        let differ = match following {
+            0 => String::new(),
+            _ => format!(", and {} differ because of that", grouped(following)),
+        };
+        ((refused + following) * REFUSABLE > all)
+            .then(|| format!("{part}: the engine refused {} of {} executions{differ}", grouped(refused), grouped(all)))
     }
 
     /// The first row in which a query's rows differ from the recorded ones, if SQLite returns these again.
@@ -279,7 +325,9 @@ impl RoundState {
         };
         let undecided = "no execution differs that the recording does not determine: rows in another order, beside a writer, by a \
                          clock, by LIMIT alone, read in part, or an error that an extension does not record";
-        vec![
+        let following = "no execution differs on a table that lacks writes, since the engine refused them, the recording has no \
+                         values for them, or objects of the database were left out";
+        let mut checks = vec![
             check("results", compared, Group::Different, CheckStatus::Failed),
             check("undetermined results", undecided, Group::Undecided, CheckStatus::NotApplicable),
             check(
@@ -288,7 +336,11 @@ impl RoundState {
                 Group::Refused,
                 if is_void { CheckStatus::Failed } else { CheckStatus::NotApplicable },
             ),
-        ]
+        ];
+        if !findings[Group::Following as usize].is_empty() {
+            checks.push(check("results after refusals", following, Group::Following, CheckStatus::NotApplicable));
+        }
+        checks
     }
 }
 

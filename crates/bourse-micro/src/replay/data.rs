@@ -9,19 +9,25 @@ use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Value};
 use bourse_engine_sqlite::{StoredDatabase, StoredObject, StoredValue};
 use bourse_record::{NameValue, grouped};
 use bourse_schema::{Column, ColumnType, Table};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Number of rows that a loader gets at once.
 const BATCH_ROWS: usize = 1_000;
 
 /// Facts of the data that limit what can be compared.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct DataFacts {
     /// Whether a column is filled by a clock.
     pub(super) has_clock: bool,
     /// Whether triggers or foreign keys change further rows.
     pub(super) has_side_changes: bool,
+    /// Statements that made its objects.
+    pub(super) schema: Vec<String>,
+    /// Objects that were left out, with the reason.
+    pub(super) left_out: Vec<String>,
+    /// Tables that lack what these do: rows that a trigger writes, or a key's refusals.
+    pub(super) lacks: BTreeSet<String>,
 }
 
 /// Rows of a table on their way to a loader.
@@ -51,6 +57,11 @@ impl Batch for StoredRows {
 /// Whether a dialect is SQLite's own, in which a recording is executed as it is.
 pub(super) fn is_sqlite(dialect: &Dialect) -> bool {
     dialect.name == bourse_schema::SQLITE.name
+}
+
+/// Kind and name of an object.
+fn label(object: &StoredObject) -> String {
+    format!("{}{} {}", if object.is_virtual { "virtual " } else { "" }, object.kind, object.name)
 }
 
 /// Whether a full-text table stores no texts.
@@ -85,6 +96,7 @@ pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
         let shape = Shape::of(&object.sql);
         facts.has_clock |= shape.has_clock;
         facts.has_side_changes |= shape.has_side_changes;
+        facts.schema.push(object.sql.clone());
     }
     let mut copy = RecordedCopy { path, stored, objects, left_out: BTreeMap::new(), rows: 0 };
     loop {
@@ -102,7 +114,17 @@ pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
         }
     }
     let mut found = vec![named("data", format!("{} rows, loaded anew", grouped(copy.rows)))];
-    found.extend(copy.left_out.into_iter().map(|(name, why)| named("left out", format!("{name}: {why}"))));
+    for object in &copy.objects {
+        match &*object.kind {
+            _ if !copy.left_out.contains_key(&label(object)) => {}
+            // An index that refuses no row changes no result.
+            "index" if !Shape::of(&object.sql).names.contains("unique") => {}
+            "trigger" => facts.lacks.extend(Shape::of(&object.sql).names),
+            _ => facts.lacks.extend([object.table.to_lowercase()]),
+        }
+    }
+    facts.left_out = copy.left_out.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    found.extend(facts.left_out.iter().map(|it| named("left out", it.clone())));
     Ok((facts, found))
 }
 
@@ -117,16 +139,11 @@ impl RecordedCopy<'_> {
         for object in objects.iter().filter(|it| it.kind == "table") {
             if object.is_virtual && has_no_content(&object.sql) {
                 let why = "it has an index without content, which cannot be made anew";
-                self.left_out.insert(format!("virtual table {}", object.name), why.to_owned());
+                self.left_out.insert(label(object), why.to_owned());
                 continue;
             }
-            match loader.run(&object.sql) {
-                // A virtual table needs its module.
-                Err(error) if object.is_virtual => {
-                    self.left_out.insert(format!("virtual table {}", object.name), error.message().to_owned());
-                    continue;
-                }
-                done => self.during(&object.name, done)?,
+            if !self.made(loader, object)? {
+                continue;
             }
             let table = self.during(&object.name, self.stored.table(object))?;
             // SQLite's columns have no types that a loader needs.
@@ -135,7 +152,7 @@ impl RecordedCopy<'_> {
             self.during(&object.name, inserted)?;
         }
         for object in objects.iter().filter(|it| it.kind != "table") {
-            self.during(&object.name, loader.run(&object.sql))?;
+            self.made(loader, object)?;
         }
         // Numbers that were assigned, and statistics, decide what comes next.
         for (table, columns, made) in [
@@ -157,6 +174,17 @@ impl RecordedCopy<'_> {
         self.during("the version", loader.run(&format!("PRAGMA user_version = {version}")))
     }
 
+    /// Makes an object; `false` if SQLite refuses it, as one that needs a function or a module of the program.
+    fn made(&mut self, loader: &mut dyn Loader, object: &StoredObject) -> Result<bool, MicroError> {
+        match loader.run(&object.sql) {
+            Err(error) if error.code().is_some_and(|code| code.starts_with("SQLITE_ERROR")) => {
+                self.left_out.insert(label(object), error.message().to_owned());
+                Ok(false)
+            }
+            done => self.during(&object.name, done).map(|()| true),
+        }
+    }
+
     /// Fills another engine's database with the tables and indexes that it can have; `refused` is the object at which the
     /// engine ends the load.
     fn fill_translated(
@@ -167,7 +195,7 @@ impl RecordedCopy<'_> {
     ) -> Result<(), MicroError> {
         let mut tables = Vec::new();
         for object in self.objects.clone() {
-            let name = format!("{} {}", object.kind, object.name);
+            let name = label(&object);
             match &*object.kind {
                 _ if self.left_out.contains_key(&name) => {}
                 "table" if !object.is_virtual => match TranslatedTable::of(&self.stored, &object, dialect) {

@@ -10,10 +10,12 @@
 //! | `translated` | its schema for other engines |
 //! | `user` | the user that executes its steps |
 //! | `compared` | results compared with those recorded |
+//! | `lacking` | tables that lack refused writes, so that results differ |
 
 mod again;
 mod compared;
 pub(crate) mod data;
+mod lacking;
 mod order;
 mod recording;
 mod shape;
@@ -23,11 +25,12 @@ mod user;
 use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::round::not_synced;
 use crate::sql::FILE;
-use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec};
+use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec, named};
 use bourse_driver::{Clock, Nanos, OperationSpec, Schedule, UserSpec};
 use bourse_engine::{Capabilities, Engine, locked};
 use bourse_record::{Arrivals, Check, NameValue, Round, Warning};
 use compared::RoundState;
+use lacking::Lacking;
 use recording::Recording;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -105,6 +108,13 @@ impl PlannedWorkload for Replay {
         let executed_ns = statements.iter().map(|it| it.duration_ns).fold(0, u64::saturating_add);
         Some(self.pace.map_or((*lasted_ns).min(executed_ns), |pace| (*lasted_ns as f64 / pace) as Nanos))
     }
+    fn executions(&self) -> Option<Vec<u64>> {
+        let mut executions = vec![0; self.recording.operations.len()];
+        for step in self.recording.users.iter().flatten() {
+            executions[self.recording.statements[step.statement].operation] += 1;
+        }
+        Some(executions)
+    }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
         sql.confine();
@@ -115,10 +125,23 @@ impl PlannedWorkload for Replay {
         if !data::is_sqlite(sql.dialect()) {
             state.expected = Some(again::execute(&self.recording, None)?);
         }
+        let statements = &self.recording.statements;
+        let declared = statements.iter().filter(|it| it.declares).map(|it| it.text.as_str());
+        let schema = data.schema.iter().map(String::as_str).chain(declared);
+        let lacks = data.lacks.union(&self.recording.lacks).cloned().collect();
+        state.lacking = Lacking::of(schema, lacks, statements);
+        state.left_out = data.left_out;
+        let recorded = self.recording.versions.iter().cloned().collect::<Vec<_>>().join(", ");
+        if data::is_sqlite(sql.dialect()) {
+            let version = engine.description().map_err(MicroError::engine("reading the version"))?.version;
+            let words = format!("SQLite {version}, recorded with {recorded}, whose plans and times may be others");
+            state.other_version = (recorded != version).then_some(words);
+        }
+        facts.push(named("recorded with", format!("SQLite {recorded}")));
         *locked(&self.state) = Arc::new(state);
         facts.extend(self.recording.facts.iter().cloned());
         let left_out = self.recording.left_out.iter();
-        facts.extend(left_out.map(|(what, times)| crate::workload::named("left out", format!("{times} × {what}"))));
+        facts.extend(left_out.map(|(what, times)| named("left out", format!("{times} × {what}"))));
         Ok(facts)
     }
     fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {

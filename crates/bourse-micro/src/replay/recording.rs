@@ -9,7 +9,7 @@ use bourse_record::{NameValue, grouped};
 use bourse_trace::digest::RowsDigest;
 use bourse_trace::{EventKind, Execution, Note, Opened, Record, TraceBase, TraceError, TraceValue};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Number of statements that have a row of their own in reports; those with less time share one.
@@ -28,6 +28,8 @@ pub(super) struct Recording {
     pub(super) contents: String,
     pub(super) statements: Vec<RecordedStatement>,
     pub(super) operations: Vec<&'static str>,
+    /// File of the database, or that it was in memory.
+    pub(super) database: String,
     /// Steps of each user.
     pub(super) users: Vec<Vec<Step>>,
     pub(super) units: Vec<Unit>,
@@ -42,6 +44,12 @@ pub(super) struct Recording {
     pub(super) lasted_ns: u64,
     /// Numbers of executions that are left out, by reason.
     pub(super) left_out: BTreeMap<String, u64>,
+    /// Other databases that the program used, with the numbers of executions.
+    pub(super) other_databases: BTreeMap<String, u64>,
+    /// Versions of SQLite that the program used.
+    pub(super) versions: BTreeSet<String>,
+    /// Tables that executions which are left out wrote to.
+    pub(super) lacks: BTreeSet<String>,
 }
 
 /// A statement's text.
@@ -64,8 +72,14 @@ pub(super) struct RecordedStatement {
     pub(super) writes_clock: bool,
     /// Whether it makes a trigger or a foreign key that changes further rows.
     pub(super) has_side_changes: bool,
+    /// Whether it declares an object of the schema.
+    pub(super) declares: bool,
+    /// Words and quoted names; each table that it names is among them.
+    pub(super) names: BTreeSet<String>,
+    /// Table that it changes; `None` if it cannot be told by its words.
+    pub(super) target: Option<String>,
     makes_temporary: bool,
-    reads: bool,
+    pub(super) reads: bool,
     control: Option<Control>,
     pub(super) duration_ns: u64,
 }
@@ -135,6 +149,8 @@ pub(super) struct Unit {
 struct RecordedConnection {
     database: String,
     copy: Option<PathBuf>,
+    /// Version of its SQLite.
+    version: String,
     cannot: Option<&'static str>,
     from_ns: u64,
     to_ns: u64,
@@ -166,7 +182,7 @@ impl Recording {
                 this.facts.push(named(DAMAGE, format!("{name}: {why}")));
             }
         }
-        this.choose_database(&mut connections);
+        this.choose_database(&mut connections, &statements);
         if let Some(copy) = this.copy.as_ref().filter(|copy| !copy.exists()) {
             return Err(fault(format!("the copy of the database is missing: {}", copy.display())));
         }
@@ -228,7 +244,11 @@ impl Recording {
                 },
                 EventKind::Closed => connection.into_iter().for_each(|it| it.to_ns = at_ns),
                 EventKind::Refused { .. } => self.leave_out("that SQLite refused to prepare in the recording", 1),
-                EventKind::Noted { note, name, .. } => self.note(note, &name),
+                EventKind::Noted { note, name, number } => {
+                    // The number says whether the blob is opened to be written.
+                    self.lacks.extend((note == Note::Blob && number != 0).then(|| name.to_lowercase()));
+                    self.note(note, &name);
+                }
                 EventKind::Opened(_) | EventKind::Ended => {}
             }
         }
@@ -249,10 +269,12 @@ impl Recording {
     }
 
     /// Keeps the connections to the database with most executions.
-    fn choose_database(&mut self, connections: &mut Vec<RecordedConnection>) {
+    fn choose_database(&mut self, connections: &mut Vec<RecordedConnection>, statements: &Statements) {
+        let mut lost = Vec::new();
         for connection in connections.iter_mut().filter(|it| it.cannot.is_some()) {
-            let executed = std::mem::take(&mut connection.executed).len() as u64;
-            self.leave_out(connection.cannot.unwrap_or_default(), executed);
+            let executed = std::mem::take(&mut connection.executed);
+            self.leave_out(connection.cannot.unwrap_or_default(), executed.len() as u64);
+            lost.extend(executed.iter().map(|(.., statement, _)| (connection.database.clone(), *statement)));
         }
         let mut executions: BTreeMap<String, u64> = BTreeMap::new();
         connections
@@ -263,10 +285,19 @@ impl Recording {
         connections.retain(|it| it.database == chosen && !it.executed.is_empty());
         executions.remove(&chosen);
         for (database, count) in executions {
-            let name = if database.starts_with(IN_MEMORY) { "in memory" } else { &database };
+            let name = if database.starts_with(IN_MEMORY) { IN_MEMORY } else { &database };
             self.leave_out(&format!("on another database, {name}"), count);
+            if count > 0 {
+                *self.other_databases.entry(name.to_owned()).or_default() += count;
+            }
         }
+        for (_, statement) in lost.into_iter().filter(|(database, _)| *database == chosen) {
+            self.lacks.extend(statements.all[statement].changed_table());
+        }
+        self.versions = connections.iter().map(|it| it.version.clone()).collect();
         self.copy = connections.iter().find_map(|it| it.copy.clone());
+        self.database =
+            if chosen.starts_with(IN_MEMORY) { "the database in memory".to_owned() } else { chosen.clone() };
         self.facts.push(named("recorded database", chosen));
         self.facts.push(named("recorded connections", grouped(connections.len() as u64)));
     }
@@ -325,6 +356,7 @@ impl Recording {
             }
             let Some(values) = executed.values.into_iter().map(stored).collect::<Option<Vec<_>>>() else {
                 self.leave_out("with pointers, or texts that are not UTF-8", 1);
+                self.lacks.extend(statements.all[statement].changed_table());
                 continue;
             };
             let action = match control {
@@ -464,7 +496,8 @@ impl RecordedConnection {
         // Each connection has a database in memory of its own.
         let database = if opened.path.is_empty() { format!("{IN_MEMORY}: {id}") } else { opened.path.clone() };
         let copy = (opened.base == TraceBase::Copied).then(|| folder.join(&opened.copy));
-        Self { database, copy, cannot, from_ns: at_ns, to_ns: at_ns, executed: Vec::new() }
+        let version = opened.library.clone();
+        Self { database, copy, version, cannot, from_ns: at_ns, to_ns: at_ns, executed: Vec::new() }
     }
 }
 
@@ -482,7 +515,7 @@ impl Statements {
 }
 
 impl RecordedStatement {
-    fn of(sql: &str, is_read_only: bool) -> Self {
+    pub(super) fn of(sql: &str, is_read_only: bool) -> Self {
         let shape = Shape::of(sql);
         let first = &*shape.first_word;
         let control = match first {
@@ -506,11 +539,19 @@ impl RecordedStatement {
             is_vague: shape.has_clock || shape.has_limit || shape.asks_storage,
             writes_clock: shape.has_clock && !is_read_only,
             has_side_changes: shape.has_side_changes,
+            declares: first == "create",
             makes_temporary: shape.makes_temporary,
+            names: shape.names,
+            target: shape.target,
             reads: is_read_only,
             control,
             duration_ns: 0,
         }
+    }
+
+    /// Table that it changes, if it is known.
+    fn changed_table(&self) -> Option<String> {
+        self.target.clone().filter(|_| !self.reads)
     }
 
     fn executed(&mut self, executed: &Execution) {

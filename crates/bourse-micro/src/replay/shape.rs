@@ -2,6 +2,7 @@
 
 use crate::sql::{Pieces, TextPiece};
 use bourse_engine::{one_line, shortened};
+use std::collections::BTreeSet;
 
 /// Facts of a statement's text.
 #[derive(Debug, Default)]
@@ -23,6 +24,12 @@ pub(super) struct Shape {
     pub(super) has_side_changes: bool,
     /// Whether it makes a temporary object.
     pub(super) makes_temporary: bool,
+    /// Words and quoted names in lower case: each table that it names is among them.
+    pub(super) names: BTreeSet<String>,
+    /// Name of the table that it changes, or of the table or view that it makes or removes; `None` of other statements.
+    pub(super) target: Option<String>,
+    /// Names of tables that foreign keys refer to.
+    pub(super) parents: BTreeSet<String>,
 }
 
 impl Shape {
@@ -33,8 +40,13 @@ impl Shape {
         ];
         let mut this = Self::default();
         let (mut depth, mut before) = (0_u32, String::new());
+        let mut words = Vec::new();
         for piece in Pieces::of(sql) {
             let word = match piece {
+                TextPiece::Other(".") => {
+                    words.push(".".to_owned());
+                    continue;
+                }
                 TextPiece::Other("(") => {
                     depth += 1;
                     continue;
@@ -45,6 +57,7 @@ impl Shape {
                 }
                 TextPiece::Quoted(text) => {
                     this.has_clock |= text.eq_ignore_ascii_case("'now'");
+                    words.extend(quoted_name(text));
                     continue;
                 }
                 TextPiece::Word(word) => word.to_ascii_lowercase(),
@@ -63,10 +76,49 @@ impl Shape {
             if this.first_word.is_empty() {
                 this.first_word.clone_from(&word);
             }
+            words.push(word.clone());
             before = word;
         }
+        this.name_tables(words);
         this
     }
+
+    /// Finds the tables among the words, which have a point before the second part of a name.
+    fn name_tables(&mut self, words: Vec<String>) {
+        // `OR REPLACE` and `IF NOT EXISTS` are before the name.
+        let names = words.iter().enumerate().filter(|(_, word)| !matches!(&***word, "if" | "not" | "exists"));
+        let mut before = ["", ""];
+        for (at, word) in names {
+            let is_name = match before {
+                [_, "into" | "table" | "view" | "references"] | ["delete", "from"] => true,
+                [_, "update"] => !matches!(&**word, "or" | "set" | "of" | "on"),
+                ["update", "or"] => {
+                    before = ["", "update"];
+                    continue;
+                }
+                _ => false,
+            };
+            if is_name {
+                let has_schema = words.get(at + 1).is_some_and(|next| next == ".");
+                let name = if has_schema { words.get(at + 2) } else { Some(word) };
+                match before[1] {
+                    "references" => self.parents.extend(name.cloned()),
+                    _ => self.target = self.target.take().or_else(|| name.cloned()),
+                }
+            }
+            before = [before[1], word];
+        }
+        if self.first_word == "create" && words.iter().any(|word| word == "trigger") {
+            self.target = None;
+        }
+        self.names = words.into_iter().collect();
+    }
+}
+
+/// Name in double or back quotes, in lower case; `None` of a text.
+fn quoted_name(text: &str) -> Option<String> {
+    let name = ['"', '`'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    name.map(str::to_lowercase)
 }
 
 /// A statement's text with its parameters as `?1`, `?2`, …, numbered as SQLite numbers them.
@@ -115,6 +167,27 @@ mod tests {
             "INSERT INTO t VALUES (?1, ?2, '?', ?3, ?2, ?4)"
         );
         assert_eq!(numbered("SELECT $a, ?5, ? -- ?"), "SELECT ?1, ?5, ?6 -- ?");
+    }
+
+    #[test]
+    fn tables_are_found_where_statements_name_them() {
+        for (sql, target) in [
+            ("INSERT OR REPLACE INTO \"My Table\"(a) SELECT b FROM other", Some("my table")),
+            ("REPLACE INTO main.T VALUES (1)", Some("t")),
+            ("WITH x AS (SELECT 1) UPDATE OR IGNORE [t] SET a = 1", Some("t")),
+            ("INSERT INTO t VALUES (1) ON CONFLICT DO UPDATE SET a = 2", Some("t")),
+            ("DELETE FROM t WHERE a IN (SELECT b FROM u)", Some("t")),
+            ("CREATE TABLE IF NOT EXISTS t(a)", Some("t")),
+            ("CREATE VIEW v AS SELECT a FROM t", Some("v")),
+            ("CREATE TRIGGER x AFTER UPDATE ON t BEGIN DELETE FROM u; END", None),
+            ("SELECT a FROM t", None),
+        ] {
+            assert_eq!(Shape::of(sql).target.as_deref(), target, "{sql}");
+        }
+        let child = Shape::of("CREATE TABLE a(b REFERENCES main.`C`(d) ON UPDATE CASCADE)");
+        assert_eq!((child.target.as_deref(), child.parents.contains("c")), (Some("a"), true), "{child:?}");
+        assert!(Shape::of("SELECT x FROM \"t\" JOIN u").names.is_superset(&["t", "u"].map(str::to_owned).into()));
+        assert!(!Shape::of("SELECT 't'").names.contains("t"));
     }
 
     #[test]

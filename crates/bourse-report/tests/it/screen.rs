@@ -162,7 +162,7 @@ fn what_was_measured_instead_of_the_request_is_on_the_screen() {
         ),
         (Warning::DriversVanished { numbers: vec![2], of: 3 }, "vanished before the end: driver 2"),
         (Warning::NothingChanged, "no statement changed a row"),
-        (Warning::ReplayedInPart { parts: vec!["masked".to_owned()] }, "less than the recording: masked"),
+        (Warning::ReplayedInPart { parts: vec!["masked".to_owned()] }, "unlike the recording: masked"),
         (Warning::EndedEarly { after_s: 3.0 }, "ended after 3 s as asked, before its work was done"),
     ] {
         let mut file = fixture::normal();

@@ -61,7 +61,7 @@ pub(crate) enum RecordCommand {
 #[command(after_help = run_help!(
     "bourse replay trace sqlite:x.db",
     "bourse replay trace 'sqlite:x.db?journal=wal' 'sqlite:x.db?journal=delete'",
-    "bourse replay trace sqlite:x.db --find-max --limit p99=10ms",
+    "bourse replay trace sqlite:x.db --find-max --limit p90=10ms",
     "bourse replay trace --pace 1 'sqlite+lib:x.db?library=/opt/libsqlite3.so'",
 ))]
 pub(crate) struct ReplayArgs {
@@ -79,7 +79,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, requires = "limit", conflicts_with = "pace", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
     /// Response-time limit for --find-max, as p99=10ms: p50, p90, p95, p99, p99.9 or max, of each statement that is executed often
-    /// enough for it; COMMIT:p99=10ms is that of one
+    /// enough for it; COMMIT:p90=10ms is that of one
     #[arg(long, requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
     pub(crate) limit: Vec<ResponseLimit>,
     /// Repeat with each of these values of a target option or of pace; several --sweep are combined

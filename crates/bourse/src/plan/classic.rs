@@ -9,6 +9,7 @@ use bourse_driver::Schedule;
 use bourse_micro::{FROM, NOTHING, OptionError, Timing, WorkloadSpec, find};
 use bourse_record::{ResponseLimit, Search};
 use bourse_stats::signed_rank::{fewest, level_of_each};
+use bourse_verdict::units::{count, printable};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -86,11 +87,48 @@ impl RateSearch {
     }
 }
 
+/// Name of the workload that replays a recording.
+const REPLAY: &str = "replay";
+
 /// Hint at the example of the workload `sql`.
 const EXAMPLE: &str =
     "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints";
 
 impl ClassicRound {
+    /// Refuses a search whose limits are of more executions than any operation has in a round.
+    fn can_be_searched(&self) -> Result<(), Failure> {
+        let Some(search) = &self.search else { return Ok(()) };
+        let case = self.case()?;
+        let Some(executions) = case.executions() else { return Ok(()) };
+        let counted = || case.operations().into_iter().zip(&executions);
+        let most = |limit: &ResponseLimit| {
+            let limited = counted().filter(|(name, _)| limit.operation.as_ref().is_none_or(|it| it == name));
+            limited.map(|(_, count)| *count).max().unwrap_or(0)
+        };
+        if search.limits.iter().any(|limit| most(limit) >= limit.needed()) {
+            return Ok(());
+        }
+        let Some(limit) = search.limits.first() else { return Ok(()) };
+        let (name, most, needed) = (limit.quantile_name(), most(limit), limit.needed());
+        let what = match &limit.operation {
+            Some(operation) => format!("'{}' is executed {} times", printable(operation), count(most)),
+            None => format!("no statement is executed more than {} times", count(most)),
+        };
+        let told = ResponseLimit::QUANTILES
+            .iter()
+            .rev()
+            .map(|(name, quantile)| (*name, ResponseLimit { quantile: *quantile, ..limit.clone() }.needed()));
+        let told = told.filter(|(_, needed)| *needed > 1 && *needed <= most).map(|(name, _)| name).next();
+        let failure = Failure::usage(format!(
+            "--limit {name} is known of {} executions of a statement and more, and in {} {what}",
+            count(needed),
+            self.options.iter().find(|(name, _)| name == "file").map_or("the recording", |(_, file)| file.as_str())
+        ));
+        let failure =
+            told.into_iter().fold(failure, |failure, told| failure.hint(format!("--limit {told}=TIME is known here")));
+        Err(failure.hint("a longer recording has more executions"))
+    }
+
     /// Specification of the workload.
     pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec, Failure> {
         known(&self.workload)
@@ -198,7 +236,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
 pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
     let set: Vec<String> = arguments.pace.iter().map(|pace| format!("pace={pace}")).collect();
     let asked = ClassicArgs {
-        workload: "replay",
+        workload: REPLAY,
         set: &set,
         sweep: &arguments.sweep,
         duration: arguments.duration,
@@ -260,8 +298,11 @@ impl ClassicArgs<'_> {
     /// The job, with default options of the workload.
     pub(super) fn job(&self) -> Result<ClassicRound, Failure> {
         if self.duration == Some(Duration::ZERO) {
-            return Err(Failure::usage("--for 0s leaves nothing to measure")
-                .hint("--for is the length of the measurement interval, 3s by default"));
+            let hint = match self.workload {
+                REPLAY => "without --for a replay lasts as long as its recording takes",
+                _ => "--for is the length of the measurement interval, 3s by default",
+            };
+            return Err(Failure::usage("--for 0s leaves nothing to measure").hint(hint));
         }
         Ok(ClassicRound {
             workload: known(self.workload)?.name.to_owned(),
@@ -304,6 +345,7 @@ impl ClassicArgs<'_> {
         if spec.has_pace() {
             job.recorded_ns = job.at_pace(1.0).case().ok().and_then(|case| case.expected_ns());
         }
+        job.can_be_searched()?;
         let own: Vec<&str> = spec.options.iter().map(|option| option.name).collect();
         let target = with_options(target, &of_target, &own, |target| {
             let lacking = targets::lacking(target, &job)?;
@@ -330,7 +372,7 @@ fn file_of(
     match targets.first() {
         Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
         _ if spec.name == "ycsb" => Ok(None),
-        _ if spec.name == "replay" => {
+        _ if spec.name == REPLAY => {
             Err(Failure::usage("the workload replay needs a recording").hint("bourse replay TRACE TARGET…"))
         }
         _ => Err(Failure::usage("the workload sql needs a file of statements")

@@ -225,6 +225,48 @@ print(main.execute('SELECT count(*) FROM t').fetchone()[0])
     assert_eq!(threads.len(), 3);
 }
 
+/// A replay met the first of these only while it ran, and an index on an own function ended it.
+#[test]
+fn what_a_replay_will_lack_is_named_before_it() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::what_a_replay_will_lack_is_named_before_it", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let own = "import sqlite3, os\nc = sqlite3.connect('x.db', isolation_level=None)\n\
+               c.create_function('own', 1, lambda it: it, deterministic=True)\n";
+    let made = "c.executescript('CREATE TABLE t(a); CREATE INDEX i ON t(own(a)); CREATE TABLE u(a); \
+                CREATE TRIGGER r AFTER INSERT ON u BEGIN SELECT own(new.a); END')\n";
+    let ran = Command::new("python3").args(["-c", &(own.to_owned() + made)]).current_dir(folder).status();
+    assert!(ran.expect("it runs").success());
+    let used = "c.execute('PRAGMA synchronous = OFF'); c.execute('PRAGMA user_version'); c.execute('ATTACH ? AS o', ('y.db',))\n\
+                c.execute('INSERT INTO u VALUES (1)')\n\
+                for i in range(40): c.execute('INSERT INTO t VALUES (?)', (i,)); c.execute('SELECT a FROM t').fetchall()\n\
+                c.execute('SELECT a FROM u').fetchall()\n\
+                if os.fork() == 0: sqlite3.connect('x.db').execute('SELECT 1').fetchall(); os._exit(0)\n\
+                os.wait()\n";
+    let ended = python(folder, &[], &(own.to_owned() + used));
+    let said = text(&ended.stderr);
+    assert!(ended.status.success() && said.contains("2 processes") && !said.contains("killed"), "{said}");
+    let shown = text(&output(folder, &["record", "show", "t"]).stdout);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "refused: ATTACH ? AS o: executions 1",
+        "refused: PRAGMA synchronous = OFF: executions 1",
+        "SQL function of the program: own: index i is left out 1",
+        "SQL function of the program: own: trigger r: changes of u are refused 1",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("refused: PRAGMA user_version"), "{shown}");
+    let replayed = output(folder, &["replay", "t", "--rounds", "1"]);
+    let said = text(&replayed.stdout) + &text(&replayed.stderr);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(replayed.status.code(), Some(0), "{said}");
+    assert!(said.contains("the database without index i: no such function: own"), "{said}");
+    assert!(said.contains("3 of 86 executions were refused or left out; 1 of 86 results differ"), "{said}");
+}
+
 #[test]
 fn statements_of_virtual_tables_and_triggers_are_not_taken_for_the_programs() {
     if let Some(why) = no_shell() {

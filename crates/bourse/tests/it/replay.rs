@@ -31,11 +31,15 @@ impl Trace {
     }
 
     fn open(&mut self, connection: u64) {
+        self.open_file(connection, "/home/x.db");
+    }
+
+    fn open_file(&mut self, connection: u64, path: &str) {
         let opened = Opened {
             flags: 6,
             base: TraceBase::New,
             name: "x.db".to_owned(),
-            path: "/home/x.db".to_owned(),
+            path: path.to_owned(),
             vfs: String::new(),
             library: "3.40.1".to_owned(),
             copy: String::new(),
@@ -214,6 +218,41 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
     );
 }
 
+/// One refused write once voided a replay, since later reads found another table.
+#[test]
+fn what_differs_because_a_write_was_refused_is_told_as_such() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    for id in 1..40 {
+        trace.execute(1, "SELECT ?", &[TraceValue::Int(id)], &[&[id]], 0);
+    }
+    trace.execute(1, "INSERT INTO t SELECT own(id) FROM t", &[], &[], 3);
+    trace.execute(2, "SELECT id FROM t WHERE id > 3", &[], &[&[4], &[5], &[6]], 0);
+    trace.execute(1, "SELECT a FROM t WHERE id = 1 AND 0", &[], &[], 0);
+    trace.open_file(3, "/home/other.db");
+    trace.execute(3, "SELECT 1", &[], &[&[1]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    let (status, evidence) = check(&run, "results after refusals");
+    assert_eq!(status, CheckStatus::NotApplicable);
+    assert!(evidence.contains("1 × SELECT id FROM t WHERE id > 3: t lacks writes"), "{evidence}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "1 of 59 executions were refused or left out",
+        "1 of 59 results differ on tables that lack refused writes",
+        "of the databases only /home/x.db, not /home/other.db (1 executions)",
+        "2 not run (results after refusals, statements)",
+        "recorded with 3.40.1, whose plans and times may be others",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    // A table that lacks nothing differs.
+    trace.execute(1, "SELECT 1 WHERE 0", &[], &[&[1]], 0);
+    trace.write(folder.path());
+    assert_eq!(replay(folder.path(), &["sqlite::memory:"]).0, Some(3));
+}
+
 #[test]
 fn a_replay_that_an_engine_refuses_is_void_and_says_so_first() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -245,9 +284,16 @@ fn a_pace_keeps_the_recorded_distances() {
     let search = run.as_ref().and_then(|it| it.cases[0].search.as_ref()).expect("it searched");
     let found = search.highest_passing.filter(|_| search.confirmed).expect("any pace is slow enough");
     assert!(found > 2.0 && said.contains(&format!("repeat it with --pace {found}")), "{said}");
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:", "--find-max", "--limit", "p99=10s"]);
+    assert!(code == Some(1) && run.is_none() && said.contains("--limit p50=TIME is known here"), "{said}");
+    let (_, said, _) = replay(folder.path(), &["sqlite::memory:", "-T", "0s"]);
+    assert!(said.contains("hint: without --for a replay lasts as long as its recording takes"), "{said}");
     let searched = ["tune", "sqlite:x.db", "--trace", "t", "-s", "pace=0.001", "--sweep", "sync=normal", "--dry-run"];
     let planned = text(&output(folder.path(), &searched).stdout);
     assert!(planned.lines().any(|it| it.starts_with("time ") && it.contains(" h ")), "rounds of 250 s: {planned}");
+    let ended = output(folder.path(), &["tune", "sqlite:x.db", "--trace", "t", "--budget", "1s"]);
+    let said = text(&ended.stderr);
+    assert!(said.contains("a round replays all of the recording") && !said.contains("a shorter --for"), "{said}");
     let (code, said, _) = replay(folder.path(), &["sqlite::memory:", "--pace", "0"]);
     assert!(code == Some(1) && said.contains("expected max, or a number above 0"), "{said}");
 }

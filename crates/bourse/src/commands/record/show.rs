@@ -1,14 +1,65 @@
 //! `bourse record show`: what is in a trace, and what of it cannot be replayed.
 
 use super::folder::traces;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::{has_color, terminal_width};
-use bourse_engine::one_line;
+use bourse_engine::{Engine as _, EngineError, ErrorKind, Session, one_line};
+use bourse_engine_sqlite::StoredDatabase;
 use bourse_report::{Sheet, TableCell};
-use bourse_trace::{Note, StatementSummary, TraceBase, TraceError};
+use bourse_trace::{Note, StatementSummary, TraceBase, TraceError, TraceSummary};
 use bourse_verdict::units::{count, counted, duration_ns, printable};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// Characters of a statement that a table has.
+const SHOWN: usize = 120;
+
+/// A statement's text on one line, of a long one the start.
+fn shown(sql: &str) -> String {
+    one_line(sql).chars().take(SHOWN).collect()
+}
+
+/// Session in which other databases and settings are refused as in a replay, with its engine.
+struct ConfinedSession {
+    _engine: bourse_engine_sqlite::SqliteEngine,
+    session: Box<dyn Session>,
+}
+
+impl ConfinedSession {
+    fn new() -> Result<Self, EngineError> {
+        let opened = bourse_engine_sqlite::open("sqlite::memory:?defaults=sqlite");
+        let engine = opened.map_err(|error| EngineError::new(ErrorKind::Other, error.to_string()))?;
+        engine.sql()?.confine();
+        let session = engine.session()?;
+        Ok(Self { _engine: engine, session })
+    }
+
+    /// Whether a replay refuses the statement, because it reaches another file or changes a setting.
+    fn refuses(&mut self, sql: &str) -> bool {
+        const WORDS: [&str; 3] = ["attach", "pragma", "vacuum"];
+        let word: String = sql.trim_start().chars().take_while(|it| it.is_ascii_alphabetic()).collect();
+        if !WORDS.iter().any(|it| word.eq_ignore_ascii_case(it)) {
+            return false;
+        }
+        let tried = self.session.query_text(sql, &[], &mut |_| Ok(()));
+        tried.is_err_and(|error| error.code() == Some("SQLITE_AUTH"))
+    }
+}
+
+/// Objects of a copy that need the program's own functions, collations or modules, with what a replay does without these.
+fn foreign_objects(copy: &Path, found: &TraceSummary) -> Vec<String> {
+    // A copy that cannot be read is reported by the replay.
+    let objects = StoredDatabase::open(copy).and_then(|it| it.objects()).unwrap_or_default();
+    let needs = objects.iter().flat_map(|object| {
+        let effect = match &*object.kind {
+            "trigger" => format!("trigger {}: changes of {} are refused", object.name, object.table),
+            kind => format!("{kind} {} is left out", object.name),
+        };
+        let names = found.foreign_names(&object.sql).into_iter();
+        names.map(move |(note, name)| format!("{}: {name}: {effect}", note.words()))
+    });
+    needs.collect()
+}
 
 /// Draws the summary of a trace with so many statements.
 pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
@@ -26,6 +77,10 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
     let mut connections: BTreeMap<[String; 4], u64> = BTreeMap::new();
     let mut statements: BTreeMap<String, StatementSummary> = BTreeMap::new();
     let mut missing: BTreeMap<String, u64> = BTreeMap::new();
+    let mut copies = BTreeSet::new();
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    let mut confined = ConfinedSession::new()
+        .map_err(|error| Failure::new(Exit::Target, format!("no database in memory can be opened: {error}")))?;
     for trace in &traces {
         let read = trace.read(|_| ()).map_err(&unreadable)?;
         let process = read.head.process.to_string();
@@ -58,6 +113,11 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
             let name = if opened.path.is_empty() { &opened.name } else { &opened.path };
             let alike = [&*process, name, base, &*opened.library].map(printable);
             *connections.entry(alike).or_default() += 1;
+            if opened.base == TraceBase::Copied && copies.insert((process.clone(), opened.copy.clone())) {
+                for object in foreign_objects(&folder.join(&opened.copy), found) {
+                    missing.insert(object, 1);
+                }
+            }
         }
         for ((note, name), times) in found.notes.iter().filter(|((note, _), _)| note.hinders_replay()) {
             if !matches!(note, Note::Function | Note::Collation | Note::Module) {
@@ -67,6 +127,10 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
         for statement in &found.statements {
             for (note, name) in found.foreign_names(&statement.text.sql) {
                 *missing.entry(format!("{}: {name}: executions", note.words())).or_default() += statement.executions;
+            }
+            if statement.executions > 0 && confined.refuses(&statement.text.sql) {
+                let refused = format!("refused: {}: executions", shown(&statement.text.sql));
+                *missing.entry(refused).or_default() += statement.executions;
             }
             if statement.has_pointers {
                 *missing.entry("bound pointers: executions".to_owned()).or_default() += statement.executions;
@@ -91,10 +155,9 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
     statements.sort_by_key(|it| std::cmp::Reverse(it.duration_ns));
     let rows = statements.iter().take(most).map(|it| {
         let [executions, rows, errors] = [it.executions, it.rows, it.errors].map(count);
-        let sql: String = one_line(&it.text.sql).chars().take(120).collect();
         let mut cells =
             [executions, duration_ns(it.duration_ns as f64), rows, errors].map(|it| TableCell::text(&it)).to_vec();
-        cells.push(TableCell::code(&sql));
+        cells.push(TableCell::code(&shown(&it.text.sql)));
         cells
     });
     let connections = connections.iter().map(|([process, name, base, library], alike)| {
