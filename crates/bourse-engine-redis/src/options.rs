@@ -13,7 +13,7 @@ option_words! {
         Always = "always",
         /// Once a second.
         EverySec = "everysec",
-        /// By the operating system.
+        /// Whenever the operating system writes it back.
         No = "no",
     }
 }

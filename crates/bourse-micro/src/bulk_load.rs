@@ -1,32 +1,36 @@
 //! `bulk-load`: inserts rows into empty tables.
 
 use crate::database::{RecordWork, count, create, pairs, push_pair_text, same, work_on_records};
-use crate::filled_table::{Filler, Texts, WIDTH, persons};
-use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
+use crate::filled_table::{Filler, KEY, TEXT_KEY, Texts, WIDTH, keyed};
+use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions, option};
 use crate::records::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, StatementForm, Value,
+    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, RecordType, Records, StatementForm, Value,
 };
 use bourse_record::{Check, NameValue};
 
 /// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "bulk-load",
-    summary: "inserts rows into empty tables, in key order",
-    tables: "persons, orders, … (id integer, primary key; c1 integer; c2, c3 texts of `width` characters), or \
+    summary: "inserts rows into empty tables, in the order of their keys or in a random one",
+    tables: "persons, orders, … (id integer, or text of 28 characters, primary key; c1 integer; c2, c3 texts of `width` characters), or \
              pairs (int_key integer, primary key; str_key text of at most 50 characters)",
-    needs: "records by key; `statements=parsed` and `indexes=after` need SQL; an engine that assigns keys for \
-            ids=assigned",
+    needs: "records by key; `statements=parsed` and `indexes=after` need SQL; `key=text` keys that are \
+            texts; an engine that assigns keys for ids=assigned",
     options: &[
         ROWS,
         option!("tables" => OptionKind::Count { min: 1, max: 4 }, "1", "tables of `rows` rows each, filled in turn"),
         option!("shape" => OptionKind::Word(&["persons", "pairs"]), "persons",
             "rows with two texts of `width` characters, or with a number and a short text"),
         WIDTH,
+        WorkloadOption {
+            meaning: "primary key of persons: the row's number, or a text of 28 characters, of which the rows have a random order",
+            ..KEY
+        },
         option!("ids" => OptionKind::Word(&["given", "assigned"]), "given",
             "ids of persons are given with the rows, or assigned by the engine (AUTOINCREMENT)"),
         option!("per_transaction" => OptionKind::CountOr { word: "all", min: 1, max: 1_000_000_000 }, "all",
@@ -57,6 +61,7 @@ struct BulkLoad {
     /// Tables without the second index, for `indexes=after`.
     bare: Vec<&'static RecordTable>,
     pairs: bool,
+    has_text_key: bool,
     rows: u64,
     per_transaction: u64,
     explicit: bool,
@@ -81,6 +86,11 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
     if assigned && is_pairs {
         return Err(options.refuse("ids=assigned goes with shape=persons"));
     }
+    let has_text_key = options.is(KEY.name, "text");
+    if has_text_key && (is_pairs || assigned || number > 1) {
+        return Err(options.refuse("key=text goes with shape=persons, ids=given and one table"));
+    }
+    let key = if has_text_key { TEXT_KEY } else { RecordType::Int };
     let rows = options.count("rows");
     let all = rows.saturating_mul(number as u64);
     let per_transaction = options.count_or("per_transaction").unwrap_or(all);
@@ -95,7 +105,7 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
             vec![pairs(key_index, index)]
         } else {
             let table = |name| {
-                let table = persons(name, width, index);
+                let table = keyed(name, key, width, index);
                 if assigned { table.with_assigned_keys().leak() } else { table.leak() }
             };
             NAMES[..number].iter().copied().map(table).collect()
@@ -106,6 +116,7 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
         tables: made(indexed),
         bare: made(None),
         pairs: is_pairs,
+        has_text_key,
         rows,
         per_transaction,
         explicit,
@@ -134,6 +145,9 @@ impl PlannedWorkload for BulkLoad {
             lacking.push("indexes=after needs SQL".to_owned());
         }
         if let Some(records) = capabilities.records {
+            if self.has_text_key && !records.text_keys {
+                lacking.push("key=text needs keys that are texts".to_owned());
+            }
             if self.hash && !records.hash_index {
                 lacking.push("key_index=hash needs a hash index".to_owned());
             }
@@ -190,7 +204,7 @@ struct Loader<'s> {
     until: u64,
     /// Rows inserted and not yet committed.
     in_transaction: u64,
-    /// Texts of the sample, if rows are pairs.
+    /// Texts of the sample, if rows are pairs or have texts as keys.
     pair_texts: PairTexts,
     /// Whether the index has not been built yet.
     index: bool,
@@ -213,7 +227,7 @@ impl Loader<'_> {
             if load.pairs {
                 load.insert_pairs(records, self.at, rows, &self.pair_texts)?;
             } else {
-                load.insert_persons(records, self.at, rows)?;
+                load.insert_persons(records, self.at, rows, &self.pair_texts)?;
             }
             self.at += rows;
             self.in_transaction += rows;
@@ -241,7 +255,13 @@ impl BulkLoad {
         insert_blocks(records, self.tables[0], (from..from + rows).map(pair))
     }
 
-    fn insert_persons<R: Records + ?Sized>(&self, records: &mut R, from: u64, rows: u64) -> Result<(), EngineError> {
+    fn insert_persons<R: Records + ?Sized>(
+        &self,
+        records: &mut R,
+        from: u64,
+        rows: u64,
+        keys: &PairTexts,
+    ) -> Result<(), EngineError> {
         let tables = self.tables.len() as u64;
         let number = from / tables;
         let mut texts = self.filler.from(number);
@@ -250,7 +270,11 @@ impl BulkLoad {
             [table] => {
                 let with_id = |number| {
                     let [c1, c2, c3] = person(&mut texts);
-                    [Value::Int(number as i64 + 1), c1, c2, c3]
+                    let id = match self.has_text_key {
+                        true => Value::Text(keys.of(number)),
+                        false => Value::Int(number as i64 + 1),
+                    };
+                    [id, c1, c2, c3]
                 };
                 insert_blocks(records, table, (from..from + rows).map(with_id))
             }
@@ -366,7 +390,7 @@ impl User for Loader<'_> {
         let rest = self.load.per_transaction - self.in_transaction;
         let batch = self.setting.batch.unwrap_or(SAMPLE).min(rest);
         self.until = (self.at + batch).min(self.all());
-        if self.load.pairs {
+        if self.load.pairs || self.load.has_text_key {
             self.pair_texts.draw(self.at, self.until);
         }
         Draw::Ready

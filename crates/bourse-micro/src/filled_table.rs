@@ -24,12 +24,8 @@ pub(crate) const FIELD_LENGTH: WorkloadOption =
 /// Description of the table of persons.
 pub(crate) const PERSONS: &str = "persons (id integer, primary key; c1 integer; c2, c3 texts of `width` characters)";
 
-/// Table of persons: number, a count, two texts. `c1` is 0 at first.
-pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> RecordTable {
-    keyed(name, RecordType::Int, width, index)
-}
-
-fn keyed(name: &str, key: RecordType, width: usize, index: Option<IndexKind>) -> RecordTable {
+/// Table of persons: key, a count, two texts. `c1` is 0 at first.
+pub(crate) fn keyed(name: &str, key: RecordType, width: usize, index: Option<IndexKind>) -> RecordTable {
     let c1 = RecordField { index, ..RecordField::new("c1", RecordType::Int) };
     let text = |name| RecordField::new(name, RecordType::Text(width));
     RecordTable::owned(name, RecordField::new("id", key), &[c1, text("c2"), text("c3")])
@@ -39,7 +35,7 @@ fn keyed(name: &str, key: RecordType, width: usize, index: Option<IndexKind>) ->
 pub(crate) const USERTABLE: &str = "usertable";
 
 /// Key that is a text: [`pair_chars`] of the row's number.
-const TEXT_KEY: RecordType = RecordType::Text(41);
+pub(crate) const TEXT_KEY: RecordType = RecordType::Text(41);
 
 /// A filled table, whose rows are numbered from 1 in their keys.
 #[derive(Debug)]

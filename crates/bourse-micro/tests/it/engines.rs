@@ -23,6 +23,7 @@ const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("delete", &[("rows", "300"), ("mode", "all")]),
     ("delete", &[("rows", "300"), ("mode", "each"), ("text_index", "off")]),
     ("scan", &[("rows", "200"), ("length", "10")]),
+    ("bulk-load", &[("rows", "200"), ("key", "text"), ("per_transaction", "7")]),
     ("ycsb-a", &[("rows", "200"), ("threads", "2")]),
     ("ycsb-b", &[("rows", "200"), ("keys", "uniform")]),
     ("ycsb-c", &[("rows", "200"), ("fields", "1"), ("field_length", "7")]),

@@ -9,6 +9,10 @@ const FILES: &[&str] = &[
     include_str!("fastdb-sqlite.toml"),
     include_str!("mysql-ram.toml"),
     include_str!("tpce-sqlite.toml"),
+    include_str!("redb-readme.toml"),
+    include_str!("leveldb-2011.toml"),
+    include_str!("sqlite-settings.toml"),
+    include_str!("wordpress.toml"),
 ];
 
 /// All suites, parsed.
