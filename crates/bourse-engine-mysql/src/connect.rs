@@ -3,7 +3,7 @@
 use crate::error::error;
 use crate::link::Link;
 use crate::options::{MysqlOptions, StorageEngine};
-use crate::products::{MysqlFacts, OWN, PRODUCTS};
+use crate::products::{MYROCKS, MysqlFacts, OWN, PRODUCTS};
 use crate::routines;
 use crate::session::MysqlSession;
 use crate::target::ServerPlace;
@@ -56,6 +56,8 @@ impl MysqlConnector {
         // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
         let storage = match self.options.storage {
             StorageEngine::Innodb => ", SESSION default_storage_engine = InnoDB",
+            StorageEngine::Rocksdb => ", SESSION default_storage_engine = ROCKSDB",
+            StorageEngine::Aria => ", SESSION default_storage_engine = Aria",
             StorageEngine::Memory => {
                 ", SESSION default_storage_engine = MEMORY, SESSION max_heap_table_size = 68719476736"
             }
@@ -184,14 +186,14 @@ impl KnownServer {
     /// Reads the configuration from the server of a connection.
     pub(crate) fn ask(connection: &mut Link, options: &MysqlOptions) -> Self {
         let version = version(connection);
-        let facts = of_version(&version);
+        let facts = if options.storage == StorageEngine::Rocksdb { &MYROCKS } else { of_version(&version) };
         // A version without the variable ignores checks too.
         let mut is_on = |variable: &str| {
             connection.query_first::<i64, _>(format!("SELECT @@global.{variable}")).is_ok_and(|it| it == Some(1))
         };
         let checks = facts.checks.is_none_or(&mut is_on);
         let is_galera = version.contains("MariaDB") && is_on("wsrep_on");
-        Self { facts, dialect: (facts.dialect)(options.foreign_keys, checks), checks, is_galera }
+        Self { facts, dialect: (facts.dialect)(options.declares_foreign_keys(), checks), checks, is_galera }
     }
 }
 

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 
 /// Variables that a figure depends on; a server returns those that it has.
-const VARIABLES: [&str; 35] = [
+const VARIABLES: [&str; 37] = [
     "tx_isolation",
     "transaction_isolation",
     "innodb_snapshot_isolation",
@@ -33,6 +33,8 @@ const VARIABLES: [&str; 35] = [
     "innodb_lock_wait_timeout",
     "innodb_stats_persistent",
     "innodb_autoinc_lock_mode",
+    "rocksdb_block_cache_size",
+    "rocksdb_flush_log_at_trx_commit",
     "lock_wait_timeout",
     "foreign_key_checks",
     "log_bin",
@@ -98,10 +100,13 @@ pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<De
     let data = is_here(target, get("hostname")).then(|| Path::new(get("datadir")));
     let others = ["innodb_log_group_home_dir", "innodb_data_home_dir"].map(get);
     let places = data.map(|data| others.map(|other| data.join(other)).into_iter().chain([data.to_owned()]));
+    let storage = get("default_storage_engine");
+    let flush_log =
+        if is_rocksdb(storage) { "rocksdb_flush_log_at_trx_commit" } else { "innodb_flush_log_at_trx_commit" };
     let facts = DurabilityFacts {
         memory_file_system: places.into_iter().flatten().find_map(|place| memory_file_system(&place)),
-        storage: get("default_storage_engine"),
-        flush_log: get("innodb_flush_log_at_trx_commit"),
+        storage,
+        flush_log: get(flush_log),
         flush_method: get("innodb_flush_method"),
         doublewrite: get("innodb_doublewrite"),
         log_bin: get("log_bin"),
@@ -156,6 +161,11 @@ pub(crate) fn lower_by_tables(
     Ok(())
 }
 
+/// Whether the name is that of MyRocks.
+fn is_rocksdb(storage: &str) -> bool {
+    storage.eq_ignore_ascii_case("rocksdb")
+}
+
 /// Whether the server's files are on this machine.
 fn is_here(target: &MysqlTarget, hostname: &str) -> bool {
     match &target.place {
@@ -197,13 +207,19 @@ fn durability(facts: &DurabilityFacts<'_>) -> (Durability, String) {
     if facts.storage.eq_ignore_ascii_case("memory") {
         return (Volatile, "default_storage_engine=MEMORY: tables are in the server's memory alone".to_owned());
     }
-    if facts.flush_method.eq_ignore_ascii_case("nosync") {
+    if facts.storage.eq_ignore_ascii_case("aria") {
+        let why = "default_storage_engine=Aria: tables survive a crash of the server, but no commit waits for the disk";
+        return (Process, why.to_owned());
+    }
+    let is_rocksdb = is_rocksdb(facts.storage);
+    if !is_rocksdb && facts.flush_method.eq_ignore_ascii_case("nosync") {
         return (Process, "innodb_flush_method=nosync: the disk is never waited for".to_owned());
     }
-    if matches!(facts.doublewrite, "OFF" | "0") {
+    if !is_rocksdb && matches!(facts.doublewrite, "OFF" | "0") {
         return (Process, "innodb_doublewrite=OFF: a page torn by power loss cannot be mended".to_owned());
     }
-    let words = |why: &str| format!("innodb_flush_log_at_trx_commit={}: {why}", facts.flush_log);
+    let engine = if is_rocksdb { "rocksdb" } else { "innodb" };
+    let words = |why: &str| format!("{engine}_flush_log_at_trx_commit={}: {why}", facts.flush_log);
     match facts.flush_log {
         "1" | "3" if facts.log_bin == "ON" && facts.sync_binlog != "1" => (
             Consistent,
@@ -311,6 +327,9 @@ mod tests {
             (DurabilityFacts { log_bin: "ON", ..disk }, Consistent),
             (DurabilityFacts { log_bin: "ON", sync_binlog: "1", ..disk }, Durable),
             (DurabilityFacts { storage: "MEMORY", ..disk }, Volatile),
+            (DurabilityFacts { storage: "Aria", ..disk }, Process),
+            (DurabilityFacts { storage: "ROCKSDB", doublewrite: "OFF", ..disk }, Durable),
+            (DurabilityFacts { storage: "ROCKSDB", flush_log: "2", ..disk }, Consistent),
             (DurabilityFacts { flush_log: "2", ..disk }, Consistent),
             (DurabilityFacts { flush_log: "0", ..disk }, Consistent),
             (DurabilityFacts { doublewrite: "OFF", ..disk }, Process),

@@ -68,8 +68,9 @@ pub(crate) fn of_mysql(_: bool, _: bool) -> &'static Dialect {
     &DIALECT
 }
 
-/// Dialect of Vitess, which passes declarations to MySQL.
-pub(crate) fn of_vitess(foreign_keys: bool, _: bool) -> &'static Dialect {
+/// Dialect of products where foreign keys are declared only if they are enforced: Vitess, which passes declarations to MySQL, and MyRocks,
+/// which has none.
+pub(crate) fn of_optional_keys(foreign_keys: bool, _: bool) -> &'static Dialect {
     static KEYLESS: Dialect = keyless(MYSQL);
     if foreign_keys { &DIALECT } else { &KEYLESS }
 }

@@ -5,8 +5,8 @@ use crate::copy::StoppedCopy;
 use crate::error::error;
 use crate::link::Link;
 use crate::loader::MysqlLoader;
-use crate::options::{Flavour, GRAMMAR, MysqlOptions};
-use crate::products::{PRODUCTS, of_flavour};
+use crate::options::{Flavour, GRAMMAR, MysqlOptions, StorageEngine};
+use crate::products::{MYROCKS, PRODUCTS, of_flavour};
 use crate::server::{self, InstalledMysql, SOCKET, installed};
 use crate::status::{ServerStatus, counters, process_in_pid_file};
 use crate::target::{FORMS, ServerPlace};
@@ -64,7 +64,12 @@ pub fn open(target: &str) -> Result<MysqlEngine, TargetError> {
 /// Differences of the server from MySQL, as far as they are known without reaching it.
 fn known(engine: &MysqlEngine) -> KnownServer {
     // A private server is set up to enforce checks.
-    let own = || KnownServer::of(of_flavour(engine.target().flavour), engine.target().options.foreign_keys);
+    let own = || {
+        let options = &engine.target().options;
+        let is_rocksdb = options.storage == StorageEngine::Rocksdb;
+        let facts = if is_rocksdb { &MYROCKS } else { of_flavour(engine.target().flavour) };
+        KnownServer::of(facts, options.declares_foreign_keys())
+    };
     engine.state().get().copied().unwrap_or_else(own)
 }
 
@@ -217,15 +222,21 @@ fn examined(engine: &MysqlEngine, nodes: Nodes<MysqlConnector>) -> Result<Nodes<
 /// Capabilities of the product; those that it refuses are known once its server was reached.
 fn capabilities(engine: &MysqlEngine) -> Capabilities {
     let known = known(engine);
+    let storage = engine.target().options.storage;
     let isolation: &[Isolation] = match known.facts.strictest {
+        _ if !storage.has_transactions() => &[],
         Isolation::Serializable => SqlCapabilities::ALL.isolation,
         Isolation::ReadCommitted | Isolation::RepeatableRead => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
     };
-    let foreign_keys = engine.target().options.foreign_keys;
+    let foreign_keys = engine.target().options.declares_foreign_keys();
     let sql = SqlCapabilities { isolation, foreign_keys, checks: known.checks, ..SqlCapabilities::ALL };
     // Of the products MariaDB alone has the option.
     let has_snapshots = engine.target().options.snapshot_isolation && engine.target().flavour == Flavour::Mariadb;
-    let repeatable = if has_snapshots { Guarantee::Snapshot } else { Guarantee::ConsistentReads };
+    let repeatable = if has_snapshots || storage == StorageEngine::Rocksdb {
+        Guarantee::Snapshot
+    } else {
+        Guarantee::ConsistentReads
+    };
     let strictest = if isolation.len() == 3 { Guarantee::Serializable } else { repeatable };
     let guarantees = [Guarantee::ReadCommitted, repeatable, strictest];
     Capabilities { sql: Some(sql), guarantees, ..Capabilities::OF_SQL }

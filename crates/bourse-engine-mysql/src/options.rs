@@ -39,6 +39,17 @@ option_words! {
         Innodb = "innodb",
         /// Memory alone: no transactions, locks by table, rows of full width, indexes that are hashes.
         Memory = "memory",
+        /// MyRocks, a plugin of MariaDB's: log-structured merge trees, snapshots up to repeatable read, no foreign keys.
+        Rocksdb = "rocksdb",
+        /// Aria, of MariaDB: tables that survive a crash, locks by table, no transactions.
+        Aria = "aria",
+    }
+}
+
+impl StorageEngine {
+    /// Whether a transaction can be rolled back.
+    pub(crate) const fn has_transactions(self) -> bool {
+        matches!(self, Self::Innodb | Self::Rocksdb)
     }
 }
 
@@ -86,8 +97,8 @@ options! {
         "where a workload has procedures for several statements, keep these in the server and call them: one round trip for all; MariaDB alone"];
 
     /// Option `storage`.
-    storage: StorageEngine = StorageEngine::Innodb => ["storage": word(StorageEngine), "innodb, memory",
-        "storage engine of new tables (`default_storage_engine`); memory has no transactions and cannot run TPC-E"];
+    storage: StorageEngine = StorageEngine::Innodb => ["storage": word(StorageEngine), "innodb, memory, rocksdb, aria",
+        "storage engine of new tables (`default_storage_engine`); rocksdb and aria are MariaDB's. memory and aria have no transactions and cannot run TPC-E; rocksdb has no foreign keys and no serializable transactions, and innodb_buffer_pool and flush_log are its block cache and its log's"];
 
     /// Option `socket`.
     socket: Option<PathBuf> = None => ["socket": path, "Unix socket of the server [without it: TCP]"];
@@ -128,6 +139,13 @@ options! {
     /// Option `doublewrite`.
     doublewrite: bool = true => ["doublewrite": switch,
         "write pages twice, so that a torn page can be repaired (`innodb_doublewrite`)"];
+}
+
+impl MysqlOptions {
+    /// Whether foreign keys are declared: MyRocks has none.
+    pub(crate) fn declares_foreign_keys(&self) -> bool {
+        self.foreign_keys && self.storage != StorageEngine::Rocksdb
+    }
 }
 
 /// Options of a private server.

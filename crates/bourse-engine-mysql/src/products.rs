@@ -1,6 +1,6 @@
 //! Products with MySQL's protocol: their differences.
 
-use crate::dialect::{of_mysql, of_tidb, of_vitess};
+use crate::dialect::{of_mysql, of_optional_keys, of_tidb};
 use crate::options::Flavour;
 use bourse_engine::{Dialect, Isolation};
 use bourse_server::client::Product;
@@ -53,6 +53,10 @@ const MYSQL: MysqlFacts = MysqlFacts {
     dialect: of_mysql,
 };
 
+/// MariaDB with tables of MyRocks, which refuses serializable transactions.
+pub(crate) static MYROCKS: MysqlFacts =
+    MysqlFacts { strictest: Isolation::RepeatableRead, dialect: of_optional_keys, ..MYSQL };
+
 /// Differences of a flavour's server from MySQL.
 pub(crate) fn of_flavour(flavour: Flavour) -> &'static MysqlFacts {
     let is_it = |product: &&Product<MysqlFacts>| product.name.eq_ignore_ascii_case(flavour.name());
@@ -93,7 +97,7 @@ pub(crate) static PRODUCTS: &[Product<MysqlFacts>] = &[
             shards: true,
             lists_clients: false,
             durability: false,
-            dialect: of_vitess,
+            dialect: of_optional_keys,
             ..MYSQL
         },
     },

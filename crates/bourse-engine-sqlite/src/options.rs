@@ -98,6 +98,9 @@ option_words! {
         Immediate = "immediate",
         /// `BEGIN`: reads first; its first change fails if another session has committed since (`SQLITE_BUSY_SNAPSHOT`).
         Deferred = "deferred",
+        /// `BEGIN CONCURRENT` of SQLite's branch of that name: several sessions write, and a commit fails if another one has changed a page
+        /// that was read (`SQLITE_BUSY_SNAPSHOT`).
+        Concurrent = "concurrent",
     }
 }
 
@@ -381,8 +384,8 @@ pub static GRAMMAR: Grammar<SqliteOptions> = Grammar {
             "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each",
         ),
         option_spec!(
-            "begin" => begin: word(Begin), "immediate, deferred",
-            "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; not with writers=queue",
+            "begin" => begin: word(Begin), "immediate, deferred, concurrent",
+            "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; concurrent, with a library of SQLite's branch begin-concurrent, lets several write, and the commit fails of one that has read a page which another has changed; deferred and concurrent not with writers=queue",
         ),
         option_spec!(
             "stable_plans" => stable_plans: switch,

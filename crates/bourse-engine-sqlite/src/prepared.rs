@@ -24,10 +24,14 @@ impl PreparedConnection {
         Ok(Self {
             statements: Slots::default(),
             begin_read: prepare("BEGIN")?,
-            begin_write: prepare(match begin {
-                Begin::Immediate => "BEGIN IMMEDIATE",
-                Begin::Deferred => "BEGIN",
-            })?,
+            begin_write: match begin {
+                Begin::Immediate => prepare("BEGIN IMMEDIATE")?,
+                Begin::Deferred => prepare("BEGIN")?,
+                Begin::Concurrent => prepare("BEGIN CONCURRENT").map_err(|e| {
+                    let why = format!("begin=concurrent takes a library of SQLite's branch begin-concurrent, and this one has no such statement: {e}");
+                    EngineError::unsupported(why)
+                })?,
+            },
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
             connection,

@@ -136,7 +136,18 @@ fn check_together(target: &SqliteTarget, parsed: &ParsedTarget<SqliteOptions>) -
         let why = "only sessions of a shared cache see each other's changes";
         return refuse("read_uncommitted", "a cache of each session's own", why);
     }
-    if options.begin == Begin::Deferred && options.writers == SqliteWriters::Queue {
+    if options.begin == Begin::Concurrent {
+        let why = match () {
+            () if !cfg!(loaded) => "it takes a library of SQLite's branch begin-concurrent, which sqlite+lib loads",
+            () if options.journal != SqliteJournal::Wal => "it takes journal=wal",
+            () if options.writers == SqliteWriters::One => "one connection makes all changes with writers=one",
+            () => "",
+        };
+        if !why.is_empty() {
+            return refuse("begin", "this target", why);
+        }
+    }
+    if options.begin != Begin::Immediate && options.writers == SqliteWriters::Queue {
         let why = "queued writers never conflict, so it has no effect; use writers=sqlite, busy or one";
         return refuse("begin", "writers=queue", why);
     }

@@ -3,7 +3,7 @@
 use super::find::InstalledMysql;
 use super::product;
 use crate::connect::MysqlConnector;
-use crate::options::{Flavour, FlushMethod, MysqlOptions};
+use crate::options::{Flavour, FlushMethod, MysqlOptions, StorageEngine};
 use crate::products;
 use crate::target::MysqlTarget;
 use bourse_engine::EngineError;
@@ -191,6 +191,11 @@ fn arguments(flavour: Flavour, folder: &Path, options: &MysqlOptions) -> Vec<Str
         Flavour::Mariadb => format!("--innodb-log-file-size={}", options.log_file_bytes),
         _ => format!("--innodb-redo-log-capacity={}", options.log_file_bytes),
     });
+    if options.storage == StorageEngine::Rocksdb {
+        arguments.push("--plugin-load-add=ha_rocksdb".to_owned());
+        arguments.push(format!("--rocksdb-block-cache-size={}", options.buffer_pool_bytes));
+        arguments.push(format!("--rocksdb-flush-log-at-trx-commit={}", options.flush_log.word()));
+    }
     if flavour == Flavour::Mysql {
         arguments.push("--mysqlx=OFF".to_owned());
         // A load sends its rows so.

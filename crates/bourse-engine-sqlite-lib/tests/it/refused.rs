@@ -1,6 +1,7 @@
 //! Files that are no library, and libraries that cannot be loaded or lack a function.
 
 use crate::{library, systems, target};
+use bourse_engine::{Engine as _, ErrorKind};
 use bourse_engine_sqlite_lib::open;
 use std::path::Path;
 
@@ -63,4 +64,25 @@ fn a_key_that_is_nowhere_is_refused() {
     refused("key=env:BOURSE_NO_SUCH_KEY", &["cannot read the key, key=env:BOURSE_NO_SUCH_KEY", "is not set"]);
     refused("key=file:/no/such/key", &["cannot read the key, key=file:/no/such/key"]);
     refused(&format!("key=file:{}", empty.display()), &["it is empty"]);
+}
+
+#[test]
+fn a_library_without_concurrent_transactions_says_so() {
+    let Some(library) = systems("a_library_without_concurrent_transactions_says_so") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("x.db");
+    for (query, words) in [
+        ("begin=concurrent&journal=delete", "it takes journal=wal"),
+        ("begin=concurrent&journal=wal", "with writers=queue"),
+        ("begin=concurrent&journal=wal&writers=one", "one connection makes all changes"),
+    ] {
+        refused(&target(&place, &library, query), &[words]);
+    }
+    let engine = open(&target(&place, &library, "begin=concurrent&journal=wal&writers=sqlite")).unwrap();
+    let error = engine.session().err().expect("no stock library has the statement");
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(
+        error.message().contains("a library of SQLite's branch begin-concurrent, and this one has no such"),
+        "{error}"
+    );
 }

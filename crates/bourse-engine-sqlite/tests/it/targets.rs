@@ -82,6 +82,10 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     refused("sqlite::memory:?memory=private&journal=wal", "only memory=ram has files");
     refused("sqlite:x.db?memory=memdb", "'memory=memdb' cannot be used with a database in a file");
     refused("sqlite:x.db?begin=deferred", "'begin=deferred' cannot be used with writers=queue");
+    refused(
+        "sqlite:x.db?begin=concurrent&writers=sqlite",
+        "'begin=concurrent' cannot be used with this target: it takes a library",
+    );
     refused("sqlite:x.db?writers=one&locking=exclusive", "'writers=one' cannot be used with locking=exclusive");
     refused("sqlite::memory:?writers=one&memory=private", "'writers=one' cannot be used with memory=private");
     refused("sqlite:x.db?writers=one&shared_cache=on", "'writers=one' cannot be used with a shared cache");
