@@ -38,14 +38,16 @@ impl Lacking {
     ) -> Self {
         let shapes: Vec<_> = schema.map(Shape::of).collect();
         let mut this = Self { known: shapes.iter().filter_map(|it| it.target.clone()).collect(), ..Self::default() };
-        for Shape { names, target, mut parents, .. } in shapes {
+        for Shape { names, target, mut parents, makes_view, .. } in shapes {
             let names = names.intersection(&this.known).cloned().collect();
             let relation = match target {
                 Some(name) if !parents.is_empty() => {
                     parents.insert(name);
                     (Relation::Keys, parents)
                 }
-                Some(name) => (Relation::View(name), names),
+                Some(name) if makes_view => (Relation::View(name), names),
+                // Columns may have the names of tables.
+                Some(_) => continue,
                 None => (Relation::Trigger, names),
             };
             this.relations.push(relation);
@@ -134,7 +136,7 @@ mod tests {
             "CREATE TABLE parent(id INTEGER PRIMARY KEY)",
             "CREATE TABLE child(id, p REFERENCES parent(id))",
             "CREATE TABLE log(text)",
-            "CREATE TABLE sums(n)",
+            "CREATE TABLE sums(n, log)",
             "CREATE TABLE other(a)",
             "CREATE VIEW families AS SELECT * FROM parent JOIN child ON p = parent.id",
             "CREATE TRIGGER t AFTER INSERT ON parent BEGIN INSERT INTO log VALUES (new.id); END",

@@ -24,6 +24,8 @@ pub(super) struct Shape {
     pub(super) has_side_changes: bool,
     /// Whether it makes a temporary object.
     pub(super) makes_temporary: bool,
+    /// Whether it makes a view.
+    pub(super) makes_view: bool,
     /// Words and quoted names in lower case: each table that it names is among them.
     pub(super) names: BTreeSet<String>,
     /// Name of the table that it changes, or of the table or view that it makes or removes; `None` of other statements.
@@ -67,6 +69,7 @@ impl Shape {
                 ("order", "by") => this.is_ordered |= depth == 0,
                 ("on", "delete" | "update") | (_, "trigger") => this.has_side_changes = true,
                 ("create", "temp" | "temporary") => this.makes_temporary = true,
+                ("create" | "temp" | "temporary", "view") => this.makes_view = true,
                 (_, "to") => this.has_to = true,
                 (_, "returning") => this.returns = true,
                 (_, "limit") => this.has_limit = true,
