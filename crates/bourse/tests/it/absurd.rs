@@ -13,7 +13,7 @@ const ABSURD: [&str; 10] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 42] = [
+const CALLS: [(&str, &[&str]); 43] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -30,6 +30,7 @@ const CALLS: [(&str, &[&str]); 42] = [
     ("tpcc load", &["null:"]),
     ("tpcc serve", &["null:"]),
     ("tpcc check", &["null:"]),
+    ("tpcc acid", &["lmdb:none"]),
     ("tpcc verify", &["lmdb:none", "lmdb:none"]),
     ("micro list", &["none"]),
     ("micro init", &["--from=none.db"]),
