@@ -101,7 +101,7 @@ impl<'p> Race<'p> {
         match (answered, self.last) {
             (Err(failure), Some(mut file)) if failure.exit == Exit::Interrupted => {
                 (file.interrupted, file.tuning) = (true, Some(self.found));
-                Ok((file, Err(failure.hint("the race until then is in the page, and selects no setting"))))
+                Ok((file, Err(interrupted().hint("the race until then is in the page, and selects no setting"))))
             }
             (answered, _) => answered,
         }
