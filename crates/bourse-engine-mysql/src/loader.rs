@@ -5,6 +5,7 @@ use crate::connect::{MysqlConnector, facts};
 use crate::error::error;
 use crate::link::Link;
 use crate::local::LocalRows;
+use crate::options::StorageEngine;
 use crate::ownership;
 use crate::products::MysqlFacts;
 use crate::session::through;
@@ -64,7 +65,9 @@ impl MysqlLoader {
         this.is_done = false;
         this.run(&format!("USE `{}`", this.loading))?;
         // Parents may come after children that are made beside them; orphans are looked for after the load.
-        this.run("SET SESSION foreign_key_checks = 0, SESSION unique_checks = 0")?;
+        // Without unique checks MyRocks writes a row over another with the same key.
+        let unique = u8::from(connector.options.storage == StorageEngine::Rocksdb);
+        this.run(&format!("SET SESSION foreign_key_checks = 0, SESSION unique_checks = {unique}"))?;
         this.local = LocalRows::of(&mut this.connection)?;
         Ok(this)
     }
