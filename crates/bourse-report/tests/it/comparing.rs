@@ -191,7 +191,7 @@ fn lines_that_are_not_shown_to_bring_anything_stand_apart() {
     let compared = file.comparison.as_mut().expect("it was compared");
     compared.verdict = Verdict::Withheld;
     let text = markdown(&file);
-    let headline = "the gain of +50.0 % (+48.1 % to +52.1 %) is withheld, since other processes disturbed the rounds";
+    let headline = "the gain of +50.0 % (+49.5 % to +50.5 %) is withheld, since other processes disturbed the rounds";
     assert!(text.contains(headline) && !text.contains("not shown to be faster"), "{text}");
     file.interrupted = true;
     let text = markdown(&file);
