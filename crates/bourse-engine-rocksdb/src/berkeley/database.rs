@@ -69,7 +69,7 @@ pub struct BerkeleyDatabase {
     pub(super) syncs: bool,
     library: PathBuf,
     /// File that is locked for as long as the database is open.
-    _lock: File,
+    lock: File,
 }
 
 // SAFETY: an environment and tables that are opened with DB_THREAD are made to be shared by threads.
@@ -88,6 +88,8 @@ impl Drop for BerkeleyDatabase {
             }
             let _ = self.api.env_close(self.env, 0);
         }
+        // A process that was started meanwhile shares the open file until it runs its program.
+        let _ = self.lock.unlock();
     }
 }
 
@@ -138,7 +140,7 @@ impl BerkeleyDatabase {
             sync: asked.sync,
             syncs: asked.sync && memory_file_system(folder).is_none(),
             library: library.path.clone(),
-            _lock: lock,
+            lock,
         };
         let this = Arc::new(this);
         this.open_table(TABLES)?;
