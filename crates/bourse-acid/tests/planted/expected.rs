@@ -80,7 +80,8 @@ const OF_TATP: &[(&str, [Expected; 4])] = &[
     ("ServiceNotNeeded", [Caught("operations failed"), Silent, Caught("Insert-Call-Forwarding"), NotRun]),
     ("InactiveServiceFound", [Caught("lockstep sample"), Silent, Caught("Get-New-Destination"), NotRun]),
     ("LastHourIncluded", [Caught("lockstep sample"), Silent, Caught("Get-New-Destination"), NotRun]),
-    ("ChangeRolledBack", [Caught("call forwardings"), Silent, Caught(""), NotRun]),
+    // Insertions and deletions that were rolled back may balance: the sample finds the bug then.
+    ("ChangeRolledBack", [Caught(""), Silent, Caught(""), NotRun]),
     ("MissCommitted", [Caught("lockstep sample"), Silent, Caught(""), NotRun]),
     ("MixWithoutDelete", [Caught("lockstep sample"), Silent, Silent, NotRun]),
 ];
