@@ -183,11 +183,8 @@ mod tests {
     use super::*;
     use crate::transactions::STATEMENTS;
     use crate::{Tpcc, size_of};
+    use bourse_engine::one_line;
     use bourse_oltp::mix::Transactions as _;
-
-    fn plain(sql: &str) -> String {
-        sql.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
 
     #[test]
     fn each_point_is_behind_one_statement() {
@@ -196,7 +193,7 @@ mod tests {
             CARRIER_WRITTEN,
         ] {
             let HaltPlace::After(part) = point.place else { unreachable!("these are behind statements") };
-            let found = STATEMENTS.iter().filter(|sql| plain(sql.text()).contains(part)).count();
+            let found = STATEMENTS.iter().filter(|sql| one_line(sql.text()).contains(part)).count();
             assert_eq!(found, 1, "{point:?}");
         }
     }
