@@ -11,11 +11,7 @@ fn engine(folder: &Path, query: &str) -> BerkeleyEngine {
 }
 
 fn has_library(test: &str) -> bool {
-    let found = info(None);
-    if let Err(why) = &found {
-        bourse_testkit::skipped(test, why);
-    }
-    found.is_ok()
+    super::is_found(test, info(None))
 }
 
 #[test]

@@ -21,13 +21,13 @@ fn engine(folder: &Path, query: &str) -> RocksDbEngine {
     open(&format!("rocksdb:{}?{query}", folder.join("test.rocksdb").display())).unwrap()
 }
 
-/// Whether the library is available; reports the test that is skipped if not.
+/// Whether a library was found; reports the test that is skipped if not.
+fn is_found<T>(test: &str, found: Result<T, impl std::fmt::Display>) -> bool {
+    found.map_err(|why| bourse_testkit::skipped(test, why)).is_ok()
+}
+
 fn has_library(test: &str) -> bool {
-    let found = info(None);
-    if let Err(why) = &found {
-        bourse_testkit::skipped(test, why);
-    }
-    found.is_ok()
+    is_found(test, info(None))
 }
 
 #[test]
