@@ -1,6 +1,6 @@
 //! The driver's own log of acknowledged transactions: each is reported as soon as its commit has returned.
 
-use bourse_engine::{Access, Engine, EngineError, Isolation, Params, Session, Sql, Value, Wrapper, forward_session};
+use bourse_engine::{Access, Engine, Isolation, Params, Result, Session, Sql, Value, Wrapper, forward_session};
 use bourse_oltp::acid::AcknowledgedKind;
 use std::fmt;
 use std::str::FromStr;
@@ -69,11 +69,11 @@ struct ReportingSession {
 
 impl Session for ReportingSession {
     forward_session!(inner: dialect, query, plan, query_text, execute_text);
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         self.written.clear();
         self.inner.begin(isolation, access)
     }
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         let changed = self.inner.execute(sql, params)?;
         let text = sql.text().trim_start();
         if let Some(kind) = self.kinds.iter().find(|kind| text.starts_with(kind.statement)) {
@@ -83,12 +83,12 @@ impl Session for ReportingSession {
         }
         Ok(changed)
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.inner.commit()?;
         self.written.drain(..).for_each(|it| (self.listener)(it));
         Ok(())
     }
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.written.clear();
         self.inner.rollback()
     }

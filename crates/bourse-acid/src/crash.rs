@@ -6,7 +6,7 @@ use crate::demand::CrashKind;
 use crate::test_bed::AcidError;
 use crate::{AcidSubject, AcidWorkload, Site};
 use bourse_driver::{RoundPlan, SECOND};
-use bourse_engine::{Engine, EngineError, OwnedServer, RowExt as _, Session, one_line};
+use bourse_engine::{Engine, OwnedServer, Result, RowExt as _, Session, one_line};
 use bourse_oltp::acid::AcknowledgedKind;
 use bourse_record::SplitMix;
 use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
@@ -44,7 +44,7 @@ impl Baseline {
     fn of(workload: &dyn AcidWorkload, db: &mut dyn Session) -> Result<Self, AcidError> {
         let last = workload.last(db)?;
         let rows = workload.acknowledged().iter().map(|kind| Ok(keys(db, kind, last)?.len()));
-        Ok(Self { last, rows: rows.collect::<Result<_, EngineError>>()? })
+        Ok(Self { last, rows: rows.collect::<Result<_>>()? })
     }
 
     /// The database before a load that numbered its rows beyond `last`.
@@ -54,10 +54,10 @@ impl Baseline {
 }
 
 /// Keys of what has all its rows.
-fn keys(db: &mut dyn Session, kind: &AcknowledgedKind, last: i64) -> Result<HashSet<Vec<i64>>, EngineError> {
+fn keys(db: &mut dyn Session, kind: &AcknowledgedKind, last: i64) -> Result<HashSet<Vec<i64>>> {
     let mut found = HashSet::new();
     db.query_text(&kind.rows.replace("{last}", &last.to_string()), &[], &mut |row| {
-        found.insert((0..kind.keys).map(|at| row.get(at)).collect::<Result<Vec<i64>, EngineError>>()?);
+        found.insert((0..kind.keys).map(|at| row.get(at)).collect::<Result<Vec<i64>>>()?);
         Ok(())
     })?;
     Ok(found)

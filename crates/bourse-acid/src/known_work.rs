@@ -7,7 +7,7 @@
 
 use bourse_engine::{
     Access, Connection, Dialect, EachRow, Engine, EngineError, ErrorKind, IndexKind, Key, RecordField, RecordTable,
-    RecordType, Records, RowExt as _, StatementForm, Value, one_line,
+    RecordType, Records, Result, RowExt as _, StatementForm, Value, one_line,
 };
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,7 @@ fn words(error: &EngineError) -> String {
 ///
 /// # Errors
 /// The engine's.
-pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
+pub fn fill(engine: &dyn Engine, seed: u64) -> Result<()> {
     let model = TableContents::new(seed);
     let has_indexes = engine.capabilities().records.is_some_and(|records| records.indexed_fields);
     engine.connect()?.with_records(StatementForm::Prepared, |records| {
@@ -258,7 +258,7 @@ fn attempt(
     })
 }
 
-fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>, EngineError> {
+fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>> {
     let mut found = None;
     records.get(&TABLE, Key::Int(id), &mut |row| {
         found = Some((row.get::<i64>(1)?, row.get::<String>(2)?));
@@ -268,7 +268,7 @@ fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>, Eng
 }
 
 /// Changes rows of which nothing may be found.
-fn rolled_back(records: &mut dyn Records, model: &TableContents, number: i64) -> Result<(), EngineError> {
+fn rolled_back(records: &mut dyn Records, model: &TableContents, number: i64) -> Result<()> {
     records.begin(Access::Write)?;
     let wrong = Value::Text("rolled back");
     records.insert(&TABLE, Key::Int(ROWS + number), &[Value::Int(-number), wrong])?;
@@ -288,7 +288,7 @@ fn transaction(
         rolled_back(records, model, number as i64)?;
     }
     records.begin(Access::Write)?;
-    let within = |call: &mut dyn FnMut() -> Result<bool, EngineError>| {
+    let within = |call: &mut dyn FnMut() -> Result<bool>| {
         window(true);
         let done = call();
         window(false);
@@ -339,7 +339,7 @@ pub fn look(engine: &dyn Engine, seed: u64) -> WorkEvent {
     }
 }
 
-fn try_look(engine: &dyn Engine, seed: u64) -> Result<WorkEvent, EngineError> {
+fn try_look(engine: &dyn Engine, seed: u64) -> Result<WorkEvent> {
     let compared = engine.connect()?.with_records(StatementForm::Prepared, |records| {
         let counted = records.count(&TABLE)?;
         let most = u64::from(u32::MAX);
@@ -359,8 +359,8 @@ fn try_look(engine: &dyn Engine, seed: u64) -> Result<WorkEvent, EngineError> {
 pub fn compare(
     seed: u64,
     counted: u64,
-    scan: &mut dyn FnMut(&mut EachRow<'_>) -> Result<(), EngineError>,
-) -> Result<(u64, Option<String>), EngineError> {
+    scan: &mut dyn FnMut(&mut EachRow<'_>) -> Result<()>,
+) -> Result<(u64, Option<String>)> {
     let mut first = None;
     let mut model = TableContents::new(seed);
     let mut differs = None;

@@ -52,7 +52,7 @@ pub use tests::TESTS;
 pub use tpce::TpceAcid;
 
 use acknowledged::AcknowledgementListener;
-use bourse_engine::{Durability, Engine, EngineError, MayLose, Session};
+use bourse_engine::{Durability, Engine, MayLose, Result, Session};
 use bourse_oltp::acid::AcknowledgedKind;
 use bourse_oltp::check::Check;
 use bourse_record::acid::{AcidFinding, AcidTest, Property};
@@ -131,7 +131,7 @@ pub trait AcidWorkload: Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn last(&self, db: &mut dyn Session) -> Result<i64, EngineError> {
+    fn last(&self, db: &mut dyn Session) -> Result<i64> {
         let _ = db;
         Ok(0)
     }
@@ -140,7 +140,7 @@ pub trait AcidWorkload: Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>, EngineError> {
+    fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>> {
         let _ = (db, last, complete);
         Ok(Vec::new())
     }

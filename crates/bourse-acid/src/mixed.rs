@@ -13,7 +13,7 @@ use crate::test_bed::{AcidError, TestBed};
 use crate::tests::judged;
 use crate::{AcidSubject, AcidWorkload};
 use bourse_driver::RealClock;
-use bourse_engine::{Access, Engine, EngineError, Isolation, Session};
+use bourse_engine::{Access, Engine, EngineError, Isolation, Result, Session};
 use bourse_oltp::Size;
 use bourse_oltp::acid::{AcidTests, AcknowledgedKind, Described, Halting, Meeting, TestSpec, TestWork};
 use bourse_oltp::check::Check;
@@ -106,7 +106,7 @@ impl<T: Transactions> Performing for OnSessions<T> {
     type Output = OutputValue;
     type Error = EngineError;
 
-    fn once(&self, db: &mut dyn Session, input: &T::Input) -> Result<OutputValue, EngineError> {
+    fn once(&self, db: &mut dyn Session, input: &T::Input) -> Result<OutputValue> {
         retrying::<T>(db, input, 1, &mut |_| ()).map(|output| OutputValue::of(T::judge(input, &output).code, &output))
     }
 
@@ -323,7 +323,7 @@ fn observed<T: Transactions>(bed: &Bed<'_, T>, size: &Size) -> Result<SessionObs
     let check_all = || {
         bed.with_observer(|db| {
             db.begin(Isolation::RepeatableRead, Access::Read)?;
-            let checked: Result<Vec<_>, EngineError> =
+            let checked: Result<Vec<_>> =
                 workload.conditions().iter().map(|check| check.run(db, &workload.holes(size))).collect();
             db.rollback()?;
             checked

@@ -2,7 +2,8 @@
 //! part of its text. There it waits for a command: to continue, to fail, or to vanish as a killed client does.
 
 use bourse_engine::{
-    Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value, one_line,
+    Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _, Session, Sql, Value,
+    one_line,
 };
 use bourse_oltp::acid::{HaltPlace, HaltPoint};
 use std::sync::mpsc::{Receiver, Sender};
@@ -62,7 +63,7 @@ impl<T> PausableSession<T> {
         Self { dialect: inner.dialect(), inner: Some(inner), point: None, says, words, doing }
     }
 
-    fn inner(&mut self) -> Result<&mut Box<dyn Session>, EngineError> {
+    fn inner(&mut self) -> Result<&mut Box<dyn Session>> {
         self.inner.as_mut().ok_or_else(|| EngineError::new(ErrorKind::ConnectionLost, "the client is gone"))
     }
 
@@ -79,7 +80,7 @@ impl<T> PausableSession<T> {
     }
 
     /// Halts once, until a command arrives. If the receiver is gone the transaction is undone.
-    fn halt(&mut self, statement: String, read: Vec<String>) -> Result<(), EngineError> {
+    fn halt(&mut self, statement: String, read: Vec<String>) -> Result<()> {
         self.point = None;
         let told = match self.says.send(SessionEvent::Halted(Halt { statement, read })) {
             Ok(()) => self.words.recv().unwrap_or(HaltCommand::GiveUp),
@@ -107,11 +108,11 @@ impl<T: Send> Session for PausableSession<T> {
     fn dialect(&self) -> &'static Dialect {
         self.dialect
     }
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         self.now_in(Some("BEGIN"));
         self.inner()?.begin(isolation, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.now_in(Some(sql.text()));
         if !self.is_after(sql) {
             return self.inner()?.query(sql, params, each);
@@ -127,7 +128,7 @@ impl<T: Send> Session for PausableSession<T> {
         })?;
         self.halt(text, read)
     }
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.now_in(Some(sql.text()));
         let changed = self.inner()?.execute(sql, params)?;
         if self.is_after(sql) {
@@ -135,23 +136,23 @@ impl<T: Send> Session for PausableSession<T> {
         }
         Ok(changed)
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         if self.is_at(&HaltPlace::Commit) {
             self.halt("COMMIT".to_owned(), Vec::new())?;
         }
         self.now_in(Some("COMMIT"));
         self.inner()?.commit()
     }
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         match &mut self.inner {
             Some(inner) => inner.rollback(),
             None => Ok(()),
         }
     }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.inner()?.query_text(sql, params, each)
     }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.inner()?.execute_text(sql, params)
     }
 }

@@ -5,7 +5,7 @@ use crate::scenario::{Performing, Scenario};
 use bourse_driver::{Clock as _, RealClock};
 use bourse_egen::txn::{self, TradeRequest};
 use bourse_egen::{Part, TradeType};
-use bourse_engine::{Engine, EngineError, ErrorKind, FromValue, Row, RowExt as _, Session};
+use bourse_engine::{Engine, EngineError, ErrorKind, FromValue, Result, Row, RowExt as _, Session};
 use bourse_record::SplitMix;
 use bourse_schema::{AccountId, Balance, BrokerId, CustomerId, Price, Quantity, Symbol, Text, Timestamp, TradeId};
 use bourse_tpce::check::first_trade;
@@ -186,11 +186,7 @@ impl<'e, P: Performing> TestBed<'e, P> {
     }
 
     /// Rows of a query, read by the observing session.
-    pub(crate) fn rows<T>(
-        &self,
-        sql: &str,
-        mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
-    ) -> Result<Vec<T>, EngineError> {
+    pub(crate) fn rows<T>(&self, sql: &str, mut read: impl FnMut(&dyn Row) -> Result<T>) -> Result<Vec<T>> {
         let mut found = Vec::new();
         self.observer.borrow_mut().query_text(sql, &[], &mut |row| {
             found.push(read(row)?);
@@ -200,17 +196,17 @@ impl<'e, P: Performing> TestBed<'e, P> {
     }
 
     /// Value of a query's first row; `None` without rows.
-    pub(crate) fn value<T: FromValue>(&self, sql: &str) -> Result<Option<T>, EngineError> {
+    pub(crate) fn value<T: FromValue>(&self, sql: &str) -> Result<Option<T>> {
         Ok(self.rows(sql, |row| row.get(0))?.into_iter().next())
     }
 
     /// Integer result of a query, 0 if there is none.
-    pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
+    pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         Ok(self.value(sql)?.unwrap_or_default())
     }
 
     /// Amount that a query returns, zero if there is none.
-    pub(crate) fn money(&self, sql: &str) -> Result<Balance, EngineError> {
+    pub(crate) fn money(&self, sql: &str) -> Result<Balance> {
         Ok(self.value(sql)?.unwrap_or_default())
     }
 
@@ -308,7 +304,7 @@ impl TestBed<'_> {
     }
 
     /// Assets of an account at the given price: its cash, and its holdings.
-    pub(crate) fn assets(&self, owner: &BedAccount, symbol: &Symbol, price: Price) -> Result<Balance, EngineError> {
+    pub(crate) fn assets(&self, owner: &BedAccount, symbol: &Symbol, price: Price) -> Result<Balance> {
         let cash = self.money(&format!("SELECT ca_bal FROM customer_account WHERE ca_id = {}", owner.account))?;
         let sql = format!(
             "SELECT hs_s_symb, hs_qty, lt_price

@@ -10,7 +10,7 @@ use crate::{AcidSubject, AcidWorkload};
 use bourse_driver::RealClock;
 use bourse_egen::txn::TradeCleanup;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_engine::{Engine, EngineError, Result, RowExt as _, Session};
 use bourse_oltp::acid::{AcknowledgedKind, TestSpec};
 use bourse_oltp::check::Check;
 use bourse_record::acid::{AcidFinding, AcidTest};
@@ -135,12 +135,12 @@ impl AcidWorkload for TpceAcid<'_> {
         ACKNOWLEDGED
     }
 
-    fn last(&self, db: &mut dyn Session) -> Result<i64, EngineError> {
+    fn last(&self, db: &mut dyn Session) -> Result<i64> {
         Ok(TotalsSnapshot::take(db)?.last_trade.0)
     }
 
-    fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>, EngineError> {
-        let mut count = |sql: String| -> Result<usize, EngineError> {
+    fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>> {
+        let mut count = |sql: String| -> Result<usize> {
             let mut found = 0_i64;
             db.query_text(&sql, &[], &mut |row| {
                 found = row.get(0)?;

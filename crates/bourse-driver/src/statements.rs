@@ -2,7 +2,7 @@
 
 use crate::{Clock as _, Nanos, RealClock};
 use bourse_engine::{
-    Access, Checkpoint, Connection, EachFound, EachRow, EachToLoad, Engine, EngineError, Isolation, Params, Routine,
+    Access, Checkpoint, Connection, EachFound, EachRow, EachToLoad, Engine, Isolation, Params, Result, Routine,
     Session, Setting, Sql, StatementWork, Value, forward_session, locked, one_line,
 };
 use bourse_record::{Counts, OperationSpec, StatementFigures};
@@ -129,8 +129,8 @@ impl MeteredSession {
         statement: impl Into<Cow<'static, str>>,
         sql: Option<&'static Sql>,
         runs: u64,
-        call: impl FnOnce(&mut dyn Session, &mut u64) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+        call: impl FnOnce(&mut dyn Session, &mut u64) -> Result<T>,
+    ) -> Result<T> {
         let (mut rows, from) = (0, self.clock.now());
         let done = call(&mut *self.inner, &mut rows);
         let ns = self.clock.now() - from;
@@ -145,8 +145,8 @@ impl MeteredSession {
         &mut self,
         statement: impl Into<Cow<'static, str>>,
         sql: Option<&'static Sql>,
-        call: impl FnOnce(&mut dyn Session) -> Result<u64, EngineError>,
-    ) -> Result<u64, EngineError> {
+        call: impl FnOnce(&mut dyn Session) -> Result<u64>,
+    ) -> Result<u64> {
         self.timed(statement, sql, 1, |inner, rows| call(inner).inspect(|changed| *rows += changed))
     }
 }
@@ -154,16 +154,16 @@ impl MeteredSession {
 impl Session for MeteredSession {
     forward_session!(inner: dialect, install, has_routines, plan);
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         self.inner.settings()
     }
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         self.timed(BEGIN, None, 1, |inner, _| inner.begin(isolation, access))
     }
-    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
         self.inner.prepare(sql, params)
     }
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.timed(sql.text(), Some(sql), 1, |inner, rows| {
             inner.query(sql, params, &mut |row| {
                 *rows += 1;
@@ -171,20 +171,15 @@ impl Session for MeteredSession {
             })
         })
     }
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.timed(sql.text(), Some(sql), 1, |inner, rows| {
             inner.query_first(sql, params, each).inspect(|found| *rows += u64::from(*found))
         })
     }
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.changed(sql.text(), Some(sql), |inner| inner.execute(sql, params))
     }
-    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.changed(sql.text(), Some(sql), |inner| inner.change_one(sql, params))
     }
     fn round_trips(&self) -> Option<u64> {
@@ -196,7 +191,7 @@ impl Session for MeteredSession {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let runs = (params.len() / width) as u64;
         self.timed(sql.text(), Some(sql), runs, |inner, rows| match each {
             None => inner.run_each(sql, params, width, None),
@@ -211,15 +206,10 @@ impl Session for MeteredSession {
             ),
         })
     }
-    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<()> {
         self.inner.load(table, insert, rows)
     }
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         self.timed(format!("CALL {}", routine.name()), None, 1, |inner, rows| {
             inner.call(routine, params, &mut |set, row| {
                 *rows += 1;
@@ -227,16 +217,16 @@ impl Session for MeteredSession {
             })
         })
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.timed(COMMIT, None, 1, |inner, _| inner.commit())
     }
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.timed(ROLLBACK, None, 1, |inner, _| inner.rollback())
     }
-    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool> {
         self.inner.checkpoint(checkpoint)
     }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.timed(sql.to_owned(), None, 1, |inner, rows| {
             inner.query_text(sql, params, &mut |row| {
                 *rows += 1;
@@ -244,7 +234,7 @@ impl Session for MeteredSession {
             })
         })
     }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.changed(sql.to_owned(), None, |inner| inner.execute_text(sql, params))
     }
 }

@@ -1,7 +1,7 @@
 //! Workloads, and the users who perform them.
 
 use crate::{Clock, Fault, Nanos, OperationCx, OperationError, Outcome, RoundControl, Schedule};
-use bourse_engine::{Capabilities, Connection, EngineError, ErrorKind, server_wait};
+use bourse_engine::{Capabilities, Connection, ErrorKind, Result, server_wait};
 use bourse_record::{OperationSpec, ServerTime};
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
@@ -119,7 +119,7 @@ pub trait User: Send {
     ///
     /// # Errors
     /// The engine's error; the round then does not begin.
-    fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
+    fn prepare(&mut self, connection: &mut Connection) -> Result<()> {
         let _ = connection;
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::error::appender_error;
 use crate::library::{DuckDbApi, LibraryHandle, RawHugeInt, SUCCESS};
 use crate::row::{DuckDbType, ValueForm};
 use crate::statement::text_of;
-use bourse_engine::{Batch, EachToLoad, EngineError, ErrorKind, Value};
+use bourse_engine::{Batch, EachToLoad, EngineError, ErrorKind, Result, Value};
 
 /// Appender of rows to one table. It must be dropped before its connection.
 pub(crate) struct Appender {
@@ -26,7 +26,7 @@ impl Appender {
     ///
     /// # Errors
     /// The library's; a column of a type that this crate does not write.
-    pub(crate) fn new(connection: &DuckDbConnection, catalog: Option<&str>, table: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: &DuckDbConnection, catalog: Option<&str>, table: &str) -> Result<Self> {
         let api = &connection.database().library().api;
         let (catalog, table_text) = (catalog.map(text_of).transpose()?, text_of(table)?);
         let catalog = catalog.as_ref().map_or(std::ptr::null(), |catalog| catalog.as_ptr());
@@ -62,7 +62,7 @@ impl Appender {
     ///
     /// # Errors
     /// The library's, among them [`ErrorKind::Duplicate`] and [`ErrorKind::Constraint`]; a value that a column cannot hold.
-    pub(crate) fn append(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    pub(crate) fn append(&mut self, batch: &dyn Batch) -> Result<()> {
         self.append_each(&mut |put| {
             for at in 0..batch.len() {
                 let mut done = Ok(());
@@ -77,7 +77,7 @@ impl Appender {
     ///
     /// # Errors
     /// Those of [`append`](Self::append), and that of `rows`.
-    pub(crate) fn append_each(&mut self, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    pub(crate) fn append_each(&mut self, rows: &mut EachToLoad<'_>) -> Result<()> {
         let mut places = self.places();
         let mut count = 0;
         rows(&mut |values| {
@@ -122,7 +122,7 @@ impl Appender {
     }
 
     /// Appends the first rows of the chunk.
-    fn append_chunk(&self, rows: usize) -> Result<(), EngineError> {
+    fn append_chunk(&self, rows: usize) -> Result<()> {
         // SAFETY: chunk and appender are valid, and that many rows of the chunk were filled.
         unsafe {
             (self.api.data_chunk_set_size)(self.chunk, rows as u64);
@@ -165,7 +165,7 @@ impl ChunkColumn {
     /// # Safety
     /// The chunk must have room for the row.
     #[inline]
-    unsafe fn put(&self, at: usize, value: Value<'_>) -> Result<(), EngineError> {
+    unsafe fn put(&self, at: usize, value: Value<'_>) -> Result<()> {
         let number = match value {
             Value::Int(number) if self.column.scale.is_none() => Some(number),
             Value::Decimal { units, scale } if self.column.scale == Some(scale) => Some(units),

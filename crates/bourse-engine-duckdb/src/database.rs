@@ -8,7 +8,9 @@ use crate::library::{DuckDbLibrary, LibraryHandle, SUCCESS};
 use crate::options::DuckDbOptions;
 use crate::row::ResultColumns;
 use crate::statement::{DuckDbStatement, ResultRows, text_of};
-use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _, WriterLock, locked};
+use bourse_engine::{
+    Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Result, RowExt as _, WriterLock, locked,
+};
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,10 +43,7 @@ impl DuckDbDatabase {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn in_memory(
-        library: &'static DuckDbLibrary,
-        options: &DuckDbOptions,
-    ) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_memory(library: &'static DuckDbLibrary, options: &DuckDbOptions) -> Result<Arc<Self>> {
         let database = Arc::new(Self::open(library, None, options, false)?);
         let first = database.new_catalog()?;
         database.set_current(first);
@@ -60,7 +59,7 @@ impl DuckDbDatabase {
         path: &Path,
         options: &DuckDbOptions,
         for_reading: bool,
-    ) -> Result<Arc<Self>, EngineError> {
+    ) -> Result<Arc<Self>> {
         OPEN.get(path, &(options.clone(), for_reading), || match locked_by(path).filter(|_| !for_reading) {
             Some(process) => {
                 let path = path.display();
@@ -75,11 +74,7 @@ impl DuckDbDatabase {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn alone(
-        library: &'static DuckDbLibrary,
-        path: &Path,
-        options: &DuckDbOptions,
-    ) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn alone(library: &'static DuckDbLibrary, path: &Path, options: &DuckDbOptions) -> Result<Arc<Self>> {
         Self::open(library, Some(path), options, false).map(Arc::new)
     }
 
@@ -88,7 +83,7 @@ impl DuckDbDatabase {
         path: Option<&Path>,
         options: &DuckDbOptions,
         for_reading: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let api = &library.api;
         let mut settings = vec![
             // Nothing is fetched from elsewhere while it is measured.
@@ -107,10 +102,8 @@ impl DuckDbDatabase {
         settings.extend(options.checkpoint_bytes.map(|bytes| ("checkpoint_threshold", format!("{bytes}B"))));
         let path_text = path.map(|path| text_of(&path.to_string_lossy())).transpose()?;
         let used = path.map(|path| FileUse::begin(path, "duckdb")).transpose()?;
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|(name, value)| Ok((*name, text_of(name)?, text_of(value)?)))
-            .collect::<Result<_, EngineError>>()?;
+        let settings: Vec<_> =
+            settings.iter().map(|(name, value)| Ok((*name, text_of(name)?, text_of(value)?))).collect::<Result<_>>()?;
         let mut config = std::ptr::null_mut();
         let (mut raw, mut told) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: texts end in zero and live until this returns; the settings are destroyed once, and the library's error text
@@ -169,7 +162,7 @@ impl DuckDbDatabase {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn new_catalog(self: &Arc<Self>) -> Result<u64, EngineError> {
+    pub(crate) fn new_catalog(self: &Arc<Self>) -> Result<u64> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let connection = DuckDbConnection::plain(self)?;
         connection.run(&format!("ATTACH ':memory:' AS {}", Self::catalog(number)))?;
@@ -180,7 +173,7 @@ impl DuckDbDatabase {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn drop_catalog(self: &Arc<Self>, number: u64) -> Result<(), EngineError> {
+    pub(crate) fn drop_catalog(self: &Arc<Self>, number: u64) -> Result<()> {
         DuckDbConnection::plain(self)?.run(&format!("DETACH {}", Self::catalog(number)))
     }
 
@@ -230,7 +223,7 @@ impl DuckDbConnection {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn open(database: &Arc<DuckDbDatabase>) -> Result<Self, EngineError> {
+    pub(crate) fn open(database: &Arc<DuckDbDatabase>) -> Result<Self> {
         let this = Self::plain(database)?;
         if database.is_memory {
             this.run(&format!("USE {}", DuckDbDatabase::catalog(database.current())))?;
@@ -239,7 +232,7 @@ impl DuckDbConnection {
     }
 
     /// Opens a connection without choosing a catalog.
-    fn plain(database: &Arc<DuckDbDatabase>) -> Result<Self, EngineError> {
+    fn plain(database: &Arc<DuckDbDatabase>) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the database is open, and there is a place for the connection.
         match unsafe { (database.library.api.connect)(database.raw, &mut raw) } {
@@ -257,7 +250,7 @@ impl DuckDbConnection {
     }
 
     /// Prepares a statement, which must be dropped before the connection.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<DuckDbStatement, EngineError> {
+    pub(crate) fn prepare(&self, sql: &str) -> Result<DuckDbStatement> {
         // SAFETY: the connection is open; those who keep statements keep them in front of it.
         unsafe { DuckDbStatement::prepare(&self.database.library.api, self.raw, sql) }
     }
@@ -266,7 +259,7 @@ impl DuckDbConnection {
     ///
     /// # Errors
     /// The library's, with the statements.
-    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+    pub(crate) fn run(&self, sql: &str) -> Result<()> {
         // SAFETY: the connection is open.
         let done = unsafe { ResultRows::of_text(&self.database.library.api, self.raw, sql) };
         done.map(drop).map_err(|e| e.with_statement(sql))
@@ -276,7 +269,7 @@ impl DuckDbConnection {
     ///
     /// # Errors
     /// The library's, with the statement.
-    pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         // SAFETY: the connection is open.
         let rows = unsafe { ResultRows::of_text(&self.database.library.api, self.raw, sql) };
         rows.and_then(|mut rows| rows.each(&mut ResultColumns::default(), each)).map_err(|e| e.with_statement(sql))
@@ -286,7 +279,7 @@ impl DuckDbConnection {
     ///
     /// # Errors
     /// Those of [`DuckDbConnection::query`].
-    pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
+    pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         let mut number = 0;
         self.query(sql, &mut |row| {
             number = row.get(0)?;

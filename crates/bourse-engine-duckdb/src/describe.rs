@@ -3,9 +3,7 @@
 use crate::database::DuckDbConnection;
 use crate::options::{DuckDbOptions, DuckDbWriters, GRAMMAR};
 use bourse_engine::target::ParsedTarget;
-use bourse_engine::{
-    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
-};
+use bourse_engine::{Description, Durability, MemoryStore, Result, RowExt as _, Setting, WriterWait, durability_at};
 use std::path::Path;
 
 /// Settings that affect figures; a version reports those that it has.
@@ -30,7 +28,7 @@ const SETTINGS: &[&str] = &[
 const ANALYTICAL: &str = "DuckDB is an analytical engine: it plans and runs every statement for many rows, so that transactions of single rows are not what it is made for";
 
 /// Settings in force on a connection.
-pub(crate) fn settings_of(connection: &DuckDbConnection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &DuckDbConnection) -> Result<Vec<Setting>> {
     let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let sql = format!("SELECT name, coalesce(value, '') FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name");
     let mut settings = Vec::new();
@@ -45,7 +43,7 @@ pub(crate) fn describe(
     target: &ParsedTarget<DuckDbOptions>,
     path: Option<&Path>,
     connection: &DuckDbConnection,
-) -> Result<Description, EngineError> {
+) -> Result<Description> {
     let mut settings: Vec<Setting> = GRAMMAR
         .options
         .iter()

@@ -11,7 +11,7 @@ use crate::snapshot::CatalogCopy;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Guarantee, Interface, Isolation, Loader, Location, RecordCapabilities, Session, SharedDatabase,
+    ForReading, Guarantee, Interface, Isolation, Loader, Location, RecordCapabilities, Result, Session, SharedDatabase,
     Snapshot, SqlCapabilities, SqlEngine, path_with_suffix,
 };
 use std::fs;
@@ -51,12 +51,12 @@ pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
 }
 
 impl DuckDbEngine {
-    fn library(&self) -> Result<&'static DuckDbLibrary, EngineError> {
+    fn library(&self) -> Result<&'static DuckDbLibrary> {
         load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<DuckDbDatabase>, EngineError> {
+    fn database(&self) -> Result<Arc<DuckDbDatabase>> {
         let options = &self.target.options;
         self.opened.get_or_open(self.path.is_none(), || {
             let Some(files) = self.files() else { return DuckDbDatabase::in_memory(self.library()?, options) };
@@ -67,7 +67,7 @@ impl DuckDbEngine {
         })
     }
 
-    fn connection(&self) -> Result<DuckDbConnection, EngineError> {
+    fn connection(&self) -> Result<DuckDbConnection> {
         DuckDbConnection::open(&self.database()?)
     }
 
@@ -77,7 +77,7 @@ impl DuckDbEngine {
     }
 
     /// Memory of an open database as the library counts it, in bytes.
-    fn memory_bytes(&self) -> Result<u64, EngineError> {
+    fn memory_bytes(&self) -> Result<u64> {
         let Some(database) = self.opened.get() else { return Ok(0) };
         let sql = "SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()";
         let bytes = DuckDbConnection::open(&database)?.number(sql)?;
@@ -86,7 +86,7 @@ impl DuckDbEngine {
 }
 
 impl Engine for DuckDbEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         describe::describe(&self.target, self.path.as_deref(), &self.connection()?)
     }
 
@@ -116,7 +116,7 @@ impl Engine for DuckDbEngine {
         Interface::Sql(self)
     }
 
-    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_reading(&self) -> Result<Option<ForReading>> {
         let Some(files) = self.files() else { return Ok(None) };
         // A database that this process has open is read as it is; a missing one is not made.
         if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
@@ -132,7 +132,7 @@ impl Engine for DuckDbEngine {
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if let Some(files) = self.files()
             && !files.exists()?
         {
@@ -146,7 +146,7 @@ impl Engine for DuckDbEngine {
         self.files().map_or(Location::Memory, Location::Files)
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let Some(files) = self.files() else { return Ok(Box::new(CatalogCopy::take(self.database()?)?)) };
         // A log that a crash has left goes into the database first.
         FileUse::refuse(files.path())?;
@@ -154,7 +154,7 @@ impl Engine for DuckDbEngine {
         files.snapshot()
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         let memory_bytes = self.memory_bytes()?;
         let Some(files) = self.files() else {
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
@@ -174,11 +174,11 @@ impl SqlEngine for DuckDbEngine {
         &DIALECT
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(DuckSession::new(self.connection()?, &self.target.options)?))
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         match self.files() {
             Some(files) => file_loader(self.library()?, &files, self.target.options.clone()),
             None => memory_loader(self.database()?),

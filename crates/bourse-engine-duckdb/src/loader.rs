@@ -5,13 +5,15 @@ use crate::database::{DuckDbConnection, DuckDbDatabase};
 use crate::dialect::DIALECT;
 use crate::library::DuckDbLibrary;
 use crate::options::DuckDbOptions;
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, rows_loader, unless_in_use};
+use bourse_engine::{
+    Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Result, rows_loader, unless_in_use,
+};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Makes an empty database for [`DatabaseFiles`], since DuckDB refuses an empty file.
-pub(crate) fn template(library: &'static DuckDbLibrary) -> impl FnOnce(&Path) -> Result<(), EngineError> {
+pub(crate) fn template(library: &'static DuckDbLibrary) -> impl FnOnce(&Path) -> Result<()> {
     move |path| DuckDbDatabase::alone(library, path, &DuckDbOptions::DEFAULT).map(drop)
 }
 
@@ -31,7 +33,7 @@ impl DuckDbRows {
     }
 
     /// Commits the inserted rows, so that DDL and checks see them.
-    fn settle(&mut self) -> Result<&DuckDbConnection, EngineError> {
+    fn settle(&mut self) -> Result<&DuckDbConnection> {
         self.appenders.clear();
         if std::mem::take(&mut self.is_in_transaction) {
             self.connection.run("COMMIT")?;
@@ -41,11 +43,11 @@ impl DuckDbRows {
 }
 
 impl IncomingRows for DuckDbRows {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         self.settle()?.run(sql)
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         let table = batch.table();
         let named = |e: EngineError| e.with_statement(&bourse_schema::insert(table, &DIALECT));
         if !std::mem::replace(&mut self.is_in_transaction, true) {
@@ -58,7 +60,7 @@ impl IncomingRows for DuckDbRows {
         self.appenders.get_mut(table.name).expect("made just before").append(batch).map_err(named)
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.settle()?.query(sql, each)
     }
 }
@@ -68,7 +70,7 @@ pub(crate) fn file_loader(
     library: &'static DuckDbLibrary,
     files: &DatabaseFiles,
     options: DuckDbOptions,
-) -> Result<Box<dyn Loader>, EngineError> {
+) -> Result<Box<dyn Loader>> {
     let load = files.begin_load_with(template(library))?;
     let database = DuckDbDatabase::alone(library, load.path(), &options)?;
     let rows = DuckDbRows::new(DuckDbConnection::open(&database)?, None);
@@ -103,7 +105,7 @@ impl Drop for ScratchCatalog {
 }
 
 /// Loader that builds a catalog of its own in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(database: Arc<DuckDbDatabase>) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn memory_loader(database: Arc<DuckDbDatabase>) -> Result<Box<dyn Loader>> {
     let mut catalog = ScratchCatalog { number: database.new_catalog()?, database };
     let connection = DuckDbConnection::open(&catalog.database)?;
     let name = DuckDbDatabase::catalog(catalog.number);

@@ -1,7 +1,7 @@
 //! Rows of a result, read in place from the library's memory: as columns, some thousand rows at a time.
 
 use crate::library::{DuckDbApi, LibraryHandle, RawHugeInt, RawResult};
-use bourse_engine::{EngineError, Row, Value};
+use bourse_engine::{EngineError, Result, Row, Value};
 use bourse_schema::{Date, Timestamp};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
@@ -114,7 +114,7 @@ impl ResultColumns {
     ///
     /// # Safety
     /// `result` must be a result of that library.
-    pub(crate) unsafe fn read_types(&mut self, api: &DuckDbApi, result: &mut RawResult) -> Result<(), EngineError> {
+    pub(crate) unsafe fn read_types(&mut self, api: &DuckDbApi, result: &mut RawResult) -> Result<()> {
         self.types.clear();
         // SAFETY: as the caller promises, for each of its columns; a logical type is this one's to destroy.
         unsafe {

@@ -8,8 +8,8 @@ use crate::options::{DuckDbOptions, DuckDbWriters};
 use crate::row::ResultColumns;
 use crate::statement::{DuckDbStatement, ResultRows, StatementError};
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
-    Setting, Slots, Sql, Value,
+    Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _,
+    Session, Setting, Slots, Sql, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) struct DuckSession {
 }
 
 impl DuckSession {
-    pub(crate) fn new(connection: DuckDbConnection, options: &DuckDbOptions) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: DuckDbConnection, options: &DuckDbOptions) -> Result<Self> {
         Ok(Self {
             statements: Slots::default(),
             begin_read: connection.prepare("BEGIN TRANSACTION READ ONLY")?,
@@ -64,7 +64,7 @@ impl DuckSession {
     }
 
     /// Takes the lock of the one writer, if the target has one.
-    fn take_place(&mut self) -> Result<(), EngineError> {
+    fn take_place(&mut self) -> Result<()> {
         if let (Some(patience), false) = (self.queue, self.has_place) {
             self.database().writers.take(patience)?;
             self.has_place = true;
@@ -79,7 +79,7 @@ impl DuckSession {
     }
 
     #[inline]
-    fn refuse_failed(&self) -> Result<(), EngineError> {
+    fn refuse_failed(&self) -> Result<()> {
         match self.state {
             TransactionState::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
             TransactionState::Idle | TransactionState::Open { .. } => Ok(()),
@@ -88,7 +88,7 @@ impl DuckSession {
 
     /// Statement, prepared at first use.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql) -> Result<&mut DuckDbStatement, EngineError> {
+    fn ready(&mut self, sql: &'static Sql) -> Result<&mut DuckDbStatement> {
         self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
@@ -128,7 +128,7 @@ impl DuckSession {
     }
 
     /// Ends the transaction with a COMMIT or a ROLLBACK.
-    fn end(&mut self, how: fn(&mut Self) -> &mut DuckDbStatement) -> Result<(), EngineError> {
+    fn end(&mut self, how: fn(&mut Self) -> &mut DuckDbStatement) -> Result<()> {
         self.state = TransactionState::Idle;
         let ended = how(self).run(&[]);
         self.give_place_back();
@@ -158,7 +158,7 @@ impl Session for DuckSession {
 
     /// Begins a transaction. Whatever the level, it sees a snapshot; transactions are serializable only if there is one writer
     /// at a time.
-    fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, _: Isolation, access: Access) -> Result<()> {
         if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
@@ -182,15 +182,15 @@ impl Session for DuckSession {
         }
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         describe::settings_of(&self.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
         self.ready(sql).map(|_| ()).map_err(|error| error.with_statement(sql.text()))
     }
 
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.refuse_failed()?;
         let mut rows = match self.rows_of(sql, params) {
             Ok(rows) => rows,
@@ -199,7 +199,7 @@ impl Session for DuckSession {
         rows.each(&mut self.columns, each)
     }
 
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.refuse_failed()?;
         match self.change(|session| session.rows_of(sql, params)) {
             Ok(mut rows) => Ok(rows.changed()),
@@ -208,7 +208,7 @@ impl Session for DuckSession {
     }
 
     /// Loads rows through the appender, in the open transaction.
-    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<()> {
         self.refuse_failed()?;
         if self.state == TransactionState::Idle {
             return rows(&mut |values| self.execute(insert, Params::of(values)).map(drop));
@@ -220,7 +220,7 @@ impl Session for DuckSession {
         })
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         match self.state {
             TransactionState::Idle => Ok(()),
             TransactionState::Failed(kind) => {
@@ -240,7 +240,7 @@ impl Session for DuckSession {
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         match self.state {
             TransactionState::Idle => Ok(()),
             TransactionState::Open { .. } | TransactionState::Failed(_) => self.end(|session| &mut session.rollback),
@@ -248,7 +248,7 @@ impl Session for DuckSession {
     }
 
     /// Runs DuckDB's only kind of checkpoint: of the whole log, and only if no other transaction prevents it.
-    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool> {
         match self.connection.run("CHECKPOINT") {
             Ok(()) => Ok(true),
             Err(e) if e.kind() == ErrorKind::Conflict => Ok(false),
@@ -256,7 +256,7 @@ impl Session for DuckSession {
         }
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         self.refuse_failed()?;
         let text = DIALECT.fill(sql);
         let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
@@ -271,7 +271,7 @@ impl Session for DuckSession {
         Ok(lines)
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.refuse_failed()?;
         let ran = match self.state {
             // It may be a change all the same, as DDL is.
@@ -284,7 +284,7 @@ impl Session for DuckSession {
         }
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.refuse_failed()?;
         match self.change(|session| session.rows_of_text(sql, params)) {
             Ok(mut rows) => Ok(rows.changed()),

@@ -1,7 +1,7 @@
 //! Snapshots of a database in memory: it is copied into another catalog in memory.
 
 use crate::database::{DuckDbConnection, DuckDbDatabase};
-use bourse_engine::{EngineError, Snapshot};
+use bourse_engine::{Result, Snapshot};
 use std::sync::Arc;
 
 /// Snapshot as a second catalog in memory.
@@ -11,14 +11,14 @@ pub(crate) struct CatalogCopy {
 }
 
 impl CatalogCopy {
-    pub(crate) fn take(database: Arc<DuckDbDatabase>) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: Arc<DuckDbDatabase>) -> Result<Self> {
         let number = copy(&database, database.current())?;
         Ok(Self { database, number })
     }
 }
 
 /// Copies a catalog into a new one.
-fn copy(database: &Arc<DuckDbDatabase>, from: u64) -> Result<u64, EngineError> {
+fn copy(database: &Arc<DuckDbDatabase>, from: u64) -> Result<u64> {
     let number = database.new_catalog()?;
     let sql = format!("COPY FROM DATABASE {} TO {}", DuckDbDatabase::catalog(from), DuckDbDatabase::catalog(number));
     match DuckDbConnection::open(database)?.run(&sql) {
@@ -35,7 +35,7 @@ impl Snapshot for CatalogCopy {
         "copied in memory"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         let restored = copy(&self.database, self.number)?;
         let old = self.database.set_current(restored);
         self.database.drop_catalog(old)

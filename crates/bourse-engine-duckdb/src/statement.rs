@@ -5,7 +5,7 @@ use crate::library::{
     DuckDbApi, LibraryHandle, QUERY_RESULT, RawDate, RawDecimal, RawHugeInt, RawResult, RawTimestamp, SUCCESS,
 };
 use crate::row::{DuckRow, ResultColumns};
-use bourse_engine::{EachRow, EngineError, ErrorKind, Value};
+use bourse_engine::{EachRow, EngineError, ErrorKind, Result, Value};
 use std::ffi::CString;
 
 /// Prepared statement. It must be dropped before its connection.
@@ -27,11 +27,7 @@ impl DuckDbStatement {
     /// # Safety
     /// `connection` must be an open connection of that library, and outlive the statement.
     #[cold]
-    pub(crate) unsafe fn prepare(
-        api: &'static DuckDbApi,
-        connection: LibraryHandle,
-        sql: &str,
-    ) -> Result<Self, EngineError> {
+    pub(crate) unsafe fn prepare(api: &'static DuckDbApi, connection: LibraryHandle, sql: &str) -> Result<Self> {
         let text = text_of(sql)?;
         let mut raw = std::ptr::null_mut();
         // SAFETY: the connection is open, the text ends in zero, and there is a place for the statement, which is to be
@@ -125,7 +121,7 @@ fn decimal(units: i64, scale: u8) -> RawDecimal {
 }
 
 /// Text of a statement as a C string.
-pub(crate) fn text_of(sql: &str) -> Result<CString, EngineError> {
+pub(crate) fn text_of(sql: &str) -> Result<CString> {
     CString::new(sql).map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))
 }
 
@@ -143,11 +139,7 @@ impl ResultRows {
     ///
     /// # Safety
     /// `connection` must be an open connection of that library.
-    pub(crate) unsafe fn of_text(
-        api: &'static DuckDbApi,
-        connection: LibraryHandle,
-        sql: &str,
-    ) -> Result<Self, EngineError> {
+    pub(crate) unsafe fn of_text(api: &'static DuckDbApi, connection: LibraryHandle, sql: &str) -> Result<Self> {
         let text = text_of(sql)?;
         let mut rows = Self { api, raw: RawResult::EMPTY };
         // SAFETY: the connection is open, the text ends in zero, and there is a place for the result.
@@ -173,7 +165,7 @@ impl ResultRows {
     ///
     /// # Errors
     /// That of `each`; a column whose type cannot be read.
-    pub(crate) fn each(&mut self, columns: &mut ResultColumns, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub(crate) fn each(&mut self, columns: &mut ResultColumns, each: &mut EachRow<'_>) -> Result<()> {
         let api = self.api;
         // SAFETY: the result is valid.
         if unsafe { (api.result_return_type)(self.raw) } != QUERY_RESULT {

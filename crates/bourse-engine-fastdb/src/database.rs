@@ -8,7 +8,7 @@ use crate::leftovers::{Leftovers, c_path, clear_memory_of, lock_for_process, tex
 use crate::library::{DatabaseMonitor, FastDbApi};
 use crate::options::FastDbOptions;
 use crate::statement::SessionSearches;
-use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary, locked};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary, Result, locked};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::{self, File};
@@ -52,7 +52,7 @@ impl FastDbDatabase {
         library: &'static LoadedLibrary<FastDbApi>,
         files: &DatabaseFiles,
         options: &FastDbOptions,
-    ) -> Result<Arc<Self>, EngineError> {
+    ) -> Result<Arc<Self>> {
         let (api, path) = (&library.api, &*files.open_or_make()?);
         let owned = lock_for_process(path).map_err(|e| io_error("open", path, &e))?;
         let leftovers = Leftovers::new(path).map_err(|e| io_error("make key files for", path, &e))?;
@@ -79,7 +79,7 @@ impl FastDbDatabase {
     }
 
     /// Size of the database in bytes.
-    pub(crate) fn extent(&self) -> Result<u64, EngineError> {
+    pub(crate) fn extent(&self) -> Result<u64> {
         let mut state = DatabaseMonitor::default();
         // SAFETY: the session is open and the structure is the one of `cli.h`.
         check(unsafe { (self.api.get_database_state)(self.session, &raw mut state) }, "tell its state")?;
@@ -87,7 +87,7 @@ impl FastDbDatabase {
     }
 
     /// Names of the tables.
-    pub(crate) fn names(&self) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
         let mut tables = ptr::null_mut();
         // SAFETY: the session is open; FastDB allocates the array.
         let count = check(unsafe { (self.api.show_tables)(self.session, &raw mut tables) }, "list its tables")?;
@@ -109,7 +109,7 @@ impl FastDbDatabase {
     ///
     /// # Errors
     /// Another session is at work.
-    pub(crate) fn free_statements(&self, but: &Arc<Mutex<SessionSearches>>) -> Result<(), EngineError> {
+    pub(crate) fn free_statements(&self, but: &Arc<Mutex<SessionSearches>>) -> Result<()> {
         for other in locked(&self.statements).iter().filter_map(Weak::upgrade) {
             if Arc::ptr_eq(&other, but) {
                 continue;
@@ -190,7 +190,7 @@ impl TransactionContext {
 
     /// Calls a function of the library within this context.
     #[inline]
-    pub(crate) fn call(&self, function: unsafe extern "C" fn(c_int) -> c_int, doing: &str) -> Result<(), EngineError> {
+    pub(crate) fn call(&self, function: unsafe extern "C" fn(c_int) -> c_int, doing: &str) -> Result<()> {
         self.join();
         // SAFETY: the session is open, and this thread is in a context of its database.
         check(unsafe { function(self.database.session) }, doing).map(|_| ())

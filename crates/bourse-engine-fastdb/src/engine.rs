@@ -7,7 +7,7 @@ use crate::session::FastDbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, IndexKind, KeyDatabase, KeyedEngine,
-    RecordCapabilities, Records, Setting, settings,
+    RecordCapabilities, Records, Result, Setting, settings,
 };
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl KeyDatabase for FastDbDatabase {
     const GRAMMAR: &'static Grammar<FastDbOptions> = &GRAMMAR;
     const LISTS_TABLES: bool = false;
 
-    fn open(target: &ParsedTarget<FastDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<FastDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let files = files.ok_or_else(|| EngineError::unsupported("FastDB has no database `:memory:`"))?;
         files.exists()?;
         // Nothing is made where there is no library.
@@ -71,7 +71,7 @@ impl KeyDatabase for FastDbDatabase {
         (class, why.to_owned())
     }
 
-    fn settings(&self, options: &FastDbOptions) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &FastDbOptions) -> Result<Vec<Setting>> {
         let mut settings = settings(&GRAMMAR, options);
         settings.retain(|setting| setting.name != "library");
         let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
@@ -119,7 +119,7 @@ impl KeyDatabase for FastDbDatabase {
         Box::new(FastDbSession::new(TransactionContext::new(self), options))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         self.names()
     }
 

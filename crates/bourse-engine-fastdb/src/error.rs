@@ -1,6 +1,6 @@
 //! FastDB's result codes and error classes as errors of the seam.
 
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -84,6 +84,6 @@ pub(crate) fn error(code: c_int, doing: &str) -> EngineError {
 
 /// Returns the code of a call, a count or a descriptor; a negative code is an error.
 #[inline]
-pub(crate) fn check(code: c_int, doing: &str) -> Result<c_int, EngineError> {
+pub(crate) fn check(code: c_int, doing: &str) -> Result<c_int> {
     if code >= 0 { Ok(code) } else { Err(error(code, doing)) }
 }

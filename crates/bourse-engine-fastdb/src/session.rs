@@ -7,8 +7,8 @@ use crate::options::{Commit, FastDbOptions};
 use crate::statement::{BoundSearch, SessionSearches, StatementKind};
 use bourse_engine::records::refusals::{key_exists, only_reads};
 use bourse_engine::{
-    Access, EachRow, EngineError, FieldChange, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value,
-    locked,
+    Access, EachRow, EngineError, FieldChange, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Result,
+    Value, locked,
 };
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -56,12 +56,12 @@ impl FastDbSession {
 
     /// Ends a transaction that only read: releases the locks.
     #[inline]
-    fn end_reading(&self) -> Result<(), EngineError> {
+    fn end_reading(&self) -> Result<()> {
         self.context.call(self.context.database.api.precommit, "end a transaction")
     }
 
     /// Ends a transaction with changes, as `commit=` says.
-    fn end_writing(&mut self) -> Result<(), EngineError> {
+    fn end_writing(&mut self) -> Result<()> {
         let api = self.context.database.api;
         match self.commit {
             Commit::Precommit => {
@@ -77,7 +77,7 @@ impl FastDbSession {
 
     /// Ends a transaction with changes that were to be undone. With `commit=precommit` the changes stay: after a precommit
     /// FastDB has nothing that it could undo by itself.
-    fn give_up(&mut self) -> Result<(), EngineError> {
+    fn give_up(&mut self) -> Result<()> {
         let api = self.context.database.api;
         match self.commit {
             Commit::Full => self.context.call(api.abort, "abort"),
@@ -94,8 +94,8 @@ impl FastDbSession {
         &mut self,
         table: &'static RecordTable,
         which: StatementKind,
-        body: impl FnOnce(&crate::library::FastDbApi, &mut BoundSearch) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+        body: impl FnOnce(&crate::library::FastDbApi, &mut BoundSearch) -> Result<T>,
+    ) -> Result<T> {
         self.context.join();
         let database = &self.context.database;
         let done = {
@@ -110,10 +110,7 @@ impl FastDbSession {
 
     /// Runs a change in the open transaction or in one of its own; it returns whether it has changed anything.
     #[inline]
-    fn writing<T>(
-        &mut self,
-        body: impl FnOnce(&Self, &mut SessionSearches) -> Result<(T, bool), EngineError>,
-    ) -> Result<T, EngineError> {
+    fn writing<T>(&mut self, body: impl FnOnce(&Self, &mut SessionSearches) -> Result<(T, bool)>) -> Result<T> {
         match self.open {
             Some(Access::Read) => return Err(only_reads()),
             Some(Access::Write) => self.context.join(),
@@ -149,8 +146,8 @@ impl FastDbSession {
         &mut self,
         table: &'static RecordTable,
         key: Key<'_>,
-        change: impl FnOnce(&crate::library::FastDbApi, &mut BoundSearch) -> Result<(), EngineError>,
-    ) -> Result<bool, EngineError> {
+        change: impl FnOnce(&crate::library::FastDbApi, &mut BoundSearch) -> Result<()>,
+    ) -> Result<bool> {
         self.writing(|session, statements| {
             let database = &session.context.database;
             let bound = statements.get(database.api, database.session, table, StatementKind::Get)?;
@@ -170,7 +167,7 @@ impl FastDbSession {
         }
     }
 
-    fn create_table(&self, table: &RecordTable) -> Result<(), EngineError> {
+    fn create_table(&self, table: &RecordTable) -> Result<()> {
         let (api, session) = (self.context.database.api, self.context.database.session);
         let c_name = |name: &str| CString::new(name).map_err(|_| EngineError::unsupported("a name with a zero byte"));
         let key = RecordField { index: Some(self.key_index(table)), ..*table.key() };
@@ -200,7 +197,7 @@ impl FastDbSession {
         check(code, &format!("make table {}", table.name())).map(|_| ())
     }
 
-    fn drop_table(&self, table: &RecordTable) -> Result<(), EngineError> {
+    fn drop_table(&self, table: &RecordTable) -> Result<()> {
         let name = CString::new(table.name()).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
         // SAFETY: the session is open, the text ends with a zero, and no statement of the table is left.
         let code = unsafe { (self.context.database.api.drop_table)(self.context.database.session, name.as_ptr()) };
@@ -208,7 +205,7 @@ impl FastDbSession {
     }
 
     /// Makes the tables anew, unless another session prevents it.
-    fn remake(&self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn remake(&self, tables: &[&'static RecordTable]) -> Result<()> {
         let api = self.context.database.api;
         let mut own = locked(&self.statements);
         self.context.join();
@@ -230,7 +227,7 @@ impl FastDbSession {
 }
 
 impl Records for FastDbSession {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         if self.open.is_some() {
             return Err(EngineError::unsupported("tables cannot be made in a transaction"));
         }
@@ -241,7 +238,7 @@ impl Records for FastDbSession {
         done
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         if self.open.is_some() {
             return Err(EngineError::unsupported("FastDB has no transactions within transactions"));
         }
@@ -252,13 +249,13 @@ impl Records for FastDbSession {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let has_written = self.has_written;
         self.set_open(None);
         if has_written { self.end_writing() } else { self.end_reading() }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         if self.open.is_none() {
             return Ok(());
         }
@@ -277,7 +274,7 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.reading(table, StatementKind::Get, |api, bound| {
             if !bound.seek(key.into(), table.key().name)? || bound.fetch(api, false)? == 0 {
                 return Ok(false);
@@ -289,7 +286,7 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         self.writing(|session, statements| {
             let database = &session.context.database;
             if session.is_unique {
@@ -306,7 +303,7 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         self.changing(table, key, |api, bound| {
             bound.step(api, true)?;
             bound.fill(table, None, values)?;
@@ -315,12 +312,7 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         self.changing(table, key, |api, bound| {
             bound.step(api, true)?;
             bound.change(change, table.name())?;
@@ -329,17 +321,11 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         self.changing(table, key, |api, bound| bound.remove(api))
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         if self.key_index(table) == IndexKind::Hash {
             return Err(EngineError::unsupported(format!("keys of {} are hashed and have no order", table.name())));
         }
@@ -361,7 +347,7 @@ impl Records for FastDbSession {
         field: usize,
         value: Value<'_>,
         each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         let declared = &table.fields()[field];
         if declared.index.is_none() {
             return Err(EngineError::unsupported(format!("{} of {} has no index", declared.name, table.name())));
@@ -371,11 +357,11 @@ impl Records for FastDbSession {
         })
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.reading(table, StatementKind::All, |api, bound| bound.fetch(api, false))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.writing(|session, statements| {
             let database = &session.context.database;
             let bound = statements.get(database.api, database.session, table, StatementKind::All)?;
@@ -389,11 +375,7 @@ impl Records for FastDbSession {
 }
 
 /// Passes every record found to `each`.
-fn hand_over(
-    api: &crate::library::FastDbApi,
-    bound: &mut BoundSearch,
-    each: &mut EachRow<'_>,
-) -> Result<u64, EngineError> {
+fn hand_over(api: &crate::library::FastDbApi, bound: &mut BoundSearch, each: &mut EachRow<'_>) -> Result<u64> {
     let count = bound.fetch(api, false)?;
     for number in 0..count {
         bound.step(api, number == 0)?;

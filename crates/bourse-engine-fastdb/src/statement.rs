@@ -3,7 +3,7 @@
 use crate::error::{check, error};
 use crate::library::FastDbApi;
 use crate::slot::{INT4, Misfit, ValueSlot};
-use bourse_engine::{EngineError, FieldChange, Key, RecordField, RecordTable, RecordType, Row, Value};
+use bourse_engine::{EngineError, FieldChange, Key, RecordField, RecordTable, RecordType, Result, Row, Value};
 use std::borrow::Cow;
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -16,7 +16,7 @@ struct FastDbStatement {
 }
 
 impl FastDbStatement {
-    fn new(api: &FastDbApi, session: c_int, text: String) -> Result<Self, EngineError> {
+    fn new(api: &FastDbApi, session: c_int, text: String) -> Result<Self> {
         let c_text = c_text(&text)?;
         // SAFETY: the session is open and the text ends with a zero; FastDB copies it.
         let id = unsafe { (api.statement)(session, c_text.as_ptr()) };
@@ -28,13 +28,7 @@ impl FastDbStatement {
         error(code, doing).with_statement(&self.text)
     }
 
-    fn bind_parameter(
-        &self,
-        api: &FastDbApi,
-        name: &str,
-        var_type: c_int,
-        slot: &ValueSlot,
-    ) -> Result<(), EngineError> {
+    fn bind_parameter(&self, api: &FastDbApi, name: &str, var_type: c_int, slot: &ValueSlot) -> Result<()> {
         let name = c_text(name)?;
         // SAFETY: FastDB copies the name and stores the address, which is valid as long as the slot; the statement is freed
         // before it.
@@ -42,7 +36,7 @@ impl FastDbStatement {
         if bound < 0 { Err(self.failed(bound, "bind a parameter")) } else { Ok(()) }
     }
 
-    fn bind_column(&self, api: &FastDbApi, name: &str, slot: &ValueSlot) -> Result<(), EngineError> {
+    fn bind_column(&self, api: &FastDbApi, name: &str, slot: &ValueSlot) -> Result<()> {
         let name = c_text(name)?;
         // SAFETY: as for a parameter; the type is that of the slot's memory, and its length is where FastDB expects it.
         let bound = unsafe { (api.column)(self.id, name.as_ptr(), slot.var_type(), slot.length(), slot.data()) };
@@ -50,7 +44,7 @@ impl FastDbStatement {
     }
 }
 
-fn c_text(text: &str) -> Result<CString, EngineError> {
+fn c_text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| EngineError::unsupported(format!("a name with a zero byte: {text:?}")))
 }
 
@@ -71,7 +65,7 @@ impl BoundSearch {
         text: String,
         sought: Option<RecordType>,
         has_limit: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let statement = FastDbStatement::new(api, session, text)?;
         let columns =
             std::iter::once(table.key()).chain(table.fields()).map(|field| ValueSlot::new(field.record_type)).collect();
@@ -88,7 +82,7 @@ impl BoundSearch {
         result.map(|()| bound)
     }
 
-    fn bind(&self, api: &FastDbApi, table: &RecordTable) -> Result<(), EngineError> {
+    fn bind(&self, api: &FastDbApi, table: &RecordTable) -> Result<()> {
         for (field, slot) in std::iter::once(table.key()).chain(table.fields()).zip(&self.columns) {
             self.statement.bind_column(api, field.name, slot)?;
         }
@@ -109,7 +103,7 @@ impl BoundSearch {
 
     /// Sets the value to search for; returns false if no record can have it.
     #[inline]
-    pub(crate) fn seek(&mut self, value: Value<'_>, name: &str) -> Result<bool, EngineError> {
+    pub(crate) fn seek(&mut self, value: Value<'_>, name: &str) -> Result<bool> {
         let slot = self.sought.as_mut().expect("a statement that looks for a value");
         match slot.set(value) {
             Ok(()) => Ok(true),
@@ -126,12 +120,7 @@ impl BoundSearch {
 
     /// Sets the fields, and the key if one is passed.
     #[inline]
-    pub(crate) fn fill(
-        &mut self,
-        table: &RecordTable,
-        key: Option<Key<'_>>,
-        values: &[Value<'_>],
-    ) -> Result<(), EngineError> {
+    pub(crate) fn fill(&mut self, table: &RecordTable, key: Option<Key<'_>>, values: &[Value<'_>]) -> Result<()> {
         if values.len() != table.fields().len() {
             let (given, wanted) = (values.len(), table.fields().len());
             return Err(EngineError::unsupported(format!(
@@ -149,7 +138,7 @@ impl BoundSearch {
     }
 
     /// Changes a field that was fetched.
-    pub(crate) fn change(&mut self, change: FieldChange<'_>, name: &str) -> Result<(), EngineError> {
+    pub(crate) fn change(&mut self, change: FieldChange<'_>, name: &str) -> Result<()> {
         let slot = self.columns.get_mut(change.field() + 1).ok_or_else(|| Misfit::Type.of(name))?;
         match change {
             FieldChange::Add(_, by) => slot.add(by),
@@ -161,7 +150,7 @@ impl BoundSearch {
 
     /// Searches for records; returns how many were found.
     #[inline]
-    pub(crate) fn fetch(&mut self, api: &FastDbApi, for_update: bool) -> Result<u64, EngineError> {
+    pub(crate) fn fetch(&mut self, api: &FastDbApi, for_update: bool) -> Result<u64> {
         // SAFETY: what the statement is bound to lives as long as it; this thread has joined its session's context.
         let found = unsafe { (api.fetch)(self.statement.id, c_int::from(for_update)) };
         u64::try_from(found).map_err(|_| self.statement.failed(found, "search"))
@@ -169,7 +158,7 @@ impl BoundSearch {
 
     /// Fetches the first record, or the next one, into the columns.
     #[inline]
-    pub(crate) fn step(&mut self, api: &FastDbApi, is_first: bool) -> Result<(), EngineError> {
+    pub(crate) fn step(&mut self, api: &FastDbApi, is_first: bool) -> Result<()> {
         self.columns.iter_mut().for_each(ValueSlot::arm);
         let step = if is_first { api.get_first } else { api.get_next };
         // SAFETY: as in `fetch`; the columns have their capacity set.
@@ -179,7 +168,7 @@ impl BoundSearch {
 
     /// Writes the columns as a new record.
     #[inline]
-    pub(crate) fn insert(&mut self, api: &FastDbApi) -> Result<(), EngineError> {
+    pub(crate) fn insert(&mut self, api: &FastDbApi) -> Result<()> {
         // SAFETY: as in `fetch`; the new record's number is not requested.
         let code = unsafe { (api.insert)(self.statement.id, ptr::null_mut()) };
         if code < 0 { Err(self.statement.failed(code, "insert")) } else { Ok(()) }
@@ -187,7 +176,7 @@ impl BoundSearch {
 
     /// Writes the columns over the record that was fetched last.
     #[inline]
-    pub(crate) fn update(&mut self, api: &FastDbApi) -> Result<(), EngineError> {
+    pub(crate) fn update(&mut self, api: &FastDbApi) -> Result<()> {
         // SAFETY: as in `fetch`.
         let code = unsafe { (api.update)(self.statement.id) };
         if code < 0 { Err(self.statement.failed(code, "update")) } else { Ok(()) }
@@ -195,7 +184,7 @@ impl BoundSearch {
 
     /// Deletes all records that were found; there must be one.
     #[inline]
-    pub(crate) fn remove(&mut self, api: &FastDbApi) -> Result<(), EngineError> {
+    pub(crate) fn remove(&mut self, api: &FastDbApi) -> Result<()> {
         // SAFETY: as in `fetch`.
         let code = unsafe { (api.remove)(self.statement.id) };
         if code < 0 { Err(self.statement.failed(code, "delete")) } else { Ok(()) }
@@ -260,7 +249,7 @@ impl SessionSearches {
         session: c_int,
         table: &'static RecordTable,
         which: StatementKind,
-    ) -> Result<&mut BoundSearch, EngineError> {
+    ) -> Result<&mut BoundSearch> {
         let slot = table.slot();
         if self.tables.len() <= slot {
             self.tables.resize_with(slot + 1, TableSearches::default);
@@ -295,12 +284,7 @@ impl SessionSearches {
 const NO_LIMIT: &str = "limit 2147483647";
 
 #[cold]
-fn make(
-    api: &FastDbApi,
-    session: c_int,
-    table: &RecordTable,
-    which: StatementKind,
-) -> Result<BoundSearch, EngineError> {
+fn make(api: &FastDbApi, session: c_int, table: &RecordTable, which: StatementKind) -> Result<BoundSearch> {
     let (name, key) = (table.name(), table.key());
     let new = |text: String, sought: Option<&RecordField>, has_limit| {
         BoundSearch::new(api, session, table, text, sought.map(|field| field.record_type), has_limit)

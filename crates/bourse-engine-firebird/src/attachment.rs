@@ -4,7 +4,7 @@ use crate::api::{LibraryObject, RawAttachment, RawTransaction};
 use crate::library::FirebirdLibrary;
 use crate::statement::FirebirdStatement;
 use crate::status::StatusObject;
-use bourse_engine::{EachRow, EngineError, Params, RowExt as _};
+use bourse_engine::{EachRow, EngineError, Params, Result, RowExt as _};
 use std::ffi::CString;
 use std::path::Path;
 use std::time::Duration;
@@ -129,11 +129,7 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn open(
-        library: &'static FirebirdLibrary,
-        path: &Path,
-        parameters: &Parameters,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(library: &'static FirebirdLibrary, path: &Path, parameters: &Parameters) -> Result<Self> {
         Self::made(library, path, parameters, false)
     }
 
@@ -141,11 +137,7 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn create(
-        library: &'static FirebirdLibrary,
-        path: &Path,
-        parameters: &Parameters,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn create(library: &'static FirebirdLibrary, path: &Path, parameters: &Parameters) -> Result<Self> {
         Self::made(library, path, parameters, true)
     }
 
@@ -154,7 +146,7 @@ impl Attachment {
         path: &Path,
         Parameters(list): &Parameters,
         is_new: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         // A relative path may be resolved elsewhere, such as by an alias.
         let whole = std::path::absolute(path).map_err(|e| EngineError::io("find", path, &e))?;
         let refused = |why: &str| EngineError::unsupported(format!("{}: {why}", whole.display()));
@@ -194,10 +186,7 @@ impl Attachment {
     /// # Errors
     /// The library's.
     #[inline]
-    pub(crate) fn begin(
-        &self,
-        TransactionParameters(list): &TransactionParameters,
-    ) -> Result<FirebirdTransaction, EngineError> {
+    pub(crate) fn begin(&self, TransactionParameters(list): &TransactionParameters) -> Result<FirebirdTransaction> {
         // SAFETY: the connection is open; the list lives until this returns.
         let raw = unsafe {
             let start = LibraryObject::table(self.raw).start;
@@ -211,7 +200,7 @@ impl Attachment {
     /// # Errors
     /// The library's.
     #[inline]
-    pub(crate) fn commit(&self, transaction: FirebirdTransaction) -> Result<(), EngineError> {
+    pub(crate) fn commit(&self, transaction: FirebirdTransaction) -> Result<()> {
         // SAFETY: the transaction is one of this connection, and is gone once it is committed.
         let done = unsafe {
             let commit = LibraryObject::table(transaction.raw).commit;
@@ -228,7 +217,7 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn roll_back(&self, transaction: FirebirdTransaction) -> Result<(), EngineError> {
+    pub(crate) fn roll_back(&self, transaction: FirebirdTransaction) -> Result<()> {
         // SAFETY: as above; one that cannot be undone is left to the end of the connection, and given back here.
         unsafe {
             let table = LibraryObject::table(transaction.raw);
@@ -244,7 +233,7 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's, with the statement.
-    pub(crate) fn run(&self, sql: &str, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    pub(crate) fn run(&self, sql: &str, each: &mut EachRow<'_>) -> Result<u64> {
         let transaction =
             self.begin(&TransactionParameters::new(Visibility::Committed, true, Duration::from_secs(10)))?;
         let ran = FirebirdStatement::prepare(self, &transaction, sql)
@@ -264,7 +253,7 @@ impl Attachment {
     ///
     /// # Errors
     /// Those of [`Attachment::run`].
-    pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
+    pub(crate) fn number(&self, sql: &str) -> Result<i64> {
         let mut number = 0;
         self.run(sql, &mut |row| {
             number = row.get(0)?;
@@ -278,7 +267,7 @@ impl Attachment {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn numbers(&self, items: &[u8]) -> Result<Vec<(u8, i64)>, EngineError> {
+    pub(crate) fn numbers(&self, items: &[u8]) -> Result<Vec<(u8, i64)>> {
         let mut answer = [0u8; 512];
         // SAFETY: the connection is open; items and the place for the answer live until this returns.
         unsafe {

@@ -7,7 +7,7 @@ use crate::attachment::{Attachment, Parameters};
 use crate::library::FirebirdLibrary;
 use crate::options::{FirebirdOptions, FirebirdSync};
 use crate::statement::FirebirdStatement;
-use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Slots, locked};
+use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Result, Slots, locked};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -48,7 +48,7 @@ impl FirebirdDatabase {
         library: &'static FirebirdLibrary,
         path: &Path,
         options: &FirebirdOptions,
-    ) -> Result<Arc<Self>, EngineError> {
+    ) -> Result<Arc<Self>> {
         OPEN.get(path, options, || Self::alone(library, path, options, options.sync).map(Arc::new))
     }
 
@@ -61,7 +61,7 @@ impl FirebirdDatabase {
         path: &Path,
         options: &FirebirdOptions,
         sync: FirebirdSync,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let used = FileUse::begin(path, "firebird")?;
         let parameters = |pages| Parameters::new(library).forced_writes(sync == FirebirdSync::Full).cache_pages(pages);
         let mut keeper = Attachment::open(library, path, &parameters(None)).map_err(|e| open_error(path, e))?;
@@ -118,7 +118,7 @@ impl FirebirdDatabase {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn connect(&self) -> Result<Attachment, EngineError> {
+    pub(crate) fn connect(&self) -> Result<Attachment> {
         Attachment::open(self.library, &self.path, &Parameters::new(self.library))
     }
 }
@@ -127,7 +127,7 @@ impl FirebirdDatabase {
 ///
 /// # Errors
 /// The library's.
-fn page_size(attachment: &Attachment) -> Result<u64, EngineError> {
+fn page_size(attachment: &Attachment) -> Result<u64> {
     const PAGE_SIZE: u8 = 14;
     let told = attachment.numbers(&[PAGE_SIZE])?;
     let size = told.first().and_then(|(_, size)| u64::try_from(*size).ok()).filter(|size| *size > 0);

@@ -3,7 +3,7 @@
 use crate::attachment::Attachment;
 use crate::options::{FirebirdOptions, GRAMMAR};
 use bourse_engine::target::ParsedTarget;
-use bourse_engine::{Description, Durability, EngineError, RowExt as _, Setting, WriterWait, durability_at};
+use bourse_engine::{Description, Durability, Result, RowExt as _, Setting, WriterWait, durability_at};
 use std::path::Path;
 
 /// Query for the settings that affect figures.
@@ -19,7 +19,7 @@ pub(crate) fn describe(
     target: &ParsedTarget<FirebirdOptions>,
     path: &Path,
     attachment: &Attachment,
-) -> Result<Description, EngineError> {
+) -> Result<Description> {
     let mut settings: Vec<Setting> = GRAMMAR
         .options
         .iter()

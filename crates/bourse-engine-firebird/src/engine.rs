@@ -11,8 +11,8 @@ use crate::session::FirebirdSession;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse,
-    Footprint, ForReading, Guarantee, Interface, Isolation, Loader, Location, ReadCopy, Session, SharedDatabase,
-    Snapshot, SqlCapabilities, SqlEngine,
+    Footprint, ForReading, Guarantee, Interface, Isolation, Loader, Location, ReadCopy, Result, Session,
+    SharedDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ const FAULTS: [(u8, &str); 7] = [
 ];
 
 impl FirebirdEngine {
-    fn library(&self) -> Result<&'static FirebirdLibrary, EngineError> {
+    fn library(&self) -> Result<&'static FirebirdLibrary> {
         load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
     }
 
@@ -79,7 +79,7 @@ impl FirebirdEngine {
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<FirebirdDatabase>, EngineError> {
+    fn database(&self) -> Result<Arc<FirebirdDatabase>> {
         let options = &self.target.options;
         self.opened.get_or_open(false, || {
             let files = self.files();
@@ -92,7 +92,7 @@ impl FirebirdEngine {
 }
 
 impl Engine for FirebirdEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         let database = self.database()?;
         let keeper = database.keeper();
         describe::describe(&self.target, &self.path, &keeper)
@@ -124,7 +124,7 @@ impl Engine for FirebirdEngine {
         Location::Files(self.files())
     }
 
-    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_reading(&self) -> Result<Option<ForReading>> {
         // A database that this process has open is read as it is; a missing one is not made.
         let files = self.files();
         if files.owner()? != FileOwner::Bourse || self.copy.is_some() {
@@ -139,12 +139,12 @@ impl Engine for FirebirdEngine {
         Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
     }
 
-    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_inspection(&self) -> Result<Option<ForReading>> {
         // A copy of the whole file is too much for a look: what Firebird writes as it opens one is no data.
         Ok(None)
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if !self.files().exists()? {
             return Ok(false);
         }
@@ -152,7 +152,7 @@ impl Engine for FirebirdEngine {
         Ok(self.database()?.keeper().number(tables)? > 0)
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let files = self.files();
         FileUse::refuse(files.path())?;
         // No other session has it open, and it is complete.
@@ -160,7 +160,7 @@ impl Engine for FirebirdEngine {
         files.snapshot()
     }
 
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         let files = self.files();
         if !files.exists()? || FileUse::is_used(files.path()) {
             return Ok(None);
@@ -174,7 +174,7 @@ impl Engine for FirebirdEngine {
         Ok(Some(found.map(|(item, count)| format!("{count} faults in {}", named(item))).collect()))
     }
 
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         let Some(database) = self.opened.get() else { return Ok(Vec::new()) };
         let told = database.keeper().numbers(&COUNTERS.map(|(item, _)| item))?;
         let named = |(item, count): (u8, i64)| {
@@ -184,7 +184,7 @@ impl Engine for FirebirdEngine {
         Ok(told.into_iter().filter_map(named).collect())
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         const CURRENT_MEMORY: u8 = 17;
         let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
         let told = match self.opened.get() {
@@ -201,11 +201,11 @@ impl SqlEngine for FirebirdEngine {
         &DIALECT
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(FirebirdSession::new(self.database()?)?))
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         file_loader(self.library()?, &self.files(), self.target.options.clone())
     }
 }

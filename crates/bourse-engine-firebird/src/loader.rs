@@ -7,7 +7,7 @@ use crate::library::FirebirdLibrary;
 use crate::options::{FirebirdOptions, FirebirdSync};
 use crate::statement::FirebirdStatement;
 use bourse_engine::{
-    Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Params, RowExt as _, rows_loader, unless_in_use,
+    Batch, DatabaseFiles, EachRow, IncomingRows, Loader, Params, Result, RowExt as _, rows_loader, unless_in_use,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub(crate) fn template(
     library: &'static FirebirdLibrary,
     options: &FirebirdOptions,
-) -> impl FnOnce(&Path) -> Result<(), EngineError> {
+) -> impl FnOnce(&Path) -> Result<()> {
     let parameters = Parameters::new(library).page_size(options.page_size.bytes()).forced_writes(false);
     move |path| Attachment::create(library, path, &parameters).map(drop)
 }
@@ -36,7 +36,7 @@ struct FirebirdRows {
 
 impl FirebirdRows {
     /// Commits the inserted rows, so that statements see them.
-    fn settle(&mut self) -> Result<&Attachment, EngineError> {
+    fn settle(&mut self) -> Result<&Attachment> {
         self.inserts.clear();
         if let Some(transaction) = self.transaction.take() {
             self.attachment.commit(transaction)?;
@@ -46,7 +46,7 @@ impl FirebirdRows {
 
     /// Adds the foreign keys, which checks the rows, and updates the statistics of all indexes: those of primary keys were
     /// computed on empty tables.
-    fn complete(mut self) -> Result<(), EngineError> {
+    fn complete(mut self) -> Result<()> {
         let keys = std::mem::take(&mut self.foreign_keys);
         let attachment = self.settle()?;
         keys.iter().try_for_each(|sql| attachment.run(sql, &mut |_| Ok(())).map(|_| ()))?;
@@ -63,13 +63,13 @@ impl FirebirdRows {
 }
 
 impl IncomingRows for FirebirdRows {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
         self.settle()?.run(&made, &mut |_| Ok(())).map(|_| ())
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         let table = batch.table();
         let sql = bourse_schema::insert(table, &DIALECT);
         let transaction = match &self.transaction {
@@ -98,7 +98,7 @@ impl IncomingRows for FirebirdRows {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.settle()?.run(sql, each).map(|_| ())
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn file_loader(
     library: &'static FirebirdLibrary,
     files: &DatabaseFiles,
     options: FirebirdOptions,
-) -> Result<Box<dyn Loader>, EngineError> {
+) -> Result<Box<dyn Loader>> {
     let load = files.begin_load_with(template(library, &options))?;
     // The disk is waited for once, at the end.
     let database = FirebirdDatabase::alone(library, load.path(), &options, FirebirdSync::Off)?;

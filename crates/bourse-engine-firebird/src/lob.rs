@@ -3,7 +3,7 @@
 use crate::api::{LibraryObject, LobId, RawLob, value};
 use crate::attachment::{Attachment, FirebirdTransaction};
 use crate::status::StatusObject;
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 
 /// Largest number of bytes per call of the library.
 const SEGMENT: usize = 65_535;
@@ -12,11 +12,7 @@ const SEGMENT: usize = 65_535;
 ///
 /// # Errors
 /// The library's.
-pub(crate) fn make(
-    attachment: &Attachment,
-    transaction: &FirebirdTransaction,
-    bytes: &[u8],
-) -> Result<LobId, EngineError> {
+pub(crate) fn make(attachment: &Attachment, transaction: &FirebirdTransaction, bytes: &[u8]) -> Result<LobId> {
     /// `isc_bpb_version1`, `isc_bpb_type`, a length of 1, `isc_bpb_type_stream`: bytes, not segments of them.
     const STREAM: [u8; 4] = [1, 3, 1, 1];
     let (status, mut id) = (attachment.status(), LobId::default());
@@ -48,7 +44,7 @@ pub(crate) fn read(
     transaction: &FirebirdTransaction,
     mut id: LobId,
     bytes: &mut Vec<u8>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     bytes.clear();
     let status = attachment.status();
     // SAFETY: connection and transaction are open; the number lives until this returns.
@@ -80,7 +76,7 @@ struct Lob<'s> {
 }
 
 impl Lob<'_> {
-    fn close(self) -> Result<(), EngineError> {
+    fn close(self) -> Result<()> {
         // SAFETY: the object is this one's alone, and is gone once it is closed.
         let closed = unsafe {
             let close = LibraryObject::table(self.raw).close;

@@ -4,7 +4,7 @@
 use crate::api::{LibraryObject, LobId, RawMetadata, sql_type};
 use crate::attachment::{Attachment, FirebirdTransaction};
 use crate::lob;
-use bourse_engine::{EngineError, ErrorKind, Params, Value};
+use bourse_engine::{EngineError, ErrorKind, Params, Result, Value};
 use std::ffi::c_void;
 
 /// Largest length in bytes of a text or bytes that are not a large object.
@@ -74,7 +74,7 @@ impl ParameterMessage {
         described: *mut RawMetadata,
         order: Vec<usize>,
         is_query: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let status = attachment.status();
         let values = order.iter().max().map_or(0, |number| number + 1);
         let mut this = Self {
@@ -130,7 +130,7 @@ impl ParameterMessage {
         attachment: &Attachment,
         transaction: &FirebirdTransaction,
         params: Params<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         if params.len() != self.values {
             let words = format!("the statement has {} parameters, {} were given", self.values, params.len());
             return Err(EngineError::new(ErrorKind::Other, words));
@@ -146,7 +146,7 @@ impl ParameterMessage {
 
     /// Value of a place.
     #[inline]
-    fn value<'v>(&self, params: Params<'v>, at: usize) -> Result<Value<'v>, EngineError> {
+    fn value<'v>(&self, params: Params<'v>, at: usize) -> Result<Value<'v>> {
         match value_at(params, self.order[at]) {
             Value::Int(MIN_INTEGER) => self.least(),
             value => Ok(value),
@@ -155,7 +155,7 @@ impl ParameterMessage {
 
     /// Second smallest integer, bound in place of the smallest: a search finds the same rows, since the smallest is never stored.
     #[cold]
-    fn least(&self) -> Result<Value<'static>, EngineError> {
+    fn least(&self) -> Result<Value<'static>> {
         if self.is_query {
             return Ok(Value::Int(MIN_INTEGER + 1));
         }
@@ -228,7 +228,7 @@ impl ParameterMessage {
         transaction: &FirebirdTransaction,
         params: Params<'_>,
         at: usize,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let value = self.value(params, at)?;
         if let (ParameterForm::Lob, Value::Text(_) | Value::Blob(_)) = (self.places[at].form, value) {
             return self.put_lob(attachment, transaction, at, value);
@@ -252,7 +252,7 @@ impl ParameterMessage {
         transaction: &FirebirdTransaction,
         at: usize,
         value: Value<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let bytes = match value {
             Value::Text(text) => text.as_bytes(),
             Value::Blob(bytes) => bytes,
@@ -270,7 +270,7 @@ impl ParameterMessage {
     }
 
     /// Makes the library lay out a block for the representations of all places.
-    fn lay_out(&mut self, attachment: &Attachment) -> Result<(), EngineError> {
+    fn lay_out(&mut self, attachment: &Attachment) -> Result<()> {
         let (status, master) = (attachment.status(), attachment.library().api.master);
         let count = self.places.len() as u32;
         // SAFETY: the master lives as long as the library; the builder is given back here, and so is the description that was there
@@ -318,7 +318,7 @@ impl Drop for ParameterMessage {
 
 impl ParameterPlace {
     /// Changes the place's representation to one that fits a value.
-    fn take(&mut self, value: Value<'_>) -> Result<(), EngineError> {
+    fn take(&mut self, value: Value<'_>) -> Result<()> {
         self.form = match value {
             Value::Null => match self.form {
                 ParameterForm::Unknown if self.is_lob => ParameterForm::Lob,
@@ -338,7 +338,7 @@ impl ParameterPlace {
         Ok(())
     }
 
-    fn with_room(&mut self, length: usize, form: ParameterForm) -> Result<ParameterForm, EngineError> {
+    fn with_room(&mut self, length: usize, form: ParameterForm) -> Result<ParameterForm> {
         if length > MAX_TEXT_BYTES {
             let words = format!(
                 "a value of {length} bytes is too long for Firebird, which takes {MAX_TEXT_BYTES} where it wants no large object"

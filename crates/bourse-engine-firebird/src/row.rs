@@ -4,7 +4,7 @@ use crate::api::{LibraryObject, LobId, RawMetadata, sql_type};
 use crate::attachment::{Attachment, FirebirdTransaction};
 use crate::lob;
 use crate::message::{DAYS_TO_1970, UNITS_PER_DAY, UNITS_PER_MILLI};
-use bourse_engine::{EngineError, Row, Value};
+use bourse_engine::{EngineError, Result, Row, Value};
 use bourse_schema::{Date, Timestamp};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
@@ -65,7 +65,7 @@ impl StatementOutput {
     ///
     /// # Safety
     /// `metadata` must be live metadata of the library.
-    pub(crate) unsafe fn new(attachment: &Attachment, metadata: *mut RawMetadata) -> Result<Self, EngineError> {
+    pub(crate) unsafe fn new(attachment: &Attachment, metadata: *mut RawMetadata) -> Result<Self> {
         let status = attachment.status();
         let mut this = Self { metadata, columns: Vec::new(), block: Vec::new(), lobs: Vec::new() };
         // SAFETY: as the caller promises; names end in zero and live as long as the description.
@@ -131,7 +131,7 @@ impl StatementOutput {
         &mut self,
         attachment: &Attachment,
         transaction: &FirebirdTransaction,
-    ) -> Result<FirebirdRow<'_>, EngineError> {
+    ) -> Result<FirebirdRow<'_>> {
         if !self.lobs.is_empty() {
             self.read_lobs(attachment, transaction)?;
         }
@@ -139,7 +139,7 @@ impl StatementOutput {
     }
 
     #[cold]
-    fn read_lobs(&mut self, attachment: &Attachment, transaction: &FirebirdTransaction) -> Result<(), EngineError> {
+    fn read_lobs(&mut self, attachment: &Attachment, transaction: &FirebirdTransaction) -> Result<()> {
         for column in self.columns.iter().filter(|column| column.form == ColumnForm::Lob) {
             if !is_null(&self.block, column) {
                 let id = LobId { high: read(&self.block, column.offset), low: read(&self.block, column.offset + 4) };

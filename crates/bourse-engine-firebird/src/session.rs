@@ -5,7 +5,7 @@ use crate::database::{FirebirdDatabase, PreparedStatements};
 use crate::dialect::DIALECT;
 use crate::options::{FirebirdOptions, Serializable};
 use crate::statement::{FirebirdStatement, StatementClass};
-use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
+use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Session, Sql, Value};
 use std::sync::Arc;
 
 /// Parameters of transactions by isolation, each for reading and for writing.
@@ -44,7 +44,7 @@ pub(crate) struct FirebirdSession {
 }
 
 impl FirebirdSession {
-    pub(crate) fn new(database: Arc<FirebirdDatabase>) -> Result<Self, EngineError> {
+    pub(crate) fn new(database: Arc<FirebirdDatabase>) -> Result<Self> {
         let options = database.options();
         Ok(Self {
             prepared: database.new_prepared(),
@@ -60,7 +60,7 @@ impl FirebirdSession {
     }
 
     #[inline]
-    fn refuse_failed(&self) -> Result<(), EngineError> {
+    fn refuse_failed(&self) -> Result<()> {
         if self.has_conflict { Err(EngineError::failed_transaction(ErrorKind::Conflict, false)) } else { Ok(()) }
     }
 
@@ -69,8 +69,8 @@ impl FirebirdSession {
     fn within<T>(
         &mut self,
         only_reads: bool,
-        work: impl FnOnce(&mut Self, &FirebirdTransaction) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+        work: impl FnOnce(&mut Self, &FirebirdTransaction) -> Result<T>,
+    ) -> Result<T> {
         self.refuse_failed()?;
         if let Some(transaction) = self.transaction.take() {
             let done = work(self, &transaction).map_err(|error| self.unless_unseen(error));
@@ -103,7 +103,7 @@ impl FirebirdSession {
         error
     }
 
-    fn commit_it(&self, transaction: FirebirdTransaction, writes: bool) -> Result<(), EngineError> {
+    fn commit_it(&self, transaction: FirebirdTransaction, writes: bool) -> Result<()> {
         if writes {
             self.database.commits.run(|| self.attachment.commit(transaction))
         } else {
@@ -118,7 +118,7 @@ impl FirebirdSession {
         params: Params<'_>,
         limit: Option<u64>,
         each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         let slot = sql.slot();
         let prepared = Arc::clone(&self.prepared);
         let mut statements = prepared.lock();
@@ -133,7 +133,7 @@ impl FirebirdSession {
     }
 
     /// Runs a text that is parsed for this run only.
-    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         let ran = self.within(false, |session, transaction| {
             // Texts of the workloads say `LIMIT`, which Firebird calls otherwise.
             let text = DIALECT.fill(sql);
@@ -161,7 +161,7 @@ impl Session for FirebirdSession {
         &DIALECT
     }
 
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         self.refuse_failed()?;
         if self.transaction.is_some() {
             return Err(EngineError::already_open());
@@ -178,17 +178,12 @@ impl Session for FirebirdSession {
     }
 
     #[inline]
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.run(sql, params, None, each).map(|_| ())
     }
 
     #[inline]
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let mut found = false;
         self.run(sql, params, Some(1), &mut |row| {
             found = true;
@@ -198,11 +193,11 @@ impl Session for FirebirdSession {
     }
 
     #[inline]
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.run(sql, params, None, &mut |_| Ok(()))
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         if self.has_conflict {
             self.has_conflict = false;
             return Err(EngineError::failed_transaction(ErrorKind::Conflict, true));
@@ -213,7 +208,7 @@ impl Session for FirebirdSession {
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.has_conflict = false;
         match self.transaction.take() {
             Some(transaction) => self.attachment.roll_back(transaction),
@@ -221,7 +216,7 @@ impl Session for FirebirdSession {
         }
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         let text = DIALECT.fill(sql);
         let planned = self.within(true, |session, transaction| {
             FirebirdStatement::prepare(&session.attachment, transaction, &text)?.plan(&session.attachment)
@@ -229,11 +224,11 @@ impl Session for FirebirdSession {
         planned.map_err(|e| e.with_statement(sql))
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.run_text(sql, params, each).map(|_| ())
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.run_text(sql, params, &mut |_| Ok(()))
     }
 }

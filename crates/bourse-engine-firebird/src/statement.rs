@@ -5,7 +5,7 @@ use crate::attachment::{Attachment, FirebirdTransaction};
 use crate::message::ParameterMessage;
 use crate::row::StatementOutput;
 use crate::status::StatusObject;
-use bourse_engine::{EachRow, EngineError, ErrorKind, Params, split_parameters};
+use bourse_engine::{EachRow, EngineError, ErrorKind, Params, Result, split_parameters};
 use std::ffi::{CStr, CString};
 
 /// Kind of a statement.
@@ -47,11 +47,7 @@ impl FirebirdStatement {
     ///
     /// # Errors
     /// The library's; [`ErrorKind::Unsupported`] for a statement that would begin or end a transaction.
-    pub(crate) fn prepare(
-        attachment: &Attachment,
-        transaction: &FirebirdTransaction,
-        sql: &str,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn prepare(attachment: &Attachment, transaction: &FirebirdTransaction, sql: &str) -> Result<Self> {
         let (pieces, order) = split_parameters(sql);
         let text = CString::new(pieces.join("?"));
         let text = text.map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))?;
@@ -100,7 +96,7 @@ impl FirebirdStatement {
         params: Params<'_>,
         limit: Option<u64>,
         each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         let status = attachment.status();
         self.input.fill(attachment, transaction, params)?;
         let (raw, metadata, block) = (self.raw.0, self.input.metadata(), self.input.block());
@@ -145,7 +141,7 @@ impl FirebirdStatement {
     ///
     /// # Errors
     /// The library's.
-    pub(crate) fn plan(&self, attachment: &Attachment) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn plan(&self, attachment: &Attachment) -> Result<Vec<String>> {
         let raw = self.raw.0;
         // SAFETY: the statement lives, and the text that it gives lives as long; it ends in zero.
         let text = unsafe {
@@ -168,7 +164,7 @@ struct OpenCursor<'s> {
 impl OpenCursor<'_> {
     /// Reads the next row into its block; returns whether there was one.
     #[inline]
-    fn next(&self, output: &mut StatementOutput) -> Result<bool, EngineError> {
+    fn next(&self, output: &mut StatementOutput) -> Result<bool> {
         let place = output.block();
         // SAFETY: the cursor is open, and the place is as long as its description says, by which the cursor was opened.
         let told = unsafe {
@@ -178,7 +174,7 @@ impl OpenCursor<'_> {
         told.map(|told| told == value::FOUND)
     }
 
-    fn close(self) -> Result<(), EngineError> {
+    fn close(self) -> Result<()> {
         // SAFETY: the cursor is this one's alone, and is gone once it is closed.
         let closed = unsafe {
             let close = LibraryObject::table(self.raw).close;

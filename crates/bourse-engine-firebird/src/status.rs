@@ -3,7 +3,7 @@
 use crate::api::{LibraryObject, RawStatus, value};
 use crate::error::error;
 use crate::library::FirebirdLibrary;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Result};
 use std::ffi::{CStr, c_char};
 
 /// Object that calls write their errors into. Each attachment has one of its own.
@@ -31,7 +31,7 @@ impl StatusObject {
     /// # Errors
     /// The library's.
     #[inline]
-    pub(crate) fn check<T>(&self, call: impl FnOnce(*mut RawStatus) -> T) -> Result<T, EngineError> {
+    pub(crate) fn check<T>(&self, call: impl FnOnce(*mut RawStatus) -> T) -> Result<T> {
         // SAFETY: the object lives, and is used by one thread at a time, since a `StatusObject` is not shared between threads.
         unsafe {
             let table = LibraryObject::table(self.raw);

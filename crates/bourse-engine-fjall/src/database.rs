@@ -3,7 +3,7 @@
 use crate::error::{conflict, error};
 use crate::options::{FjallOptions, Persist};
 use bourse_engine::{
-    EngineError, RecordTable, RecordType, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on,
+    EngineError, RecordTable, RecordType, Result, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on,
 };
 use fjall::{Keyspace, KeyspaceCreateOptions, OptimisticTxDatabase, OptimisticWriteTx, Snapshot};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub struct FjallDatabase {
 }
 
 impl FjallDatabase {
-    pub(crate) fn at(folder: &Path, options: &FjallOptions) -> Result<Self, EngineError> {
+    pub(crate) fn at(folder: &Path, options: &FjallOptions) -> Result<Self> {
         let mut builder = OptimisticTxDatabase::builder(folder)
             .cache_size(options.cache_bytes)
             .max_journaling_size(options.journal_bytes);
@@ -46,7 +46,7 @@ impl FjallDatabase {
     ///
     /// # Errors
     /// A table that does not exist; keys that are neither integers nor texts.
-    pub(crate) fn keyspace(&self, table: &RecordTable) -> Result<Keyspace, EngineError> {
+    pub(crate) fn keyspace(&self, table: &RecordTable) -> Result<Keyspace> {
         match table.key().record_type {
             RecordType::Int | RecordType::Text(_) => {}
             other => return Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
@@ -56,12 +56,12 @@ impl FjallDatabase {
     }
 
     /// Makes a table's keyspace empty, also for sessions that have it open.
-    pub(crate) fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+    pub(crate) fn remake(&self, table: &RecordTable) -> Result<()> {
         self.clear(&self.keyspace(table)?)
     }
 
     /// Deletes all records of a keyspace in one step, outside of any transaction.
-    pub(crate) fn clear(&self, keyspace: &Keyspace) -> Result<(), EngineError> {
+    pub(crate) fn clear(&self, keyspace: &Keyspace) -> Result<()> {
         keyspace.clear().map_err(error)?;
         let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
         blocked_on(wait, || self.inner.persist(self.persist.mode())).map_err(error)
@@ -73,7 +73,7 @@ impl FjallDatabase {
 
     /// Begins a transaction for writing. It waits for its snapshot until no commit is in progress.
     #[inline]
-    pub(crate) fn begin(&self) -> Result<OptimisticWriteTx, EngineError> {
+    pub(crate) fn begin(&self) -> Result<OptimisticWriteTx> {
         let begun = self.waiting(Wait::Lock, || self.inner.write_tx());
         Ok(begun.map_err(error)?.durability(Some(self.persist.mode())))
     }
@@ -82,7 +82,7 @@ impl FjallDatabase {
     ///
     /// # Errors
     /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; fjall's.
-    pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<(), EngineError> {
+    pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<()> {
         let one_by_one = self.syncs.then(|| blocked_on(Wait::Lock, || locked(&self.commits)));
         let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
         let done = self.waiting(wait, || transaction.commit());

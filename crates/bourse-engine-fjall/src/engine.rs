@@ -5,8 +5,8 @@ use crate::options::{FjallOptions, GRAMMAR, Persist};
 use crate::session::FjallSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
-    Setting, settings,
+    Capabilities, DatabaseFiles, Durability, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records, Result, Setting,
+    settings,
 };
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl KeyDatabase for FjallDatabase {
     };
     const GRAMMAR: &'static Grammar<FjallOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<FjallOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<FjallOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let files = files.expect("a database in memory was refused");
         Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
     }
@@ -82,7 +82,7 @@ impl KeyDatabase for FjallDatabase {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &FjallOptions) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &FjallOptions) -> Result<Vec<Setting>> {
         let mut settings = settings(&GRAMMAR, options);
         settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
         Ok(settings)
@@ -97,7 +97,7 @@ impl KeyDatabase for FjallDatabase {
         Box::new(FjallSession::new(self))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         Ok(self.names())
     }
 

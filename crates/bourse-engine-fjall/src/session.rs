@@ -4,7 +4,7 @@ use crate::database::FjallDatabase;
 use crate::error::error;
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
-use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Slots, Value};
+use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Result, Slots, Value};
 use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) struct FjallSession {
 
 /// Bytes of a key, if it is of its table's type.
 #[inline]
-fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
+fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>> {
     if key == Key::Text("") {
         Err(EngineError::unsupported("fjall has no empty keys"))
     } else {
@@ -63,8 +63,8 @@ impl FjallSession {
     fn writing<T>(
         &mut self,
         table: &RecordTable,
-        body: impl FnOnce(&mut OptimisticWriteTx, &Keyspace) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+        body: impl FnOnce(&mut OptimisticWriteTx, &Keyspace) -> Result<T>,
+    ) -> Result<T> {
         let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
         match &mut self.state {
             TransactionState::Reading(_) => Err(only_reads()),
@@ -79,12 +79,12 @@ impl FjallSession {
 }
 
 impl Records for FjallSession {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("fjall", tables, !matches!(self.state, TransactionState::Idle))?;
         tables.iter().try_for_each(|table| self.database.remake(table))
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         if !matches!(self.state, TransactionState::Idle) {
             return Err(EngineError::unsupported("a session has one transaction at a time"));
         }
@@ -95,21 +95,21 @@ impl Records for FjallSession {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle | TransactionState::Reading(_) => Ok(()),
             TransactionState::Writing(writing) => self.database.commit(*writing),
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         // A transaction that is dropped has written nothing.
         self.state = TransactionState::Idle;
         Ok(())
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let bytes = bytes_of(table, key)?;
         let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
         let found = match &self.state {
@@ -123,7 +123,7 @@ impl Records for FjallSession {
         Ok(true)
     }
 
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         let bytes = bytes_of(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
@@ -139,7 +139,7 @@ impl Records for FjallSession {
         done
     }
 
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         let bytes = bytes_of(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
@@ -155,12 +155,7 @@ impl Records for FjallSession {
         done
     }
 
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         let bytes = bytes_of(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |writing, keyspace| {
@@ -175,7 +170,7 @@ impl Records for FjallSession {
         done
     }
 
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         let bytes = bytes_of(table, key)?;
         self.writing(table, |writing, keyspace| {
             let is_there = writing.contains_key(keyspace, bytes).map_err(error)?;
@@ -186,13 +181,7 @@ impl Records for FjallSession {
         })
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         if limit == 0 {
             return Ok(0);
         }
@@ -212,11 +201,11 @@ impl Records for FjallSession {
         })
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         read!(self, table, |snapshot, keyspace| snapshot.len(keyspace).map(|count| count as u64).map_err(error))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         let count = self.count(table)?;
         if matches!(self.state, TransactionState::Idle) {
             let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;

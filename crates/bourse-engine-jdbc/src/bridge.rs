@@ -4,7 +4,7 @@ use crate::error::{FailureCategory, error, machine_failed};
 use crate::machine::{BridgeMethod, BridgeRef, JavaMachine};
 use crate::product::JdbcProduct;
 use crate::wire::{BufferReader, put_bytes};
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Result};
 
 /// Initial lengths of the buffers in bytes: for parameters, for rows.
 const BUFFERS: [i32; 2] = [1 << 14, 1 << 17];
@@ -64,7 +64,7 @@ impl Bridge {
     ///
     /// # Errors
     /// A failure of the machine.
-    pub(crate) fn new(machine: &'static JavaMachine, product: &'static JdbcProduct) -> Result<Self, EngineError> {
+    pub(crate) fn new(machine: &'static JavaMachine, product: &'static JdbcProduct) -> Result<Self> {
         let object = machine.new_bridge(BUFFERS).ok_or_else(machine_failed)?;
         let none = Buffer { data: std::ptr::null_mut(), length: 0 };
         let mut this = Self { machine, product, object, input: none, output: none, message: Vec::new() };
@@ -77,7 +77,7 @@ impl Bridge {
         self.product
     }
 
-    fn buffer(&self, which: i32) -> Result<Buffer, EngineError> {
+    fn buffer(&self, which: i32) -> Result<Buffer> {
         let (data, length) = self.machine.buffer(&self.object, which).ok_or_else(machine_failed)?;
         Ok(Buffer { data, length })
     }
@@ -98,7 +98,7 @@ impl Bridge {
         method: BridgeMethod,
         texts: &[&str],
         numbers: [i32; 2],
-    ) -> Result<CallReply, EngineError> {
+    ) -> Result<CallReply> {
         let message = self.message();
         texts.iter().for_each(|text| put_bytes(message, text.as_bytes()));
         self.send(method, numbers)
@@ -109,7 +109,7 @@ impl Bridge {
     /// # Errors
     /// Those of [`Bridge::call`].
     #[inline]
-    pub(crate) fn send(&mut self, method: BridgeMethod, numbers: [i32; 2]) -> Result<CallReply, EngineError> {
+    pub(crate) fn send(&mut self, method: BridgeMethod, numbers: [i32; 2]) -> Result<CallReply> {
         if self.message.len() > self.input.length {
             self.grow()?;
         }
@@ -120,7 +120,7 @@ impl Bridge {
     }
 
     #[cold]
-    fn grow(&mut self) -> Result<(), EngineError> {
+    fn grow(&mut self) -> Result<()> {
         let length = self.message.len().next_power_of_two();
         let length = i32::try_from(length).map_err(|_| {
             EngineError::unsupported("parameters of more than 1 GiB cannot be handed to the Java virtual machine")
@@ -135,7 +135,7 @@ impl Bridge {
     /// # Errors
     /// The driver's; a failure of the machine.
     #[inline]
-    pub(crate) fn call(&mut self, method: BridgeMethod, numbers: [i32; 2]) -> Result<CallReply, EngineError> {
+    pub(crate) fn call(&mut self, method: BridgeMethod, numbers: [i32; 2]) -> Result<CallReply> {
         let reply = self.machine.call(&self.object, method, numbers).ok_or_else(machine_failed)?;
         if reply & (MOVED | FAILED) != 0 {
             self.unusual(reply)?;
@@ -149,7 +149,7 @@ impl Bridge {
     }
 
     #[cold]
-    fn unusual(&mut self, reply: i64) -> Result<(), EngineError> {
+    fn unusual(&mut self, reply: i64) -> Result<()> {
         if reply & MOVED != 0 {
             self.output = self.buffer(1)?;
         }

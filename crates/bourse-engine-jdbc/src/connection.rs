@@ -3,7 +3,9 @@
 use crate::bridge::{Bridge, CallReply};
 use crate::machine::BridgeMethod;
 use crate::wire::put_params;
-use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Slots, Value, split_parameters};
+use bourse_engine::{
+    EachFound, EachRow, EngineError, ErrorKind, Params, Result, RowExt as _, Slots, Value, split_parameters,
+};
 
 /// Number of statements that are prepared for a single run.
 pub(crate) const TEXT: usize = 0;
@@ -50,7 +52,7 @@ impl JdbcConnection {
     ///
     /// # Errors
     /// The driver's.
-    pub(crate) fn prepare(&mut self, number: usize, text: &str) -> Result<(), EngineError> {
+    pub(crate) fn prepare(&mut self, number: usize, text: &str) -> Result<()> {
         *self.statements.place(number) = None;
         let (pieces, order) = split_parameters(text.trim());
         let slot = slot(number)?;
@@ -64,7 +66,7 @@ impl JdbcConnection {
     }
 
     #[inline]
-    fn put(&mut self, number: usize, params: Params<'_>) -> Result<(), EngineError> {
+    fn put(&mut self, number: usize, params: Params<'_>) -> Result<()> {
         let Some(prepared) = self.statements.get(number) else { return Err(not_prepared()) };
         if params.len() != prepared.wanted {
             return Err(miscounted(prepared.wanted, params.len()));
@@ -81,12 +83,7 @@ impl JdbcConnection {
     /// # Errors
     /// The driver's; missing values.
     #[inline]
-    pub(crate) fn run(
-        &mut self,
-        number: usize,
-        params: Params<'_>,
-        only_first: bool,
-    ) -> Result<CallReply, EngineError> {
+    pub(crate) fn run(&mut self, number: usize, params: Params<'_>, only_first: bool) -> Result<CallReply> {
         self.put(number, params)?;
         self.bridge.send(BridgeMethod::Run, [slot(number)?, i32::from(only_first)])
     }
@@ -96,12 +93,7 @@ impl JdbcConnection {
     /// # Errors
     /// The driver's; that of `each`, which ends the query.
     #[inline]
-    pub(crate) fn each(
-        &mut self,
-        number: usize,
-        mut reply: CallReply,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    pub(crate) fn each(&mut self, number: usize, mut reply: CallReply, each: &mut EachRow<'_>) -> Result<u64> {
         let mut found = 0;
         if !reply.is_query() {
             return Ok(found);
@@ -133,7 +125,7 @@ impl JdbcConnection {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let Some(prepared) = self.statements.get(number) else { return Err(not_prepared()) };
         if width != prepared.wanted {
             return Err(miscounted(prepared.wanted, width));
@@ -164,7 +156,7 @@ impl JdbcConnection {
     ///
     /// # Errors
     /// The driver's, with the statement.
-    pub(crate) fn execute_text(&mut self, sql: &str) -> Result<u64, EngineError> {
+    pub(crate) fn execute_text(&mut self, sql: &str) -> Result<u64> {
         let done = self.prepare(TEXT, sql).and_then(|()| self.run(TEXT, Params::NONE, false));
         done.map(|reply| reply.count().into()).map_err(|e| e.with_statement(sql))
     }
@@ -173,7 +165,7 @@ impl JdbcConnection {
     ///
     /// # Errors
     /// The driver's, with the statement; that of `each`.
-    pub(crate) fn query_text(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub(crate) fn query_text(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         let ran = self.prepare(TEXT, sql).and_then(|()| self.run(TEXT, Params::NONE, false));
         let reply = ran.map_err(|e| e.with_statement(sql))?;
         self.each(TEXT, reply, each).map(|_| ())
@@ -183,7 +175,7 @@ impl JdbcConnection {
     ///
     /// # Errors
     /// Those of [`JdbcConnection::query_text`].
-    pub(crate) fn number(&mut self, sql: &str) -> Result<i64, EngineError> {
+    pub(crate) fn number(&mut self, sql: &str) -> Result<i64> {
         let mut number = 0;
         self.query_text(sql, &mut |row| {
             number = row.get(0)?;
@@ -195,7 +187,7 @@ impl JdbcConnection {
 
 /// Number of a statement as the machine's integer type.
 #[inline]
-fn slot(number: usize) -> Result<i32, EngineError> {
+fn slot(number: usize) -> Result<i32> {
     i32::try_from(number).map_err(|_| EngineError::unsupported("more than 2^31 statements"))
 }
 

@@ -10,7 +10,7 @@ use crate::jars::jars;
 use crate::machine::{BridgeMethod, JavaMachine, machine};
 use crate::options::JdbcOptions;
 use crate::product::{CloseMethod, JdbcProduct};
-use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, locked};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, Result, locked};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,7 +68,7 @@ impl JdbcDriver {
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`]: what is missing, and where to get it.
-    pub(crate) fn find(product: &'static JdbcProduct, options: &JdbcOptions) -> Result<Self, EngineError> {
+    pub(crate) fn find(product: &'static JdbcProduct, options: &JdbcOptions) -> Result<Self> {
         let jars = jars(product, options).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let machine = machine(options).map_err(|e| EngineError::unsupported(e.to_string()))?;
         Ok(Self { product, machine, options: options.clone(), jars })
@@ -80,7 +80,7 @@ impl JdbcDatabase {
     ///
     /// # Errors
     /// The driver's.
-    pub(crate) fn in_memory(driver: &JdbcDriver) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_memory(driver: &JdbcDriver) -> Result<Arc<Self>> {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let url = (driver.product.memory_url)(number, &driver.options);
@@ -91,7 +91,7 @@ impl JdbcDatabase {
     ///
     /// # Errors
     /// The driver's; [`ErrorKind::Conflict`] if it is open with other settings, or in another process.
-    pub(crate) fn in_folder(driver: &JdbcDriver, folder: &Path) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_folder(driver: &JdbcDriver, folder: &Path) -> Result<Arc<Self>> {
         let mut open = open_folders();
         let known = open.iter().find(|(known, _)| known == folder).and_then(|(_, database)| database.upgrade());
         if let Some(database) = known {
@@ -110,7 +110,7 @@ impl JdbcDatabase {
         Ok(database)
     }
 
-    fn open(driver: &JdbcDriver, url: String, folder: Option<PathBuf>) -> Result<Self, EngineError> {
+    fn open(driver: &JdbcDriver, url: String, folder: Option<PathBuf>) -> Result<Self> {
         let JdbcDriver { product, machine, ref options, ref jars } = *driver;
         let mut keeper = connect(product, machine, options, jars, &url)?;
         for statement in (product.on_open)(options, folder.is_none()) {
@@ -136,7 +136,7 @@ impl JdbcDatabase {
     ///
     /// # Errors
     /// The driver's.
-    pub(crate) fn connect(&self) -> Result<JdbcConnection, EngineError> {
+    pub(crate) fn connect(&self) -> Result<JdbcConnection> {
         connect(self.product, self.machine, &self.options, &self.jars, &self.url)
     }
 
@@ -146,13 +146,13 @@ impl JdbcDatabase {
     }
 
     /// Bytes of the heap in use, by everything in the machine.
-    pub(crate) fn heap_bytes(&self) -> Result<u64, EngineError> {
+    pub(crate) fn heap_bytes(&self) -> Result<u64> {
         let bytes = self.keeper().bridge().number(BridgeMethod::Heap).ok_or_else(machine_failed)?;
         Ok(u64::try_from(bytes).unwrap_or(0))
     }
 
     /// Closes the database, unless it was opened again meanwhile.
-    fn end(&self) -> Result<(), EngineError> {
+    fn end(&self) -> Result<()> {
         match if self.folder.is_some() { self.product.end } else { self.product.memory_end } {
             CloseMethod::LastConnection => Ok(()),
             CloseMethod::Statement(sql) => self.keeper().execute_text(sql).map(|_| ()),
@@ -182,7 +182,7 @@ impl Drop for JdbcDatabase {
 }
 
 /// Writes the parameters of a connection to the bridge's message.
-fn put_connect(bridge: &mut Bridge, options: &JdbcOptions, jars: &[PathBuf], url: &str) -> Result<(), EngineError> {
+fn put_connect(bridge: &mut Bridge, options: &JdbcOptions, jars: &[PathBuf], url: &str) -> Result<()> {
     let product = bridge.product();
     let paths = jars.iter().map(|path| {
         let utf8 = path.to_str().ok_or_else(|| EngineError::unsupported(format!("{} is not UTF-8", path.display())));
@@ -204,7 +204,7 @@ fn connect(
     options: &JdbcOptions,
     jars: &[PathBuf],
     url: &str,
-) -> Result<JdbcConnection, EngineError> {
+) -> Result<JdbcConnection> {
     let mut bridge = Bridge::new(machine, product)?;
     put_connect(&mut bridge, options, jars, url)?;
     bridge.send(BridgeMethod::Connect, [0; 2])?;

@@ -8,13 +8,11 @@ use crate::machine::BridgeMethod;
 use crate::options::{GRAMMAR, JdbcOptions};
 use crate::product::JdbcProduct;
 use bourse_engine::target::{ParsedTarget, show_bytes};
-use bourse_engine::{
-    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
-};
+use bourse_engine::{Description, Durability, MemoryStore, Result, RowExt as _, Setting, WriterWait, durability_at};
 use std::path::Path;
 
 /// Settings in force on a connection, if the product lists them.
-pub(crate) fn settings_of(product: &JdbcProduct, connection: &mut JdbcConnection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(product: &JdbcProduct, connection: &mut JdbcConnection) -> Result<Vec<Setting>> {
     let mut settings = Vec::new();
     if let Some(sql) = product.settings {
         connection.query_text(sql, &mut |row| {
@@ -29,7 +27,7 @@ pub(crate) fn describe(
     target: &ParsedTarget<JdbcOptions>,
     folder: Option<&Path>,
     database: &JdbcDatabase,
-) -> Result<Description, EngineError> {
+) -> Result<Description> {
     let product = database.product();
     let machine = database.machine();
     let mut settings = Vec::new();

@@ -9,7 +9,7 @@ use crate::session::JdbcSession;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, Interface, Loader, Location, OwnThreads,
-    Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
+    Result, Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,12 +58,12 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
 }
 
 impl JdbcEngine {
-    fn driver(&self) -> Result<JdbcDriver, EngineError> {
+    fn driver(&self) -> Result<JdbcDriver> {
         JdbcDriver::find(self.product, &self.target.options)
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<JdbcDatabase>, EngineError> {
+    fn database(&self) -> Result<Arc<JdbcDatabase>> {
         self.opened.get_or_open(self.path.is_none(), || {
             let Some(path) = &self.path else { return JdbcDatabase::in_memory(&self.driver()?) };
             let files = files_at(path, self.product);
@@ -80,7 +80,7 @@ impl JdbcEngine {
 }
 
 impl Engine for JdbcEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         describe::describe(&self.target, self.path(), &*self.database()?)
     }
 
@@ -107,7 +107,7 @@ impl Engine for JdbcEngine {
         self.path().map_or(Location::Memory, |path| Location::Files(files_at(path, self.product)))
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if let Some(path) = self.path()
             && !(files_at(path, self.product).exists()? && parts(path, self.product).database().exists())
         {
@@ -116,7 +116,7 @@ impl Engine for JdbcEngine {
         Ok(self.database()?.keeper().number(self.product.tables)? > 0)
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let Some(path) = self.path() else {
             return Err(EngineError::unsupported(
                 "no copy is kept of a database in the memory of a Java virtual machine",
@@ -135,7 +135,7 @@ impl Engine for JdbcEngine {
         crate::threads::own_threads()
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         let memory_bytes = match self.opened.get() {
             Some(database) => database.heap_bytes()?,
             None => 0,
@@ -153,11 +153,11 @@ impl SqlEngine for JdbcEngine {
         self.product.dialect
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(JdbcSession::new(self.database()?)?))
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         match self.path() {
             Some(path) => {
                 files_at(path, self.product).exists()?;

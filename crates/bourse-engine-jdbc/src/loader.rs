@@ -4,7 +4,7 @@ use crate::connection::JdbcConnection;
 use crate::database::{JdbcDatabase, JdbcDriver, files_at, parts};
 use crate::machine::BridgeMethod;
 use crate::wire::put_params;
-use bourse_engine::{Batch, EachRow, EngineError, IncomingRows, Loader, SharedDatabase, rows_loader, unless_in_use};
+use bourse_engine::{Batch, EachRow, IncomingRows, Loader, Result, SharedDatabase, rows_loader, unless_in_use};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ struct JdbcRows {
 }
 
 impl JdbcRows {
-    fn new(database: Arc<JdbcDatabase>) -> Result<Self, EngineError> {
+    fn new(database: Arc<JdbcDatabase>) -> Result<Self> {
         Ok(Self { inserts: HashMap::new(), foreign_keys: Vec::new(), connection: database.connect()?, database })
     }
 
     /// Adds the foreign keys, which checks the rows, and gathers statistics; returns the complete database.
-    fn complete(self) -> Result<Arc<JdbcDatabase>, EngineError> {
+    fn complete(self) -> Result<Arc<JdbcDatabase>> {
         let Self { inserts, foreign_keys, database, .. } = self;
         let statistics = inserts.keys().filter_map(|table| (database.product().statistics)(table));
         let mut statements = foreign_keys.into_iter().chain(statistics);
@@ -41,13 +41,13 @@ impl JdbcRows {
 impl IncomingRows for JdbcRows {
     /// Runs a statement on the connection that is open as long as the database is: H2 cannot evaluate a check once the session
     /// that made it is closed (2.4.240, `IN` with constants).
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
         self.database.keeper().execute_text(&made).map(|_| ())
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         let table = batch.table();
         let sql = bourse_schema::insert(table, self.connection.bridge().product().dialect);
         let number = match self.inserts.get(table.name) {
@@ -74,13 +74,13 @@ impl IncomingRows for JdbcRows {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.connection.query_text(sql, each)
     }
 }
 
 /// Loader that builds a database in the folder `loading`, then renames it.
-pub(crate) fn folder_loader(driver: JdbcDriver, path: &Path) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn folder_loader(driver: JdbcDriver, path: &Path) -> Result<Box<dyn Loader>> {
     files_at(path, driver.product).open_or_make()?;
     let load = parts(path, driver.product).begin_load()?;
     let rows = JdbcRows::new(JdbcDatabase::in_folder(&driver, load.path())?)?;
@@ -92,10 +92,7 @@ pub(crate) fn folder_loader(driver: JdbcDriver, path: &Path) -> Result<Box<dyn L
 }
 
 /// Loader that builds a database in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(
-    driver: &JdbcDriver,
-    opened: SharedDatabase<JdbcDatabase>,
-) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn memory_loader(driver: &JdbcDriver, opened: SharedDatabase<JdbcDatabase>) -> Result<Box<dyn Loader>> {
     let rows = JdbcRows::new(JdbcDatabase::in_memory(driver)?)?;
     Ok(rows_loader(rows, move |rows| {
         opened.replace(rows.complete()?);

@@ -5,8 +5,8 @@ use crate::database::JdbcDatabase;
 use crate::describe;
 use crate::machine::BridgeMethod;
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
-    Setting, Sql, Value,
+    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _,
+    Session, Setting, Sql, Value,
 };
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ pub(crate) struct JdbcSession {
 }
 
 impl JdbcSession {
-    pub(crate) fn new(database: Arc<JdbcDatabase>) -> Result<Self, EngineError> {
+    pub(crate) fn new(database: Arc<JdbcDatabase>) -> Result<Self> {
         Ok(Self { connection: database.connect()?, state: TransactionState::Idle, database })
     }
 
     #[inline]
-    fn refuse_failed(&self) -> Result<(), EngineError> {
+    fn refuse_failed(&self) -> Result<()> {
         if self.state == TransactionState::Failed {
             Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
         } else {
@@ -42,7 +42,7 @@ impl JdbcSession {
 
     /// Number of the statement, which is prepared at first use.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql) -> Result<usize, EngineError> {
+    fn ready(&mut self, sql: &'static Sql) -> Result<usize> {
         let number = sql.slot() + 1;
         if !self.connection.has(number) {
             let text = self.dialect().fill(sql.text());
@@ -77,7 +77,7 @@ impl JdbcSession {
         query.is_some_and(|query| self.connection.number(&query).is_ok_and(|rows| rows == 0))
     }
 
-    fn roll_back(&mut self) -> Result<(), EngineError> {
+    fn roll_back(&mut self) -> Result<()> {
         let rolled_back = self.connection.bridge().call(BridgeMethod::Rollback, [0; 2]).map(|_| ());
         self.rolled_back();
         rolled_back
@@ -90,7 +90,7 @@ impl JdbcSession {
         }
     }
 
-    fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::CallReply, EngineError> {
+    fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::CallReply> {
         self.refuse_failed()?;
         let ran = self
             .connection
@@ -105,7 +105,7 @@ impl Session for JdbcSession {
         self.database.product().dialect
     }
 
-    fn begin(&mut self, isolation: Isolation, _: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, _: Access) -> Result<()> {
         if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
@@ -115,18 +115,18 @@ impl Session for JdbcSession {
         Ok(())
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         let mut settings = describe::settings_of(self.database.product(), &mut self.connection)?;
         // H2 lists counters among its settings.
         settings.retain(|setting| !setting.name.starts_with("info."));
         Ok(settings)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
         self.ready(sql).map(|_| ()).map_err(|e| e.with_statement(sql.text()))
     }
 
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| Ok((number, self.connection.run(number, params, false)?)));
         match ran {
@@ -135,12 +135,7 @@ impl Session for JdbcSession {
         }
     }
 
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| Ok((number, self.connection.run(number, params, true)?)));
         match ran {
@@ -149,7 +144,7 @@ impl Session for JdbcSession {
         }
     }
 
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| self.connection.run(number, params, false));
         ran.map(|reply| reply.count().into()).map_err(|e| self.settle(e, sql.text()))
@@ -161,13 +156,13 @@ impl Session for JdbcSession {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         self.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| self.connection.run_each(number, params, width, each));
         ran.map_err(|e| self.settle(e, sql.text()))
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle => Ok(()),
             TransactionState::Open => {
@@ -184,21 +179,21 @@ impl Session for JdbcSession {
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle => Ok(()),
             TransactionState::Open | TransactionState::Failed => self.roll_back(),
         }
     }
 
-    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool> {
         match self.database.product().checkpoint {
             Some(sql) => self.connection.execute_text(sql).map(|_| true),
             None => Err(EngineError::unsupported("this engine has no log to be moved into the database")),
         }
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         let Some(explain) = self.database.product().explain else {
             return Err(EngineError::unsupported("this engine shows no plans by a statement"));
         };
@@ -215,12 +210,12 @@ impl Session for JdbcSession {
         Ok(lines)
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         let reply = self.text_reply(sql, params)?;
         self.connection.each(TEXT, reply, each).map(|_| ())
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.text_reply(sql, params).map(|reply| reply.count().into())
     }
 }

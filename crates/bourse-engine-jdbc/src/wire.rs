@@ -1,6 +1,6 @@
 //! The format of values in the buffers that both sides share: parameters in, rows out.
 
-use bourse_engine::{EngineError, ErrorKind, Row, Value};
+use bourse_engine::{EngineError, ErrorKind, Result, Row, Value};
 use bourse_schema::{Date, Timestamp};
 use std::borrow::Cow;
 
@@ -79,42 +79,42 @@ impl<'b> BufferReader<'b> {
     }
 
     #[inline]
-    fn take(&mut self, length: usize) -> Result<&'b [u8], EngineError> {
+    fn take(&mut self, length: usize) -> Result<&'b [u8]> {
         let taken = self.bytes.get(self.at..).and_then(|rest| rest.get(..length)).ok_or_else(short)?;
         self.at += length;
         Ok(taken)
     }
 
     #[inline]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], EngineError> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk()).ok_or_else(short)?;
         self.at += N;
         Ok(*taken)
     }
 
     #[inline]
-    pub(crate) fn byte(&mut self) -> Result<u8, EngineError> {
+    pub(crate) fn byte(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
     #[inline]
-    pub(crate) fn number(&mut self) -> Result<u32, EngineError> {
+    pub(crate) fn number(&mut self) -> Result<u32> {
         self.array().map(u32::from_ne_bytes)
     }
 
     #[inline]
-    fn bytes(&mut self) -> Result<&'b [u8], EngineError> {
+    fn bytes(&mut self) -> Result<&'b [u8]> {
         let length = self.number()? as usize;
         self.take(length)
     }
 
-    pub(crate) fn text(&mut self) -> Result<Cow<'b, str>, EngineError> {
+    pub(crate) fn text(&mut self) -> Result<Cow<'b, str>> {
         self.bytes().map(String::from_utf8_lossy)
     }
 
     /// The next value.
     #[inline]
-    fn value(&mut self) -> Result<Value<'b>, EngineError> {
+    fn value(&mut self) -> Result<Value<'b>> {
         Ok(match self.byte()? {
             NULL => Value::Null,
             INT => Value::Int(i64::from_ne_bytes(self.array()?)),
@@ -138,7 +138,7 @@ impl<'b> BufferReader<'b> {
 
     /// Records the offsets of the next row's values, and skips it.
     #[inline]
-    fn pass_row(&mut self, columns: usize, starts: &mut Vec<usize>) -> Result<(), EngineError> {
+    fn pass_row(&mut self, columns: usize, starts: &mut Vec<usize>) -> Result<()> {
         starts.clear();
         for _ in 0..columns {
             starts.push(self.at);
@@ -158,11 +158,7 @@ impl<'b> BufferReader<'b> {
 
     /// The next row.
     #[inline]
-    pub(crate) fn row<'r>(
-        &mut self,
-        names: &'r [String],
-        starts: &'r mut Vec<usize>,
-    ) -> Result<JdbcRow<'r>, EngineError>
+    pub(crate) fn row<'r>(&mut self, names: &'r [String], starts: &'r mut Vec<usize>) -> Result<JdbcRow<'r>>
     where
         'b: 'r,
     {

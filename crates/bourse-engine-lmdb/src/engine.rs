@@ -5,8 +5,8 @@ use crate::options::{GRAMMAR, LmdbOptions, LmdbSync};
 use crate::session::LmdbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, TargetFile,
-    path_with_suffix,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, Result,
+    TargetFile, path_with_suffix,
 };
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl KeyDatabase for LmdbEnvironment {
     const FORMAT: &'static FileFormat = &FileFormat { name: "LMDB", companions: &[LOCK], ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<LmdbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<LmdbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<LmdbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let files = files.ok_or_else(|| EngineError::unsupported("LMDB has no database in memory"))?;
         Self::at(&files.open_or_make()?, &target.options)
     }
@@ -68,7 +68,7 @@ impl KeyDatabase for LmdbEnvironment {
     }
 
     /// LMDB takes the file of its locks as its own, whatever is in it; one that a database left holds nothing.
-    fn refuse_neighbours(files: &DatabaseFiles) -> Result<(), EngineError> {
+    fn refuse_neighbours(files: &DatabaseFiles) -> Result<()> {
         let lock = path_with_suffix(files.path(), LOCK);
         let start = TargetFile::at(&lock)?.start(4)?;
         if start.is_empty() || start == MAGIC.to_ne_bytes() {
@@ -84,7 +84,7 @@ impl KeyDatabase for LmdbEnvironment {
         Box::new(LmdbSession::new(self))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         Ok(self.names())
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::check;
 use crate::options::{LmdbOptions, LmdbSync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, locked, memory_file_system};
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, Result, locked, memory_file_system};
 use lmdb_master_sys as ffi;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
@@ -67,7 +67,7 @@ impl Drop for OpeningEnvironment {
 
 /// Name of a table's tree, and whether its keys are texts: the name includes the type of the keys, so that a table with other
 /// keys is another tree and none must ever be closed.
-fn tree_name(table: &RecordTable) -> Result<(String, bool), EngineError> {
+fn tree_name(table: &RecordTable) -> Result<(String, bool)> {
     match table.key().record_type {
         RecordType::Int => Ok((format!("{}:int", table.name()), false)),
         RecordType::Text(_) => Ok((format!("{}:text", table.name()), true)),
@@ -81,7 +81,7 @@ fn io_error(path: &Path, e: &io::Error) -> EngineError {
 
 impl LmdbEnvironment {
     /// Opens the environment in a file that exists.
-    pub(crate) fn at(path: &Path, options: &LmdbOptions) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn at(path: &Path, options: &LmdbOptions) -> Result<Arc<Self>> {
         let c_path = CString::new(path.as_os_str().as_bytes()).map_err(|e| io_error(path, &e.into()))?;
         let found = std::fs::metadata(path).map_err(|e| io_error(path, &e))?;
         let file = (found.dev(), found.ino());
@@ -143,7 +143,7 @@ impl LmdbEnvironment {
     }
 
     /// Opens the trees of all tables in the file: LMDB could not open them later, in the middle of a transaction.
-    fn find_trees(self: &Arc<Self>) -> Result<(), EngineError> {
+    fn find_trees(self: &Arc<Self>) -> Result<()> {
         let reading = ReadTransaction::new(Arc::clone(self))?;
         let main = reading.open_tree(None, 0)?;
         let mut names = Vec::new();
@@ -165,7 +165,7 @@ impl LmdbEnvironment {
     ///
     /// # Errors
     /// A table that does not exist.
-    pub(crate) fn tree(&self, table: &RecordTable) -> Result<Tree, EngineError> {
+    pub(crate) fn tree(&self, table: &RecordTable) -> Result<Tree> {
         let (name, _) = tree_name(table)?;
         locked(&self.trees)
             .get(&name)
@@ -174,7 +174,7 @@ impl LmdbEnvironment {
     }
 
     /// Makes tables anew, empty.
-    pub(crate) fn remake(self: &Arc<Self>, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    pub(crate) fn remake(self: &Arc<Self>, tables: &[&'static RecordTable]) -> Result<()> {
         let mut trees = locked(&self.trees);
         let mut writing = WriteTransaction::new(Arc::clone(self))?;
         let mut made = Vec::new();

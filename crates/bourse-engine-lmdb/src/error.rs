@@ -1,6 +1,6 @@
 //! LMDB's codes as errors of the seam.
 
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use lmdb_master_sys as ffi;
 use std::ffi::{CStr, c_int};
 
@@ -31,7 +31,7 @@ pub(crate) fn error(code: c_int) -> EngineError {
 
 /// Result of a call, from its code.
 #[inline]
-pub(crate) fn check(code: c_int) -> Result<(), EngineError> {
+pub(crate) fn check(code: c_int) -> Result<()> {
     if code == ffi::MDB_SUCCESS { Ok(()) } else { Err(error(code)) }
 }
 

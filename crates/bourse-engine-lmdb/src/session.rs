@@ -4,7 +4,9 @@ use crate::environment::{LmdbEnvironment, Tree};
 use crate::transaction::{ReadAccess, ReadTransaction, WriteTransaction};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
-use bourse_engine::{Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Slots, Value};
+use bourse_engine::{
+    Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Result, Slots, Value,
+};
 use lmdb_master_sys as ffi;
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ enum LmdbKey<'k> {
 
 impl<'k> LmdbKey<'k> {
     #[inline]
-    fn of(tree: Tree, table: &RecordTable, key: Key<'k>) -> Result<Self, EngineError> {
+    fn of(tree: Tree, table: &RecordTable, key: Key<'k>) -> Result<Self> {
         match key {
             Key::Int(number) if !tree.has_text_keys => Ok(Self::Int((number as u64 ^ (1 << 63)).to_ne_bytes())),
             Key::Text("") if tree.has_text_keys => Err(EngineError::unsupported("LMDB has no empty keys")),
@@ -51,7 +53,7 @@ impl AsRef<[u8]> for LmdbKey<'_> {
 }
 
 /// Key from its bytes.
-fn key_of(tree: Tree, bytes: &[u8]) -> Result<Key<'_>, EngineError> {
+fn key_of(tree: Tree, bytes: &[u8]) -> Result<Key<'_>> {
     let damaged = || EngineError::new(ErrorKind::Other, format!("damaged key: {bytes:?}"));
     if tree.has_text_keys {
         return std::str::from_utf8(bytes).map(Key::Text).map_err(|_| damaged());
@@ -66,13 +68,13 @@ impl LmdbSession {
     }
 
     #[inline]
-    fn tree(&mut self, table: &RecordTable) -> Result<Tree, EngineError> {
+    fn tree(&mut self, table: &RecordTable) -> Result<Tree> {
         self.trees.get_or_make(table.slot(), || self.environment.tree(table)).copied()
     }
 
     /// Transaction for reading, with a snapshot.
     #[inline]
-    fn renewed(&mut self) -> Result<&mut ReadTransaction, EngineError> {
+    fn renewed(&mut self) -> Result<&mut ReadTransaction> {
         if self.reader.is_none() {
             self.reader = Some(ReadTransaction::new(Arc::clone(&self.environment))?);
         }
@@ -83,11 +85,7 @@ impl LmdbSession {
 
     /// Runs a read in the open transaction or in one of its own.
     #[inline]
-    fn reading<T>(
-        &mut self,
-        table: &RecordTable,
-        body: impl FnOnce(Tree, ReadAccess<'_>) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    fn reading<T>(&mut self, table: &RecordTable, body: impl FnOnce(Tree, ReadAccess<'_>) -> Result<T>) -> Result<T> {
         let tree = self.tree(table)?;
         if let Some(writer) = &self.writer {
             return body(tree, writer.at()?);
@@ -106,8 +104,8 @@ impl LmdbSession {
     fn writing<T>(
         &mut self,
         table: &RecordTable,
-        body: impl FnOnce(Tree, &mut WriteTransaction) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+        body: impl FnOnce(Tree, &mut WriteTransaction) -> Result<T>,
+    ) -> Result<T> {
         if self.is_reading {
             return Err(only_reads());
         }
@@ -133,12 +131,12 @@ impl LmdbSession {
 }
 
 impl Records for LmdbSession {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("LMDB", tables, self.is_in_transaction())?;
         self.environment.remake(tables)
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         if self.is_in_transaction() {
             return Err(EngineError::unsupported("a session has one transaction at a time"));
         }
@@ -152,19 +150,19 @@ impl Records for LmdbSession {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.end_reading();
         self.writer.take().map_or(Ok(()), WriteTransaction::commit)
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.end_reading();
         self.writer = None;
         Ok(())
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.reading(table, |tree, at| {
             let Some(bytes) = at.get(tree.raw, LmdbKey::of(tree, table, key)?.as_ref())? else { return Ok(false) };
             each(&EncodedRow::new(key, bytes))?;
@@ -173,7 +171,7 @@ impl Records for LmdbSession {
     }
 
     #[inline]
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |tree, writer| {
@@ -189,7 +187,7 @@ impl Records for LmdbSession {
     }
 
     #[inline]
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |tree, writer| {
@@ -203,12 +201,7 @@ impl Records for LmdbSession {
     }
 
     #[inline]
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |tree, writer| {
             let bytes = LmdbKey::of(tree, table, key)?;
@@ -223,17 +216,11 @@ impl Records for LmdbSession {
     }
 
     #[inline]
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         self.writing(table, |tree, writer| writer.delete(tree.raw, LmdbKey::of(tree, table, key)?.as_ref()))
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         self.reading(table, |tree, at| {
             // An empty text comes before every key, and LMDB takes none.
             let from = if from == Key::Text("") { None } else { Some(LmdbKey::of(tree, table, from)?) };
@@ -243,11 +230,11 @@ impl Records for LmdbSession {
         })
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.reading(table, |tree, at| at.count(tree.raw))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.writing(table, |tree, writer| {
             let count = writer.at()?.count(tree.raw)?;
             writer.clear(tree.raw)?;

@@ -2,7 +2,7 @@
 
 use crate::environment::{LmdbEnvironment, name_or_null};
 use crate::error::{check, error};
-use bourse_engine::{EngineError, Wait, writer_blocked_on};
+use bourse_engine::{EngineError, Result, Wait, writer_blocked_on};
 use lmdb_master_sys as ffi;
 use std::ffi::{CStr, c_uint};
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
-fn begin(environment: &LmdbEnvironment, flags: c_uint) -> Result<*mut ffi::MDB_txn, EngineError> {
+fn begin(environment: &LmdbEnvironment, flags: c_uint) -> Result<*mut ffi::MDB_txn> {
     let mut raw = ptr::null_mut();
     // SAFETY: the environment is open; a place for the new transaction, which has no parent.
     check(unsafe { ffi::mdb_txn_begin(environment.raw(), ptr::null_mut(), flags, &raw mut raw) })?;
@@ -44,11 +44,11 @@ pub(crate) struct ReadAccess<'t> {
 }
 
 /// Callback of a scan for each key and its bytes.
-pub(crate) type EachPair<'f> = dyn FnMut(&[u8], &[u8]) -> Result<(), EngineError> + 'f;
+pub(crate) type EachPair<'f> = dyn FnMut(&[u8], &[u8]) -> Result<()> + 'f;
 
 impl<'t> ReadAccess<'t> {
     #[inline]
-    pub(crate) fn get(self, tree: ffi::MDB_dbi, key: &[u8]) -> Result<Option<&'t [u8]>, EngineError> {
+    pub(crate) fn get(self, tree: ffi::MDB_dbi, key: &[u8]) -> Result<Option<&'t [u8]>> {
         let (mut key, mut found) = (value(key), EMPTY);
         // SAFETY: the transaction is open and the tree of its environment; LMDB only reads the key.
         match unsafe { ffi::mdb_get(self.raw, tree, &raw mut key, &raw mut found) } {
@@ -60,7 +60,7 @@ impl<'t> ReadAccess<'t> {
     }
 
     /// Number of records in a tree.
-    pub(crate) fn count(self, tree: ffi::MDB_dbi) -> Result<u64, EngineError> {
+    pub(crate) fn count(self, tree: ffi::MDB_dbi) -> Result<u64> {
         // SAFETY: a structure of integers.
         let mut stat: ffi::MDB_stat = unsafe { std::mem::zeroed() };
         // SAFETY: the transaction is open and the tree of its environment.
@@ -76,7 +76,7 @@ impl<'t> ReadAccess<'t> {
         from: Option<&[u8]>,
         limit: u64,
         each: &mut EachPair<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         if limit == 0 {
             return Ok(0);
         }
@@ -120,14 +120,14 @@ pub(crate) struct ReadTransaction {
 unsafe impl Send for ReadTransaction {}
 
 impl ReadTransaction {
-    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Result<Self, EngineError> {
+    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Result<Self> {
         let raw = begin(&environment, ffi::MDB_RDONLY)?;
         Ok(Self { raw, is_open: true, _environment: environment })
     }
 
     /// Takes a new snapshot.
     #[inline]
-    pub(crate) fn renew(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn renew(&mut self) -> Result<()> {
         if !self.is_open {
             // SAFETY: it was reset.
             check(unsafe { ffi::mdb_txn_renew(self.raw) })?;
@@ -157,7 +157,7 @@ impl ReadTransaction {
     }
 
     /// Opens an existing tree.
-    pub(crate) fn open_tree(&self, name: Option<&CStr>, flags: c_uint) -> Result<ffi::MDB_dbi, EngineError> {
+    pub(crate) fn open_tree(&self, name: Option<&CStr>, flags: c_uint) -> Result<ffi::MDB_dbi> {
         let mut tree = 0;
         // SAFETY: the transaction is open; the environment lets one thread at a time open trees.
         check(unsafe { ffi::mdb_dbi_open(self.raw, name_or_null(name), flags, &raw mut tree) })?;
@@ -165,7 +165,7 @@ impl ReadTransaction {
     }
 
     /// Commits, which makes the trees that it has opened available to other transactions.
-    pub(crate) fn commit(mut self) -> Result<(), EngineError> {
+    pub(crate) fn commit(mut self) -> Result<()> {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
         // SAFETY: it was open, and is not ended again.
         check(unsafe { ffi::mdb_txn_commit(raw) })
@@ -193,13 +193,13 @@ unsafe impl Send for WriteTransaction {}
 
 impl WriteTransaction {
     /// Begins when no other transaction writes.
-    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Result<Self, EngineError> {
+    pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Result<Self> {
         let raw = writer_blocked_on(environment.syncs(), Wait::Lock, || begin(&environment, 0))?;
         Ok(Self { raw, thread: thread::current().id(), environment })
     }
 
     #[inline]
-    fn raw(&self) -> Result<*mut ffi::MDB_txn, EngineError> {
+    fn raw(&self) -> Result<*mut ffi::MDB_txn> {
         if self.thread == thread::current().id() {
             Ok(self.raw)
         } else {
@@ -208,19 +208,13 @@ impl WriteTransaction {
     }
 
     #[inline]
-    pub(crate) fn at(&self) -> Result<ReadAccess<'_>, EngineError> {
+    pub(crate) fn at(&self) -> Result<ReadAccess<'_>> {
         Ok(ReadAccess { raw: self.raw()?, transaction: PhantomData })
     }
 
     /// Writes a record; returns whether it did: with `MDB_NOOVERWRITE` it does not if the key exists.
     #[inline]
-    pub(crate) fn put(
-        &mut self,
-        tree: ffi::MDB_dbi,
-        key: &[u8],
-        bytes: &[u8],
-        flags: c_uint,
-    ) -> Result<bool, EngineError> {
+    pub(crate) fn put(&mut self, tree: ffi::MDB_dbi, key: &[u8], bytes: &[u8], flags: c_uint) -> Result<bool> {
         let raw = self.raw()?;
         let (mut key, mut data) = (value(key), value(bytes));
         // SAFETY: the transaction is open and the tree of its environment; LMDB copies key and data.
@@ -233,7 +227,7 @@ impl WriteTransaction {
 
     /// Deletes a record; returns whether it existed.
     #[inline]
-    pub(crate) fn delete(&mut self, tree: ffi::MDB_dbi, key: &[u8]) -> Result<bool, EngineError> {
+    pub(crate) fn delete(&mut self, tree: ffi::MDB_dbi, key: &[u8]) -> Result<bool> {
         let raw = self.raw()?;
         let mut key = value(key);
         // SAFETY: as in `put`.
@@ -245,14 +239,14 @@ impl WriteTransaction {
     }
 
     /// Deletes all records of a tree.
-    pub(crate) fn clear(&mut self, tree: ffi::MDB_dbi) -> Result<(), EngineError> {
+    pub(crate) fn clear(&mut self, tree: ffi::MDB_dbi) -> Result<()> {
         let raw = self.raw()?;
         // SAFETY: as in `put`; the tree itself stays.
         check(unsafe { ffi::mdb_drop(raw, tree, 0) })
     }
 
     /// Opens a tree, or makes it.
-    pub(crate) fn open_tree(&mut self, name: &CStr, flags: c_uint) -> Result<ffi::MDB_dbi, EngineError> {
+    pub(crate) fn open_tree(&mut self, name: &CStr, flags: c_uint) -> Result<ffi::MDB_dbi> {
         let raw = self.raw()?;
         let mut tree = 0;
         // SAFETY: the transaction is open; the environment lets one thread at a time open trees.
@@ -260,7 +254,7 @@ impl WriteTransaction {
         Ok(tree)
     }
 
-    pub(crate) fn commit(mut self) -> Result<(), EngineError> {
+    pub(crate) fn commit(mut self) -> Result<()> {
         let raw = self.raw()?;
         self.raw = ptr::null_mut();
         let syncs = self.environment.syncs();

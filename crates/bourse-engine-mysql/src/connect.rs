@@ -8,7 +8,7 @@ use crate::routines;
 use crate::session::MysqlSession;
 use crate::target::ServerPlace;
 use bourse_engine::server_wait::{connect_limit, for_report, within_limit};
-use bourse_engine::{Dialect, EngineError, ErrorKind};
+use bourse_engine::{Dialect, EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SslMode;
@@ -42,7 +42,7 @@ impl MysqlConnector {
     ///
     /// # Errors
     /// The client's or the server's, with advice where the user can change something.
-    pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
+    pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
         within_limit(&self.server(), move || this.log_in(name.as_deref())).map_err(for_report)
     }
@@ -51,7 +51,7 @@ impl MysqlConnector {
         format!("the server at {}", self.address)
     }
 
-    fn log_in(&self, database: Option<&str>) -> Result<Link, EngineError> {
+    fn log_in(&self, database: Option<&str>) -> Result<Link> {
         let lock_seconds = self.options.lock_timeout.as_secs();
         // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
         let storage = match self.options.storage {
@@ -200,7 +200,7 @@ impl KnownServer {
 impl NodeConnector for MysqlConnector {
     type Session = MysqlSession;
 
-    fn session(&self, database: &str) -> Result<MysqlSession, EngineError> {
+    fn session(&self, database: &str) -> Result<MysqlSession> {
         let mut connection = self.connect(Some(database))?;
         if self.options.procedures {
             routines::refuse_without(&mut connection)?;
@@ -220,7 +220,7 @@ pub(crate) fn connectors(
     places: &[&ServerPlace],
     settings: &'static str,
     environment: PasswordSources,
-) -> Result<Vec<(String, MysqlConnector)>, EngineError> {
+) -> Result<Vec<(String, MysqlConnector)>> {
     let client = of_my_cnf(environment.home.as_deref())?;
     let secret = match (&options.password_file, environment.password) {
         (Some(path), _) => first_line(path)?,

@@ -3,7 +3,7 @@
 use crate::connect::MysqlConnector;
 use crate::engine::Watcher;
 use crate::target::MysqlTarget;
-use bourse_engine::{EngineError, Snapshot, locked};
+use bourse_engine::{Result, Snapshot, locked};
 use bourse_server::private::{Launch, PrivateServer, ServerSlot};
 use bourse_server::{restart, stop};
 use std::sync::{Arc, Mutex};
@@ -19,13 +19,13 @@ pub(crate) struct StoppedCopy {
 
 impl StoppedCopy {
     /// Stops the server, copies its data, and starts it again.
-    pub(crate) fn take(self) -> Result<Self, EngineError> {
+    pub(crate) fn take(self) -> Result<Self> {
         self.stopped(|server| server.folder().keep_copy(&[]))?;
         Ok(self)
     }
 
     /// Runs `act` while the server is stopped. Starts it again afterwards, also if `act` failed.
-    fn stopped(&self, act: impl FnOnce(&PrivateServer) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    fn stopped(&self, act: impl FnOnce(&PrivateServer) -> Result<()>) -> Result<()> {
         *locked(&self.watcher) = None;
         self.server.with(|server, connector| {
             stop(&self.target, server, connector)?;
@@ -41,7 +41,7 @@ impl Snapshot for StoppedCopy {
         "data copied while the server was stopped"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         self.stopped(|server| server.folder().put_back_copy())
     }
 }

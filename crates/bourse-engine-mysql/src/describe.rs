@@ -7,7 +7,7 @@ use crate::options::Flavour;
 use crate::products::PRODUCTS;
 use crate::target::{MysqlTarget, ServerPlace};
 use bourse_engine::{
-    Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
+    Description, Durability, MayLose, Result, Setting, WriterWait, lost_with_machine, memory_file_system,
 };
 use bourse_server::client::Product;
 use mysql::prelude::Queryable as _;
@@ -66,13 +66,13 @@ const BUILD: [&str; 6] = [
     "version_ssl_library",
 ];
 
-fn variables(connection: &mut Link) -> Result<BTreeMap<String, String>, EngineError> {
+fn variables(connection: &mut Link) -> Result<BTreeMap<String, String>> {
     let rows: Vec<(String, String)> = connection.query("SHOW SESSION VARIABLES").map_err(|e| error(&e))?;
     Ok(rows.into_iter().collect())
 }
 
 /// Settings in force in a session, except the isolation level, which each transaction sets.
-pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>> {
     let all = variables(connection)?;
     let names = VARIABLES.iter().filter(|name| !name.ends_with("_isolation"));
     Ok(names.filter_map(|name| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() })).collect())
@@ -82,7 +82,7 @@ pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>, EngineE
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<Description> {
     let all = variables(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let listed = |names: &[&str]| -> Vec<Setting> {
@@ -139,11 +139,7 @@ pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<De
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn lower_by_tables(
-    description: &mut Description,
-    connection: &mut Link,
-    database: &str,
-) -> Result<(), EngineError> {
+pub(crate) fn lower_by_tables(description: &mut Description, connection: &mut Link, database: &str) -> Result<()> {
     const OTHERS: &str = "SELECT table_name, engine FROM information_schema.tables
         WHERE table_schema = ? AND table_type = 'BASE TABLE' AND engine NOT IN ('InnoDB', 'ROCKSDB') ORDER BY 1";
     if description.durability == Durability::Unknown {
@@ -273,7 +269,7 @@ fn warnings(
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn table_bytes(connection: &mut Link, database: &str) -> Result<u64, EngineError> {
+pub(crate) fn table_bytes(connection: &mut Link, database: &str) -> Result<u64> {
     let bytes: Option<Option<u64>> = connection
         .exec_first(
             "SELECT CAST(sum(data_length + index_length) AS UNSIGNED) FROM information_schema.tables WHERE table_schema = ?",

@@ -13,8 +13,8 @@ use crate::target::{FORMS, ServerPlace};
 use crate::{describe, hold, ownership};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, EngineError, Footprint, Guarantee, Isolation, ServerProcess, SideDatabase, Snapshot,
-    SqlCapabilities,
+    Capabilities, Description, EngineError, Footprint, Guarantee, Isolation, Result, ServerProcess, SideDatabase,
+    Snapshot, SqlCapabilities,
 };
 use bourse_server::client::passwords::PasswordSources;
 use bourse_server::client::tls::{SslMode, tls_setting};
@@ -39,7 +39,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub(crate) fn of(connector: &MysqlConnector) -> Result<Self, EngineError> {
+    pub(crate) fn of(connector: &MysqlConnector) -> Result<Self> {
         let mut connection = connector.connect(None)?;
         let before = ServerStatus::read(&mut connection)?;
         Ok(Self { connection, before })
@@ -74,7 +74,7 @@ fn known(engine: &MysqlEngine) -> KnownServer {
 }
 
 /// Opens a connection to the server that uses no database.
-fn connection(engine: &MysqlEngine) -> Result<Link, EngineError> {
+fn connection(engine: &MysqlEngine) -> Result<Link> {
     engine.reach(|connector| connector.connect(None))
 }
 
@@ -120,7 +120,7 @@ fn server_use(process: u32) -> Option<ServerProcess> {
 ///
 /// # Errors
 /// The server's, if the check cannot run.
-pub(crate) fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> {
+pub(crate) fn damage(connection: &mut Link) -> Result<Vec<String>> {
     let tables: Vec<String> = connection
         .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
         .map_err(|e| error(&e))?;
@@ -212,7 +212,7 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     loader: |engine| Ok(Box::new(engine.reach(|connector| MysqlLoader::new(connector, engine.database()))?)),
 };
 
-fn examined(engine: &MysqlEngine, nodes: Nodes<MysqlConnector>) -> Result<Nodes<MysqlConnector>, EngineError> {
+fn examined(engine: &MysqlEngine, nodes: Nodes<MysqlConnector>) -> Result<Nodes<MysqlConnector>> {
     let options = &engine.target().options;
     let (_, known) = nodes.reach(0, |connector| Ok(KnownServer::ask(&mut connector.connect(None)?, options)))?;
     let known = engine.state().get_or_init(|| known);
@@ -242,7 +242,7 @@ fn capabilities(engine: &MysqlEngine) -> Capabilities {
     Capabilities { sql: Some(sql), guarantees, ..Capabilities::OF_SQL }
 }
 
-fn description(engine: &MysqlEngine) -> Result<Description, EngineError> {
+fn description(engine: &MysqlEngine) -> Result<Description> {
     let mut connection = connection(engine)?;
     let mut description = describe::describe(engine.target(), &mut connection)?;
     if let Some(nodes) = engine.running()? {
@@ -252,7 +252,7 @@ fn description(engine: &MysqlEngine) -> Result<Description, EngineError> {
     Ok(description)
 }
 
-fn snapshot(engine: &MysqlEngine) -> Result<Box<dyn Snapshot>, EngineError> {
+fn snapshot(engine: &MysqlEngine) -> Result<Box<dyn Snapshot>> {
     if !engine.target().is_private() {
         return Err(EngineError::unsupported(
             "no copy of its database can be kept: a server that others run is not stopped for it",
@@ -267,7 +267,7 @@ fn snapshot(engine: &MysqlEngine) -> Result<Box<dyn Snapshot>, EngineError> {
     Ok(Box::new(copy.take()?))
 }
 
-fn side_database(engine: &MysqlEngine, side: String) -> Result<SideDatabase, EngineError> {
+fn side_database(engine: &MysqlEngine, side: String) -> Result<SideDatabase> {
     let connector = engine.reach(|connector| Ok(connector.clone()))?;
     ownership::prepare_side(&mut connector.connect(None)?, &side)?;
     let engine = MysqlEngine::new(engine.target().with_database(&side), OnceLock::new());
@@ -275,7 +275,7 @@ fn side_database(engine: &MysqlEngine, side: String) -> Result<SideDatabase, Eng
     Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })
 }
 
-fn integrity_check(engine: &MysqlEngine) -> Result<Option<Vec<String>>, EngineError> {
+fn integrity_check(engine: &MysqlEngine) -> Result<Option<Vec<String>>> {
     let mut connection = engine.reach(|connector| connector.connect(Some(engine.database())))?;
     if !facts(&mut connection).check_table {
         return Ok(None);
@@ -283,7 +283,7 @@ fn integrity_check(engine: &MysqlEngine) -> Result<Option<Vec<String>>, EngineEr
     damage(&mut connection).map(Some)
 }
 
-fn footprint(engine: &MysqlEngine) -> Result<Footprint, EngineError> {
+fn footprint(engine: &MysqlEngine) -> Result<Footprint> {
     let status = engine.watch(|watcher| Ok(ServerStatus::read(&mut watcher.connection)?.since(&watcher.before)))?;
     let mut footprint = match engine.has_several() {
         // One server of several: the sum is not known.

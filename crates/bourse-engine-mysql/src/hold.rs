@@ -7,7 +7,7 @@
 use crate::connect::{MysqlConnector, facts};
 use crate::error::error;
 use crate::link::Link;
-use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, locked};
+use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, Result, locked};
 use mysql::prelude::Queryable as _;
 use std::sync::Mutex;
 
@@ -41,7 +41,7 @@ impl Drop for HoldingConnection {
 }
 
 impl DatabaseLock for HoldingConnection {
-    fn still_held(&mut self) -> Result<(), EngineError> {
+    fn still_held(&mut self) -> Result<()> {
         let found = holder(&mut self.connection, &self.name).map_err(|e| error(&e));
         self.connection.rests();
         match found? {
@@ -55,7 +55,7 @@ impl DatabaseLock for HoldingConnection {
 ///
 /// # Errors
 /// The client's or the server's.
-pub(crate) fn hold(connector: &MysqlConnector, database: &str) -> Result<Hold, EngineError> {
+pub(crate) fn hold(connector: &MysqlConnector, database: &str) -> Result<Hold> {
     let mut connection = connector.connect(None)?;
     // A server ends idle connections after a time that may be shorter than a run.
     connection.query_drop("SET SESSION wait_timeout = 31536000").map_err(|e| error(&e))?;

@@ -10,7 +10,7 @@ use crate::ownership;
 use crate::products::MysqlFacts;
 use crate::session::through;
 use crate::value::write_literal;
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Result};
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ impl MysqlLoader {
     ///
     /// # Errors
     /// The server's, or the refusal of a database that Bourse must not replace.
-    pub(crate) fn new(connector: &MysqlConnector, database: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connector: &MysqlConnector, database: &str) -> Result<Self> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
         // From here on the lock is given back by whatever ends the loader; there is nothing else to undo yet.
@@ -73,7 +73,7 @@ impl MysqlLoader {
     }
 
     /// Creates the side database; without the right to do so, loads in place.
-    fn make_side(&mut self) -> Result<(), EngineError> {
+    fn make_side(&mut self) -> Result<()> {
         // What a load that was killed has left; a database of that name which is somebody's is refused.
         ownership::drop_side(&mut self.connection, &self.old)?;
         ownership::drop_side(&mut self.connection, &self.loading)?;
@@ -92,7 +92,7 @@ impl MysqlLoader {
     }
 
     /// Fails before anything is loaded if the account may not make the database, which is not there.
-    fn try_rights(&mut self) -> Result<(), EngineError> {
+    fn try_rights(&mut self) -> Result<()> {
         if ownership::is_there(&mut self.connection, &self.database)? {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl MysqlLoader {
         })
     }
 
-    fn load_in_place(&mut self) -> Result<(), EngineError> {
+    fn load_in_place(&mut self) -> Result<()> {
         self.loading.clone_from(&self.database);
         self.drop_loaded()
     }
@@ -117,7 +117,7 @@ impl MysqlLoader {
     }
 
     /// Drops the tables that loaders made in the database that is loaded into.
-    fn drop_loaded(&mut self) -> Result<(), EngineError> {
+    fn drop_loaded(&mut self) -> Result<()> {
         let tables = ownership::marked_tables(&mut self.connection, &self.loading)?;
         if tables.is_empty() {
             return Ok(());
@@ -137,7 +137,7 @@ impl MysqlLoader {
     }
 
     /// Updates statistics, so that plans do not depend on the time at which the server would.
-    fn analyze(&mut self, tables: &[String]) -> Result<(), EngineError> {
+    fn analyze(&mut self, tables: &[String]) -> Result<()> {
         let at_once = if self.facts.analyzes_several { tables.len().max(1) } else { 1 };
         tables.chunks(at_once).try_for_each(|tables| {
             let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
@@ -146,7 +146,7 @@ impl MysqlLoader {
     }
 
     /// Replaces the visible tables by the loaded ones, by one statement.
-    fn exchange(&mut self, tables: &[String]) -> Result<(), EngineError> {
+    fn exchange(&mut self, tables: &[String]) -> Result<()> {
         let Self { database, loading, old, .. } = self;
         let (database, loading, old) = (database.clone(), loading.clone(), old.clone());
         // Loading took a while: what has come into the database since then is somebody's too.
@@ -199,7 +199,7 @@ fn lock_name(database: &str) -> String {
 }
 
 /// Takes the load lock: two concurrent loads of one database would mix.
-fn take_lock(connection: &mut Link, database: &str) -> Result<(), EngineError> {
+fn take_lock(connection: &mut Link, database: &str) -> Result<()> {
     let got: Option<Option<i64>> =
         connection.exec_first("SELECT get_lock(?, 0)", (lock_name(database),)).map_err(|e| error(&e))?;
     match got {
@@ -212,7 +212,7 @@ fn take_lock(connection: &mut Link, database: &str) -> Result<(), EngineError> {
 }
 
 impl Loader for MysqlLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         let marked = ownership::with_mark(sql);
         let is_unmarked = matches!(marked, Cow::Borrowed(_)) && ownership::creates(sql);
         let before =
@@ -221,7 +221,7 @@ impl Loader for MysqlLoader {
         if is_unmarked { ownership::mark_new(&mut self.connection, &self.loading, &before) } else { Ok(()) }
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -261,12 +261,12 @@ impl Loader for MysqlLoader {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         let result = self.connection.query_iter(sql).map_err(|e| error(&e).with_statement(sql))?;
         through(result, each).map(|_| ()).map_err(|e| e.with_statement(sql))
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         ownership::refuse_more_than_tables(&mut self.connection, &self.loading)?;
         let tables = ownership::marked_tables(&mut self.connection, &self.loading)?;
         self.analyze(&tables)?;

@@ -5,7 +5,7 @@ use crate::error::{error, warning};
 use crate::link::Link;
 use crate::products::PRODUCTS;
 use crate::value::write_field;
-use bourse_engine::{EngineError, ErrorKind, locked};
+use bourse_engine::{EngineError, ErrorKind, Result, locked};
 use bourse_schema::{Table, Value};
 use bourse_server::client::Product;
 use mysql::LocalInfileHandler;
@@ -33,7 +33,7 @@ impl LocalRows {
     ///
     /// # Errors
     /// The server's.
-    pub(crate) fn of(connection: &mut Link) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn of(connection: &mut Link) -> Result<Option<Self>> {
         let version = version(connection);
         if version.contains("MariaDB") || Product::of(PRODUCTS, &version).is_some() {
             return Ok(None);
@@ -67,7 +67,7 @@ impl LocalRows {
     ///
     /// # Errors
     /// The server's. It only warns of an invalid row, as for `INSERT IGNORE`: the first warning becomes the error.
-    pub(crate) fn send(&mut self, connection: &mut Link, table: &Table) -> Result<(), EngineError> {
+    pub(crate) fn send(&mut self, connection: &mut Link, table: &Table) -> Result<()> {
         let sql = statement(table, &self.beyond_ascii);
         let sent = self.send_by(connection, &sql);
         locked(&self.text).clear();
@@ -76,7 +76,7 @@ impl LocalRows {
         sent.map_err(|e| e.with_statement(&sql))
     }
 
-    fn send_by(&self, connection: &mut Link, sql: &str) -> Result<(), EngineError> {
+    fn send_by(&self, connection: &mut Link, sql: &str) -> Result<()> {
         let text = Arc::clone(&self.text);
         // A server may ask for a file at any time: nothing answers but here.
         connection.set_local_infile_handler(Some(LocalInfileHandler::new(move |name, out| {

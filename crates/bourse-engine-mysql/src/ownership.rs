@@ -10,7 +10,7 @@ use crate::connect::facts;
 use crate::error::error;
 use crate::link::Link;
 use crate::loader::side_databases;
-use bourse_engine::{EngineError, listed};
+use bourse_engine::{EngineError, Result, listed};
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_
     FROM information_schema.referential_constraints
     WHERE unique_constraint_schema = ? AND constraint_schema <> unique_constraint_schema";
 
-fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
+fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>> {
     let sql = sql.replace("{marked}", MARKED);
     let mut names: Vec<String> = connection.exec(&*sql, parameters).map_err(|e| error(&e).with_statement(&sql))?;
     names.sort();
@@ -63,7 +63,7 @@ fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>)
 
 /// Objects of a database without the mark, each with its kind and name; empty for a database that is empty or does not
 /// exist.
-fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
+fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (kind, sql) in UNMARKED {
         found.extend(names(connection, sql, (database,))?.into_iter().map(|name| format!("{kind} `{name}`")));
@@ -76,7 +76,7 @@ fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, Engine
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn foreign(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
+pub(crate) fn foreign(connection: &mut Link, database: &str) -> Result<Option<String>> {
     let found = unmarked(connection, database)?;
     Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
 }
@@ -87,7 +87,7 @@ fn refusal(message: String) -> EngineError {
 }
 
 /// Refuses a database with objects that no loader made.
-pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<()> {
     if let Some(why) = foreign(connection, database)? {
         return Err(refusal(format!("{why}; it is left as it is: name another database, which need not exist")));
     }
@@ -104,7 +104,7 @@ pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<()
 }
 
 /// Whether a database of that name exists.
-pub(crate) fn is_there(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
+pub(crate) fn is_there(connection: &mut Link, database: &str) -> Result<bool> {
     const SQL: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
     const ALL: &str = "SHOW DATABASES";
     if facts(connection).shards {
@@ -116,7 +116,7 @@ pub(crate) fn is_there(connection: &mut Link, database: &str) -> Result<bool, En
 }
 
 /// Refuses a database that is spread over shards: no table is given a sharding, so that no row would have a place.
-pub(crate) fn refuse_sharded(connection: &mut Link, database: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_sharded(connection: &mut Link, database: &str) -> Result<()> {
     let sql = format!("SHOW VITESS_SHARDS LIKE '{database}/%'");
     let shards: Vec<String> = connection.query(&sql).map_err(|e| error(&e).with_statement(&sql))?;
     if shards.len() < 2 {
@@ -129,7 +129,7 @@ pub(crate) fn refuse_sharded(connection: &mut Link, database: &str) -> Result<()
 }
 
 /// Tables of a database with the mark, except the one that marks a side database.
-pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
+pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
         WHERE table_schema = ? AND table_type = 'BASE TABLE' AND {marked}";
     let mut tables = names(connection, SQL, (database,))?;
@@ -139,7 +139,7 @@ pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec
 
 /// Creates a side database. The same message to the server marks it, so that a killed loader leaves none without the
 /// mark.
-pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<()> {
     let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = {}", mark(SIDE_TABLE));
     let run = |connection: &mut Link, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
     run(connection, &format!("CREATE DATABASE `{side}`; {table}"))?;
@@ -155,14 +155,14 @@ pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<(), Engin
     })
 }
 
-fn is_side(connection: &mut Link, side: &str) -> Result<bool, EngineError> {
+fn is_side(connection: &mut Link, side: &str) -> Result<bool> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
         WHERE table_schema = ? AND table_name = ? AND {marked}";
     Ok(!names(connection, SQL, (side, SIDE_TABLE))?.is_empty())
 }
 
 /// Drops a side database, if it exists; refuses one that no loader created.
-pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<()> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -187,7 +187,7 @@ pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineE
 ///
 /// # Errors
 /// The refusal, the lack of the right to make one, or the server's.
-pub(crate) fn prepare_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn prepare_side(connection: &mut Link, side: &str) -> Result<()> {
     if is_there(connection, side)? {
         let is_made = is_side(connection, side)? || !marked_tables(connection, side)?.is_empty();
         if is_made && foreign(connection, side)?.is_none() {
@@ -207,7 +207,7 @@ pub(crate) fn prepare_side(connection: &mut Link, side: &str) -> Result<(), Engi
 ///
 /// # Errors
 /// The refusal, or the server's.
-pub(crate) fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn drop_made(connection: &mut Link, side: &str) -> Result<()> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -220,7 +220,7 @@ pub(crate) fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineE
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
+pub(crate) fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>> {
     let mut found = Vec::new();
     if !facts(connection).moves_tables {
         return Ok(None);
@@ -238,7 +238,7 @@ pub(crate) fn leftovers(connection: &mut Link, database: &str) -> Result<Option<
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn exists(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
+pub(crate) fn exists(connection: &mut Link, database: &str) -> Result<bool> {
     Ok(!marked_tables(connection, database)?.is_empty() || foreign(connection, database)?.is_some())
 }
 
@@ -301,13 +301,13 @@ fn text_after_parenthesis(body: &str) -> Option<&str> {
 }
 
 /// Tables of a database without the mark.
-pub(crate) fn unmarked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
+pub(crate) fn unmarked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>> {
     names(connection, UNMARKED[0].1, (database,))
 }
 
 /// Marks the tables that a loader's statement created without the mark in the database that is loaded into: all
 /// unmarked ones except `before`.
-pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) -> Result<(), EngineError> {
+pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) -> Result<()> {
     let new = unmarked_tables(connection, loading)?.into_iter().filter(|table| !before.contains(table));
     for table in new {
         let sql = format!("ALTER TABLE `{loading}`.`{}` COMMENT = {}", table.replace('`', "``"), mark(&table));
@@ -318,7 +318,7 @@ pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) 
 
 /// Refuses a side database that contains more than tables: other objects cannot have a mark, so that the next load
 /// would refuse to replace it.
-pub(crate) fn refuse_more_than_tables(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_more_than_tables(connection: &mut Link, side: &str) -> Result<()> {
     let found = unmarked(connection, side)?;
     if found.is_empty() {
         return Ok(());

@@ -6,7 +6,7 @@ use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::link::Link;
 use crate::ownership::MARK;
-use bourse_engine::{EngineError, Language, Routine, version_of};
+use bourse_engine::{EngineError, Language, Result, Routine, version_of};
 use mysql::prelude::Queryable as _;
 
 static PSM: Language = Language {
@@ -29,12 +29,12 @@ const ALREADY_THERE: u16 = 1304;
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Refuses a server that has no such procedures.
-pub(crate) fn refuse_without(connection: &mut Link) -> Result<(), EngineError> {
+pub(crate) fn refuse_without(connection: &mut Link) -> Result<()> {
     let version: Option<String> = connection.query_first("SELECT version()").map_err(|e| error(&e))?;
     refuse_version(&version.unwrap_or_default())
 }
 
-fn refuse_version(version: &str) -> Result<(), EngineError> {
+fn refuse_version(version: &str) -> Result<()> {
     if version.contains("MariaDB") {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(crate) fn call(routine: &Routine) -> String {
 }
 
 /// Procedures with Bourse's mark: name and version.
-fn installed(connection: &mut Link) -> Result<Vec<(String, String)>, EngineError> {
+fn installed(connection: &mut Link) -> Result<Vec<(String, String)>> {
     let before = format!("{MARK}, version ");
     let sql = format!(
         "SELECT routine_name, CAST(routine_comment AS CHAR) FROM information_schema.routines
@@ -70,7 +70,7 @@ fn installed(connection: &mut Link) -> Result<Vec<(String, String)>, EngineError
 }
 
 /// Creates the routines whose present version the server does not have.
-pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<(), EngineError> {
+pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<()> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
     for _ in 0..MAX_ATTEMPTS {
         let there = installed(connection)?;

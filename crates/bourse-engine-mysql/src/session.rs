@@ -10,8 +10,8 @@ use crate::routines;
 use crate::statement::{RenderedStatement, Scales};
 use crate::value::MysqlRow;
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
-    Sql, Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Session, Setting,
+    Slots, Sql, Value,
 };
 use bourse_server::client::given;
 use mysql::prelude::{Protocol, Queryable as _};
@@ -98,7 +98,7 @@ impl MysqlSession {
 
     /// Prepares a statement for values of these scales.
     #[cold]
-    fn prepare_anew(&mut self, slot: usize, rendered: RenderedStatement, scales: Scales) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, slot: usize, rendered: RenderedStatement, scales: Scales) -> Result<()> {
         if let Some(old) = self.statements.place(slot).take() {
             self.connection.close(old.statement).map_err(|e| error(&e))?;
         }
@@ -122,7 +122,7 @@ impl MysqlSession {
         slot: usize,
         text: impl FnOnce() -> Cow<'static, str>,
         params: &[Value<'_>],
-    ) -> Result<Option<String>, EngineError> {
+    ) -> Result<Option<String>> {
         if self.may_prepare() || self.is_ready(slot, params) {
             return Ok(None);
         }
@@ -135,16 +135,11 @@ impl MysqlSession {
         Ok(Some(literal))
     }
 
-    fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64> {
         params.with_one_list(|params| self.run_list(sql, params, each))
     }
 
-    fn run_list(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn run_list(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         let text = || Cow::Borrowed(sql.text());
         match self.instead_of_preparing(sql.slot(), text, params)? {
             Some(literal) => through(self.connection.query_iter(literal).map_err(|e| error(&e))?, each),
@@ -159,7 +154,7 @@ impl MysqlSession {
         slot: usize,
         text: impl FnOnce() -> Cow<'static, str>,
         params: &[Value<'_>],
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         if self.is_ready(slot, params) {
             return Ok(());
         }
@@ -179,7 +174,7 @@ impl MysqlSession {
         slot: usize,
         text: impl FnOnce() -> Cow<'static, str>,
         params: &[Value<'_>],
-    ) -> Result<QueryResult<'_, '_, '_, Binary>, EngineError> {
+    ) -> Result<QueryResult<'_, '_, '_, Binary>> {
         self.make_ready(slot, text, params)?;
         let prepared = self.statements.place(slot).as_mut().expect("prepared just before");
         if self.state == TransactionState::Open {
@@ -191,7 +186,7 @@ impl MysqlSession {
     }
 
     /// Runs a text that contains the values: one round trip, and not every statement can be prepared.
-    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         self.refuse_doomed()?;
         if self.state == TransactionState::Open && self.known_texts.len() < KNOWN_TEXTS {
             self.has_unknown |= self.known_texts.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one(sql));
@@ -204,7 +199,7 @@ impl MysqlSession {
     }
 
     /// Records the outcome of the transaction, and adds the statement to an error.
-    fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
+    fn settled<T>(&mut self, done: Result<T>, sql: &str) -> Result<T> {
         done.map_err(|e| {
             if self.state == TransactionState::Open && e.kind() == ErrorKind::Conflict {
                 // After a deadlock the server has rolled back already; after waiting in vain it has not, and whoever it
@@ -216,7 +211,7 @@ impl MysqlSession {
         })
     }
 
-    fn refuse_doomed(&self) -> Result<(), EngineError> {
+    fn refuse_doomed(&self) -> Result<()> {
         if self.state == TransactionState::Doomed {
             Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
         } else {
@@ -226,7 +221,7 @@ impl MysqlSession {
 
     /// Fails where a statement has ended the transaction that is to be committed, of which the client's library says nothing: a
     /// server refuses to change the characteristics of one that is open.
-    fn refuse_ended(&mut self) -> Result<(), EngineError> {
+    fn refuse_ended(&mut self) -> Result<()> {
         match self.bare("SET TRANSACTION READ WRITE") {
             Ok(()) => Err(EngineError::already_ended()),
             Err(e) if e.code() == Some(IN_TRANSACTION) => Ok(()),
@@ -235,13 +230,13 @@ impl MysqlSession {
     }
 
     /// Runs several statements in one text: an error of a later one is in its own result.
-    fn both(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn both(&mut self, sql: &str) -> Result<()> {
         self.round_trips += 1;
         let result = self.connection.query_iter(sql).map_err(|e| error(&e).with_statement(sql))?;
         through(result, &mut |_| Ok(())).map(drop).map_err(|e| e.with_statement(sql))
     }
 
-    fn bare(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn bare(&mut self, sql: &str) -> Result<()> {
         self.round_trips += 1;
         self.connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql))
     }
@@ -254,17 +249,14 @@ fn positional(values: Vec<mysql::Value>) -> mysql::Params {
 /// Passes the rows of a result to a callback and returns the number of changed rows.
 ///
 /// If the callback stops, the rest of the result is read and discarded when it is dropped.
-pub(crate) fn through<P: Protocol>(
-    mut result: QueryResult<'_, '_, '_, P>,
-    each: &mut EachRow<'_>,
-) -> Result<u64, EngineError> {
+pub(crate) fn through<P: Protocol>(mut result: QueryResult<'_, '_, '_, P>, each: &mut EachRow<'_>) -> Result<u64> {
     let changed = result.affected_rows();
     each_set(&mut result, &mut |_, row| each(row))?;
     Ok(changed)
 }
 
 /// Passes the rows of each result to a callback, with the number of the result.
-fn each_set<P: Protocol>(result: &mut QueryResult<'_, '_, '_, P>, each: &mut EachFound<'_>) -> Result<(), EngineError> {
+fn each_set<P: Protocol>(result: &mut QueryResult<'_, '_, '_, P>, each: &mut EachFound<'_>) -> Result<()> {
     let mut number = 0;
     while let Some(mut rows) = result.iter() {
         for row in rows.by_ref() {
@@ -291,7 +283,7 @@ impl Session for MysqlSession {
 
     /// Begins a transaction in one round trip, also if the level changes, unless the server accepts one statement at a
     /// time.
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
@@ -322,12 +314,12 @@ impl Session for MysqlSession {
         Ok(())
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         self.round_trips += 1;
         describe::settings_of(&mut self.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
         if !self.may_prepare() {
             return Ok(());
         }
@@ -335,13 +327,13 @@ impl Session for MysqlSession {
         self.settled(prepared, sql.text())
     }
 
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.refuse_doomed()?;
         let done = self.run(sql, params, each);
         self.settled(done, sql.text()).map(|_| ())
     }
 
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.refuse_doomed()?;
         let done = self.run(sql, params, &mut |_| Ok(()));
         self.settled(done, sql.text())
@@ -351,7 +343,7 @@ impl Session for MysqlSession {
         Some(self.round_trips)
     }
 
-    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<()> {
         let is_known = self.routines.is_some_and(|known| std::ptr::eq(known, routines));
         if !self.procedures || is_known || self.state != TransactionState::Idle {
             return Ok(());
@@ -365,12 +357,7 @@ impl Session for MysqlSession {
         self.routines.is_some()
     }
 
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         self.refuse_doomed()?;
         let slot = routine.sql().slot();
         let done = params.with_one_list(|params| {
@@ -383,7 +370,7 @@ impl Session for MysqlSession {
         self.settled(done, routine.name())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         if let Err(e) = self.refuse_doomed() {
             self.state = TransactionState::Idle;
             return Err(e);
@@ -402,7 +389,7 @@ impl Session for MysqlSession {
         done
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle | TransactionState::Doomed => Ok(()),
             TransactionState::Open => self.bare("ROLLBACK"),
@@ -411,7 +398,7 @@ impl Session for MysqlSession {
 
     /// Explains a statement with a constant for each parameter that is valid as number, day and text. If the server
     /// looks the constant up by a unique key and finds no row, it reports that instead of a plan.
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         let explained = RenderedStatement::of(&format!("EXPLAIN {sql}"), &DIALECT).inlined(|before, _| {
             let is_count = before.trim_end().to_ascii_uppercase().ends_with("LIMIT");
             before.push_str(if is_count { "20" } else { "'20050103'" });
@@ -436,11 +423,11 @@ impl Session for MysqlSession {
         Ok(lines)
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.run_text(sql, params, each).map(|_| ())
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.run_text(sql, params, &mut |_| Ok(()))
     }
 }

@@ -1,6 +1,6 @@
 //! Statements in the server's notation, with a `?` for each parameter, in the order of the text.
 
-use bourse_engine::{EngineError, ErrorKind, Value, split_parameters};
+use bourse_engine::{EngineError, ErrorKind, Result, Value, split_parameters};
 use bourse_schema::Dialect;
 
 /// Text of a statement between its parameters, and the index of the caller's value for each parameter.
@@ -52,7 +52,7 @@ impl RenderedStatement {
     ///
     /// # Errors
     /// An error if the statement names more or fewer values than `params` has.
-    pub(crate) fn literal(&self, params: &[Value<'_>]) -> Result<String, EngineError> {
+    pub(crate) fn literal(&self, params: &[Value<'_>]) -> Result<String> {
         self.check_count(params)?;
         Ok(self.inlined(|sql, number| crate::value::write_literal(sql, params[number])))
     }
@@ -80,12 +80,12 @@ impl RenderedStatement {
     ///
     /// # Errors
     /// An error if the statement names more or fewer values than `params` has.
-    pub(crate) fn arrange(&self, params: &[Value<'_>]) -> Result<Vec<mysql::Value>, EngineError> {
+    pub(crate) fn arrange(&self, params: &[Value<'_>]) -> Result<Vec<mysql::Value>> {
         self.check_count(params)?;
         Ok(self.order.iter().map(|&number| crate::value::to_server(params[number])).collect())
     }
 
-    fn check_count(&self, params: &[Value<'_>]) -> Result<(), EngineError> {
+    fn check_count(&self, params: &[Value<'_>]) -> Result<()> {
         let wanted = self.order.iter().max().map_or(0, |most| most + 1);
         if wanted == params.len() {
             return Ok(());

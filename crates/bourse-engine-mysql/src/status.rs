@@ -2,7 +2,7 @@
 
 use crate::error::error;
 use crate::link::Link;
-use bourse_engine::{Counter, EngineError, FileIo, IoCounts, LockStats};
+use bourse_engine::{Counter, FileIo, IoCounts, LockStats, Result};
 use mysql::prelude::Queryable as _;
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
 ///
 /// # Errors
 /// The server's.
-pub(crate) fn counters(connection: &mut Link) -> Result<Vec<Counter>, EngineError> {
+pub(crate) fn counters(connection: &mut Link) -> Result<Vec<Counter>> {
     let rows: Vec<(String, String)> = connection.query(COUNTERS).map_err(|e| error(&e))?;
     Ok(rows.into_iter().filter_map(|(name, value)| Some(Counter { name, value: value.parse().ok()? })).collect())
 }
@@ -56,7 +56,7 @@ impl ServerStatus {
     ///
     /// # Errors
     /// The server's.
-    pub(crate) fn read(connection: &mut Link) -> Result<Self, EngineError> {
+    pub(crate) fn read(connection: &mut Link) -> Result<Self> {
         let rows: Vec<(String, String)> = connection.query(ASKED).map_err(|e| error(&e))?;
         Ok(Self::of(&rows))
     }

@@ -2,7 +2,7 @@
 
 use crate::session::rows;
 use crate::wire::{WireConnection, WireMessage};
-use bourse_engine::{EngineError, ErrorKind, Sql};
+use bourse_engine::{EngineError, ErrorKind, Result, Sql};
 
 /// Statements to be sent with the next one whose answer is awaited.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(crate) struct AnswersAhead {
 impl AnswersAhead {
     /// Processes a message if it answers a statement sent ahead; returns whether it does.
     #[inline]
-    pub(crate) fn take(&mut self, connection: &WireConnection, message: &WireMessage) -> Result<bool, EngineError> {
+    pub(crate) fn take(&mut self, connection: &WireConnection, message: &WireMessage) -> Result<bool> {
         if self.at == self.ahead.answers() {
             return Ok(false);
         }
@@ -53,7 +53,7 @@ impl AnswersAhead {
     }
 
     /// Adds the statement to an error, if it was one of these.
-    pub(crate) fn named<T>(&self, done: Result<T, EngineError>) -> Result<T, EngineError> {
+    pub(crate) fn named<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(|e| match self.ahead.text(self.at) {
             Some(text) => e.with_statement(text),
             None => e,

@@ -8,7 +8,7 @@ use crate::session::PostgresSession;
 use crate::target::{PostgresTarget, ServerPlace};
 use crate::wire::{WireConnection, WireStream};
 use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SecuredStream;
@@ -41,7 +41,7 @@ pub struct PostgresConnector {
 
 impl PostgresConnector {
     /// Opens a connection that uses `database`.
-    pub(crate) fn connect(&self, database: &str) -> Result<WireConnection, EngineError> {
+    pub(crate) fn connect(&self, database: &str) -> Result<WireConnection> {
         let (this, name) = (self.clone(), database.to_owned());
         within_limit(&self.server(), move || this.log_in(&name)).map_err(for_report)
     }
@@ -50,7 +50,7 @@ impl PostgresConnector {
         format!("the server at {}", self.address)
     }
 
-    fn log_in(&self, database: &str) -> Result<WireConnection, EngineError> {
+    fn log_in(&self, database: &str) -> Result<WireConnection> {
         let opened = self.open().map_err(|e| self.unreachable(&e))?;
         let end = opened.end().map_err(|e| self.unreachable(&e))?;
         #[cfg(feature = "tls")]
@@ -81,7 +81,7 @@ impl PostgresConnector {
     }
 
     /// Opens a connection to the database; `None` if it does not exist.
-    pub(crate) fn connect_if_there(&self, database: &str) -> Result<Option<WireConnection>, EngineError> {
+    pub(crate) fn connect_if_there(&self, database: &str) -> Result<Option<WireConnection>> {
         match self.connect(database) {
             Ok(connection) => Ok(Some(connection)),
             Err(e) if e.code() == Some(NO_DATABASE) => Ok(None),
@@ -91,7 +91,7 @@ impl PostgresConnector {
 
     /// Opens a connection for tasks of the whole server: to the database that every server has unless it was removed,
     /// or if that is inaccessible to another one, of which `own` is known to be accessible if it exists.
-    pub(crate) fn maintenance(&self, own: &str) -> Result<WireConnection, EngineError> {
+    pub(crate) fn maintenance(&self, own: &str) -> Result<WireConnection> {
         let mut closed = None;
         for database in ["postgres", own, "template1"] {
             match self.connect(database) {
@@ -128,7 +128,7 @@ impl PostgresConnector {
 
     /// Encrypts the stream, if the target requires it.
     #[cfg(feature = "tls")]
-    fn secured(&self, stream: WireStream) -> Result<WireStream, EngineError> {
+    fn secured(&self, stream: WireStream) -> Result<WireStream> {
         let tls = &self.options.common.tls;
         let (mut plain, host) = match (stream, &self.address) {
             (WireStream::Tcp(plain), ServerAddress::Tcp(host, _)) if tls.is_tried() => (plain, host),
@@ -156,7 +156,7 @@ impl PostgresConnector {
 impl NodeConnector for PostgresConnector {
     type Session = PostgresSession;
 
-    fn session(&self, database: &str) -> Result<PostgresSession, EngineError> {
+    fn session(&self, database: &str) -> Result<PostgresSession> {
         let mut connection = self.connect(database)?;
         if self.options.procedures {
             routines::refuse_without(&mut connection)?;
@@ -174,7 +174,7 @@ pub(crate) fn environment() -> PasswordSources {
 pub(crate) fn connectors(
     target: &PostgresTarget,
     environment: &PasswordSources,
-) -> Result<Vec<(String, PostgresConnector)>, EngineError> {
+) -> Result<Vec<(String, PostgresConnector)>> {
     let options = &target.options;
     let mut connectors = Vec::new();
     for place in std::iter::once(&target.place).chain(&target.others) {
@@ -198,7 +198,7 @@ fn secret(
     options: &PostgresOptions,
     [host, port, database, user]: [&str; 4],
     from: &PasswordSources,
-) -> Result<Secret, EngineError> {
+) -> Result<Secret> {
     if let Some(path) = &options.password_file {
         return first_line(path);
     }
@@ -213,7 +213,7 @@ fn secret(
 
 /// Limit of connections that a server reports, the one with the fewest free; `None` if it does not report them as
 /// PostgreSQL does.
-pub(crate) fn limits(connection: &mut WireConnection) -> Result<Option<ConnectionLimits>, EngineError> {
+pub(crate) fn limits(connection: &mut WireConnection) -> Result<Option<ConnectionLimits>> {
     let asked = connection.ask(
         "SELECT 'max_connections', current_setting('max_connections')::int,
                 current_setting('superuser_reserved_connections')::int

@@ -3,7 +3,7 @@
 use crate::connect::PostgresConnector;
 use crate::ownership::{self, quoted};
 use crate::wire::WireConnection;
-use bourse_engine::{EngineError, Snapshot, locked};
+use bourse_engine::{EngineError, Result, Snapshot, locked};
 use std::sync::{Arc, Mutex};
 
 /// First version in which a copy can use the log; copying files, as before, costs less for all but small databases.
@@ -29,7 +29,7 @@ impl DatabaseCopy {
         connector: PostgresConnector,
         database: &str,
         watcher: Arc<Mutex<Option<WireConnection>>>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         *locked(&watcher) = None;
         let mut connection = connector.maintenance(database)?;
         if ownership::is_marked(&mut connection, database)? != Some(true) {
@@ -44,7 +44,7 @@ impl DatabaseCopy {
     }
 }
 
-fn create(connection: &mut WireConnection, new: &str, from: &str) -> Result<(), EngineError> {
+fn create(connection: &mut WireConnection, new: &str, from: &str) -> Result<()> {
     let version = connection.names("SHOW server_version_num")?;
     let version: i32 = version.first().and_then(|number| number.parse().ok()).unwrap_or(0);
     let strategy = if version >= STRATEGIES_SINCE { " STRATEGY file_copy" } else { "" };
@@ -57,7 +57,7 @@ impl Snapshot for DatabaseCopy {
         "database copied by the server"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         // What somebody has put into it since then stays.
         if let Some(mut connection) = self.connector.connect_if_there(&self.database)? {
             ownership::refuse_foreign(&mut connection, &self.database)?;

@@ -3,7 +3,7 @@
 use crate::target::{PostgresTarget, ServerPlace};
 use crate::wire::WireConnection;
 use bourse_engine::{
-    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, listed, lost_with_machine,
+    Description, Durability, ErrorKind, MayLose, Result, Setting, WriterWait, listed, lost_with_machine,
     memory_file_system,
 };
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Settings in force in a session, by name.
-pub(crate) fn settings_of(connection: &mut WireConnection) -> Result<BTreeMap<String, String>, EngineError> {
+pub(crate) fn settings_of(connection: &mut WireConnection) -> Result<BTreeMap<String, String>> {
     let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let rows = connection.ask(&format!(
         "SELECT name, current_setting(name), boot_val FROM pg_settings WHERE name IN ({names}) ORDER BY name"
@@ -69,7 +69,7 @@ pub(crate) fn settings_of(connection: &mut WireConnection) -> Result<BTreeMap<St
     Ok(rows.into_iter().filter_map(setting).collect())
 }
 
-pub(crate) fn describe(target: &PostgresTarget, connection: &mut WireConnection) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &PostgresTarget, connection: &mut WireConnection) -> Result<Description> {
     let all = settings_of(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let version = connection.names("SHOW server_version")?.concat();
@@ -113,7 +113,7 @@ pub(crate) fn lower_by_tables(
     description: &mut Description,
     connection: &mut WireConnection,
     database: &str,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if description.durability == Durability::Unknown {
         return Ok(());
     }
@@ -129,7 +129,7 @@ pub(crate) fn lower_by_tables(
 }
 
 /// Damage that the server finds in the database's tables and indexes, in the server's words.
-pub(crate) fn damages(connection: &mut WireConnection) -> Result<Vec<String>, EngineError> {
+pub(crate) fn damages(connection: &mut WireConnection) -> Result<Vec<String>> {
     let checks = [
         // Each index's order, and that it has every row of its table.
         "SELECT 'SELECT bt_index_check(' || c.oid || ', true)', c.relname

@@ -11,7 +11,7 @@ use crate::target::FORMS;
 use crate::wire::WireConnection;
 use crate::{describe, hold, ownership, status};
 use bourse_engine::target::TargetError;
-use bourse_engine::{Capabilities, Description, EngineError, Footprint, SideDatabase};
+use bourse_engine::{Capabilities, Description, EngineError, Footprint, Result, SideDatabase};
 use bourse_server::client::tls::tls_setting;
 use bourse_server::client::{ConflictKinds, Product};
 use bourse_server::{DATABASE, ServerEngine, ServerSystem, SystemFacts};
@@ -45,7 +45,7 @@ fn accessible_database(engine: &PostgresEngine) -> &str {
 }
 
 /// Opens a connection to the database; `None` if it does not exist.
-fn if_there(engine: &PostgresEngine) -> Result<Option<WireConnection>, EngineError> {
+fn if_there(engine: &PostgresEngine) -> Result<Option<WireConnection>> {
     engine.reach(|connector| connector.connect_if_there(engine.database()))
 }
 
@@ -124,7 +124,7 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     },
 };
 
-fn description(engine: &PostgresEngine) -> Result<Description, EngineError> {
+fn description(engine: &PostgresEngine) -> Result<Description> {
     let mut connection = match if_there(engine)? {
         Some(connection) => connection,
         None => engine.reach(|connector| connector.maintenance(accessible_database(engine)))?,
@@ -141,19 +141,19 @@ fn description(engine: &PostgresEngine) -> Result<Description, EngineError> {
     Ok(description)
 }
 
-fn exists(engine: &PostgresEngine) -> Result<bool, EngineError> {
+fn exists(engine: &PostgresEngine) -> Result<bool> {
     let Some(mut connection) = if_there(engine)? else { return Ok(false) };
     let has_tables = !ownership::marked_tables(&mut connection)?.is_empty();
     Ok(has_tables || ownership::foreign(&mut connection, engine.database())?.is_some())
 }
 
-fn leftovers(engine: &PostgresEngine) -> Result<Option<String>, EngineError> {
+fn leftovers(engine: &PostgresEngine) -> Result<Option<String>> {
     let copy = copy_of(engine.database());
     let is_left = engine.watch(|connection| ownership::is_marked(connection, &copy))? == Some(true);
     Ok(is_left.then(|| format!("database \"{copy}\" was left by a run that did not end, and is replaced")))
 }
 
-fn side_database(engine: &PostgresEngine, side: String) -> Result<SideDatabase, EngineError> {
+fn side_database(engine: &PostgresEngine, side: String) -> Result<SideDatabase> {
     let is_marked = engine.watch(|connection| ownership::is_marked(connection, &side))?;
     if is_marked == Some(false) {
         return Err(EngineError::refused(format!("a database \"{side}\" is there that Bourse did not make")));
@@ -171,7 +171,7 @@ fn side_database(engine: &PostgresEngine, side: String) -> Result<SideDatabase, 
 
 /// Runs the server's own extension `amcheck`: on a private server, and on a running one if it is installed in the
 /// database.
-fn integrity_check(engine: &PostgresEngine) -> Result<Option<Vec<String>>, EngineError> {
+fn integrity_check(engine: &PostgresEngine) -> Result<Option<Vec<String>>> {
     let Some(mut connection) = if_there(engine)? else { return Ok(Some(Vec::new())) };
     if engine.target().is_private()
         && !connection.names("SELECT 1 FROM pg_available_extensions WHERE name = 'amcheck'")?.is_empty()
@@ -184,7 +184,7 @@ fn integrity_check(engine: &PostgresEngine) -> Result<Option<Vec<String>>, Engin
     describe::damages(&mut connection).map(Some)
 }
 
-fn footprint(engine: &PostgresEngine) -> Result<Footprint, EngineError> {
+fn footprint(engine: &PostgresEngine) -> Result<Footprint> {
     let data_bytes = engine.watch(|connection| status::database_bytes(connection, engine.database()))?;
     let mut footprint = Footprint { data_bytes, ..Footprint::default() };
     if let Some((data, process)) = engine.private_data() {

@@ -6,7 +6,7 @@
 
 use crate::connect::{PostgresConnector, is_closed};
 use crate::wire::WireConnection;
-use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, locked};
+use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, Result, locked};
 use std::sync::Mutex;
 
 /// Database that holding sessions are connected to.
@@ -40,7 +40,7 @@ impl Drop for HoldingConnection {
 }
 
 impl DatabaseLock for HoldingConnection {
-    fn still_held(&mut self) -> Result<(), EngineError> {
+    fn still_held(&mut self) -> Result<()> {
         self.connection.names("SELECT 1").map(drop)
     }
 }
@@ -48,7 +48,7 @@ impl DatabaseLock for HoldingConnection {
 /// Takes the lock of a database at the server of a connector. The connection is to another database, since this one can
 /// be copied and replaced only while no session is connected to it. If the other one is inaccessible to an account that
 /// cannot create databases, and so makes no copies, the connection is to this one.
-pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) -> Result<Hold, EngineError> {
+pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) -> Result<Hold> {
     let mut connection = match alone(connector, ELSEWHERE) {
         Err(closed) if is_closed(&closed) => {
             let cannot = || Ok(Hold::Cannot(format!("database \"{ELSEWHERE}\" is closed to the account")));
@@ -106,7 +106,7 @@ fn held_by((session, details): (String, Details)) -> Hold {
 
 /// A connection whose session no other client shares. A pooler in transaction mode gives each transaction any session of the
 /// server: locks, settings and prepared statements would be another client's, and the lock would outlive the command.
-fn alone(connector: &PostgresConnector, database: &str) -> Result<WireConnection, EngineError> {
+fn alone(connector: &PostgresConnector, database: &str) -> Result<WireConnection> {
     let (mut connection, mut other) = (connector.connect(database)?, connector.connect(database)?);
     // Products without such settings refuse the statements.
     let is_set = connection.run("SET bourse.session = 'one'").is_ok();
@@ -125,7 +125,7 @@ type Details = Vec<(String, String)>;
 
 /// Identity of another session that has the lock in any database, and details of it. Address and time are visible only to the
 /// same user, and to users who may read all statistics.
-fn lock_holder(connection: &mut WireConnection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
+fn lock_holder(connection: &mut WireConnection, key: &str) -> Result<Option<(String, Details)>> {
     let rows = connection.ask(&format!(
         "SELECT {}, a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
                 to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ')

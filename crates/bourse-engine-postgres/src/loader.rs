@@ -9,7 +9,7 @@ use crate::ownership::{self, mark, quoted};
 use crate::products::{COPY, PRODUCTS};
 use crate::value::{Oid, PostgresRow, ResultColumn, fits, stored};
 use crate::wire::{TransactionState, WireConnection};
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Result};
 use bourse_server::client::Product;
 use bytes::{BufMut as _, BytesMut};
 
@@ -34,7 +34,7 @@ pub(crate) struct PostgresLoader {
 }
 
 impl PostgresLoader {
-    pub(crate) fn new(connector: &PostgresConnector, database: &str, home: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connector: &PostgresConnector, database: &str, home: &str) -> Result<Self> {
         let mut connection = match connector.connect_if_there(database)? {
             Some(connection) => connection,
             None => {
@@ -70,7 +70,7 @@ impl PostgresLoader {
     }
 
     /// Replaces the visible tables by the loaded ones.
-    fn exchange(&mut self) -> Result<(), EngineError> {
+    fn exchange(&mut self) -> Result<()> {
         // Loading took a while: what has come into the database since then is somebody's. Of the schema that is loaded into
         // there is nothing left to see, since its tables have gone.
         let there = ownership::marked_tables(&mut self.connection)?;
@@ -111,13 +111,13 @@ impl PostgresLoader {
 }
 
 impl Loader for PostgresLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
         self.connection.run(&made)
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         if batch.is_empty() {
             return Ok(());
         }
@@ -161,7 +161,7 @@ impl Loader for PostgresLoader {
         self.connection.finish(&mut |_, _| Ok(())).map_err(named)
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         // A statement of its own, since only those have results in binary form.
         let out = &mut self.connection.out;
         message::parse(out, "", sql, &[]);
@@ -185,7 +185,7 @@ impl Loader for PostgresLoader {
         done.map_err(|e| e.with_statement(sql))
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         for sql in std::mem::take(&mut self.foreign_keys) {
             self.connection.run(&sql)?;
         }
@@ -208,7 +208,7 @@ impl Loader for PostgresLoader {
 
 impl PostgresLoader {
     /// Adds rows by one statement, run with the values of each.
-    fn insert_each(&mut self, batch: &dyn Batch, names: &str, types: &[Oid]) -> Result<(), EngineError> {
+    fn insert_each(&mut self, batch: &dyn Batch, names: &str, types: &[Oid]) -> Result<()> {
         let parameters: Vec<_> = (1..=types.len()).map(|number| format!("${number}")).collect();
         let sql = format!("INSERT INTO {} ({names}) VALUES ({})", batch.table().name, parameters.join(", "));
         let named = |e: EngineError| e.with_statement(&sql);
@@ -240,7 +240,7 @@ impl PostgresLoader {
         Ok(())
     }
 
-    fn send_rows(&mut self, rows: &mut BytesMut) -> Result<(), EngineError> {
+    fn send_rows(&mut self, rows: &mut BytesMut) -> Result<()> {
         message::copy_data(&mut self.connection.out, rows);
         rows.clear();
         self.connection.send()

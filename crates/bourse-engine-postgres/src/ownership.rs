@@ -7,7 +7,7 @@
 
 use crate::connect::PostgresConnector;
 use crate::wire::WireConnection;
-use bourse_engine::{EngineError, ErrorKind, listed};
+use bourse_engine::{EngineError, ErrorKind, Result, listed};
 
 /// First words of the comment of every table, routine and database that Bourse creates.
 pub(crate) const MARK: &str = "made by bourse";
@@ -98,7 +98,7 @@ fn named((kind, catalogue, name, schema): &(&str, &str, &str, &str)) -> String {
 }
 
 /// Objects of a database without the mark, each with its kind and name.
-fn unmarked(connection: &mut WireConnection) -> Result<Vec<String>, EngineError> {
+fn unmarked(connection: &mut WireConnection) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let queries = UNMARKED.iter().map(|(_, sql)| (*sql).to_owned()).chain(NAMED.iter().map(named));
     for sql in queries {
@@ -110,14 +110,14 @@ fn unmarked(connection: &mut WireConnection) -> Result<Vec<String>, EngineError>
 }
 
 /// Description of the objects in the connection's database that no loader made; `None` if there are none.
-pub(crate) fn foreign(connection: &mut WireConnection, database: &str) -> Result<Option<String>, EngineError> {
+pub(crate) fn foreign(connection: &mut WireConnection, database: &str) -> Result<Option<String>> {
     let found = unmarked(connection)?;
     Ok((!found.is_empty())
         .then(|| format!("database \"{database}\" holds what bourse did not make: {}", listed(&found))))
 }
 
 /// Refuses a database with objects that no loader made.
-pub(crate) fn refuse_foreign(connection: &mut WireConnection, database: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_foreign(connection: &mut WireConnection, database: &str) -> Result<()> {
     match foreign(connection, database)? {
         Some(why) => Err(EngineError::refused(format!(
             "{why}; it is left as it is: name another database, which need not exist"
@@ -127,7 +127,7 @@ pub(crate) fn refuse_foreign(connection: &mut WireConnection, database: &str) ->
 }
 
 /// Tables of the connection's database with the mark.
-pub(crate) fn marked_tables(connection: &mut WireConnection) -> Result<Vec<String>, EngineError> {
+pub(crate) fn marked_tables(connection: &mut WireConnection) -> Result<Vec<String>> {
     connection.names(
         "SELECT c.relname FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
           WHERE c.relkind = 'r' AND n.nspname = 'public'
@@ -142,7 +142,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// Creates a database with the mark, unless the name exists, through a connection to the database `home`.
-pub(crate) fn create_database(connector: &PostgresConnector, database: &str, home: &str) -> Result<(), EngineError> {
+pub(crate) fn create_database(connector: &PostgresConnector, database: &str, home: &str) -> Result<()> {
     let mut connection = connector.maintenance(home)?;
     let found = format!("SELECT 1 FROM pg_database WHERE datname = '{database}'");
     if !connection.names(&found)?.is_empty() {
@@ -156,7 +156,7 @@ pub(crate) fn create_database(connector: &PostgresConnector, database: &str, hom
 }
 
 /// Drops a database with the mark and all its content; does nothing if it does not exist.
-pub(crate) fn drop_marked(connection: &mut WireConnection, database: &str) -> Result<(), EngineError> {
+pub(crate) fn drop_marked(connection: &mut WireConnection, database: &str) -> Result<()> {
     match is_marked(connection, database)? {
         None => Ok(()),
         Some(true) => connection.run(&format!("DROP DATABASE {}", quoted(database))),
@@ -174,13 +174,13 @@ pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
 }
 
 /// Marks a new database.
-pub(crate) fn mark_database(connection: &mut WireConnection, database: &str) -> Result<(), EngineError> {
+pub(crate) fn mark_database(connection: &mut WireConnection, database: &str) -> Result<()> {
     connection.run(&format!("COMMENT ON DATABASE {} IS {}", quoted(database), mark(database)))
 }
 
 /// Statements that give a database of that name what one has now beside its contents: its owner, settings, rights and limit of
 /// connections, all of which end with the database.
-pub(crate) fn properties(connection: &mut WireConnection, database: &str) -> Result<Vec<String>, EngineError> {
+pub(crate) fn properties(connection: &mut WireConnection, database: &str) -> Result<Vec<String>> {
     // The value of a list is SQL already; that of any other setting is a text.
     let sql = "
         WITH d AS (SELECT *, quote_ident(datname) AS name FROM pg_database WHERE datname = {database}),
@@ -208,7 +208,7 @@ pub(crate) fn properties(connection: &mut WireConnection, database: &str) -> Res
 }
 
 /// Whether the database of that name has the mark; `None` if it does not exist.
-pub(crate) fn is_marked(connection: &mut WireConnection, database: &str) -> Result<Option<bool>, EngineError> {
+pub(crate) fn is_marked(connection: &mut WireConnection, database: &str) -> Result<Option<bool>> {
     let sql = format!(
         "SELECT CASE WHEN shobj_description(oid, 'pg_database') = {} THEN 'marked' ELSE '' END
            FROM pg_database WHERE datname = '{database}'",

@@ -7,7 +7,7 @@ use crate::dialect::DIALECT;
 use crate::ownership::{MARK, quoted};
 use crate::products::PRODUCTS;
 use crate::wire::WireConnection;
-use bourse_engine::{EngineError, Language, Routine, version_of};
+use bourse_engine::{EngineError, Language, Result, Routine, version_of};
 use bourse_schema::ColumnType;
 use bourse_server::client::Product;
 
@@ -30,11 +30,11 @@ static PLPGSQL: Language = Language {
 };
 
 /// Refuses a server that is known to lack such functions.
-pub(crate) fn refuse_without(connection: &mut WireConnection) -> Result<(), EngineError> {
+pub(crate) fn refuse_without(connection: &mut WireConnection) -> Result<()> {
     refuse_version(&connection.names("SELECT version()")?.concat())
 }
 
-fn refuse_version(version: &str) -> Result<(), EngineError> {
+fn refuse_version(version: &str) -> Result<()> {
     match Product::of(PRODUCTS, version) {
         Some(product) if !product.facts.plpgsql => Err(EngineError::unsupported(format!(
             "`procedures=on` needs functions in PL/pgSQL as PostgreSQL has them, and the server is {}: leave the option out",
@@ -65,7 +65,7 @@ pub(crate) fn call(routine: &Routine) -> String {
 }
 
 /// Functions with Bourse's mark: name with types, name, version.
-fn installed(connection: &mut WireConnection) -> Result<Vec<[String; 3]>, EngineError> {
+fn installed(connection: &mut WireConnection) -> Result<Vec<[String; 3]>> {
     let rows = connection.ask(&format!(
         "SELECT p.oid::regprocedure, p.proname, substr(obj_description(p.oid, 'pg_proc'), {})
            FROM pg_proc p
@@ -77,7 +77,7 @@ fn installed(connection: &mut WireConnection) -> Result<Vec<[String; 3]>, Engine
 }
 
 /// Creates the routines whose present version the server does not have.
-pub(crate) fn install(connection: &mut WireConnection, routines: &[&Routine]) -> Result<(), EngineError> {
+pub(crate) fn install(connection: &mut WireConnection, routines: &[&Routine]) -> Result<()> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
     let has =
         |there: &[[String; 3]], name: &str, version: &str| there.iter().any(|it| it[1] == name && it[2] == version);

@@ -9,8 +9,8 @@ use crate::routines;
 use crate::value::{Oid, PostgresRow, RecordRow, ResultColumn, exact_type, fits};
 use crate::wire::{FieldRange, TransactionState, WireConnection};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
-    Sql, Value, run_one_by_one,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Session, Setting,
+    Slots, Sql, Value, run_one_by_one,
 };
 
 /// Number of runs of a statement that are sent before the first answer is read. Their answers wait in the socket
@@ -80,7 +80,7 @@ impl PostgresSession {
     }
 
     /// Sends the statements written ahead, and reads their answers.
-    fn send_ahead(&mut self) -> Result<(), EngineError> {
+    fn send_ahead(&mut self) -> Result<()> {
         if self.ahead.as_ref().is_none_or(|ahead| ahead.answers() == 0) {
             return Ok(());
         }
@@ -102,12 +102,7 @@ impl PostgresSession {
 
     /// Prepares a statement for values of these types.
     #[cold]
-    fn prepare_anew(
-        &mut self,
-        sql: &'static Sql,
-        text: impl FnOnce() -> String,
-        params: &[Value<'_>],
-    ) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, sql: &'static Sql, text: impl FnOnce() -> String, params: &[Value<'_>]) -> Result<()> {
         let slot = sql.slot();
         let name = format!("s{slot}");
         let text = text();
@@ -141,7 +136,7 @@ impl PostgresSession {
         }
     }
 
-    fn parse(&mut self, name: &str, text: &str, declared: &[Oid]) -> Result<PreparedStatement, EngineError> {
+    fn parse(&mut self, name: &str, text: &str, declared: &[Oid]) -> Result<PreparedStatement> {
         let out = &mut self.connection.out;
         message::parse(out, name, text, declared);
         message::describe_statement(out, name);
@@ -159,24 +154,19 @@ impl PostgresSession {
         Ok(prepared)
     }
 
-    fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64> {
         params.with_one_list(|params| self.run_list(sql, params, each))
     }
 
     /// Slot of the statement, prepared for these values.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize, EngineError> {
+    fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize> {
         self.ready_as(sql, || sql.render(&DIALECT), params)
     }
 
     /// Slot of the statement, prepared as `text` for these values.
     #[inline]
-    fn ready_as(
-        &mut self,
-        sql: &'static Sql,
-        text: impl FnOnce() -> String,
-        params: &[Value<'_>],
-    ) -> Result<usize, EngineError> {
+    fn ready_as(&mut self, sql: &'static Sql, text: impl FnOnce() -> String, params: &[Value<'_>]) -> Result<usize> {
         let slot = sql.slot();
         if !matches!(self.statements.get(slot), Some(it) if it.takes(params)) {
             self.send_ahead()?;
@@ -185,18 +175,13 @@ impl PostgresSession {
         Ok(slot)
     }
 
-    fn run_list(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn run_list(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         let slot = self.ready(sql, params)?;
         self.run_ready(slot, params, each)
     }
 
     /// Runs a statement that is prepared for these values.
-    fn run_ready(&mut self, slot: usize, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run_ready(&mut self, slot: usize, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         let mut answers = self.answers();
         let Self { connection, statements, .. } = self;
         let prepared = statements.get(slot).expect("prepared just before");
@@ -224,12 +209,7 @@ impl PostgresSession {
     }
 
     /// Calls a routine: each row that it returns is the number of a set and a row of it as a value.
-    fn call_list(
-        &mut self,
-        routine: &'static Routine,
-        params: &[Value<'_>],
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call_list(&mut self, routine: &'static Routine, params: &[Value<'_>], each: &mut EachFound<'_>) -> Result<()> {
         let slot = self.ready_as(routine.sql(), || routines::call(routine), params)?;
         let mut record = std::mem::take(&mut self.record);
         let done = self.run_ready(slot, params, &mut |row| {
@@ -244,7 +224,7 @@ impl PostgresSession {
     }
 
     /// Writes a change that is sent with the next statement.
-    fn write_ahead(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
+    fn write_ahead(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<()> {
         if self.connection.out.len() > BYTES_AT_ONCE {
             self.send_ahead()?;
         }
@@ -264,7 +244,7 @@ impl PostgresSession {
         params: &[Value<'_>],
         width: usize,
         mut each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         self.send_ahead()?;
         let mut first = 0;
         while first * width < params.len() {
@@ -302,7 +282,7 @@ impl PostgresSession {
     }
 
     /// Runs a text that is parsed for this run alone: one message and its answer, with the values' own types.
-    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         let types: Vec<Oid> = params.iter().map(|value| exact_type(*value)).collect();
         let connection = &mut self.connection;
         message::parse(&mut connection.out, "", sql, &types);
@@ -330,7 +310,7 @@ impl PostgresSession {
 
     /// Records the outcome of the transaction, and adds the statement to an error.
     #[inline]
-    fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
+    fn settled<T>(&mut self, done: Result<T>, sql: &str) -> Result<T> {
         done.map_err(|e| {
             // The server has undone the transaction and holds no lock any more; what follows would not be in any.
             self.is_doomed |= self.connection.state == TransactionState::Failed && e.kind() == ErrorKind::Conflict;
@@ -339,7 +319,7 @@ impl PostgresSession {
     }
 
     #[inline]
-    fn refuse_doomed(&self) -> Result<(), EngineError> {
+    fn refuse_doomed(&self) -> Result<()> {
         if self.is_doomed { Err(EngineError::failed_transaction(ErrorKind::Conflict, false)) } else { Ok(()) }
     }
 }
@@ -385,7 +365,7 @@ impl Session for PostgresSession {
         &DIALECT
     }
 
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         if self.is_open() {
             return Err(EngineError::already_open());
         }
@@ -404,30 +384,30 @@ impl Session for PostgresSession {
         Ok(())
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         self.send_ahead()?;
         let settings = describe::settings_of(&mut self.connection)?;
         Ok(settings.into_iter().map(|(name, value)| Setting { name, value }).collect())
     }
 
-    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
         let ready = params.with_one_list(|params| self.ready(sql, params));
         ready.map(|_| ()).map_err(|e| e.with_statement(sql.text()))
     }
 
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.refuse_doomed()?;
         let done = self.run(sql, params, each);
         self.settled(done, sql.text()).map(|_| ())
     }
 
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.refuse_doomed()?;
         let done = self.run(sql, params, &mut |_| Ok(()));
         self.settled(done, sql.text())
     }
 
-    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         if self.ahead.is_none() || !self.is_open() {
             return self.execute(sql, params);
         }
@@ -446,7 +426,7 @@ impl Session for PostgresSession {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         // Outside a transaction each run is one of its own, and its change stays when a later one fails.
         if !self.is_open() {
             return run_one_by_one(self, sql, params, width, each);
@@ -456,7 +436,7 @@ impl Session for PostgresSession {
         self.settled(done, sql.text())
     }
 
-    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<()> {
         let is_known = self.routines.is_some_and(|known| std::ptr::eq(known, routines));
         if !self.procedures || is_known || self.is_open() {
             return Ok(());
@@ -470,18 +450,13 @@ impl Session for PostgresSession {
         self.routines.is_some()
     }
 
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         self.refuse_doomed()?;
         let done = params.with_one_list(|params| self.call_list(routine, params, each));
         self.settled(done, routine.name())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         // Before the commit: whether each change was one of one row has to be known.
         if let Err(e) = self.send_ahead() {
             let _ = self.rollback();
@@ -510,7 +485,7 @@ impl Session for PostgresSession {
         Err(EngineError::failed_transaction(kind, true))
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         (self.is_doomed, self.is_begun) = (false, false);
         self.forget_ahead();
         match self.connection.state {
@@ -520,7 +495,7 @@ impl Session for PostgresSession {
     }
 
     /// Explains a statement by the plan that suits all values of the parameters.
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         const NAME: &str = "bourse_plan";
         let text = DIALECT.fill(sql);
         let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
@@ -539,17 +514,17 @@ impl Session for PostgresSession {
         explained
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.execute_each(sql, params, each).map(|_| ())
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.execute_each(sql, params, &mut |_| Ok(()))
     }
 }
 
 impl PostgresSession {
-    fn execute_each(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn execute_each(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         self.refuse_doomed()?;
         let done = self.send_ahead().and_then(|()| self.run_text(sql, params, each));
         self.settled(done, sql)

@@ -1,7 +1,7 @@
 //! Counters of the server, from its statistics, and resources of its processes, from the operating system.
 
 use crate::wire::WireConnection;
-use bourse_engine::{Counter, EngineError, FileIo, IoCounts, ServerProcess};
+use bourse_engine::{Counter, FileIo, IoCounts, Result, ServerProcess};
 use bourse_server::private::processes::{ChildProcessUse, children, process_use};
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ const COUNTERS: [&str; 11] = [
 ];
 
 /// Counters of a database, under the server's own names (pg_stat_database).
-pub(crate) fn counters(connection: &mut WireConnection, database: &str) -> Result<Vec<Counter>, EngineError> {
+pub(crate) fn counters(connection: &mut WireConnection, database: &str) -> Result<Vec<Counter>> {
     let sql = format!("SELECT {} FROM pg_stat_database WHERE datname = '{database}'", COUNTERS.join(", "));
     let row = connection.ask(&sql)?.into_iter().next().unwrap_or_default();
     let counter = |(name, value): (&&str, Option<String>)| {
@@ -61,7 +61,7 @@ const DELAY_NS: u64 = 2_000_000_000;
 const PAGE_BYTES: u64 = 8_192;
 
 /// File operations that the server has counted since it started; `None` for a version that does not count its log's.
-pub(crate) fn io_counts(connection: &mut WireConnection) -> Result<Option<IoCounts>, EngineError> {
+pub(crate) fn io_counts(connection: &mut WireConnection) -> Result<Option<IoCounts>> {
     let version = connection.names("SHOW server_version_num")?;
     let version: i32 = version.first().and_then(|number| number.parse().ok()).unwrap_or(0);
     let Some((_, source, sql)) = QUERIES.iter().find(|(since, _, _)| version >= *since) else { return Ok(None) };
@@ -90,7 +90,7 @@ fn counts(source: &'static str, row: &[Option<String>]) -> IoCounts {
 }
 
 /// Bytes of a database as the server counts them.
-pub(crate) fn database_bytes(connection: &mut WireConnection, database: &str) -> Result<u64, EngineError> {
+pub(crate) fn database_bytes(connection: &mut WireConnection, database: &str) -> Result<u64> {
     // A database that is not there has no size.
     let sql = format!("SELECT pg_database_size(oid) FROM pg_database WHERE datname = '{database}'");
     Ok(connection.names(&sql)?.first().and_then(|bytes| bytes.parse().ok()).unwrap_or(0))

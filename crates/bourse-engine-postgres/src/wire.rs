@@ -4,7 +4,7 @@ use crate::error::{broken, lost, server_error};
 use crate::message;
 use crate::value::ResultColumn;
 use bourse_engine::server_wait::AwaitedConnection;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::Secret;
 use bytes::BytesMut;
 use postgres_protocol::authentication::md5_hash;
@@ -160,7 +160,7 @@ impl WireConnection {
         user: &str,
         secret: &Secret,
         database: &str,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut this = Self::over(stream, awaited);
         let named =
             [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
@@ -186,7 +186,7 @@ impl WireConnection {
         }
     }
 
-    fn authenticate(&mut self, user: &str, secret: &Secret) -> Result<(), EngineError> {
+    fn authenticate(&mut self, user: &str, secret: &Secret) -> Result<()> {
         let wanted = || {
             secret.password.as_deref().ok_or_else(|| {
                 let unused = secret.unused.iter().map(|why| format!(" ({why})")).collect::<String>();
@@ -235,7 +235,7 @@ impl WireConnection {
     }
 
     /// Sends the output.
-    pub(crate) fn send(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn send(&mut self) -> Result<()> {
         if self.is_broken {
             self.out.clear();
             return Err(lost());
@@ -277,7 +277,7 @@ impl WireConnection {
 
     /// Reads the next message of the protocol's dialogue, skipping notices.
     #[inline]
-    pub(crate) fn read(&mut self) -> Result<WireMessage, EngineError> {
+    pub(crate) fn read(&mut self) -> Result<WireMessage> {
         loop {
             let message = self.read_any()?;
             // Notices, settings and notifications come at any time.
@@ -288,7 +288,7 @@ impl WireConnection {
     }
 
     #[inline]
-    fn read_any(&mut self) -> Result<WireMessage, EngineError> {
+    fn read_any(&mut self) -> Result<WireMessage> {
         const HEAD: usize = 5;
         self.have(HEAD)?;
         let at = self.unread.start;
@@ -305,11 +305,11 @@ impl WireConnection {
 
     /// Reads until `bytes` unread bytes are available.
     #[inline]
-    fn have(&mut self, bytes: usize) -> Result<(), EngineError> {
+    fn have(&mut self, bytes: usize) -> Result<()> {
         if self.unread.len() >= bytes { Ok(()) } else { self.fill(bytes) }
     }
 
-    fn fill(&mut self, bytes: usize) -> Result<(), EngineError> {
+    fn fill(&mut self, bytes: usize) -> Result<()> {
         if self.is_broken {
             return Err(lost());
         }
@@ -352,7 +352,7 @@ impl WireConnection {
 
     /// The bytes of a row, and its fields.
     #[inline]
-    pub(crate) fn row(&mut self, message: &WireMessage) -> Result<(&[u8], &[FieldRange]), EngineError> {
+    pub(crate) fn row(&mut self, message: &WireMessage) -> Result<(&[u8], &[FieldRange])> {
         let body = &self.input[message.body.clone()];
         self.fields.clear();
         let (Some(count), mut at) = (body.first_chunk::<2>(), 2) else { return Err(broken("a row that is cut off")) };
@@ -372,10 +372,7 @@ impl WireConnection {
     }
 
     /// Reads answers until the server is ready; passes each to `each`, and returns the first error.
-    pub(crate) fn finish(
-        &mut self,
-        each: &mut dyn FnMut(&mut Self, &WireMessage) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&mut Self, &WireMessage) -> Result<()>) -> Result<()> {
         let mut outcome = Ok(());
         loop {
             let message = match self.read() {
@@ -411,7 +408,7 @@ impl WireConnection {
     }
 
     /// Runs statements without parameters, as text and without results.
-    pub(crate) fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    pub(crate) fn run(&mut self, sql: &str) -> Result<()> {
         self.out.clear();
         message::query(&mut self.out, sql);
         let done = self.send().and_then(|()| self.finish(&mut |_, _| Ok(())));
@@ -419,7 +416,7 @@ impl WireConnection {
     }
 
     /// Ends the transaction by `COMMIT` or `ROLLBACK`; returns whether the server did the same.
-    pub(crate) fn end(&mut self, word: &str) -> Result<bool, EngineError> {
+    pub(crate) fn end(&mut self, word: &str) -> Result<bool> {
         let mut is_done = false;
         self.out.clear();
         message::query(&mut self.out, word);
@@ -432,7 +429,7 @@ impl WireConnection {
     }
 
     /// Runs a query outside the timed part, and returns its rows as text.
-    pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, EngineError> {
+    pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let mut rows = Vec::new();
         self.out.clear();
         message::query(&mut self.out, sql);
@@ -452,12 +449,12 @@ impl WireConnection {
     }
 
     /// The first column of a query's rows.
-    pub(crate) fn names(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn names(&mut self, sql: &str) -> Result<Vec<String>> {
         Ok(self.ask(sql)?.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
     }
 
     /// Parses the columns of a result from their description.
-    pub(crate) fn columns(&self, message: &WireMessage) -> Result<Vec<ResultColumn>, EngineError> {
+    pub(crate) fn columns(&self, message: &WireMessage) -> Result<Vec<ResultColumn>> {
         ResultColumn::read_all(self.body(message)).ok_or_else(|| broken("a description that is cut off"))
     }
 }
@@ -486,7 +483,7 @@ fn wrong_word(why: &io::Error) -> EngineError {
 }
 
 /// The server's first answer, unless it demands more rounds of hashing than an honest server would.
-fn check_hashing_rounds(answer: &[u8]) -> Result<&[u8], EngineError> {
+fn check_hashing_rounds(answer: &[u8]) -> Result<&[u8]> {
     const MOST_ROUNDS: u32 = 10_000_000;
     let rounds = answer.split(|byte| *byte == b',').find_map(|field| field.strip_prefix(b"i="));
     let rounds = rounds.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());

@@ -5,8 +5,7 @@ use crate::options::{Durable, GRAMMAR, RedbOptions};
 use crate::session::RedbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records,
-    memory_file_system,
+    Capabilities, DatabaseFiles, Durability, FileFormat, KeyDatabase, KeyedEngine, Records, Result, memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, ReadableDatabase as _, StorageBackend, TableHandle as _};
@@ -84,7 +83,7 @@ impl KeyDatabase for RedbDatabase {
     const FORMAT: &'static FileFormat = &FileFormat { name: "redb", ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<RedbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<RedbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<RedbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let path = files.map(DatabaseFiles::open_or_make).transpose()?;
         let bytes = Arc::<AtomicU64>::default();
         let mut builder = Builder::new();
@@ -126,7 +125,7 @@ impl KeyDatabase for RedbDatabase {
         Box::new(RedbSession::new(Arc::clone(&self.inner), *options, self.has_disk))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         let reading = self.inner.begin_read().map_err(error)?;
         Ok(reading.list_tables().map_err(error)?.map(|table| table.name().to_owned()).collect())
     }

@@ -6,7 +6,7 @@ use crate::transaction::{Bytes, OpenTable, ReadingTransaction, WriteTables, Writ
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::records::refusals::{only_reads, refuse_indexes, wrong_key};
 use bourse_engine::{
-    Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, RecordType, Records, Value, Wait,
+    Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, RecordType, Records, Result, Value, Wait,
     writer_blocked_on,
 };
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
@@ -97,11 +97,11 @@ impl RedbSession {
     }
 
     #[inline]
-    fn reading(&self) -> Result<ReadingTransaction, EngineError> {
+    fn reading(&self) -> Result<ReadingTransaction> {
         self.database.begin_read().map(ReadingTransaction::new).map_err(error)
     }
 
-    fn begin_write(&self, durability: Durable) -> Result<WritingTransaction, EngineError> {
+    fn begin_write(&self, durability: Durable) -> Result<WritingTransaction> {
         let mut transaction =
             writer_blocked_on(self.syncs, Wait::Lock, || self.database.begin_write()).map_err(error)?;
         let durability = match durability {
@@ -114,10 +114,7 @@ impl RedbSession {
     }
 
     #[inline]
-    fn writing<T>(
-        &mut self,
-        body: impl FnOnce(&mut WritingTransaction) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    fn writing<T>(&mut self, body: impl FnOnce(&mut WritingTransaction) -> Result<T>) -> Result<T> {
         match &mut self.state {
             TransactionState::Reading(_) => Err(only_reads()),
             TransactionState::Writing(writing) => body(writing),
@@ -133,23 +130,19 @@ impl RedbSession {
 }
 
 /// Commits, and reports to the sampler that the thread waits: for the disk if there is one, else for writes of pages.
-fn committed(writing: WritingTransaction, syncs: bool) -> Result<(), EngineError> {
+fn committed(writing: WritingTransaction, syncs: bool) -> Result<()> {
     writer_blocked_on(syncs, Wait::of_commit(syncs), || writing.into_owner().commit()).map_err(error)
 }
 
 #[inline]
-fn get<K: RedbKey>(
-    table: &impl ReadableTable<K, Bytes>,
-    own: K::SelfType<'_>,
-    each: &mut EachRow<'_>,
-) -> Result<bool, EngineError> {
+fn get<K: RedbKey>(table: &impl ReadableTable<K, Bytes>, own: K::SelfType<'_>, each: &mut EachRow<'_>) -> Result<bool> {
     let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
     each(&EncodedRow::new(K::as_key(&own), found.value()))?;
     Ok(true)
 }
 
 #[inline]
-fn insert<K: RedbKey>(table: &mut Table<'_, K, Bytes>, own: K::SelfType<'_>, bytes: &[u8]) -> Result<(), EngineError> {
+fn insert<K: RedbKey>(table: &mut Table<'_, K, Bytes>, own: K::SelfType<'_>, bytes: &[u8]) -> Result<()> {
     // One descent where the key is new, which it nearly always is.
     let Some(old) = table.insert(&own, bytes).map_err(error)?.map(|old| old.value().to_vec()) else { return Ok(()) };
     table.insert(&own, old.as_slice()).map_err(error)?;
@@ -157,11 +150,7 @@ fn insert<K: RedbKey>(table: &mut Table<'_, K, Bytes>, own: K::SelfType<'_>, byt
     Err(EngineError::new(ErrorKind::Duplicate, text))
 }
 
-fn update<K: RedbKey>(
-    table: &mut Table<'_, K, Bytes>,
-    own: K::SelfType<'_>,
-    bytes: &[u8],
-) -> Result<bool, EngineError> {
+fn update<K: RedbKey>(table: &mut Table<'_, K, Bytes>, own: K::SelfType<'_>, bytes: &[u8]) -> Result<bool> {
     if table.get(&own).map_err(error)?.is_none() {
         return Ok(false);
     }
@@ -174,7 +163,7 @@ fn change_record<K: RedbKey>(
     own: K::SelfType<'_>,
     buffer: &mut Vec<u8>,
     change: FieldChange<'_>,
-) -> Result<bool, EngineError> {
+) -> Result<bool> {
     let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
     buffer.clear();
     buffer.extend_from_slice(found.value());
@@ -189,7 +178,7 @@ fn scan<K: RedbKey>(
     from: K::SelfType<'_>,
     limit: u64,
     each: &mut EachRow<'_>,
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     let mut count = 0;
     if limit == 0 {
         return Ok(0);
@@ -206,7 +195,7 @@ fn scan<K: RedbKey>(
 }
 
 impl Records for RedbSession {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("redb", tables, !matches!(self.state, TransactionState::Idle))?;
         let mut writing = self.begin_write(Durable::Immediate)?;
         writing.with_dependent_mut(|transaction, open| {
@@ -215,7 +204,7 @@ impl Records for RedbSession {
         writing.into_owner().commit().map_err(error)
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         if !matches!(self.state, TransactionState::Idle) {
             return Err(EngineError::unsupported("redb has no transactions within transactions"));
         }
@@ -226,14 +215,14 @@ impl Records for RedbSession {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle | TransactionState::Reading(_) => Ok(()),
             TransactionState::Writing(writing) => committed(writing, self.syncs),
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle | TransactionState::Reading(_) => Ok(()),
             TransactionState::Writing(writing) => writing.into_owner().abort().map_err(error),
@@ -241,12 +230,12 @@ impl Records for RedbSession {
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         read!(self, table, key, |found, own| get(found, own, each))
     }
 
     #[inline]
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer)
             .and_then(|()| write!(self, table, key, |found, own| insert(found, own, &buffer)));
@@ -255,7 +244,7 @@ impl Records for RedbSession {
     }
 
     #[inline]
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer)
             .and_then(|()| write!(self, table, key, |found, own| update(found, own, &buffer)));
@@ -264,12 +253,7 @@ impl Records for RedbSession {
     }
 
     #[inline]
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = write!(self, table, key, |found, own| change_record(found, own, &mut buffer, change));
         self.buffer = buffer;
@@ -277,25 +261,19 @@ impl Records for RedbSession {
     }
 
     #[inline]
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         write!(self, table, key, |found, own| found.remove(&own).map(|old| old.is_some()).map_err(error))
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         read!(self, table, from, |found, own| scan(found, own, limit, each))
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         read!(self, table, some_key(table), |found, _own| found.len().map_err(error))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.writing(|writing| {
             writing.with_dependent_mut(|transaction, tables| {
                 let count = by_type!(opened(transaction, tables, table)?, table, some_key(table), |found, _own| {

@@ -1,7 +1,7 @@
 //! Transactions with the tables that they have opened: opening a table again for each record would be half the work.
 
 use crate::error::error;
-use bourse_engine::{EngineError, RecordTable, RecordType, Slots};
+use bourse_engine::{EngineError, RecordTable, RecordType, Result, Slots};
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
 /// Stored form of a record.
@@ -46,7 +46,7 @@ fn with_texts(table: &RecordTable) -> TableDefinition<'_, &'static str, Bytes> {
 ///
 /// # Errors
 /// Keys that are neither integers nor texts.
-pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool, EngineError> {
+pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool> {
     match table.key().record_type {
         RecordType::Int => Ok(false),
         RecordType::Text(_) => Ok(true),
@@ -60,7 +60,7 @@ impl ReadingTransaction {
     }
 
     #[inline]
-    pub(crate) fn table(&mut self, table: &RecordTable) -> Result<&ReadTable, EngineError> {
+    pub(crate) fn table(&mut self, table: &RecordTable) -> Result<&ReadTable> {
         let transaction = &self.transaction;
         let found = self.tables.get_or_make(table.slot(), || match has_text_keys(table)? {
             true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
@@ -76,7 +76,7 @@ pub(crate) fn opened<'a, 't>(
     transaction: &'t WriteTransaction,
     tables: &'a mut WriteTables<'t>,
     table: &RecordTable,
-) -> Result<&'a mut WriteTable<'t>, EngineError> {
+) -> Result<&'a mut WriteTable<'t>> {
     tables.get_or_make(table.slot(), || match has_text_keys(table)? {
         true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
         false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
@@ -88,7 +88,7 @@ pub(crate) fn remade<'t>(
     transaction: &'t WriteTransaction,
     tables: &mut WriteTables<'t>,
     table: &RecordTable,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     *tables.place(table.slot()) = None;
     transaction.delete_table(with_ints(table)).map_err(error)?;
     opened(transaction, tables, table).map(|_| ())

@@ -4,7 +4,7 @@
 //! and for byte strings and arrays what the line announces.
 
 use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
 use std::io::{self, Read, Write};
@@ -39,12 +39,12 @@ type Opened = (Box<dyn Stream>, Box<dyn Fn() + Send + Sync>);
 
 impl RedisConnector {
     /// Opens a connection that uses the database.
-    pub(crate) fn connect(&self) -> Result<RedisConnection, EngineError> {
+    pub(crate) fn connect(&self) -> Result<RedisConnection> {
         let (this, server) = (self.clone(), format!("the server at {}", self.address));
         within_limit(&server.clone(), move || this.log_in(server)).map_err(for_report)
     }
 
-    fn log_in(&self, server: String) -> Result<RedisConnection, EngineError> {
+    fn log_in(&self, server: String) -> Result<RedisConnection> {
         let unreachable =
             |e| EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.address));
         let (stream, end) = self.open().map_err(unreachable)?;
@@ -126,7 +126,7 @@ enum ReadItem {
 }
 
 /// Receiver of replies: the command's index among those sent together, and a part of its reply.
-pub(crate) type EachItem<'f> = dyn FnMut(usize, Item<'_>) -> Result<(), EngineError> + 'f;
+pub(crate) type EachItem<'f> = dyn FnMut(usize, Item<'_>) -> Result<()> + 'f;
 
 /// Connection to a server.
 pub(crate) struct RedisConnection {
@@ -164,7 +164,7 @@ impl RedisConnection {
     ///
     /// # Errors
     /// The first error: of the server, of `each`, or of the connection.
-    pub(crate) fn exchange(&mut self, each: &mut EachItem<'_>) -> Result<(), EngineError> {
+    pub(crate) fn exchange(&mut self, each: &mut EachItem<'_>) -> Result<()> {
         let commands = std::mem::take(&mut self.commands);
         self.awaited.waits();
         let sent =
@@ -176,11 +176,11 @@ impl RedisConnection {
     }
 
     /// Sends the commands, whose replies say nothing but that they were done.
-    pub(crate) fn run(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn run(&mut self) -> Result<()> {
         self.exchange(&mut |_, _| Ok(()))
     }
 
-    fn replies(&mut self, commands: usize, each: &mut EachItem<'_>) -> Result<(), EngineError> {
+    fn replies(&mut self, commands: usize, each: &mut EachItem<'_>) -> Result<()> {
         let mut done = Ok(());
         for command in 0..commands {
             let mut items = 1_usize;
@@ -209,7 +209,7 @@ impl RedisConnection {
     }
 
     /// Reads a part of a reply.
-    fn item(&mut self) -> Result<ReadItem, EngineError> {
+    fn item(&mut self) -> Result<ReadItem> {
         let line = self.line()?;
         let text = &self.input[line.clone()];
         let kind = text.first().copied().unwrap_or_default();
@@ -232,7 +232,7 @@ impl RedisConnection {
     }
 
     /// Reads a line, without its end.
-    fn line(&mut self) -> Result<Range<usize>, EngineError> {
+    fn line(&mut self) -> Result<Range<usize>> {
         let mut seen = 0;
         loop {
             let unread = &self.input[self.unread.clone()];
@@ -250,7 +250,7 @@ impl RedisConnection {
     }
 
     /// Reads until `bytes` unread bytes are available.
-    fn have(&mut self, bytes: usize) -> Result<(), EngineError> {
+    fn have(&mut self, bytes: usize) -> Result<()> {
         if self.unread.len() < bytes && self.input.len() - self.unread.start < bytes {
             self.input.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
@@ -315,7 +315,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     /// Result of an exchange of `commands` commands with a server that answers `text` and ends.
-    fn answered(commands: usize, text: &[u8]) -> (Result<(), EngineError>, Vec<String>) {
+    fn answered(commands: usize, text: &[u8]) -> (Result<()>, Vec<String>) {
         let (stream, mut server) = UnixStream::pair().expect("two sockets");
         let mut connection = RedisConnection {
             stream: Box::new(stream),

@@ -1,7 +1,7 @@
 //! Description of a server, read back from it, and the durability that its settings promise.
 
 use crate::connection::{Item, RedisConnection};
-use bourse_engine::{Durability, EngineError, MayLose};
+use bourse_engine::{Durability, MayLose, Result};
 use std::collections::BTreeMap;
 
 /// Settings that a figure depends on; a server returns those that it has.
@@ -21,7 +21,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Settings in force, by name; `None` if the account may not read them.
-pub(crate) fn settings(connection: &mut RedisConnection) -> Result<Option<BTreeMap<String, String>>, EngineError> {
+pub(crate) fn settings(connection: &mut RedisConnection) -> Result<Option<BTreeMap<String, String>>> {
     for name in SETTINGS {
         connection.command(&[b"CONFIG", b"GET", name.as_bytes()]);
     }
@@ -44,7 +44,7 @@ pub(crate) fn settings(connection: &mut RedisConnection) -> Result<Option<BTreeM
 }
 
 /// Facts that the server reports of itself, by name.
-pub(crate) fn info(connection: &mut RedisConnection) -> Result<BTreeMap<String, String>, EngineError> {
+pub(crate) fn info(connection: &mut RedisConnection) -> Result<BTreeMap<String, String>> {
     connection.command(&[b"INFO"]);
     let mut facts = BTreeMap::new();
     connection.exchange(&mut |_, item| {

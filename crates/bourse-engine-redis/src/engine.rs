@@ -8,7 +8,8 @@ use crate::session::{RedisSession, TABLES};
 use bourse_engine::target::{ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Counter, Description, Durability, Engine, EngineError, Footprint, Hold, Hosting, Interface,
-    KeyEngine, Location, OwnedServer, Records, Setting, WriterWait, locked, lost_with_machine, memory_file_system,
+    KeyEngine, Location, OwnedServer, Records, Result, Setting, WriterWait, locked, lost_with_machine,
+    memory_file_system,
 };
 use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line};
@@ -95,7 +96,7 @@ impl RedisEngine {
     ///
     /// # Errors
     /// What was not found, and how to install it.
-    pub fn available(&self) -> Result<(), EngineError> {
+    pub fn available(&self) -> Result<()> {
         match self.place {
             ServerPlace::Private { .. } => installed(self.product, self.options.server.as_deref()).map(drop),
             ServerPlace::Running { .. } => Ok(()),
@@ -122,7 +123,7 @@ impl RedisEngine {
         RedisConnector { address, user: user.to_owned(), secret, database: self.database, answer_timeout }
     }
 
-    fn connect(&self) -> Result<RedisConnection, EngineError> {
+    fn connect(&self) -> Result<RedisConnection> {
         let ServerPlace::Running { host, port, user, .. } = &self.place else {
             let connector = self.private.connector(|| self.start())?;
             return self.private.explained(connector.connect());
@@ -136,7 +137,7 @@ impl RedisEngine {
     }
 
     /// Starts the private server, and waits until it answers.
-    fn start(&self) -> Result<(PrivateServer, RedisConnector), EngineError> {
+    fn start(&self) -> Result<(PrivateServer, RedisConnector)> {
         let ServerPlace::Private { directory } = &self.place else {
             return Err(EngineError::unsupported("the server's address is not known"));
         };
@@ -156,7 +157,7 @@ impl RedisEngine {
     }
 
     /// Waits until a private server has loaded its data and answers.
-    fn wait(&self, server: &mut PrivateServer, connector: &RedisConnector) -> Result<(), EngineError> {
+    fn wait(&self, server: &mut PrivateServer, connector: &RedisConnector) -> Result<()> {
         let until = Instant::now() + self.options.common.start_timeout;
         server.wait_until_it_answers(until, || {
             let mut connection = connector.connect()?;
@@ -166,7 +167,7 @@ impl RedisEngine {
     }
 
     /// Runs `ask` on the connection for sizes, which is opened again after an error.
-    fn watch<T>(&self, ask: impl FnOnce(&mut RedisConnection) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn watch<T>(&self, ask: impl FnOnce(&mut RedisConnection) -> Result<T>) -> Result<T> {
         let mut place = locked(&self.watcher);
         let mut connection = place.take().map_or_else(|| self.connect(), Ok)?;
         let answer = ask(&mut connection)?;
@@ -175,7 +176,7 @@ impl RedisEngine {
     }
 
     /// Numbers of keys in the database, and of Bourse's tables; zero before a private server is started.
-    fn sizes(&self) -> Result<[i64; 2], EngineError> {
+    fn sizes(&self) -> Result<[i64; 2]> {
         if !self.is_started() {
             return Ok([0; 2]);
         }
@@ -209,7 +210,7 @@ fn number(facts: &BTreeMap<String, String>, name: &str) -> u64 {
 }
 
 impl Engine for RedisEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         let (facts, settings) = self.watch(|connection| Ok((info(connection)?, settings(connection)?)))?;
         let (mut durability, mut may_lose, mut durability_reason) = durability(settings.as_ref());
         let settings = settings.unwrap_or_default();
@@ -267,24 +268,24 @@ impl Engine for RedisEngine {
         }
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         self.sizes().map(|[keys, _]| keys > 0)
     }
 
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
+    fn foreign(&self) -> Result<Option<String>> {
         let [keys, tables] = self.sizes()?;
         let why = || format!("database {} of the server has {keys} keys, and Bourse made none of them", self.database);
         Ok((keys > 0 && tables == 0).then(why))
     }
 
-    fn hold(&self, _: &str) -> Result<Hold, EngineError> {
+    fn hold(&self, _: &str) -> Result<Hold> {
         Ok(match self.place {
             ServerPlace::Running { .. } => Hold::Cannot("Redis has no lock that ends with its session".to_owned()),
             ServerPlace::Private { .. } => Hold::Nothing,
         })
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         if !self.is_started() {
             return Ok(Footprint::default());
         }
@@ -299,7 +300,7 @@ impl Engine for RedisEngine {
         })
     }
 
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         if !self.is_started() {
             return Ok(Vec::new());
         }
@@ -310,7 +311,7 @@ impl Engine for RedisEngine {
 }
 
 impl KeyEngine for RedisEngine {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+    fn new_records(&self) -> Result<Box<dyn Records>> {
         let connection = self.connect()?;
         match self.foreign()? {
             Some(why) => Err(EngineError::refused(why)),
@@ -318,7 +319,7 @@ impl KeyEngine for RedisEngine {
         }
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         if !self.is_started() {
             return Ok(Vec::new());
         }
@@ -337,11 +338,11 @@ impl KeyEngine for RedisEngine {
 }
 
 impl OwnedServer for RedisEngine {
-    fn kill(&self) -> Result<(), EngineError> {
+    fn kill(&self) -> Result<()> {
         self.private.with(|server, _| server.kill())
     }
 
-    fn restart(&self) -> Result<(), EngineError> {
+    fn restart(&self) -> Result<()> {
         *locked(&self.watcher) = None;
         self.private.with(|server, connector| {
             // The old one's socket is no sign of the new one.
@@ -353,12 +354,12 @@ impl OwnedServer for RedisEngine {
         })
     }
 
-    fn use_data(&self, data: &Path) -> Result<(), EngineError> {
+    fn use_data(&self, data: &Path) -> Result<()> {
         *locked(&self.launch) = Launch { data: Some(data.to_owned()), ..Launch::default() };
         Ok(())
     }
 
-    fn stop(&self) -> Result<(), EngineError> {
+    fn stop(&self) -> Result<()> {
         *locked(&self.watcher) = None;
         self.private.with(|server, _| {
             server.interrupt()?;

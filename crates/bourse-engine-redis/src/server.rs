@@ -1,7 +1,7 @@
 //! Private servers: finding the program, and the command that starts it.
 
 use crate::options::RedisOptions;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::private::{Launch, ServerFolder, ServerKind, everywhere, processes, version_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,7 +66,7 @@ pub struct InstalledServer {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(product: Product, program: Option<&Path>) -> Result<InstalledServer, EngineError> {
+pub fn installed(product: Product, program: Option<&Path>) -> Result<InstalledServer> {
     let (name, package) = match product {
         Product::Redis => ("redis-server", "redis-server"),
         Product::Valkey => ("valkey-server", "valkey-server"),

@@ -7,7 +7,7 @@ use crate::connection::{Item, RedisConnection};
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
 use bourse_engine::{
-    Access, EachRow, EachToLoad, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Value,
+    Access, EachRow, EachToLoad, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Result, Value,
 };
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ impl RedisSession {
     }
 
     /// Puts the key at the server of a record into `key`.
-    fn find_key(&mut self, table: &RecordTable, key: Key<'_>) -> Result<(), EngineError> {
+    fn find_key(&mut self, table: &RecordTable, key: Key<'_>) -> Result<()> {
         let bytes = KeyBytes::in_table(table, key)?;
         self.key.clear();
         self.key.extend_from_slice(table.name().as_bytes());
@@ -79,7 +79,7 @@ impl RedisSession {
     }
 
     /// Reads the record with the key into `record`, and returns whether it exists.
-    fn read(&mut self) -> Result<bool, EngineError> {
+    fn read(&mut self) -> Result<bool> {
         if let Some(write) = self.open.as_ref().and_then(|open| open.writes.get(self.key.as_slice())) {
             self.record.clear();
             self.record.extend_from_slice(write.value.as_deref().unwrap_or_default());
@@ -103,7 +103,7 @@ impl RedisSession {
     }
 
     /// Runs a change in the open transaction or in one of its own.
-    fn writing<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn writing<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         match &self.open {
             Some(Transaction { access: Access::Read, .. }) => return Err(only_reads()),
             Some(_) => return body(self),
@@ -123,7 +123,7 @@ impl RedisSession {
     }
 
     /// Number that the server answers to the last of the commands.
-    fn number(&mut self) -> Result<u64, EngineError> {
+    fn number(&mut self) -> Result<u64> {
         let mut number = 0;
         self.connection.exchange(&mut |_, item| {
             if let Item::Int(found) = item {
@@ -138,7 +138,7 @@ impl RedisSession {
     ///
     /// # Errors
     /// The server's; [`Conflict`](ErrorKind::Conflict) if it has carried out none of them.
-    fn execute(&mut self) -> Result<bool, EngineError> {
+    fn execute(&mut self) -> Result<bool> {
         let last = self.connection.command(&[b"EXEC"]);
         let (mut is_done, mut is_whole) = (false, true);
         self.connection.exchange(&mut |at, item| {
@@ -152,12 +152,7 @@ impl RedisSession {
     }
 
     /// Keys at the server and records from a key on, at most `limit`, without the transaction's own changes.
-    fn range(
-        &mut self,
-        table: &RecordTable,
-        from: &[u8],
-        limit: u64,
-    ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, EngineError> {
+    fn range(&mut self, table: &RecordTable, from: &[u8], limit: u64) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
         let (name, prefix) = (table.name().as_bytes(), [table.name().as_bytes(), b":"].concat());
         let (from, limit) = ([b"[", from].concat(), i64::try_from(limit).unwrap_or(-1).to_string());
         self.connection.command(&[b"EVAL", SCAN, b"1", name, &from, limit.as_bytes(), &prefix]);
@@ -174,12 +169,7 @@ impl RedisSession {
     }
 
     /// Keys at the server and records from a key on as the session sees them, at most `limit`.
-    fn seen(
-        &mut self,
-        table: &RecordTable,
-        from: Key<'_>,
-        limit: u64,
-    ) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, EngineError> {
+    fn seen(&mut self, table: &RecordTable, from: Key<'_>, limit: u64) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
         self.find_key(table, from)?;
         let from = self.key[table.name().len() + 1..].to_vec();
         let Some(open) = &self.open else { return self.range(table, &from, limit) };
@@ -209,7 +199,7 @@ impl RedisSession {
 }
 
 impl Records for RedisSession {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("Redis", tables, self.open.is_some())?;
         for table in tables {
             self.delete_all(table)?;
@@ -219,7 +209,7 @@ impl Records for RedisSession {
         Ok(())
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         if self.open.is_some() {
             return Err(EngineError::already_open());
         }
@@ -227,7 +217,7 @@ impl Records for RedisSession {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         if !open.has_watched && open.writes.is_empty() {
             return Ok(());
@@ -252,7 +242,7 @@ impl Records for RedisSession {
         self.execute().map(drop)
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         if self.open.take().is_some_and(|open| open.has_watched) {
             self.connection.command(&[b"UNWATCH"]);
             self.connection.run()?;
@@ -260,7 +250,7 @@ impl Records for RedisSession {
         Ok(())
     }
 
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.find_key(table, key)?;
         let is_there = self.read()?;
         if is_there {
@@ -269,7 +259,7 @@ impl Records for RedisSession {
         Ok(is_there)
     }
 
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         self.find_key(table, key)?;
         if self.open.is_some() {
             return self.writing(|this| {
@@ -291,7 +281,7 @@ impl Records for RedisSession {
     }
 
     /// Adds records to the open transaction, whose absence is checked by the hundred.
-    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<()> {
         const TOGETHER: usize = 500;
         let mut unchecked: Vec<Vec<u8>> = Vec::new();
         let check = |this: &mut Self, unchecked: &mut Vec<Vec<u8>>| {
@@ -331,7 +321,7 @@ impl Records for RedisSession {
         })
     }
 
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         self.find_key(table, key)?;
         if self.open.is_some() {
             return self.writing(|this| {
@@ -354,12 +344,7 @@ impl Records for RedisSession {
         Ok(is_there)
     }
 
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         self.find_key(table, key)?;
         self.writing(|this| {
             let is_there = this.read()?;
@@ -371,7 +356,7 @@ impl Records for RedisSession {
         })
     }
 
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         self.find_key(table, key)?;
         if self.open.is_some() {
             return self.writing(|this| {
@@ -390,13 +375,7 @@ impl Records for RedisSession {
         self.number().map(|deleted| deleted > 0)
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         if limit == 0 {
             return Ok(0);
         }
@@ -408,7 +387,7 @@ impl Records for RedisSession {
         Ok(found.len() as u64)
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         let name = table.name().as_bytes();
         self.watch(name);
         self.connection.command(&[b"ZCARD", name]);
@@ -421,7 +400,7 @@ impl Records for RedisSession {
         }))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         let prefix = [table.name().as_bytes(), b":"].concat();
         if self.open.is_none() {
             self.connection.command(&[b"EVAL", CLEAR, b"1", table.name().as_bytes(), &prefix]);

@@ -2,7 +2,7 @@
 
 use crate::library::{self, Cache, Db, DbOptions, Family, RocksDbApi, TransactionDb, TransactionOptions, WriteOptions};
 use crate::options::RocksDbOptions;
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, locked, memory_file_system};
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, Result, locked, memory_file_system};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
@@ -81,12 +81,12 @@ pub struct RocksDbDatabase {
     pub(crate) syncs: bool,
 }
 
-fn c_string(text: &[u8]) -> Result<CString, EngineError> {
+fn c_string(text: &[u8]) -> Result<CString> {
     CString::new(text).map_err(|_| EngineError::unsupported("a name with a zero byte"))
 }
 
 impl RocksDbDatabase {
-    pub(crate) fn at(folder: &Path, options: &RocksDbOptions) -> Result<Self, EngineError> {
+    pub(crate) fn at(folder: &Path, options: &RocksDbOptions) -> Result<Self> {
         let library = library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let (library, api) = (library.path.clone(), &library.api);
         let path = c_string(folder.as_os_str().as_bytes())?;
@@ -135,7 +135,7 @@ impl RocksDbDatabase {
     ///
     /// RocksDB (7.8.3) that wrote a table while it recovered takes all later changes for newer than any snapshot: no transaction could
     /// ever be checked for conflicts, and so none would write.
-    pub(crate) fn renew_snapshots(&self) -> Result<(), EngineError> {
+    pub(crate) fn renew_snapshots(&self) -> Result<()> {
         let (api, base, options) = (self.handles.api, self.handles.base, self.handles.write_options);
         // SAFETY: the database is open; a key of no bytes is not read.
         api.checked(|status| unsafe { (api.delete)(base, options, [].as_ptr(), 0, status) })
@@ -151,14 +151,14 @@ impl RocksDbDatabase {
     ///
     /// # Errors
     /// A table that does not exist; keys that are neither integers nor texts.
-    pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<ColumnFamily>, EngineError> {
+    pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<ColumnFamily>> {
         let name = name_of(table)?;
         let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
         self.tables().get(&name).cloned().ok_or_else(none)
     }
 
     /// Makes a table anew, empty, and drops its column family with all its files.
-    pub(crate) fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+    pub(crate) fn remake(&self, table: &RecordTable) -> Result<()> {
         let name = name_of(table)?;
         let c_name = c_string(name.as_bytes())?;
         let (api, base) = (self.handles.api, self.handles.base);
@@ -209,7 +209,7 @@ impl RocksDbDatabase {
 }
 
 /// Name of a table at the engine: it includes the type of the keys, and differs from the default column family's name.
-pub(crate) fn name_of(table: &RecordTable) -> Result<String, EngineError> {
+pub(crate) fn name_of(table: &RecordTable) -> Result<String> {
     match table.key().record_type {
         RecordType::Int => Ok(format!("{}:int", table.name())),
         RecordType::Text(_) => Ok(format!("{}:text", table.name())),
@@ -249,7 +249,7 @@ fn made(api: &'static RocksDbApi, asked: &RocksDbOptions) -> Handles {
 }
 
 /// Names of the column families of a database that is not open.
-fn families(handles: &Handles, path: &CStr) -> Result<Vec<CString>, EngineError> {
+fn families(handles: &Handles, path: &CStr) -> Result<Vec<CString>> {
     let api = handles.api;
     let mut count = 0;
     // SAFETY: the options are good; a place for a number.

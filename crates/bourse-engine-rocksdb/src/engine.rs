@@ -7,7 +7,7 @@ use crate::transaction::TransactionView;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, Guarantee, KeyDatabase, KeyedEngine, MayLose,
-    Records, Setting,
+    Records, Result, Setting,
 };
 use std::fs;
 use std::path::Path;
@@ -65,7 +65,7 @@ impl KeyDatabase for RocksDbDatabase {
     };
     const GRAMMAR: &'static Grammar<RocksDbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<RocksDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<RocksDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let files = files.expect("a database in memory was refused");
         files.exists()?;
         // Nothing is made where there is no library.
@@ -95,7 +95,7 @@ impl KeyDatabase for RocksDbDatabase {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &RocksDbOptions) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &RocksDbOptions) -> Result<Vec<Setting>> {
         let mut settings = Vec::new();
         let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
         add("library", self.library.display().to_string());
@@ -129,7 +129,7 @@ impl KeyDatabase for RocksDbDatabase {
         Box::new(KeySession::new(TransactionView::new(self)))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         Ok(self.names())
     }
 

@@ -1,7 +1,7 @@
 //! The library: found, loaded once, its functions declared as in `rocksdb/c.h`.
 
 use crate::error::error;
-use bourse_engine::{EngineError, EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
+use bourse_engine::{EngineError, EngineLibrary, LibraryAbsent, LoadedLibrary, Result, c_interface};
 use std::env;
 use std::ffi::{CStr, c_char, c_double, c_int, c_uchar, c_void};
 use std::fs;
@@ -170,7 +170,7 @@ impl RocksDbApi {
     /// # Errors
     /// The status, if it is an error.
     #[inline]
-    pub(crate) fn checked<T>(&self, call: impl FnOnce(StatusText) -> T) -> Result<T, EngineError> {
+    pub(crate) fn checked<T>(&self, call: impl FnOnce(StatusText) -> T) -> Result<T> {
         checked(self.free, call)
     }
 }
@@ -180,10 +180,7 @@ impl RocksDbApi {
 /// # Errors
 /// The status, if it is an error.
 #[inline]
-pub(crate) fn checked<T>(
-    free: unsafe extern "C" fn(*mut c_void),
-    call: impl FnOnce(StatusText) -> T,
-) -> Result<T, EngineError> {
+pub(crate) fn checked<T>(free: unsafe extern "C" fn(*mut c_void), call: impl FnOnce(StatusText) -> T) -> Result<T> {
     let mut status = ptr::null_mut();
     let value = call(&raw mut status);
     if status.is_null() { Ok(value) } else { Err(failed(free, status)) }

@@ -2,7 +2,7 @@
 
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
-use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Slots, Value};
+use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Result, Slots, Value};
 
 /// A session's view of a database: as it is, a snapshot of it, or a transaction.
 pub(crate) trait View: Send {
@@ -14,43 +14,38 @@ pub(crate) trait View: Send {
     /// Generation of the tables: it changes when a table is made anew.
     fn generation(&self) -> u64;
     /// Table of the database; an error if it does not exist.
-    fn table(&self, table: &RecordTable) -> Result<Self::Table, EngineError>;
+    fn table(&self, table: &RecordTable) -> Result<Self::Table>;
     /// Makes a table anew, empty, outside of any transaction.
-    fn remake(&self, table: &RecordTable) -> Result<(), EngineError>;
+    fn remake(&self, table: &RecordTable) -> Result<()>;
     /// Kind of the open transaction; `None` outside of one.
     fn access(&self) -> Option<Access>;
     /// Opens a transaction; there is none yet.
-    fn begin(&mut self, access: Access) -> Result<(), EngineError>;
+    fn begin(&mut self, access: Access) -> Result<()>;
     /// Commits the changes, if there are any, and ends the transaction.
-    fn commit(&mut self) -> Result<(), EngineError>;
+    fn commit(&mut self) -> Result<()>;
     /// Undoes the changes, and ends the transaction.
     fn rollback(&mut self);
     /// Result of `found` on a record, if it exists.
-    fn get<T>(
-        &self,
-        table: &Self::Table,
-        key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError>;
+    fn get<T>(&self, table: &Self::Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>>;
     /// Result of `found` on a record that the open transaction is about to change.
     fn get_for_update<T>(
         &self,
         table: &Self::Table,
         key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError>;
+        found: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>>;
     /// Writes a record in the open transaction.
-    fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<(), EngineError>;
+    fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<()>;
     /// Deletes a record in the open transaction.
-    fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<(), EngineError>;
+    fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<()>;
     /// Passes at most `limit` records from a key on to `each`, and returns how many.
     fn scan(
         &self,
         table: &Self::Table,
         from: &[u8],
         limit: u64,
-        each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError>;
+        each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<u64>;
 }
 
 /// Session of one user.
@@ -70,7 +65,7 @@ struct SessionTables<T> {
 impl<T> SessionTables<T> {
     /// Table, looked up again if tables were made anew since.
     #[inline]
-    fn of(&mut self, view: &impl View<Table = T>, table: &RecordTable) -> Result<&T, EngineError> {
+    fn of(&mut self, view: &impl View<Table = T>, table: &RecordTable) -> Result<&T> {
         let generation = view.generation();
         if generation != self.generation {
             self.found.clear();
@@ -88,11 +83,7 @@ impl<V: View> KeySession<V> {
 
     /// Runs a change in the open transaction or in one of its own.
     #[inline]
-    fn writing<T>(
-        &mut self,
-        table: &RecordTable,
-        body: impl FnOnce(&mut V, &V::Table) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    fn writing<T>(&mut self, table: &RecordTable, body: impl FnOnce(&mut V, &V::Table) -> Result<T>) -> Result<T> {
         let found = self.tables.of(&self.view, table)?;
         match self.view.access() {
             Some(Access::Read) => Err(only_reads()),
@@ -112,35 +103,35 @@ impl<V: View> KeySession<V> {
 }
 
 impl<V: View> Records for KeySession<V> {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes(V::ENGINE, tables, self.view.access().is_some())?;
         tables.iter().try_for_each(|table| self.view.remake(table))
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         if self.view.access().is_some() {
             return Err(EngineError::unsupported("a session has one transaction at a time"));
         }
         self.view.begin(access)
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.view.commit()
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.view.rollback();
         Ok(())
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let bytes = KeyBytes::in_table(table, key)?;
         let found = self.tables.of(&self.view, table)?;
         Ok(self.view.get(found, bytes.as_ref(), |record| each(&EncodedRow::new(key, record)))?.is_some())
     }
 
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
@@ -155,7 +146,7 @@ impl<V: View> Records for KeySession<V> {
         done
     }
 
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
@@ -171,12 +162,7 @@ impl<V: View> Records for KeySession<V> {
         done
     }
 
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |view, found| {
@@ -195,7 +181,7 @@ impl<V: View> Records for KeySession<V> {
         done
     }
 
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         let bytes = KeyBytes::in_table(table, key)?;
         self.writing(table, |view, found| {
             let is_there = view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some();
@@ -206,13 +192,7 @@ impl<V: View> Records for KeySession<V> {
         })
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         let bytes = KeyBytes::in_table(table, from)?;
         let found = self.tables.of(&self.view, table)?;
         self.view.scan(found, bytes.as_ref(), limit, |key, bytes| {
@@ -220,12 +200,12 @@ impl<V: View> Records for KeySession<V> {
         })
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         let found = self.tables.of(&self.view, table)?;
         self.view.scan(found, &[], u64::MAX, |_, _| Ok(()))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         if self.view.access().is_none() {
             let count = self.count(table)?;
             // RocksDB drops the files in one step; deleting each record would write a tombstone for it.

@@ -4,7 +4,7 @@ use crate::database::{ColumnFamily, RocksDbDatabase};
 use crate::error::UNCHECKED;
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
 use crate::session::View;
-use bourse_engine::{Access, EngineError, RecordTable, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::c_char;
 use std::ptr;
 use std::sync::Arc;
@@ -145,11 +145,11 @@ impl View for TransactionView {
         self.database.generation()
     }
 
-    fn table(&self, table: &RecordTable) -> Result<Self::Table, EngineError> {
+    fn table(&self, table: &RecordTable) -> Result<Self::Table> {
         self.database.table(table)
     }
 
-    fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+    fn remake(&self, table: &RecordTable) -> Result<()> {
         self.database.remake(table)
     }
 
@@ -162,7 +162,7 @@ impl View for TransactionView {
         }
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         match access {
             Access::Read => self.begin_reading(),
             Access::Write => self.begin_writing(),
@@ -171,7 +171,7 @@ impl View for TransactionView {
     }
 
     // A conflict with another transaction undoes the changes too.
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         if self.state != TransactionState::Writing {
             self.rollback();
             return Ok(());
@@ -206,12 +206,7 @@ impl View for TransactionView {
     }
 
     #[inline]
-    fn get<T>(
-        &self,
-        table: &Self::Table,
-        key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+    fn get<T>(&self, table: &Self::Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         let handles = &self.database.handles;
         let (api, options, table) = (handles.api, self.options, table.raw);
         // SAFETY: database, transaction and table are open; the key is there for the call.
@@ -232,8 +227,8 @@ impl View for TransactionView {
         &self,
         table: &Self::Table,
         key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+        found: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is there for the call.
@@ -245,7 +240,7 @@ impl View for TransactionView {
     }
 
     #[inline]
-    fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<()> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; key and value are copied by the call.
@@ -256,7 +251,7 @@ impl View for TransactionView {
     }
 
     #[inline]
-    fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<(), EngineError> {
+    fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<()> {
         debug_assert_eq!(self.state, TransactionState::Writing);
         let api = self.database.handles.api;
         // SAFETY: transaction and table are open; the key is copied by the call.
@@ -270,8 +265,8 @@ impl View for TransactionView {
         table: &Self::Table,
         from: &[u8],
         limit: u64,
-        mut each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<u64> {
         let handles = &self.database.handles;
         let api = handles.api;
         // SAFETY: database, transaction and table are open. The iterator sees the snapshot of the options, or if there is none

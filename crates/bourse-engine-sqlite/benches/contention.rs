@@ -6,9 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
-use bourse_engine::{
-    Access, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
-};
+use bourse_engine::{Access, Engine, ErrorKind, Isolation, Params, Result, RowExt as _, Session, SessionExt as _, Sql};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,7 +26,7 @@ struct Counts {
     write_us: Vec<u32>,
 }
 
-fn load(engine: &dyn Engine) -> Result<(), EngineError> {
+fn load(engine: &dyn Engine) -> Result<()> {
     let mut loader = engine.loader()?;
     loader.run("CREATE TABLE kv (k INTEGER PRIMARY KEY, v INTEGER NOT NULL)")?;
     loader.run("CREATE TABLE log (k INTEGER PRIMARY KEY, v INTEGER NOT NULL)")?;
@@ -40,7 +38,7 @@ fn load(engine: &dyn Engine) -> Result<(), EngineError> {
 }
 
 /// Performs twenty reads in a transaction, or four reads, four changes and an insert.
-fn transaction(session: &mut dyn Session, access: Access, key: &mut u64) -> Result<(), EngineError> {
+fn transaction(session: &mut dyn Session, access: Access, key: &mut u64) -> Result<()> {
     session.begin(Isolation::Serializable, access)?;
     let statements = if access == Access::Read { 20 } else { 4 };
     for _ in 0..statements {

@@ -12,7 +12,7 @@ use crate::session::SharedEngine;
 use crate::source::SqliteSource;
 use bourse_engine::{
     Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, IncomingRows, Loader,
-    MayLose, rows_loader,
+    MayLose, Result, rows_loader,
 };
 use std::ffi::CStr;
 use std::fs;
@@ -67,13 +67,13 @@ pub(crate) fn is_log(name: &str) -> bool {
 }
 
 /// Creates and marks the folder, with the subfolders for a database.
-pub(crate) fn make(parts: &FolderParts, options: &SqliteOptions) -> Result<(), EngineError> {
+pub(crate) fn make(parts: &FolderParts, options: &SqliteOptions) -> Result<()> {
     parts.files().open_or_make()?;
     make_room(&parts.database(), options.cache_bytes)
 }
 
 /// Creates the subfolders of a database; the first connection to it creates a page cache of that size.
-fn make_room(folder: &Path, cache_bytes: u64) -> Result<(), EngineError> {
+fn make_room(folder: &Path, cache_bytes: u64) -> Result<()> {
     let journal = journal_in(folder);
     fs::create_dir_all(&journal).map_err(|e| EngineError::io("create", &journal, &e))?;
     // The pragma that sets it opens the database first.
@@ -89,7 +89,7 @@ fn journal_in(folder: &Path) -> PathBuf {
 
 /// Lets a new connection read what was committed when its transaction began: it waits for no writer, and no writer for
 /// it.
-pub(crate) fn enable_snapshot_reads(connection: &SqliteConnection) -> Result<(), EngineError> {
+pub(crate) fn enable_snapshot_reads(connection: &SqliteConnection) -> Result<()> {
     // All connections of a process have one environment, in which versions of pages are kept or not.
     if connection.text_of("PRAGMA multiversion")? != "1" {
         connection.run("PRAGMA multiversion = ON")?;
@@ -99,7 +99,7 @@ pub(crate) fn enable_snapshot_reads(connection: &SqliteConnection) -> Result<(),
 
 /// Removes the shared memory of a database that no process has open: the next connection creates it anew, with the size
 /// in its settings.
-fn forget_memory(folder: &Path) -> Result<(), EngineError> {
+fn forget_memory(folder: &Path) -> Result<()> {
     let journal = journal_in(folder);
     let Ok(entries) = fs::read_dir(&journal) else { return Ok(()) };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("__db.")) {
@@ -131,25 +131,25 @@ struct Portions {
 
 impl Portions {
     /// Commits the transaction, and begins another one.
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.uncommitted = 0;
         self.rows.run("COMMIT; BEGIN IMMEDIATE")
     }
 }
 
 impl IncomingRows for Portions {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         self.rows.run(sql)?;
         self.commit()
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         self.rows.insert(batch)?;
         self.uncommitted += batch.len();
         if self.uncommitted < ROWS_PER_COMMIT { Ok(()) } else { self.commit() }
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.rows.query(sql, each)
     }
 }
@@ -159,7 +159,7 @@ pub(crate) fn folder_loader(
     parts: &FolderParts,
     options: SqliteOptions,
     shared: &SharedEngine,
-) -> Result<Box<dyn Loader>, EngineError> {
+) -> Result<Box<dyn Loader>> {
     parts.files().open_or_make()?;
     let load = parts.begin_load()?;
     make_room(load.path(), options.cache_bytes.max(CACHE_BYTES))?;

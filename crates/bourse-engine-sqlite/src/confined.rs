@@ -4,14 +4,14 @@
 use crate::connection::SqliteConnection;
 use crate::describe::PRAGMAS;
 use crate::ffi;
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 impl SqliteConnection {
     /// Refuses, in statements prepared from now on, to attach a file, as `VACUUM INTO` does too, and to change the target's
     /// settings unless `makes_settings`.
-    pub(crate) fn confine(&self, makes_settings: bool) -> Result<(), EngineError> {
+    pub(crate) fn confine(&self, makes_settings: bool) -> Result<()> {
         let data = if makes_settings { ptr::null_mut() } else { ptr::dangling_mut() };
         // SAFETY: the connection is open, and the function does not follow the pointer.
         self.check(unsafe { self.library().sqlite3_set_authorizer(self.raw(), Some(authorize), data) })

@@ -8,7 +8,7 @@ use crate::source::SqliteSource;
 use crate::statement::{CurrentRow, SqliteStatement};
 use crate::target::SqlitePlace;
 use crate::waits::{LockWaits, Patience, on_busy};
-use bourse_engine::{EngineError, ErrorKind, FileUse, Row as _, Value};
+use bourse_engine::{EngineError, ErrorKind, FileUse, Result, Row as _, Value};
 use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -35,11 +35,7 @@ unsafe impl Send for SqliteConnection {}
 
 impl SqliteConnection {
     /// Opens a connection with no settings but locks and patience.
-    pub(crate) fn open(
-        source: &SqliteSource,
-        options: &SqliteOptions,
-        waits: &Arc<LockWaits>,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(source: &SqliteSource, options: &SqliteOptions, waits: &Arc<LockWaits>) -> Result<Self> {
         let library = source.library;
         let code = library.start();
         if code != ffi::SQLITE_OK {
@@ -111,7 +107,7 @@ impl SqliteConnection {
         options: &SqliteOptions,
         waits: &Arc<LockWaits>,
         is_new: bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let this = Self::open(source, options, waits)?;
         #[cfg(loaded)]
         if is_new && this.library.is_berkeley_db() {
@@ -125,11 +121,7 @@ impl SqliteConnection {
     }
 
     /// Opens a read-only connection, with those settings that write nothing.
-    pub(crate) fn open_to_read(
-        source: &SqliteSource,
-        options: &SqliteOptions,
-        waits: &Arc<LockWaits>,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open_to_read(source: &SqliteSource, options: &SqliteOptions, waits: &Arc<LockWaits>) -> Result<Self> {
         let this = Self::open(source, options, waits)?;
         this.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
         this.set_cache(options.cache_bytes, options)?;
@@ -138,7 +130,7 @@ impl SqliteConnection {
     }
 
     /// Sets the page size of a database that is still empty.
-    pub(crate) fn set_page_size(&self, options: &SqliteOptions) -> Result<(), EngineError> {
+    pub(crate) fn set_page_size(&self, options: &SqliteOptions) -> Result<()> {
         match options.sets.has("page_size") {
             true => self.run(&format!("PRAGMA page_size = {}", options.page_size)),
             false => Ok(()),
@@ -146,7 +138,7 @@ impl SqliteConnection {
     }
 
     /// Sets the size of the page cache.
-    pub(crate) fn set_cache(&self, bytes: u64, options: &SqliteOptions) -> Result<(), EngineError> {
+    pub(crate) fn set_cache(&self, bytes: u64, options: &SqliteOptions) -> Result<()> {
         #[cfg(loaded)]
         if self.library.counts_caches_in_pages() {
             return self.run(&format!("PRAGMA cache_size = {}", bytes / u64::from(options.page_size)));
@@ -156,7 +148,7 @@ impl SqliteConnection {
     }
 
     /// Applies all settings that the target sets.
-    fn set_up(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<(), EngineError> {
+    fn set_up(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<()> {
         let on = |flag| if flag { "ON" } else { "OFF" };
         let sets = |name| options.sets.has(name);
         // Only an empty database takes the page size, and only before its journal mode is set.
@@ -212,7 +204,7 @@ impl SqliteConnection {
     }
 
     /// Applies all settings of a target again, after a session that may have changed them.
-    pub(crate) fn set_up_again(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<(), EngineError> {
+    pub(crate) fn set_up_again(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<()> {
         self.run("PRAGMA threads = 0")?;
         self.set_up(place, options)
     }
@@ -220,7 +212,7 @@ impl SqliteConnection {
     /// Sets the journal mode, unless it is in force, and checks the result.
     ///
     /// Leaving the write-ahead log takes exclusive access to the file, so the pragma is used only when needed.
-    pub(crate) fn set_journal(&self, wanted: &str) -> Result<(), EngineError> {
+    pub(crate) fn set_journal(&self, wanted: &str) -> Result<()> {
         if self.text_of("PRAGMA journal_mode")? == wanted {
             return Ok(());
         }
@@ -237,7 +229,7 @@ impl SqliteConnection {
 
     /// Makes plans independent of the values bound: with the statistics of `ANALYZE`, SQLite would otherwise prepare a
     /// statement anew each time a parameter changes, at many times the cost of running it.
-    fn keep_plans(&self) -> Result<(), EngineError> {
+    fn keep_plans(&self) -> Result<()> {
         const ON: c_int = 1;
         // SAFETY: this operation takes an int and a pointer to an int that may be null.
         let code = unsafe {
@@ -247,7 +239,7 @@ impl SqliteConnection {
     }
 
     /// Uses SQLite's own busy timeout from now on.
-    pub(crate) fn wait_by_itself(&self, timeout: Duration) -> Result<(), EngineError> {
+    pub(crate) fn wait_by_itself(&self, timeout: Duration) -> Result<()> {
         let ms = c_int::try_from(timeout.as_millis()).unwrap_or(c_int::MAX);
         // SAFETY: the connection is open; this takes the place of our busy handler.
         self.check(unsafe { self.library.sqlite3_busy_timeout(self.raw(), ms) })
@@ -290,7 +282,7 @@ impl SqliteConnection {
         error(code, self.message())
     }
 
-    pub(crate) fn check(&self, code: c_int) -> Result<(), EngineError> {
+    pub(crate) fn check(&self, code: c_int) -> Result<()> {
         if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.error(code)) }
     }
 
@@ -307,7 +299,7 @@ impl SqliteConnection {
     }
 
     /// Runs statements and ignores results.
-    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+    pub(crate) fn run(&self, sql: &str) -> Result<()> {
         let mut rest = sql;
         loop {
             let (statement, tail) = SqliteStatement::prepare(self, rest, false).map_err(|e| e.with_statement(sql))?;
@@ -322,18 +314,14 @@ impl SqliteConnection {
     }
 
     /// Passes the rows of a query to `each`.
-    pub(crate) fn query(
-        &self,
-        sql: &str,
-        each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn query(&self, sql: &str, each: impl FnMut(&CurrentRow<'_>) -> Result<()>) -> Result<()> {
         let (statement, _) = SqliteStatement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
         let Some(statement) = statement else { return Ok(()) };
         statement.run_through(self, each).map_err(|e| e.with_statement(sql))
     }
 
     /// Single value of a query, as text.
-    pub(crate) fn text_of(&self, sql: &str) -> Result<String, EngineError> {
+    pub(crate) fn text_of(&self, sql: &str) -> Result<String> {
         let mut found = String::new();
         self.query(sql, |row| {
             found = match row.value(0) {
@@ -346,7 +334,7 @@ impl SqliteConnection {
     }
 
     /// First column of a query's rows, as text.
-    pub(crate) fn lines_of(&self, sql: &str) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn lines_of(&self, sql: &str) -> Result<Vec<String>> {
         let mut lines = Vec::new();
         self.query(sql, |row| {
             lines.push(row.value(0).to_string());
@@ -379,7 +367,7 @@ impl SqliteConnection {
     }
 
     /// Lets a `memdb` image grow to `bytes`.
-    pub(crate) fn limit_memory_image(&self, bytes: i64) -> Result<(), EngineError> {
+    pub(crate) fn limit_memory_image(&self, bytes: i64) -> Result<()> {
         let mut limit = bytes;
         // SAFETY: SIZE_LIMIT reads and writes a 64-bit number.
         let code = unsafe {

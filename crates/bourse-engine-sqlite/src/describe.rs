@@ -6,8 +6,7 @@ use crate::library::SCHEME;
 use crate::options::{Locking, MemoryKind, SqliteJournal, SqliteSync, SqliteWriters};
 use crate::target::{SqlitePlace, SqliteTarget};
 use bourse_engine::{
-    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, lost_with_machine,
-    memory_file_system,
+    Description, Durability, MayLose, MemoryStore, Result, Setting, WriterWait, lost_with_machine, memory_file_system,
 };
 
 /// Settings that a pragma of the same name returns.
@@ -25,12 +24,12 @@ pub(crate) const PRAGMAS: [&str; 11] = [
     "encoding",
 ];
 
-pub(crate) fn compile_options(connection: &SqliteConnection) -> Result<Vec<String>, EngineError> {
+pub(crate) fn compile_options(connection: &SqliteConnection) -> Result<Vec<String>> {
     connection.lines_of("PRAGMA compile_options")
 }
 
 /// Settings in force on a connection.
-pub(crate) fn settings_of(connection: &SqliteConnection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &SqliteConnection) -> Result<Vec<Setting>> {
     let read = |name: &&str| {
         let value = connection.text_of(&format!("PRAGMA {name}"))?;
         let value = name_of_value(name, &value).map_or(value, str::to_owned);
@@ -39,7 +38,7 @@ pub(crate) fn settings_of(connection: &SqliteConnection) -> Result<Vec<Setting>,
     PRAGMAS.iter().map(read).collect()
 }
 
-pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> Result<Description> {
     let mut settings = settings_of(connection)?;
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
     // These are ours or the connection's, and no pragma tells them.

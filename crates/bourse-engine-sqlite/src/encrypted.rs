@@ -1,7 +1,7 @@
 //! Encrypted databases, of libraries that support them: the source of the key.
 
 use crate::loaded::interned;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 
 /// Source of the key. A target never contains the key itself, so that no run file, list of processes or message does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl KeySource {
     ///
     /// # Errors
     /// The key is not at its source, or is empty.
-    pub(crate) fn read(self) -> Result<Vec<u8>, EngineError> {
+    pub(crate) fn read(self) -> Result<Vec<u8>> {
         let cannot = |why: String| {
             EngineError::new(ErrorKind::Other, format!("cannot read the key, key={}: {why}", self.written()))
         };

@@ -22,8 +22,8 @@ use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
-    ForReading, Guarantee, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session,
-    Snapshot, SqlCapabilities, SqlEngine, TargetFile, locked, path_with_suffix,
+    ForReading, Guarantee, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Result,
+    Session, Snapshot, SqlCapabilities, SqlEngine, TargetFile, locked, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ pub struct SqliteInfo {
 /// # Errors
 /// An error if it cannot open a database in memory.
 #[cfg(not(loaded))]
-pub fn info() -> Result<SqliteInfo, EngineError> {
+pub fn info() -> Result<SqliteInfo> {
     info_of(SqliteLibrary)
 }
 
@@ -117,12 +117,12 @@ pub fn info() -> Result<SqliteInfo, EngineError> {
 /// # Errors
 /// An error if it cannot be loaded, is not SQLite, or cannot open a database in memory.
 #[cfg(loaded)]
-pub fn info(library: Option<&str>) -> Result<SqliteInfo, EngineError> {
+pub fn info(library: Option<&str>) -> Result<SqliteInfo> {
     let loaded = crate::loaded::load(library.map(crate::loaded::interned));
     info_of(loaded.map_err(|error| EngineError::unsupported(error.to_string()))?)
 }
 
-fn info_of(library: SqliteLibrary) -> Result<SqliteInfo, EngineError> {
+fn info_of(library: SqliteLibrary) -> Result<SqliteInfo> {
     let source = SqliteSource::memory(library, "bourse-info", false);
     // Not every version has a switch for plans.
     let options = crate::SqliteOptions { stable_plans: false, ..crate::SqliteOptions::MEMORY };
@@ -193,7 +193,7 @@ impl SqliteEngine {
     }
 
     /// Database that a connection opens.
-    fn source(&self) -> Result<SqliteSource, EngineError> {
+    fn source(&self) -> Result<SqliteSource> {
         let (number, library) = (self.number, self.library());
         let path = self.path().unwrap_or(Path::new(""));
         Ok(match (&self.target.place, self.target.memory_kind()) {
@@ -241,7 +241,7 @@ impl SqliteEngine {
     ///
     /// # Errors
     /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if Bourse did not make the file at the path.
-    pub(crate) fn connection(&self) -> Result<LentConnection, EngineError> {
+    pub(crate) fn connection(&self) -> Result<LentConnection> {
         let source = self.source()?;
         let SqliteTarget { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
@@ -366,7 +366,7 @@ impl SqliteEngine {
     ///
     /// # Errors
     /// [`Refused`](bourse_engine::ErrorKind::Refused) if something else is at its path; the system's.
-    fn is_there(&self) -> Result<bool, EngineError> {
+    fn is_there(&self) -> Result<bool> {
         let is_made = self.files().map_or(Ok(false), |files| files.exists())?;
         Ok(is_made && (self.parts.is_none() || self.path().is_some_and(Path::exists)))
     }
@@ -398,7 +398,7 @@ impl Drop for SqliteEngine {
 }
 
 impl Engine for SqliteEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         describe::describe(&self.target, &*self.connection()?)
     }
 
@@ -443,7 +443,7 @@ impl Engine for SqliteEngine {
         Interface::Sql(self)
     }
 
-    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_reading(&self) -> Result<Option<ForReading>> {
         if self.parts.is_some() {
             // Berkeley DB makes its shared memory in the folder, whoever opens the database.
             return Ok(None);
@@ -451,11 +451,11 @@ impl Engine for SqliteEngine {
         reading::open(self)
     }
 
-    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_inspection(&self) -> Result<Option<ForReading>> {
         if self.parts.is_some() { Ok(None) } else { reading::open_for_inspection(self) }
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if self.path().is_some() && !self.is_there()? {
             return Ok(false);
         }
@@ -469,7 +469,7 @@ impl Engine for SqliteEngine {
         Ok(connection.text_of("SELECT count(*) FROM sqlite_master WHERE type = 'table'")? != "0")
     }
 
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         // Each row says what is wrong with one thing; of a database that is whole there is the one row "ok".
         let connection = self.connection()?;
         #[cfg(loaded)]
@@ -483,7 +483,7 @@ impl Engine for SqliteEngine {
         self.files().map_or(Location::Memory, Location::Files)
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         if let Some(parts) = &self.parts {
             if parts.refuse_use().is_ok() {
                 // What a crash has left is put right first.
@@ -494,7 +494,7 @@ impl Engine for SqliteEngine {
         snapshot::take(self)
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         #[cfg(loaded)]
         if let Some(parts) = &self.parts {
@@ -535,12 +535,12 @@ impl Engine for SqliteEngine {
         ]
     }
 
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         let misses = self.files.as_ref().map(|files| files.pages_read());
         Ok(misses.map(|value| Counter { name: "page cache misses".to_owned(), value }).into_iter().collect())
     }
 
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         // Memory of ours goes through no file system, and so asks nothing of one: not even for sorting.
         let nothing = self.is_ram().then_some(IoCounts::TIMED);
         Ok(self.files.as_ref().map(|files| files.counts()).or(nothing))
@@ -552,7 +552,7 @@ impl SqlEngine for SqliteEngine {
         self.library().dialect()
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         let options = &self.target.options;
         let confined = || {
             let connection = self.connection()?;
@@ -574,7 +574,7 @@ impl SqlEngine for SqliteEngine {
         self.shared.confined.store(true, Ordering::Relaxed);
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         #[cfg(loaded)]
         if let Some(parts) = &self.parts {
             return crate::berkeley::folder_loader(parts, self.target.options, &self.shared);

@@ -6,7 +6,7 @@ use crate::ffi::SqliteLibrary;
 use crate::loaded::shown;
 use crate::options::{GRAMMAR, MemoryKind, SqliteJournal, SqliteOptions};
 use crate::target::{SqlitePlace, SqliteTarget};
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 use bourse_engine::target::TargetError;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int};
@@ -139,7 +139,7 @@ impl SqliteLibrary {
     ///
     /// Version 3.40 reports `NULL value in TABLE.COLUMN` for every row of an intact table without rowid whose key is
     /// not its first columns. Such a row is omitted if the column contains no NULL.
-    pub(crate) fn integrity_check(self, connection: &SqliteConnection) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn integrity_check(self, connection: &SqliteConnection) -> Result<Vec<String>> {
         const ROWS: usize = 20;
         if !(3_040_000..3_041_000).contains(&self.number()) {
             return connection.lines_of(&format!("PRAGMA integrity_check({ROWS})"));

@@ -1,7 +1,7 @@
 //! The files of a database.
 
 use crate::options::SqliteOptions;
-use bourse_engine::{DatabaseFiles, EngineError, FileFormat, FileUse, TargetFile};
+use bourse_engine::{DatabaseFiles, FileFormat, FileUse, Result, TargetFile};
 use std::path::Path;
 
 /// Suffix of a write-ahead log, and of all companions that SQLite creates, overwrites and removes.
@@ -22,7 +22,7 @@ pub(crate) fn files_at(path: &Path) -> DatabaseFiles {
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn has_log(path: &Path, options: &SqliteOptions) -> Result<bool, EngineError> {
+pub(crate) fn has_log(path: &Path, options: &SqliteOptions) -> Result<bool> {
     /// First bytes of a database, and the offset of the version needed for reading, which is 2 with a write-ahead log
     /// (`https://sqlite.org/fileformat2.html`, section 1.3).
     const MAGIC: &[u8] = b"SQLite format 3\0";

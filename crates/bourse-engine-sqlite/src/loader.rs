@@ -10,7 +10,9 @@ use crate::session::SharedEngine;
 use crate::shared_connection::LentConnection;
 use crate::source::SqliteSource;
 use crate::statement::SqliteStatement;
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, IncomingRows, Loader, Params, rows_loader};
+use bourse_engine::{
+    Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, IncomingRows, Loader, Params, Result, rows_loader,
+};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -29,11 +31,7 @@ pub(crate) struct RowInsertion {
 
 impl RowInsertion {
     /// Opens a new database that is invisible to others, with the fastest settings for filling it.
-    pub(crate) fn alone(
-        source: &SqliteSource,
-        options: &SqliteOptions,
-        shared: &SharedEngine,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn alone(source: &SqliteSource, options: &SqliteOptions, shared: &SharedEngine) -> Result<Self> {
         let connection = SqliteConnection::open(source, options, &shared.waits)?;
         // A load that fails starts anew, so nothing is kept for undoing it and the disk is
         // waited for once, at the end.
@@ -48,7 +46,7 @@ impl RowInsertion {
     }
 
     /// Begins the one transaction of the load.
-    fn begin(connection: LentConnection) -> Result<Self, EngineError> {
+    fn begin(connection: LentConnection) -> Result<Self> {
         // Parents may come after children that are generated beside them; orphans are looked for after the load.
         let foreign_keys = connection.text_of("PRAGMA foreign_keys")?;
         connection.run("PRAGMA foreign_keys = OFF")?;
@@ -59,7 +57,7 @@ impl RowInsertion {
     }
 
     /// Commits and closes the connection.
-    pub(crate) fn finish(self) -> Result<(), EngineError> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.connection.run("COMMIT")?;
         // A library that was compiled without foreign keys tells nothing.
         match self.foreign_keys.as_str() {
@@ -70,11 +68,11 @@ impl RowInsertion {
 }
 
 impl IncomingRows for RowInsertion {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         self.connection.run(sql)
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         let table = batch.table();
         if !self.inserts.contains_key(table.name) {
             let sql = bourse_schema::insert(table, &bourse_schema::SQLITE);
@@ -96,7 +94,7 @@ impl IncomingRows for RowInsertion {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.connection.query(sql, |row| each(row))
     }
 }
@@ -106,7 +104,7 @@ pub(crate) fn file_loader(
     files: &DatabaseFiles,
     options: SqliteOptions,
     shared: SharedEngine,
-) -> Result<Box<dyn Loader>, EngineError> {
+) -> Result<Box<dyn Loader>> {
     let load = files.begin_load()?;
     let rows = RowInsertion::alone(&SqliteSource::file(shared.library, load.path(), true)?, &options, &shared)?;
     Ok(rows_loader(rows, move |rows| {
@@ -124,7 +122,7 @@ pub(crate) fn file_loader(
 
 /// Reduces a database that is replaced to one file, so that none of its logs or journals can be mistaken for the new one's;
 /// fails if it is in use.
-fn retire(path: &Path, options: &SqliteOptions, shared: &SharedEngine) -> Result<(), EngineError> {
+fn retire(path: &Path, options: &SqliteOptions, shared: &SharedEngine) -> Result<()> {
     let options = SqliteOptions { busy_timeout: options.busy_timeout.min(Duration::from_secs(1)), ..*options };
     let source = SqliteSource::file(shared.library, path, false)?;
     let retired = SqliteConnection::open(&source, &options, &shared.waits).and_then(|old| {
@@ -162,15 +160,15 @@ impl VisibleLoad {
 }
 
 impl IncomingRows for VisibleLoad {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         self.rows.run(sql).map_err(|e| self.hint(e))
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         self.rows.insert(batch).map_err(|e| self.hint(e))
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.rows.query(sql, each)
     }
 }
@@ -180,7 +178,7 @@ pub(crate) fn memory_loader(
     connection: LentConnection,
     kind: MemoryKind,
     shared: &SharedEngine,
-) -> Result<Box<dyn Loader>, EngineError> {
+) -> Result<Box<dyn Loader>> {
     let place = match &shared.queue {
         None => None,
         Some(queue) => Some(queue.take(shared.busy_timeout, &shared.waits).ok_or_else(|| {
@@ -211,11 +209,7 @@ impl Drop for BuildingDatabase {
 }
 
 /// Loader that builds a separate database in Bourse's file system in memory, then gives it the other's name.
-pub(crate) fn ram_loader(
-    name: String,
-    options: SqliteOptions,
-    shared: SharedEngine,
-) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn ram_loader(name: String, options: SqliteOptions, shared: SharedEngine) -> Result<Box<dyn Loader>> {
     memvfs::register(shared.library);
     let building = BuildingDatabase(format!("{name}-loading"));
     memvfs::forget(&building.0);

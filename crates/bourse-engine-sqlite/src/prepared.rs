@@ -3,7 +3,7 @@
 use crate::options::Begin;
 use crate::shared_connection::LentConnection;
 use crate::statement::SqliteStatement;
-use bourse_engine::{EngineError, Slots};
+use bourse_engine::{EngineError, Result, Slots};
 
 /// A connection and its statements, which are dropped before it.
 pub(crate) struct PreparedConnection {
@@ -16,7 +16,7 @@ pub(crate) struct PreparedConnection {
 }
 
 impl PreparedConnection {
-    pub(crate) fn new(connection: LentConnection, begin: Begin) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: LentConnection, begin: Begin) -> Result<Self> {
         let prepare = |sql| {
             let (statement, _) = SqliteStatement::prepare(&connection, sql, true)?;
             Ok::<_, EngineError>(statement.expect("the text is not blank"))

@@ -10,7 +10,7 @@ use crate::engine::SqliteEngine;
 use crate::format::has_log;
 use crate::target::SqlitePlace;
 use bourse_engine::{
-    EngineError, FileOwner, FileUse, ForReading, ReadCopy, TargetFile, is_changed, path_with_suffix, stamp,
+    FileOwner, FileUse, ForReading, ReadCopy, Result, TargetFile, is_changed, path_with_suffix, stamp,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub(crate) enum DatabaseAccess {
 
 /// Opens an engine's database for reading alone; `None` for a database in memory, and if Bourse has no database at the
 /// path.
-pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
+pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>> {
     let Some(files) = engine.files().filter(|_| engine.path().is_some()) else { return Ok(None) };
     if files.owner()? != FileOwner::Bourse {
         return Ok(None);
@@ -69,7 +69,7 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
 /// Opens an engine's database to read its catalogue before a command decides whether to use it: through the index of its log, if
 /// another process has that open or a killed one has left it, and otherwise as [`open`] does. `None` if this process has
 /// the database open, since its settings are made already.
-pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
+pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForReading>> {
     let Some(path) = engine.path().filter(|_| engine.is_full()) else { return Ok(None) };
     if FileUse::unless_used(path, || ()).is_none() {
         return Ok(None);
@@ -95,7 +95,7 @@ fn has_index(path: &Path) -> bool {
 }
 
 /// Log of a database, or journal that must be rolled back; `None` without either.
-fn log_of(path: &Path) -> Result<Option<PathBuf>, EngineError> {
+fn log_of(path: &Path) -> Result<Option<PathBuf>> {
     let log = path_with_suffix(path, "-wal");
     if fs::symlink_metadata(&log).is_ok_and(|found| found.len() > 0 || has_index(path)) {
         return Ok(Some(log));

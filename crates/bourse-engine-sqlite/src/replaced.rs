@@ -7,7 +7,7 @@ use crate::options::SqliteOptions;
 use crate::snapshot::copy_pages;
 use crate::source::SqliteSource;
 use crate::statement::SqliteStatement;
-use bourse_engine::{EngineError, ErrorKind, Row, RowExt as _, Value, path_with_suffix};
+use bourse_engine::{EngineError, ErrorKind, Result, Row, RowExt as _, Value, path_with_suffix};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -111,7 +111,7 @@ impl StoredDatabase {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn open(path: &Path) -> Result<Self, EngineError> {
+    pub fn open(path: &Path) -> Result<Self> {
         let source = SqliteSource::read_only(SqliteLibrary, path, true)?;
         SqliteConnection::open(&source, &SqliteOptions::FILE, &Default::default()).map(Self)
     }
@@ -120,7 +120,7 @@ impl StoredDatabase {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn objects(&self) -> Result<Vec<StoredObject>, EngineError> {
+    pub fn objects(&self) -> Result<Vec<StoredObject>> {
         objects(&self.0)
     }
 
@@ -128,7 +128,7 @@ impl StoredDatabase {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn table(&self, object: &StoredObject) -> Result<StoredTable, EngineError> {
+    pub fn table(&self, object: &StoredObject) -> Result<StoredTable> {
         table(&self.0, object)
     }
 
@@ -136,11 +136,7 @@ impl StoredDatabase {
     ///
     /// # Errors
     /// SQLite's, and those of `each`.
-    pub fn rows(
-        &self,
-        query: &str,
-        each: &mut dyn FnMut(&[Value<'_>]) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+    pub fn rows(&self, query: &str, each: &mut dyn FnMut(&[Value<'_>]) -> Result<()>) -> Result<()> {
         let mut columns = 0;
         self.0.query(query, |row| {
             if columns == 0 {
@@ -156,7 +152,7 @@ impl StoredDatabase {
 ///
 /// # Errors
 /// SQLite's and the system's; [`ErrorKind::Conflict`] if the database is locked for longer than `patience`.
-pub fn copy_database(from: &Path, to: &Path, patience: Duration) -> Result<(), EngineError> {
+pub fn copy_database(from: &Path, to: &Path, patience: Duration) -> Result<()> {
     const ATTEMPTS: u32 = 5;
     let options = SqliteOptions { busy_timeout: patience, ..SqliteOptions::FILE };
     let open = |source: &SqliteSource| SqliteConnection::open(source, &options, &Default::default());
@@ -199,7 +195,7 @@ fn file_state(path: &Path) -> io::Result<FileState> {
 ///
 /// # Errors
 /// SQLite's.
-pub fn try_statement(path: &Path, sql: &str) -> Result<(), EngineError> {
+pub fn try_statement(path: &Path, sql: &str) -> Result<()> {
     let connection = open(path)?;
     connection.run("PRAGMA foreign_keys = ON; BEGIN")?;
     // Closing the connection undoes it.
@@ -210,12 +206,12 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn open(path: &Path) -> Result<SqliteConnection, EngineError> {
+fn open(path: &Path) -> Result<SqliteConnection> {
     let source = SqliteSource::file(SqliteLibrary, path, false)?;
     SqliteConnection::open(&source, &SqliteOptions::FILE, &Default::default())
 }
 
-fn objects(connection: &SqliteConnection) -> Result<Vec<StoredObject>, EngineError> {
+fn objects(connection: &SqliteConnection) -> Result<Vec<StoredObject>> {
     let listed = "SELECT s.type, s.name, s.sql, s.tbl_name, coalesce(l.type, '') = 'virtual', coalesce(l.wr, 0) \
                   FROM sqlite_schema s LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name \
                   WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND coalesce(l.type, '') <> 'shadow' \
@@ -237,7 +233,7 @@ fn objects(connection: &SqliteConnection) -> Result<Vec<StoredObject>, EngineErr
     Ok(objects)
 }
 
-fn table(connection: &SqliteConnection, object: &StoredObject) -> Result<StoredTable, EngineError> {
+fn table(connection: &SqliteConnection, object: &StoredObject) -> Result<StoredTable> {
     let (mut columns, mut keys, mut key_is_integer) = (Vec::new(), 0, false);
     let literal = object.name.replace('\'', "''");
     let sql = format!("SELECT name, pk, upper(type) FROM pragma_table_xinfo('{literal}') WHERE hidden = 0");
@@ -261,7 +257,7 @@ fn table(connection: &SqliteConnection, object: &StoredObject) -> Result<StoredT
 ///
 /// # Errors
 /// Refused if there are virtual tables: their own tables hold values in forms that only they know.
-fn tables(connection: &SqliteConnection) -> Result<Vec<StoredTable>, EngineError> {
+fn tables(connection: &SqliteConnection) -> Result<Vec<StoredTable>> {
     let objects = objects(connection)?;
     let described = |object: &StoredObject| match object.is_virtual {
         true => Err(EngineError::refused(format!("it has the virtual table {}", object.name))),
@@ -274,11 +270,7 @@ fn tables(connection: &SqliteConnection) -> Result<Vec<StoredTable>, EngineError
 ///
 /// # Errors
 /// SQLite's; refused if there are virtual tables.
-pub fn stored_values(
-    path: &Path,
-    text: &mut dyn FnMut(&str),
-    each: &mut dyn FnMut(StoredValue),
-) -> Result<(), EngineError> {
+pub fn stored_values(path: &Path, text: &mut dyn FnMut(&str), each: &mut dyn FnMut(StoredValue)) -> Result<()> {
     let connection = open(path)?;
     connection.lines_of("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?.iter().for_each(|sql| text(sql));
     for table in tables(&connection)? {
@@ -295,7 +287,7 @@ pub fn stored_values(
 ///
 /// # Errors
 /// SQLite's; refused if there are virtual tables. The file is then as it was, or unfinished.
-pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue) -> Result<(), EngineError> {
+pub fn replace_values(path: &Path, replace: &dyn Fn(StoredValue) -> StoredValue) -> Result<()> {
     let connection = open(path)?;
     let tables = tables(&connection)?;
     connection.run("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN IMMEDIATE")?;

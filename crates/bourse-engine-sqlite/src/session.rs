@@ -12,7 +12,7 @@ use crate::shared_connection::LentConnection;
 use crate::statement::{BoundStatement, CurrentRow, SqliteStatement};
 use crate::waits::LockWaits;
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Row as _, RowExt as _, Session,
+    Access, Checkpoint, Dialect, EachFound, EachRow, Isolation, Params, Result, Row as _, RowExt as _, Session,
     Setting, Sql, StatementWork, Value, run_one_by_one,
 };
 use std::sync::Arc;
@@ -42,12 +42,12 @@ pub(crate) struct SharedEngine {
 
 impl SharedEngine {
     /// Confines a connection, if connections are to be confined: of a loader, or of the engine itself.
-    pub(crate) fn confine(&self, connection: &SqliteConnection) -> Result<(), EngineError> {
+    pub(crate) fn confine(&self, connection: &SqliteConnection) -> Result<()> {
         if self.confined.load(Ordering::Relaxed) { connection.confine(true) } else { Ok(()) }
     }
 
     /// Confines the connection of a session, which is set up, if connections are to be confined.
-    pub(crate) fn confine_session(&self, connection: &SqliteConnection) -> Result<(), EngineError> {
+    pub(crate) fn confine_session(&self, connection: &SqliteConnection) -> Result<()> {
         if self.confined.load(Ordering::Relaxed) { connection.confine(false) } else { Ok(()) }
     }
 }
@@ -92,10 +92,10 @@ impl SqliteSession {
         connection: LentConnection,
         shared: SharedEngine,
         one_writer: Option<Arc<OneWriter>>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         #[cfg(loaded)]
         let in_session = shared.library.begin_session().ok_or_else(|| {
-            EngineError::unsupported(format!(
+            bourse_engine::EngineError::unsupported(format!(
                 "{} was compiled with THREADSAFE=0: it bears one session, and another one is open",
                 shared.library.description()
             ))
@@ -115,7 +115,7 @@ impl SqliteSession {
 
     /// Prepares a statement that is not prepared yet.
     #[cold]
-    fn prepare_anew(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, sql: &'static Sql) -> Result<()> {
         let slot = sql.slot();
         let text = sql.render(self.shared.library.dialect());
         let patience = self.patience();
@@ -149,8 +149,8 @@ impl SqliteSession {
         sql: &'static Sql,
         params: Params<'_>,
         rows: RequestedRows,
-        mut each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<StatementEffect, EngineError> {
+        mut each: impl FnMut(&CurrentRow<'_>) -> Result<()>,
+    ) -> Result<StatementEffect> {
         match self.statement(sql.slot()) {
             Some(statement) if statement.is_readonly() || self.has_place() => {
                 match self.run(statement, params, rows, each) {
@@ -171,8 +171,8 @@ impl SqliteSession {
         sql: &'static Sql,
         params: Params<'_>,
         rows: RequestedRows,
-        each: &mut dyn FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<StatementEffect, EngineError> {
+        each: &mut dyn FnMut(&CurrentRow<'_>) -> Result<()>,
+    ) -> Result<StatementEffect> {
         let slot = sql.slot();
         if self.statement(slot).is_none() {
             self.prepare_anew(sql)?;
@@ -202,12 +202,7 @@ impl SqliteSession {
     }
 
     /// Prepares and runs a text once, and returns its effect.
-    fn run_text(
-        &mut self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: &mut EachRow<'_>,
-    ) -> Result<StatementEffect, EngineError> {
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<StatementEffect> {
         let (statement, tail) =
             SqliteStatement::prepare(&self.active.connection, sql, false).map_err(|e| e.with_statement(sql))?;
         let Some(statement) = statement else { return Ok(StatementEffect::Read) };
@@ -251,7 +246,7 @@ impl SqliteSession {
     }
 
     /// Prepares and runs a text on the active connection, which is not the one that it was prepared on before.
-    fn run_on_active(&self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn run_on_active(&self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         match SqliteStatement::prepare(&self.active.connection, sql, false)? {
             (Some(statement), _) => self.run(&statement, Params::of(params), RequestedRows::All, |row| each(row)),
             (None, _) => Ok(()),
@@ -306,8 +301,8 @@ impl SqliteSession {
         statement: &SqliteStatement,
         params: Params<'_>,
         rows: RequestedRows,
-        mut each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        mut each: impl FnMut(&CurrentRow<'_>) -> Result<()>,
+    ) -> Result<()> {
         let mut bound = statement.bind(&self.active.connection, params)?;
         let mut code = self.first_step(&mut bound);
         loop {
@@ -324,7 +319,7 @@ impl SqliteSession {
     }
 
     /// Runs a change for each `width` parameters.
-    fn change_each(&mut self, sql: &'static Sql, params: &[Value<'_>], width: usize) -> Result<(), EngineError> {
+    fn change_each(&mut self, sql: &'static Sql, params: &[Value<'_>], width: usize) -> Result<()> {
         // The first run prepares the statement and meets the locks; outside a transaction every run does.
         let (first, rest) = params.split_at(width.min(params.len()));
         if first.is_empty() {
@@ -341,12 +336,12 @@ impl SqliteSession {
         }
     }
 
-    fn run_bare(&self, statement: &SqliteStatement) -> Result<(), EngineError> {
+    fn run_bare(&self, statement: &SqliteStatement) -> Result<()> {
         self.run(statement, Params::NONE, RequestedRows::All, |_| Ok(()))
     }
 
     /// Takes Bourse's writer lock, if the session needs one and does not hold it yet.
-    fn take_place(&mut self) -> Result<(), EngineError> {
+    fn take_place(&mut self) -> Result<()> {
         let Some(queue) = &self.shared.queue else { return Ok(()) };
         if self.place.is_none() {
             let place = queue.take(self.shared.busy_timeout, &self.shared.waits);
@@ -409,7 +404,7 @@ impl Session for SqliteSession {
     }
 
     /// Begins a serializable transaction at every level: SQLite has no weaker one, and readers have a snapshot.
-    fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, _: Isolation, access: Access) -> Result<()> {
         match access {
             Access::Read => self.run_bare(&self.active.begin_read),
             Access::Write => {
@@ -427,11 +422,11 @@ impl Session for SqliteSession {
         }
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         describe::settings_of(&self.active.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
         if self.shared.keeps_statements && self.statement(sql.slot()).is_none() {
             return self.prepare_anew(sql);
         }
@@ -441,17 +436,12 @@ impl Session for SqliteSession {
     }
 
     #[inline]
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.run_prepared(sql, params, RequestedRows::All, |row| each(row)).map(|_| ())
     }
 
     #[inline]
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let mut found = false;
         self.run_prepared(sql, params, RequestedRows::First, |row| {
             found = true;
@@ -461,7 +451,7 @@ impl Session for SqliteSession {
     }
 
     #[inline]
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         let ran = self.run_prepared(sql, params, RequestedRows::All, |_| Ok(()))?;
         Ok(self.changes(ran))
     }
@@ -473,7 +463,7 @@ impl Session for SqliteSession {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         match (each, self.statement(sql.slot())) {
             (Some(each), Some(statement)) if statement.is_readonly() => statement
                 .first_of_each(
@@ -490,7 +480,7 @@ impl Session for SqliteSession {
         }
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let done = self.run_bare(&self.active.commit);
         if done.is_err() && !self.active.connection.is_autocommit() {
             // The seam says that a commit which failed is rolled back; the first error is the one to report.
@@ -500,14 +490,14 @@ impl Session for SqliteSession {
         done
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         // Some errors (disk full, corruption) end the transaction by themselves.
         let done = if self.active.connection.is_autocommit() { Ok(()) } else { self.run_bare(&self.active.rollback) };
         self.transaction_over();
         done
     }
 
-    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool> {
         let mut whole = false;
         self.query_text(&format!("PRAGMA wal_checkpoint({})", checkpoint.name()), &[], &mut |row| {
             let (busy, in_log, moved) = (row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<i64>(2)?);
@@ -517,7 +507,7 @@ impl Session for SqliteSession {
         Ok(whole)
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         let explained = format!("EXPLAIN QUERY PLAN {sql}");
         let (statement, _) =
             SqliteStatement::prepare(&self.active.connection, &explained, false).map_err(|e| e.with_statement(sql))?;
@@ -538,11 +528,11 @@ impl Session for SqliteSession {
         self.statement(sql.slot()).filter(|_| self.shared.library.counts_work()).map(SqliteStatement::work)
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.run_text(sql, params, each).map(|_| ())
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         let ran = self.run_text(sql, params, &mut |_| Ok(()))?;
         Ok(self.changes(ran))
     }

@@ -2,7 +2,7 @@
 //! session that uses it.
 
 use crate::connection::SqliteConnection;
-use bourse_engine::{EngineError, locked};
+use bourse_engine::{EngineError, Result, locked};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -31,10 +31,7 @@ impl SharedConnection {
     ///
     /// # Errors
     /// Those of `open`; an error if another session has the connection.
-    pub(crate) fn lend(
-        self: &Arc<Self>,
-        open: impl FnOnce() -> Result<SqliteConnection, EngineError>,
-    ) -> Result<LentConnection, EngineError> {
+    pub(crate) fn lend(self: &Arc<Self>, open: impl FnOnce() -> Result<SqliteConnection>) -> Result<LentConnection> {
         let mut place = self.place();
         let connection = match std::mem::replace(&mut *place, ConnectionPlace::Lent) {
             ConnectionPlace::Here(connection) => connection,

@@ -10,11 +10,11 @@ use crate::memvfs;
 use crate::options::MemoryKind;
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::source::SqliteSource;
-use bourse_engine::{EngineError, ErrorKind, Snapshot};
+use bourse_engine::{EngineError, ErrorKind, Result, Snapshot};
 use std::sync::Arc;
 
 /// Copies the present content of a target.
-pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
+pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>> {
     let Some(files) = engine.files() else { return Ok(Box::new(MemoryCopy::take(engine)?)) };
     let connection = engine.connection()?;
     // Answers whether another session was in the way; then the log would still hold what the copy lacks.
@@ -44,10 +44,10 @@ enum Destination {
 }
 
 /// Opens a database of Bourse's file system in memory by name.
-type OpenMemoryDatabase = Box<dyn Fn(&str) -> Result<SqliteConnection, EngineError> + Send>;
+type OpenMemoryDatabase = Box<dyn Fn(&str) -> Result<SqliteConnection> + Send>;
 
 impl MemoryCopy {
-    fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {
+    fn take(engine: &SqliteEngine) -> Result<Self> {
         let library = engine.library();
         memvfs::register(library);
         let (options, waits) = (engine.target().options, Arc::default());
@@ -76,7 +76,7 @@ impl Snapshot for MemoryCopy {
         "copied in memory"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         match &self.to {
             Destination::Kept(connection) => copy_pages(&self.copy, connection),
             Destination::Private(shared) => {
@@ -101,7 +101,7 @@ impl Drop for MemoryCopy {
 }
 
 /// Makes `to` equal to `from`, page by page.
-pub(crate) fn copy_pages(from: &SqliteConnection, to: &SqliteConnection) -> Result<(), EngineError> {
+pub(crate) fn copy_pages(from: &SqliteConnection, to: &SqliteConnection) -> Result<()> {
     let library = to.library();
     // SAFETY: both connections are of one library, open and used by this thread alone; the backup is finished before either can close.
     let code = unsafe {

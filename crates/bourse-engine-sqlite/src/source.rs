@@ -2,7 +2,7 @@
 
 use crate::counting::CountingFiles;
 use crate::ffi::SqliteLibrary;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct SqliteSource {
 
 impl SqliteSource {
     /// A file, which is created if it does not exist and `create` is true.
-    pub(crate) fn file(library: SqliteLibrary, path: &Path, create: bool) -> Result<Self, EngineError> {
+    pub(crate) fn file(library: SqliteLibrary, path: &Path, create: bool) -> Result<Self> {
         let text = path.to_str().ok_or_else(|| {
             EngineError::new(
                 ErrorKind::Other,
@@ -69,7 +69,7 @@ impl SqliteSource {
     }
 
     /// A read-only file; an immutable one is read without locks and without its log.
-    pub(crate) fn read_only(library: SqliteLibrary, path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
+    pub(crate) fn read_only(library: SqliteLibrary, path: &Path, is_immutable: bool) -> Result<Self> {
         let this = Self { read_only: true, ..Self::file(library, path, false)? };
         if !is_immutable {
             return Ok(this);

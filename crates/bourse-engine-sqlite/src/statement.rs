@@ -2,7 +2,7 @@
 
 use crate::connection::SqliteConnection;
 use crate::ffi::{self, SqliteLibrary};
-use bourse_engine::{EngineError, ErrorKind, Params, Row, StatementWork, Value};
+use bourse_engine::{EngineError, ErrorKind, Params, Result, Row, StatementWork, Value};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
@@ -28,7 +28,7 @@ impl SqliteStatement {
         connection: &SqliteConnection,
         sql: &'s str,
         keep: bool,
-    ) -> Result<(Option<Self>, &'s str), EngineError> {
+    ) -> Result<(Option<Self>, &'s str)> {
         let bytes = c_int::try_from(sql.len())
             .map_err(|_| EngineError::new(ErrorKind::Other, "a statement of more than 2 GiB"))?;
         let flags = if keep { ffi::SQLITE_PREPARE_PERSISTENT as c_uint } else { 0 };
@@ -82,11 +82,7 @@ impl SqliteStatement {
     /// the next, which must bind all of them anew to get a guard. ([`Self::run_with_each`] alone binds again only
     /// changed ones, while it borrows those bound before.)
     #[inline(always)]
-    pub(crate) fn bind<'b>(
-        &'b self,
-        connection: &SqliteConnection,
-        params: Params<'b>,
-    ) -> Result<BoundStatement<'b>, EngineError> {
+    pub(crate) fn bind<'b>(&'b self, connection: &SqliteConnection, params: Params<'b>) -> Result<BoundStatement<'b>> {
         if params.len() != self.parameters {
             return Err(self.wrong_number(params.len()));
         }
@@ -100,12 +96,7 @@ impl SqliteStatement {
     /// Runs it to its end for every `width` values of `rows`; result rows are ignored.
     ///
     /// An integer equal to the previous row's stays bound: comparing it costs a tenth of binding it.
-    pub(crate) fn run_with_each(
-        &self,
-        connection: &SqliteConnection,
-        rows: &[Value<'_>],
-        width: usize,
-    ) -> Result<(), EngineError> {
+    pub(crate) fn run_with_each(&self, connection: &SqliteConnection, rows: &[Value<'_>], width: usize) -> Result<()> {
         let (whole, part) = rows.split_at(rows.len() - rows.len() % width);
         let (first, rest) = whole.split_at(width.min(whole.len()));
         if !first.is_empty() {
@@ -141,8 +132,8 @@ impl SqliteStatement {
         params: &[Value<'_>],
         width: usize,
         first_step: impl Fn(&mut BoundStatement<'_>) -> c_int,
-        mut each: impl FnMut(usize, &CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        mut each: impl FnMut(usize, &CurrentRow<'_>) -> Result<()>,
+    ) -> Result<()> {
         if width != self.parameters {
             return Err(self.wrong_number(width));
         }
@@ -170,7 +161,7 @@ impl SqliteStatement {
 
     /// Binds values to the parameters from number `from` on.
     #[inline(always)]
-    fn bind_from(&self, from: usize, connection: &SqliteConnection, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn bind_from(&self, from: usize, connection: &SqliteConnection, values: &[Value<'_>]) -> Result<()> {
         (from as c_int..).zip(values).try_for_each(|(at, value)| self.bind_value(at, connection, *value, |_| false))
     }
 
@@ -182,7 +173,7 @@ impl SqliteStatement {
         connection: &SqliteConnection,
         value: Value<'_>,
         is_bound: impl FnOnce(i64) -> bool,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         // SAFETY: the statement is not running (every run ends in a reset). Pointers are bound as SQLITE_STATIC: SQLite
         // reads them in steps only and never frees them. Steps are made by a `BoundStatement` alone, and those made from this
         // statement later come with every parameter replaced by one that is alive (`run_through` consumes statements that
@@ -255,8 +246,8 @@ impl SqliteStatement {
     pub(crate) fn run_through(
         self,
         connection: &SqliteConnection,
-        each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        each: impl FnMut(&CurrentRow<'_>) -> Result<()>,
+    ) -> Result<()> {
         BoundStatement { statement: &self }.run_to_end(connection, each)
     }
 }
@@ -296,8 +287,8 @@ impl BoundStatement<'_> {
     fn run_to_end(
         &mut self,
         connection: &SqliteConnection,
-        mut each: impl FnMut(&CurrentRow<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        mut each: impl FnMut(&CurrentRow<'_>) -> Result<()>,
+    ) -> Result<()> {
         loop {
             match self.step() {
                 ffi::SQLITE_ROW => each(&self.columns())?,

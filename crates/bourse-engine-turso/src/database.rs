@@ -4,7 +4,7 @@ use crate::error::error;
 use crate::files::{CountedFiles, FileCounts};
 use crate::options::{TursoJournal, TursoOptions};
 use crate::statement::{TursoStatement, WantedRows};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, RowExt as _};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, Result, RowExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
@@ -27,7 +27,7 @@ static OPEN: OpenFiles<TursoOptions, TursoDatabase> = OpenFiles::new();
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) if it is not UTF-8; the system's.
-pub(crate) fn as_text(path: &Path) -> Result<String, EngineError> {
+pub(crate) fn as_text(path: &Path) -> Result<String> {
     let absolute = std::path::absolute(path).map_err(|e| EngineError::io("resolve", path, &e))?;
     let not_utf8 = |_| EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display()));
     absolute.into_os_string().into_string().map_err(not_utf8)
@@ -38,7 +38,7 @@ impl TursoDatabase {
     ///
     /// # Errors
     /// Turso's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
-    pub(crate) fn in_file(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_file(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>> {
         OPEN.get(path, &options, || {
             let database = Self::alone(path, options, counts)?;
             database.set_journal()?;
@@ -50,7 +50,7 @@ impl TursoDatabase {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn alone(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn alone(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>> {
         Self::of_file(path, options, counts, OpenFlags::default())
     }
 
@@ -58,22 +58,13 @@ impl TursoDatabase {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn for_reading(
-        path: &Path,
-        options: TursoOptions,
-        counts: &FileCounts,
-    ) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn for_reading(path: &Path, options: TursoOptions, counts: &FileCounts) -> Result<Arc<Self>> {
         // Nothing is written, and of a database that was only loaded, which has no log of rows, Turso accepts no limit for it.
         let options = TursoOptions { checkpoint_bytes: None, ..options };
         Self::of_file(path, options, counts, OpenFlags::ReadOnly)
     }
 
-    fn of_file(
-        path: &Path,
-        options: TursoOptions,
-        counts: &FileCounts,
-        flags: OpenFlags,
-    ) -> Result<Arc<Self>, EngineError> {
+    fn of_file(path: &Path, options: TursoOptions, counts: &FileCounts, flags: OpenFlags) -> Result<Arc<Self>> {
         let text = as_text(path)?;
         let used = FileUse::begin(path, "turso")?;
         let files = CountedFiles::new(&text, counts.clone())?;
@@ -84,7 +75,7 @@ impl TursoDatabase {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn in_memory(files: Arc<MemoryIO>, options: TursoOptions) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_memory(files: Arc<MemoryIO>, options: TursoOptions) -> Result<Arc<Self>> {
         Self::open(files, MEMORY[0], options, OpenFlags::default(), None)
     }
 
@@ -94,7 +85,7 @@ impl TursoDatabase {
         options: TursoOptions,
         flags: OpenFlags,
         used: Option<FileUse>,
-    ) -> Result<Arc<Self>, EngineError> {
+    ) -> Result<Arc<Self>> {
         let with = OpenOptions::new(Arc::new(SqliteDialect)).flags(flags);
         let opened = turso_core::Database::open(Arc::clone(&io), path, with);
         let core = opened.map_err(|e| error(&e).during(format_args!("cannot open {path}")))?;
@@ -105,7 +96,7 @@ impl TursoDatabase {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn set_journal(self: &Arc<Self>) -> Result<(), EngineError> {
+    pub(crate) fn set_journal(self: &Arc<Self>) -> Result<()> {
         let connection = TursoConnection::plain(self)?;
         let wanted = self.options.journal.word();
         if connection.text("PRAGMA journal_mode")? == wanted {
@@ -146,7 +137,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn open(database: &Arc<TursoDatabase>) -> Result<Self, EngineError> {
+    pub(crate) fn open(database: &Arc<TursoDatabase>) -> Result<Self> {
         let this = Self::plain(database)?;
         let TursoOptions {
             sync,
@@ -175,7 +166,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's.
-    pub(crate) fn plain(database: &Arc<TursoDatabase>) -> Result<Self, EngineError> {
+    pub(crate) fn plain(database: &Arc<TursoDatabase>) -> Result<Self> {
         let core = database.core.connect().map_err(|e| error(&e))?;
         Ok(Self { core, database: Arc::clone(database) })
     }
@@ -194,7 +185,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's, with the statement.
-    pub(crate) fn prepare(&self, sql: &str) -> Result<TursoStatement, EngineError> {
+    pub(crate) fn prepare(&self, sql: &str) -> Result<TursoStatement> {
         let prepared = self.core.prepare(sql).map_err(|e| error(&e).with_statement(sql))?;
         let rest = sql.get(prepared.tail_offset()..).unwrap_or_default();
         if !rest.trim_matches(|c: char| c.is_whitespace() || c == ';').is_empty() {
@@ -208,7 +199,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's, with the statement.
-    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+    pub(crate) fn run(&self, sql: &str) -> Result<()> {
         self.query(sql, &mut |_| Ok(()))
     }
 
@@ -216,7 +207,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's, with the statement.
-    pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         let mut statement = self.prepare(sql)?;
         statement.run(Params::NONE, WantedRows::All, each).map(|_| ()).map_err(|e| e.with_statement(sql))
     }
@@ -225,7 +216,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's, with the statement.
-    pub(crate) fn text(&self, sql: &str) -> Result<String, EngineError> {
+    pub(crate) fn text(&self, sql: &str) -> Result<String> {
         let mut text = String::new();
         self.query(sql, &mut |row| {
             text = row.value(0).to_string();
@@ -238,7 +229,7 @@ impl TursoConnection {
     ///
     /// # Errors
     /// Turso's; [`ErrorKind::Conflict`] if another session prevents it.
-    pub(crate) fn write_log(&self) -> Result<(), EngineError> {
+    pub(crate) fn write_log(&self) -> Result<()> {
         let mut is_busy = false;
         self.query("PRAGMA wal_checkpoint(TRUNCATE)", &mut |row| {
             is_busy = row.get::<i64>(0)? != 0;

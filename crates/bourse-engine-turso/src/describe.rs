@@ -3,7 +3,9 @@
 use crate::database::{TursoConnection, TursoDatabase};
 use crate::options::{GRAMMAR, TursoJournal, TursoOptions, TursoSync};
 use bourse_engine::target::ParsedTarget;
-use bourse_engine::{Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, durability_at};
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, MemoryStore, Result, Setting, WriterWait, durability_at,
+};
 use std::path::Path;
 use std::sync::Arc;
 use turso_core::MemoryIO;
@@ -33,13 +35,13 @@ pub fn version() -> Result<String, String> {
     queried_version().map_err(|error| error.to_string())
 }
 
-fn queried_version() -> Result<String, EngineError> {
+fn queried_version() -> Result<String> {
     let database = TursoDatabase::in_memory(Arc::new(MemoryIO::new()), TursoOptions::DEFAULT)?;
     TursoConnection::plain(&database)?.text("SELECT turso_version()")
 }
 
 /// Settings in force on a connection.
-pub(crate) fn settings_of(connection: &TursoConnection) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &TursoConnection) -> Result<Vec<Setting>> {
     let read = |name: &str| {
         let value = connection.text(&format!("PRAGMA {name}"))?;
         let value = name_of_value(name, &value).map_or(value, str::to_owned);
@@ -57,7 +59,7 @@ pub(crate) fn describe(
     target: &ParsedTarget<TursoOptions>,
     path: Option<&Path>,
     connection: &TursoConnection,
-) -> Result<Description, EngineError> {
+) -> Result<Description> {
     let options = &target.options;
     let mut settings = settings_of(connection)?;
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });

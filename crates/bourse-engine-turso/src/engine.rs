@@ -10,8 +10,8 @@ use crate::session::TursoSession;
 use crate::snapshot::DatabaseBytes;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Guarantee, Interface, IoCounts, Loader, Location, Session, SharedDatabase, Snapshot, SqlCapabilities,
+    Capabilities, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint, ForReading,
+    Guarantee, Interface, IoCounts, Loader, Location, Result, Session, SharedDatabase, Snapshot, SqlCapabilities,
     SqlEngine,
 };
 use std::fs;
@@ -73,7 +73,7 @@ impl TursoEngine {
     }
 
     /// Database, opened at first use, and made if it does not exist.
-    fn database(&self) -> Result<Arc<TursoDatabase>, EngineError> {
+    fn database(&self) -> Result<Arc<TursoDatabase>> {
         let options = self.target.options;
         self.opened.get_or_open(self.path.is_none(), || {
             let Some(files) = self.files() else {
@@ -93,13 +93,13 @@ impl TursoEngine {
         self.path().map(|path| DatabaseFiles::at(path, &FORMAT))
     }
 
-    fn connection(&self) -> Result<TursoConnection, EngineError> {
+    fn connection(&self) -> Result<TursoConnection> {
         TursoConnection::open(&self.database()?)
     }
 }
 
 impl Engine for TursoEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         describe::describe(&self.target, self.path(), &self.connection()?)
     }
 
@@ -126,7 +126,7 @@ impl Engine for TursoEngine {
         self.files().map_or(Location::Memory, Location::Files)
     }
 
-    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_reading(&self) -> Result<Option<ForReading>> {
         let Some(files) = self.files() else { return Ok(None) };
         // A database that this process has open is read as it is; a missing one is not made.
         if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
@@ -143,7 +143,7 @@ impl Engine for TursoEngine {
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if let Some(files) = self.files()
             && !files.exists()?
         {
@@ -155,7 +155,7 @@ impl Engine for TursoEngine {
         Ok(self.connection()?.text(tables)? != "0")
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let Some(files) = self.files() else {
             return Ok(Box::new(DatabaseBytes::take(&self.database()?, self.opened.clone())?));
         };
@@ -165,7 +165,7 @@ impl Engine for TursoEngine {
         files.snapshot()
     }
 
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         let mut found = Vec::new();
         self.connection()?.query("PRAGMA integrity_check", &mut |row| {
             found.push(row.value(0).to_string());
@@ -175,11 +175,11 @@ impl Engine for TursoEngine {
         Ok(Some(found))
     }
 
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         Ok(self.path.is_some().then(|| self.counts.now()))
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         let Some(files) = self.files() else {
             let memory_bytes = self.opened.get().map_or(0, |database| database.memory_bytes());
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
@@ -195,11 +195,11 @@ impl SqlEngine for TursoEngine {
         &DIALECT
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(TursoSession::new(self.connection()?)?))
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         let options = self.target.options;
         match self.files() {
             Some(files) => file_loader(&files, options, self.counts.clone()),

@@ -5,7 +5,7 @@
 //! another program of Turso's wrote to `x.db-log` would not be found, so such a database is refused.
 
 use crate::error::error;
-use bourse_engine::{EngineError, FileCounter, IoCounts, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{EngineError, FileCounter, IoCounts, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,7 +47,7 @@ pub(crate) struct CountedFiles {
 ///
 /// # Errors
 /// [`Refused`](bourse_engine::ErrorKind::Refused) if there is a log by Turso's name.
-pub(crate) fn rows_log(path: &str) -> Result<[String; 2], EngineError> {
+pub(crate) fn rows_log(path: &str) -> Result<[String; 2]> {
     let called = Path::new(path).with_extension("db-log").to_string_lossy().into_owned();
     let name = format!("{path}{ROWS_LOG}");
     if called != name && std::fs::metadata(&called).is_ok_and(|found| found.len() > 0) {
@@ -64,7 +64,7 @@ impl CountedFiles {
     ///
     /// # Errors
     /// Those of [`rows_log`]; Turso's.
-    pub(crate) fn new(path: &str, counts: FileCounts) -> Result<Self, EngineError> {
+    pub(crate) fn new(path: &str, counts: FileCounts) -> Result<Self> {
         let rows_log = rows_log(path)?;
         let below = PlatformIO::new().map_err(|e| error(&e))?;
         Ok(Self { below, counts, path: path.to_owned(), rows_log })

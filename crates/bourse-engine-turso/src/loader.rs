@@ -6,8 +6,7 @@ use crate::files::{FileCounts, rows_log};
 use crate::options::{TursoJournal, TursoOptions, TursoSync};
 use crate::statement::{self, TursoStatement};
 use bourse_engine::{
-    Batch, DatabaseFiles, EachRow, EngineError, IncomingRows, Loader, Params, SharedDatabase, rows_loader,
-    unless_in_use,
+    Batch, DatabaseFiles, EachRow, IncomingRows, Loader, Params, Result, SharedDatabase, rows_loader, unless_in_use,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,12 +40,12 @@ struct TursoRows {
 }
 
 impl TursoRows {
-    fn new(database: &Arc<TursoDatabase>) -> Result<Self, EngineError> {
+    fn new(database: &Arc<TursoDatabase>) -> Result<Self> {
         Ok(Self { inserts: HashMap::new(), rows: 0, connection: TursoConnection::open(database)? })
     }
 
     /// Commits the inserted rows: DDL and checks are transactions of their own.
-    fn settle(&mut self) -> Result<&TursoConnection, EngineError> {
+    fn settle(&mut self) -> Result<&TursoConnection> {
         if std::mem::take(&mut self.rows) > 0 {
             self.connection.run("COMMIT")?;
         }
@@ -54,17 +53,17 @@ impl TursoRows {
     }
 
     /// Commits the inserted rows, writes the log into the database, and closes it.
-    fn complete(mut self) -> Result<(), EngineError> {
+    fn complete(mut self) -> Result<()> {
         self.settle()?.write_log()
     }
 }
 
 impl IncomingRows for TursoRows {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         self.settle()?.run(sql)
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         let table = batch.table();
         if !self.inserts.contains_key(table.name) {
             let sql = bourse_schema::insert(table, &DIALECT);
@@ -88,17 +87,13 @@ impl IncomingRows for TursoRows {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.settle()?.query(sql, each)
     }
 }
 
 /// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
-pub(crate) fn file_loader(
-    files: &DatabaseFiles,
-    options: TursoOptions,
-    counts: FileCounts,
-) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn file_loader(files: &DatabaseFiles, options: TursoOptions, counts: FileCounts) -> Result<Box<dyn Loader>> {
     rows_log(&as_text(files.path())?)?;
     let load = files.begin_load()?;
     let rows = TursoRows::new(&TursoDatabase::alone(load.path(), settings(options), &counts)?)?;
@@ -110,10 +105,7 @@ pub(crate) fn file_loader(
 }
 
 /// Loader that builds a database of its own in memory, then gives it to new sessions.
-pub(crate) fn memory_loader(
-    opened: SharedDatabase<TursoDatabase>,
-    options: TursoOptions,
-) -> Result<Box<dyn Loader>, EngineError> {
+pub(crate) fn memory_loader(opened: SharedDatabase<TursoDatabase>, options: TursoOptions) -> Result<Box<dyn Loader>> {
     let files = Arc::new(MemoryIO::new());
     let rows = TursoRows::new(&TursoDatabase::in_memory(Arc::clone(&files), settings(options))?)?;
     Ok(rows_loader(rows, move |rows| {

@@ -7,7 +7,7 @@ use crate::error::error;
 use crate::options::TursoJournal;
 use crate::statement::{TursoStatement, WantedRows};
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session,
+    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session,
     Setting, Slots, Sql, Value,
 };
 use turso_core::LimboError;
@@ -36,7 +36,7 @@ pub(crate) struct TursoSession {
 }
 
 impl TursoSession {
-    pub(crate) fn new(connection: TursoConnection) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: TursoConnection) -> Result<Self> {
         let begin_write = match connection.database().options().journal {
             TursoJournal::Wal => "BEGIN IMMEDIATE",
             TursoJournal::Mvcc => "BEGIN CONCURRENT",
@@ -54,7 +54,7 @@ impl TursoSession {
     }
 
     #[inline]
-    fn refuse_failed(&self) -> Result<(), EngineError> {
+    fn refuse_failed(&self) -> Result<()> {
         match self.state {
             TransactionState::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
             TransactionState::Idle | TransactionState::Open => Ok(()),
@@ -63,7 +63,7 @@ impl TursoSession {
 
     /// Statement, prepared at its first use.
     #[inline]
-    fn prepared(&mut self, sql: &'static Sql) -> Result<&mut TursoStatement, EngineError> {
+    fn prepared(&mut self, sql: &'static Sql) -> Result<&mut TursoStatement> {
         self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
@@ -73,20 +73,15 @@ impl TursoSession {
         sql: &'static Sql,
         params: Params<'_>,
         rows: WantedRows,
-        each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+        each: impl FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<u64> {
         self.refuse_failed()?;
         let done = self.prepared(sql)?.run(params, rows, each);
         done.map_err(|e| self.settle(e, sql.text()))
     }
 
     /// Runs a text that is parsed for this run only.
-    fn run_text(
-        &mut self,
-        sql: &str,
-        params: &[Value<'_>],
-        each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: impl FnMut(&dyn Row) -> Result<()>) -> Result<u64> {
         self.refuse_failed()?;
         let ran = self.connection.prepare(sql)?.run(Params::of(params), WantedRows::All, each);
         ran.map_err(|e| self.settle(e, sql))
@@ -103,7 +98,7 @@ impl TursoSession {
     }
 
     /// Rolls back the open transaction, unless Turso has done so already.
-    fn undo(&mut self) -> Result<(), EngineError> {
+    fn undo(&mut self) -> Result<()> {
         self.state = TransactionState::Idle;
         if self.connection.is_autocommit() {
             return Ok(());
@@ -119,7 +114,7 @@ impl Session for TursoSession {
 
     /// Begins a transaction. With one writer at a time every level is serializable. With MVCC a transaction sees a snapshot; a
     /// serializable one writes alone.
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
@@ -133,26 +128,21 @@ impl Session for TursoSession {
         Ok(())
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         describe::settings_of(&self.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
         self.prepared(sql).map(|_| ())
     }
 
     #[inline]
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.run(sql, params, WantedRows::All, each).map(|_| ())
     }
 
     #[inline]
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let mut found = false;
         self.run(sql, params, WantedRows::First, |row| {
             found = true;
@@ -162,11 +152,11 @@ impl Session for TursoSession {
     }
 
     #[inline]
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.run(sql, params, WantedRows::All, |_| Ok(()))
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         match self.state {
             TransactionState::Idle => Ok(()),
             TransactionState::Failed(kind) => {
@@ -185,11 +175,11 @@ impl Session for TursoSession {
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.undo()
     }
 
-    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool> {
         if self.state != TransactionState::Idle {
             return Err(error(&LimboError::TableLocked));
         }
@@ -206,7 +196,7 @@ impl Session for TursoSession {
         }
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         const DETAIL: usize = 3;
         let mut lines = Vec::new();
         let explained = format!("EXPLAIN QUERY PLAN {}", DIALECT.fill(sql));
@@ -218,11 +208,11 @@ impl Session for TursoSession {
         Ok(lines)
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.run_text(sql, params, each).map(|_| ())
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.run_text(sql, params, |_| Ok(()))
     }
 }

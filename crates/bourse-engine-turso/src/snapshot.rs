@@ -3,7 +3,7 @@
 use crate::database::{MEMORY, TursoConnection, TursoDatabase};
 use crate::error::error;
 use crate::options::TursoOptions;
-use bourse_engine::{EngineError, SharedDatabase, Snapshot};
+use bourse_engine::{Result, SharedDatabase, Snapshot};
 use std::sync::Arc;
 use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
 
@@ -18,10 +18,7 @@ pub(crate) struct DatabaseBytes {
 const CHUNK_BYTES: usize = 1 << 20;
 
 impl DatabaseBytes {
-    pub(crate) fn take(
-        database: &Arc<TursoDatabase>,
-        opened: SharedDatabase<TursoDatabase>,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: &Arc<TursoDatabase>, opened: SharedDatabase<TursoDatabase>) -> Result<Self> {
         TursoConnection::open(database)?.write_log()?;
         let bytes = read(&**database.io()).map_err(|e| error(&e))?;
         Ok(Self { options: *database.options(), bytes, opened })
@@ -57,7 +54,7 @@ impl Snapshot for DatabaseBytes {
         "copied in memory"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         let files = Arc::new(MemoryIO::new());
         let made =
             files.open_file(MEMORY[0], OpenFlags::Create, false).and_then(|file| write(&*files, &*file, &self.bytes));

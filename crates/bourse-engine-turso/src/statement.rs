@@ -1,7 +1,7 @@
 //! A prepared statement: bound, stepped, its rows read in place.
 
 use crate::error::error;
-use bourse_engine::{EngineError, ErrorKind, Params, Row, Value, Wait, blocked_on};
+use bourse_engine::{EngineError, ErrorKind, Params, Result, Row, Value, Wait, blocked_on};
 use std::borrow::Cow;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -36,8 +36,8 @@ impl TursoStatement {
         &mut self,
         params: Params<'_>,
         rows: WantedRows,
-        mut each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+        mut each: impl FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<u64> {
         if params.len() != self.parameters {
             return Err(self.wrong_number(params.len()));
         }
@@ -52,11 +52,7 @@ impl TursoStatement {
         reset.map(|()| changed)
     }
 
-    fn step_through(
-        &mut self,
-        rows: WantedRows,
-        each: &mut impl FnMut(&dyn Row) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+    fn step_through(&mut self, rows: WantedRows, each: &mut impl FnMut(&dyn Row) -> Result<()>) -> Result<u64> {
         loop {
             match self.core.step() {
                 Ok(StepResult::Row) => {
@@ -75,7 +71,7 @@ impl TursoStatement {
 
     /// Waits as a step requests before the next one.
     #[cold]
-    fn wait(&self, step: StepResult) -> Result<(), EngineError> {
+    fn wait(&self, step: StepResult) -> Result<()> {
         match step {
             StepResult::Sleep { duration } => blocked_on(Wait::Lock, || std::thread::sleep(duration)),
             // Another session must proceed before this one can.
@@ -96,7 +92,7 @@ impl TursoStatement {
 
 /// Value in Turso's type: texts and bytes are copied, since it stores its parameters.
 #[inline]
-fn owned(value: Value<'_>) -> Result<turso_core::Value, EngineError> {
+fn owned(value: Value<'_>) -> Result<turso_core::Value> {
     use turso_core::Value as Turso;
     Ok(match value {
         Value::Null => Turso::Null,

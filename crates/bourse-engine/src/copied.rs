@@ -5,7 +5,7 @@
 //! copied so was charged with 813 KiB written per Trade-Result and had 6,400 transactions/s; on the file as SQLite
 //! wrote it, page by page, the same run was charged with 207 KiB and had 7,150.
 
-use crate::{DatabaseFiles, EngineError, ErrorKind, SideFile, SideFileKind};
+use crate::{DatabaseFiles, EngineError, ErrorKind, Result, SideFile, SideFileKind};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(crate) fn copy_by_pages(source: &mut impl Read, mut to: &File) -> io::Result
 ///
 /// # Errors
 /// The system's.
-pub fn copy_file(from: &Path, to: &Path) -> Result<(), EngineError> {
+pub fn copy_file(from: &Path, to: &Path) -> Result<()> {
     let mut source = File::open(from).map_err(|e| EngineError::io("read", from, &e))?;
     let copied = source.metadata().and_then(|about| {
         let copy = File::create_new(to)?;
@@ -68,7 +68,7 @@ impl FileCopy {
     ///
     /// # Errors
     /// Those of [`SideFile::create`]; the system's.
-    pub(crate) fn take(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Self> {
         let copy = SideFile::create(database, kind)?;
         let how =
             if copy.fill_from(database.path())? { "cloned: it shares its blocks with the database" } else { "copied" };
@@ -84,7 +84,7 @@ impl FileCopy {
     ///
     /// # Errors
     /// The copy's bytes are not those of the database that was copied; those of [`SideFile::create`]; the system's.
-    pub(crate) fn restore(&self, database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<(), EngineError> {
+    pub(crate) fn restore(&self, database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<()> {
         let restored = SideFile::create(database, kind)?;
         restored.fill_from(self.copy.path())?;
         if restored.digest()? != self.digest {

@@ -2,7 +2,7 @@
 
 use crate::file_mark::{FileMark, database_of};
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
-use crate::{EngineError, ErrorKind, TargetFile, copy_file, other_files, path_with_suffix};
+use crate::{EngineError, ErrorKind, Result, TargetFile, copy_file, other_files, path_with_suffix};
 use std::fs::{self, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// The system's.
-    pub fn remove_exclusive(&self) -> Result<(), EngineError> {
+    pub fn remove_exclusive(&self) -> Result<()> {
         self.exclusive().try_for_each(|path| match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", &path, &e)),
             _ => Ok(()),
@@ -144,7 +144,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// The system's.
-    pub fn owner(&self) -> Result<FileOwner, EngineError> {
+    pub fn owner(&self) -> Result<FileOwner> {
         match self.examined() {
             Err(refused) if refused.kind() == ErrorKind::Refused => {
                 Ok(FileOwner::Foreign(refused.message().to_owned()))
@@ -157,7 +157,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// The system's.
-    pub fn foreign(&self) -> Result<Option<String>, EngineError> {
+    pub fn foreign(&self) -> Result<Option<String>> {
         Ok(match self.owner()? {
             FileOwner::Foreign(why) => Some(why),
             FileOwner::Nobody | FileOwner::Bourse => None,
@@ -168,11 +168,11 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if something else is there; the system's.
-    pub fn exists(&self) -> Result<bool, EngineError> {
+    pub fn exists(&self) -> Result<bool> {
         self.examined()
     }
 
-    fn examined(&self) -> Result<bool, EngineError> {
+    fn examined(&self) -> Result<bool> {
         let shown = self.path.display();
         let found = self.found()?;
         let mark = FileMark::of(&self.path);
@@ -200,7 +200,7 @@ impl DatabaseFiles {
     }
 
     /// Refuses a file with hard links: at its other names neither a lock of Bourse's nor an engine's log would be found.
-    fn refuse_links(&self, found: &Metadata) -> Result<(), EngineError> {
+    fn refuse_links(&self, found: &Metadata) -> Result<()> {
         #[cfg(unix)]
         let links = std::os::unix::fs::MetadataExt::nlink(found);
         #[cfg(not(unix))]
@@ -215,7 +215,7 @@ impl DatabaseFiles {
     }
 
     /// Metadata of the file or folder at the path; `None` if it is absent or empty.
-    fn found(&self) -> Result<Option<Metadata>, EngineError> {
+    fn found(&self) -> Result<Option<Metadata>> {
         if self.format.is_folder && self.path.exists() && !self.path.is_dir() {
             let shown = self.path.display();
             let why = format!("{shown} is no folder: name the path of a folder, which need not exist yet");
@@ -247,7 +247,7 @@ impl DatabaseFiles {
     }
 
     /// Refuses a file with the name of a log or journal that the engine will create for a database that does not exist yet.
-    fn refuse_companions(&self) -> Result<(), EngineError> {
+    fn refuse_companions(&self) -> Result<()> {
         match self.exclusive().find(|companion| fs::symlink_metadata(companion).is_ok()) {
             None => Ok(()),
             Some(companion) => Err(EngineError::refused(format!(
@@ -264,7 +264,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if something else is there; the system's.
-    pub fn open_or_make(&self) -> Result<PathBuf, EngineError> {
+    pub fn open_or_make(&self) -> Result<PathBuf> {
         if self.exists()? {
             return Ok(self.path.clone());
         }
@@ -283,7 +283,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// The system's.
-    pub fn copy_to(&self, path: &Path) -> Result<Self, EngineError> {
+    pub fn copy_to(&self, path: &Path) -> Result<Self> {
         let copy = Self { path: path.to_owned(), format: self.format };
         if self.format.is_folder {
             crate::folder_parts::copy_into(&self.path, path)?;
@@ -300,19 +300,19 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// The system's; [`Refused`](ErrorKind::Refused) if the file has hard links, or the mark's name is taken by another file.
-    pub fn mark(&self) -> Result<(), EngineError> {
+    pub fn mark(&self) -> Result<()> {
         let found = fs::metadata(&self.path).map_err(|e| EngineError::io("look at", &self.path, &e))?;
         self.refuse_links(&found)?;
         self.list(&found)
     }
 
     /// Adds a file that Bourse made, at the path or next to it, to the mark.
-    pub(crate) fn list(&self, found: &Metadata) -> Result<(), EngineError> {
+    pub(crate) fn list(&self, found: &Metadata) -> Result<()> {
         FileMark::of(&self.path).add(self.format.name, found)
     }
 
     /// Whether the mark lists a file.
-    pub(crate) fn lists(&self, found: &Metadata) -> Result<bool, EngineError> {
+    pub(crate) fn lists(&self, found: &Metadata) -> Result<bool> {
         Ok(FileMark::of(&self.path).formats_of(found)?.iter().any(|format| format == self.format.name))
     }
 

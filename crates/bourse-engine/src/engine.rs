@@ -4,7 +4,7 @@ use crate::inventory::{ListingLoader, refuse_others};
 use crate::records::StatementForm;
 use crate::{
     Access, Batch, Capabilities, DatabaseFiles, Description, Dialect, EachRow, EngineError, Footprint, IoCounts,
-    Isolation, Location, Records, RecordsOverSql, Session,
+    Isolation, Location, Records, RecordsOverSql, Result, Session,
 };
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn description(&self) -> Result<Description, EngineError>;
+    fn description(&self) -> Result<Description>;
 
     /// Capabilities.
     fn capabilities(&self) -> Capabilities;
@@ -49,13 +49,13 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn exists(&self) -> Result<bool, EngineError>;
+    fn exists(&self) -> Result<bool>;
 
     /// Present sizes. Cheap: the driver reads them once a second during a run.
     ///
     /// # Errors
     /// The engine's.
-    fn footprint(&self) -> Result<Footprint, EngineError>;
+    fn footprint(&self) -> Result<Footprint>;
 
     /// Announces how many sessions will be open concurrently, so that the engine divides its resources among them.
     /// Returns a description of what that changes, `None` if nothing. Sessions opened later have the divided share.
@@ -69,7 +69,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's, if the target cannot be examined.
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
+    fn foreign(&self) -> Result<Option<String>> {
         self.location().database_files().map_or(Ok(None), DatabaseFiles::foreign)
     }
 
@@ -78,7 +78,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_reading(&self) -> Result<Option<ForReading>> {
         Ok(None)
     }
 
@@ -88,7 +88,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_inspection(&self) -> Result<Option<ForReading>> {
         self.for_reading()
     }
 
@@ -96,7 +96,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>> {
         Ok(self.location().database_files().and_then(DatabaseFiles::leftovers))
     }
 
@@ -106,7 +106,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn hold(&self, holder: &str) -> Result<Hold, EngineError> {
+    fn hold(&self, holder: &str) -> Result<Hold> {
         let _ = holder;
         Ok(Hold::Nothing)
     }
@@ -116,7 +116,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it makes no copies.
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         Err(EngineError::unsupported("no copy of its database can be kept"))
     }
 
@@ -125,7 +125,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) without a server;
     /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) if a database of that name exists which Bourse did not make.
-    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+    fn side_database(&self, name: &str) -> Result<SideDatabase> {
         let _ = name;
         Err(EngineError::unsupported("there is no server that could have a database beside it"))
     }
@@ -135,7 +135,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's, if the check cannot run.
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 
@@ -155,7 +155,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         Ok(Vec::new())
     }
 
@@ -169,7 +169,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         Ok(None)
     }
 
@@ -177,7 +177,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn connect(&self) -> Result<Connection, EngineError> {
+    fn connect(&self) -> Result<Connection> {
         match self.interface() {
             Interface::Sql(engine) => engine.new_session().map(Connection::Sql),
             Interface::Keys(engine) => engine.new_records().map(Connection::Keys),
@@ -188,7 +188,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) if it has none.
-    fn sql(&self) -> Result<&dyn SqlEngine, EngineError> {
+    fn sql(&self) -> Result<&dyn SqlEngine> {
         match self.interface() {
             Interface::Sql(engine) => Ok(engine),
             Interface::Keys(_) => Err(no_sql()),
@@ -199,7 +199,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without SQL.
-    fn session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session>> {
         self.sql()?.new_session()
     }
 
@@ -209,7 +209,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without SQL;
     /// [`Refused`](crate::ErrorKind::Refused) if the database holds what Bourse did not make.
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn loader(&self) -> Result<Box<dyn Loader>> {
         let sql = self.sql()?;
         let Some(objects) = sql.dialect().objects else { return sql.new_loader() };
         refuse_others(self)?;
@@ -235,7 +235,7 @@ pub trait DatabaseLock: Send {
     ///
     /// # Errors
     /// The session, and with it the lock, is gone.
-    fn still_held(&mut self) -> Result<(), EngineError>;
+    fn still_held(&mut self) -> Result<()>;
 }
 
 impl Hold {
@@ -300,7 +300,7 @@ pub trait SqlEngine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError>;
+    fn new_session(&self) -> Result<Box<dyn Session>>;
 
     /// Makes sessions and loaders opened from now on refuse statements that reach a file outside the database: a
     /// statement from a user's file could change another database of that user. Does nothing in an engine that cannot
@@ -311,7 +311,7 @@ pub trait SqlEngine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError>;
+    fn new_loader(&self) -> Result<Box<dyn Loader>>;
 }
 
 /// An engine that finds records by key and runs no SQL.
@@ -320,13 +320,13 @@ pub trait KeyEngine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError>;
+    fn new_records(&self) -> Result<Box<dyn Records>>;
 
     /// Names of all tables in the database, those of a person among them; empty for an engine that cannot list them.
     ///
     /// # Errors
     /// The engine's.
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 }
@@ -345,7 +345,7 @@ impl Connection {
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) with a key engine.
     #[inline]
-    pub fn sql(&mut self) -> Result<&mut dyn Session, EngineError> {
+    pub fn sql(&mut self) -> Result<&mut dyn Session> {
         match self {
             Self::Sql(session) => Ok(&mut **session),
             Self::Keys(_) => Err(no_sql()),
@@ -374,7 +374,7 @@ impl Connection {
     ///
     /// # Errors
     /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
-    pub fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    pub fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         match self {
             Self::Sql(session) => session.begin(isolation, access),
             Self::Keys(records) => records.begin(access),
@@ -385,7 +385,7 @@ impl Connection {
     ///
     /// # Errors
     /// The engine's.
-    pub fn rollback(&mut self) -> Result<(), EngineError> {
+    pub fn rollback(&mut self) -> Result<()> {
         match self {
             Self::Sql(session) => session.rollback(),
             Self::Keys(records) => records.rollback(),
@@ -414,7 +414,7 @@ impl<'e> Hosting<'e> {
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) if there is none.
-    pub fn owned_server(self) -> Result<&'e dyn OwnedServer, EngineError> {
+    pub fn owned_server(self) -> Result<&'e dyn OwnedServer> {
         match self {
             Self::OwnedServer(server) => Ok(server),
             Self::InProcess | Self::External => {
@@ -430,20 +430,20 @@ pub trait OwnedServer: Sync {
     ///
     /// # Errors
     /// The engine's, if the server was never started or cannot be killed.
-    fn kill(&self) -> Result<(), EngineError>;
+    fn kill(&self) -> Result<()>;
 
     /// Starts the server after a kill, on the same data, and waits until it answers.
     ///
     /// # Errors
     /// The engine's, with the server's last output if it does not answer.
-    fn restart(&self) -> Result<(), EngineError>;
+    fn restart(&self) -> Result<()>;
 
     /// Has the server work on the data in this folder once it is started, which stay when it is removed; an empty folder is
     /// filled. From then on none of its file operations bypasses the C library's calls.
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) if it cannot.
-    fn use_data(&self, data: &Path) -> Result<(), EngineError> {
+    fn use_data(&self, data: &Path) -> Result<()> {
         let _ = data;
         Err(EngineError::unsupported("a cluster cannot be started on data that it is given"))
     }
@@ -452,7 +452,7 @@ pub trait OwnedServer: Sync {
     ///
     /// # Errors
     /// Those of [`kill`](Self::kill), or that it does not end in time.
-    fn stop(&self) -> Result<(), EngineError> {
+    fn stop(&self) -> Result<()> {
         self.kill()
     }
 
@@ -465,7 +465,7 @@ pub trait OwnedServer: Sync {
     ///
     /// # Errors
     /// Those of [`kill`](Self::kill).
-    fn kill_node(&self, node: usize) -> Result<(), EngineError> {
+    fn kill_node(&self, node: usize) -> Result<()> {
         let _ = node;
         self.kill()
     }
@@ -474,7 +474,7 @@ pub trait OwnedServer: Sync {
     ///
     /// # Errors
     /// Those of [`restart`](Self::restart).
-    fn restart_node(&self, node: usize) -> Result<(), EngineError> {
+    fn restart_node(&self, node: usize) -> Result<()> {
         let _ = node;
         self.restart()
     }
@@ -484,7 +484,7 @@ pub trait OwnedServer: Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn cut(&self, choice: u64) -> Result<bool, EngineError> {
+    fn cut(&self, choice: u64) -> Result<bool> {
         let _ = choice;
         Ok(false)
     }
@@ -498,7 +498,7 @@ pub struct ForReading {
     /// read.
     pub copied: Option<String>,
     /// Fails if the database was changed since it was opened: what was read is then inconsistent.
-    pub unchanged: Box<dyn Fn() -> Result<(), EngineError>>,
+    pub unchanged: Box<dyn Fn() -> Result<()>>,
 }
 
 /// A temporary second database at a server.
@@ -506,7 +506,7 @@ pub struct SideDatabase {
     /// The engine that uses it.
     pub engine: Box<dyn Engine>,
     /// Removes what loading created. The engine is dropped before, and no session of it is open.
-    pub remove: Box<dyn FnOnce() -> Result<(), EngineError>>,
+    pub remove: Box<dyn FnOnce() -> Result<()>>,
 }
 
 /// A copy of a database; removed when dropped.
@@ -518,7 +518,7 @@ pub trait Snapshot: Send {
     ///
     /// # Errors
     /// The engine's.
-    fn restore(&self) -> Result<(), EngineError>;
+    fn restore(&self) -> Result<()>;
 }
 
 /// Fills a new database as fast as the engine can.
@@ -538,23 +538,23 @@ pub trait Loader {
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn run(&mut self, sql: &str) -> Result<(), EngineError>;
+    fn run(&mut self, sql: &str) -> Result<()>;
 
     /// Adds rows to a table that exists.
     ///
     /// # Errors
     /// The engine's.
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError>;
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()>;
 
     /// Runs a query, to check what was loaded before it becomes visible.
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError>;
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()>;
 
     /// Makes the database visible and as durable as its settings promise.
     ///
     /// # Errors
     /// The engine's.
-    fn finish(self: Box<Self>) -> Result<(), EngineError>;
+    fn finish(self: Box<Self>) -> Result<()>;
 }

@@ -70,6 +70,10 @@ impl fmt::Display for ErrorKind {
     }
 }
 
+/// Result of a call that an engine can refuse. Its name shadows the standard library's, which it also is if an error type is
+/// given: `Result<T, E>`.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// An error of an engine, for a program ([`EngineError::kind`]) and for a person (its `Display`).
 ///
 /// ```

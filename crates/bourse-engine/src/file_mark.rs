@@ -7,7 +7,7 @@
 //! time does a killed process leave a database without its mark.
 
 use crate::target_file::is_no_fault_of_the_file;
-use crate::{EngineError, folder_of, locked, open_regular, path_with_suffix, sync_names};
+use crate::{EngineError, Result, folder_of, locked, open_regular, path_with_suffix, sync_names};
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -38,14 +38,14 @@ impl FileMark {
     }
 
     /// Formats by which the mark lists a file, in the order in which they were added.
-    pub(crate) fn formats_of(&self, found: &Metadata) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn formats_of(&self, found: &Metadata) -> Result<Vec<String>> {
         let identity = identity(found);
         let format = |line: &String| Some(line.strip_suffix(&identity)?.strip_suffix(' ')?.to_owned());
         Ok(self.lines()?.iter().filter_map(format).collect())
     }
 
     /// Adds a file that Bourse made, in a format of that name.
-    pub(crate) fn add(&self, format: &str, found: &Metadata) -> Result<(), EngineError> {
+    pub(crate) fn add(&self, format: &str, found: &Metadata) -> Result<()> {
         static WRITING: Mutex<()> = Mutex::new(());
         let _writing = locked(&WRITING);
         let mut lines = self.lines()?;
@@ -94,7 +94,7 @@ impl FileMark {
     }
 
     /// Lines after the first; none if the mark does not exist or is empty.
-    pub(crate) fn lines(&self) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn lines(&self) -> Result<Vec<String>> {
         let mark = &*self.path;
         let taken = |why: &str| {
             EngineError::refused(format!(

@@ -4,7 +4,7 @@
 //! the same process, and when one of them closes the file the other's locks are gone. So two libraries must not have
 //! one database open at the same time.
 
-use crate::{EngineError, ErrorKind, locked};
+use crate::{EngineError, ErrorKind, Result, locked};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -56,7 +56,7 @@ impl FileUse {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict).
-    pub fn refuse(path: &Path) -> Result<(), EngineError> {
+    pub fn refuse(path: &Path) -> Result<()> {
         let text = || format!("{} is in use: a session of this process has it open", path.display());
         if Self::is_used(path) { Err(EngineError::new(ErrorKind::Conflict, text())) } else { Ok(()) }
     }
@@ -73,7 +73,7 @@ impl FileUse {
     /// assert!(FileUse::begin(&path, "one").is_ok());
     /// assert!(FileUse::begin(&path, "other").unwrap_err().message().contains("`one` has it open"));
     /// ```
-    pub fn begin(path: &Path, library: &'static str) -> Result<Self, EngineError> {
+    pub fn begin(path: &Path, library: &'static str) -> Result<Self> {
         let names = names(path);
         let mut uses = uses();
         let other = names.iter().filter_map(|name| uses.get(name)).find(|(user, _)| *user != library);

@@ -2,7 +2,8 @@
 
 use crate::own_files::PARTS;
 use crate::{
-    DatabaseFiles, EngineError, ErrorKind, Snapshot, copy_file, foreign_among, remove_folder, sync_folder, sync_names,
+    DatabaseFiles, EngineError, ErrorKind, Result, Snapshot, copy_file, foreign_among, remove_folder, sync_folder,
+    sync_names,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ impl FolderParts {
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process is loading there; [`Refused`](ErrorKind::Refused) if one
     /// of the parts, which a load replaces whole, holds what the engine did not make.
-    pub fn begin_load(&self) -> Result<FolderLoad, EngineError> {
+    pub fn begin_load(&self) -> Result<FolderLoad> {
         let folder = self.root().join(LOADING);
         self.refuse_use_of(&folder)?;
         self.refuse_others()?;
@@ -62,17 +63,17 @@ impl FolderParts {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict).
-    pub fn refuse_use(&self) -> Result<(), EngineError> {
+    pub fn refuse_use(&self) -> Result<()> {
         self.refuse_use_of(&self.database())
     }
 
-    fn refuse_others(&self) -> Result<(), EngineError> {
+    fn refuse_others(&self) -> Result<()> {
         let mut others = self.files.others().map_err(|e| EngineError::io("read", self.root(), &e))?;
         others.retain(|path| path.split_once('/').is_some_and(|(part, _)| PARTS.contains(&part)));
         foreign_among(&others).map_or(Ok(()), |why| Err(EngineError::refused(why)))
     }
 
-    fn refuse_use_of(&self, folder: &Path) -> Result<(), EngineError> {
+    fn refuse_use_of(&self, folder: &Path) -> Result<()> {
         if !(self.is_open)(folder) {
             return Ok(());
         }
@@ -84,7 +85,7 @@ impl FolderParts {
     ///
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has the database open.
-    pub fn replace(&self, with: &Path) -> Result<(), EngineError> {
+    pub fn replace(&self, with: &Path) -> Result<()> {
         let (database, replaced) = (self.database(), self.root().join(REPLACED));
         self.refuse_use()?;
         remove_folder(&replaced)?;
@@ -101,7 +102,7 @@ impl FolderParts {
     ///
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has it open.
-    pub fn copy(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    pub fn copy(&self) -> Result<Box<dyn Snapshot>> {
         self.refuse_use()?;
         let copied = FolderCopy { parts: self.clone() };
         copy(&self.database(), &self.root().join(SNAPSHOT))?;
@@ -128,7 +129,7 @@ impl FolderLoad {
     ///
     /// # Errors
     /// Those of `retire` and of [`FolderParts::replace`].
-    pub fn publish(self, retire: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    pub fn publish(self, retire: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         sync_folder(&self.folder)?;
         self.parts.refuse_use()?;
         let database = self.parts.database();
@@ -164,7 +165,7 @@ impl Snapshot for FolderCopy {
         "copied"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         self.parts.refuse_use()?;
         let restored = self.parts.root().join(RESTORED);
         copy(&self.parts.root().join(SNAPSHOT), &restored)?;
@@ -180,14 +181,14 @@ impl Drop for FolderCopy {
 }
 
 /// Copies a folder with its content to a path that is emptied before.
-fn copy(from: &Path, to: &Path) -> Result<(), EngineError> {
+fn copy(from: &Path, to: &Path) -> Result<()> {
     remove_folder(to)?;
     copy_into(from, to)?;
     // What a copy leaves to be written later would be written while a round is measured.
     sync_folder(to)
 }
 
-pub(crate) fn copy_into(from: &Path, to: &Path) -> Result<(), EngineError> {
+pub(crate) fn copy_into(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir(to).map_err(|e| EngineError::io("create", to, &e))?;
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;

@@ -1,6 +1,6 @@
 //! Folders of files as a whole: removed, synced, measured.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// The system's.
-pub fn remove_folder(folder: &Path) -> Result<(), EngineError> {
+pub fn remove_folder(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", folder, &e)),
         _ => Ok(()),
@@ -20,7 +20,7 @@ pub fn remove_folder(folder: &Path) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// The system's.
-pub fn sync_folder(folder: &Path) -> Result<(), EngineError> {
+pub fn sync_folder(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(|e| EngineError::io("read", folder, &e))? {
         let path = entry.map_err(|e| EngineError::io("read", folder, &e))?.path();
         if path.is_dir() {
@@ -38,7 +38,7 @@ pub fn sync_folder(folder: &Path) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// The system's.
-pub fn sync_names(folder: &Path) -> Result<(), EngineError> {
+pub fn sync_names(folder: &Path) -> Result<()> {
     if cfg!(not(unix)) {
         // Elsewhere a folder cannot be opened as a file.
         return Ok(());

@@ -5,7 +5,7 @@
 //! text, else its columns. An object that is not in the list was made by a person, and so was a table of a listed name that
 //! consists of anything else; a database that holds one is never replaced.
 
-use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, RowExt as _, Session};
+use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, Result, RowExt as _, Session};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -65,7 +65,7 @@ impl Inventory {
     ///
     /// # Errors
     /// The engine's.
-    pub fn of<E: Engine + ?Sized>(engine: &E) -> Result<Option<Self>, EngineError> {
+    pub fn of<E: Engine + ?Sized>(engine: &E) -> Result<Option<Self>> {
         let Interface::Sql(sql) = engine.interface() else { return Ok(None) };
         if sql.dialect().objects.is_none() || engine.foreign()?.is_some() {
             return Ok(None);
@@ -76,7 +76,7 @@ impl Inventory {
         Ok(inventory)
     }
 
-    fn of_opened<E: Engine + ?Sized>(engine: &E) -> Result<Option<Self>, EngineError> {
+    fn of_opened<E: Engine + ?Sized>(engine: &E) -> Result<Option<Self>> {
         if engine.exists()? { Self::read(&mut *engine.session()?) } else { Ok(None) }
     }
 
@@ -84,7 +84,7 @@ impl Inventory {
     ///
     /// # Errors
     /// The engine's.
-    pub fn read(session: &mut dyn Session) -> Result<Option<Self>, EngineError> {
+    pub fn read(session: &mut dyn Session) -> Result<Option<Self>> {
         let Some(query) = session.dialect().objects else { return Ok(None) };
         let mut read = |sql: &str| {
             let mut found = BTreeSet::new();
@@ -132,7 +132,7 @@ impl Inventory {
     ///
     /// # Errors
     /// The engine's.
-    pub fn adopt(session: &mut dyn Session) -> Result<(), EngineError> {
+    pub fn adopt(session: &mut dyn Session) -> Result<()> {
         let Some(this) = Self::read(session)?.filter(|it| it.has_table(INVENTORY)) else { return Ok(()) };
         this.others().try_for_each(|object| session.execute_text(&insert(object), &[]).map(drop))
     }
@@ -142,7 +142,7 @@ impl Inventory {
 ///
 /// # Errors
 /// [`Refused`](crate::ErrorKind::Refused); the engine's.
-pub fn refuse_others<E: Engine + ?Sized>(engine: &E) -> Result<(), EngineError> {
+pub fn refuse_others<E: Engine + ?Sized>(engine: &E) -> Result<()> {
     match Inventory::of(engine)?.and_then(|inventory| inventory.foreign()) {
         Some(why) => Err(EngineError::refused(why)),
         None => Ok(()),
@@ -179,7 +179,7 @@ impl ListingLoader {
         Self { inner, objects }
     }
 
-    fn made(&mut self) -> Result<BTreeSet<DatabaseObject>, EngineError> {
+    fn made(&mut self) -> Result<BTreeSet<DatabaseObject>> {
         let mut made = BTreeSet::new();
         self.inner.query(self.objects, &mut |row| {
             made.insert(DatabaseObject { kind: row.get(0)?, name: row.get(1)? });
@@ -190,19 +190,19 @@ impl ListingLoader {
 }
 
 impl Loader for ListingLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         self.inner.run(sql)
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         self.inner.insert(batch)
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.inner.query(sql, each)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn finish(mut self: Box<Self>) -> Result<()> {
         if !self.made()?.is_empty() {
             self.inner.run(&format!(
                 "CREATE TABLE {INVENTORY} (object_kind VARCHAR(20) NOT NULL, object_name VARCHAR(510) NOT NULL)"

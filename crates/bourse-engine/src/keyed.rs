@@ -2,8 +2,8 @@
 
 use crate::target::{Grammar, ParsedTarget};
 use crate::{
-    Capabilities, DatabaseFiles, Description, Durability, Engine, EngineError, FileFormat, FolderBytes, Footprint,
-    Interface, KeyEngine, Location, MayLose, MemoryStore, Records, Setting, WriterWait, bytes_on_disk, durability_at,
+    Capabilities, DatabaseFiles, Description, Durability, Engine, FileFormat, FolderBytes, Footprint, Interface,
+    KeyEngine, Location, MayLose, MemoryStore, Records, Result, Setting, WriterWait, bytes_on_disk, durability_at,
     folder_bytes, locked,
 };
 use std::fmt;
@@ -32,7 +32,7 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// The engine's; [`Refused`](crate::ErrorKind::Refused) if Bourse did not make what is at the path.
-    fn open(target: &ParsedTarget<Self::Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError>;
+    fn open(target: &ParsedTarget<Self::Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>>;
 
     /// Version of the engine.
     fn version(&self) -> String;
@@ -54,7 +54,7 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// The engine's.
-    fn settings(&self, options: &Self::Options) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &Self::Options) -> Result<Vec<Setting>> {
         Ok(settings(Self::GRAMMAR, options))
     }
 
@@ -74,7 +74,7 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// [`Refused`](crate::ErrorKind::Refused); the system's.
-    fn refuse_neighbours(files: &DatabaseFiles) -> Result<(), EngineError> {
+    fn refuse_neighbours(files: &DatabaseFiles) -> Result<()> {
         let _ = files;
         Ok(())
     }
@@ -86,7 +86,7 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// The engine's.
-    fn tables(&self) -> Result<Vec<String>, EngineError>;
+    fn tables(&self) -> Result<Vec<String>>;
 
     /// Whether [`tables`](Self::tables) includes those of a person.
     const LISTS_TABLES: bool = true;
@@ -143,7 +143,7 @@ impl<D: KeyDatabase> KeyedEngine<D> {
     }
 
     /// Database, opened at first use.
-    fn database(&self) -> Result<Arc<D>, EngineError> {
+    fn database(&self) -> Result<Arc<D>> {
         let mut opened = self.opened();
         if let Some(database) = &*opened {
             return Ok(Arc::clone(database));
@@ -157,7 +157,7 @@ impl<D: KeyDatabase> KeyedEngine<D> {
 }
 
 impl<D: KeyDatabase> Engine for KeyedEngine<D> {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         let database = self.database()?;
         let options = &self.target.options;
         let path = self.files.as_ref().map(DatabaseFiles::path);
@@ -189,7 +189,7 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
         Interface::Keys(self)
     }
 
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
+    fn foreign(&self) -> Result<Option<String>> {
         // An open database was examined before.
         let Some(files) = self.files().filter(|_| self.opened().is_none()) else { return Ok(None) };
         match D::refuse_neighbours(&files) {
@@ -198,7 +198,7 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
         }
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         let is_there = || match self.files() {
             Some(files) => D::refuse_neighbours(&files).and_then(|()| files.exists()),
             None => Ok(false),
@@ -211,7 +211,7 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
         self.files().map_or(Location::Memory, Location::Files)
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         let opened = self.opened().clone();
         let (memory_bytes, is_database) = opened.map_or((0, self.files.is_none()), |database| database.memory_bytes());
         let FolderBytes { data, log } = match self.files() {
@@ -225,11 +225,11 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
 }
 
 impl<D: KeyDatabase> KeyEngine for KeyedEngine<D> {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+    fn new_records(&self) -> Result<Box<dyn Records>> {
         Ok(self.database()?.records(&self.target.options))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         if D::LISTS_TABLES { self.database()?.tables() } else { Ok(Vec::new()) }
     }
 }

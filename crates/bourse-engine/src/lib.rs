@@ -75,7 +75,7 @@ pub use engine::{
     Conflicts, Connection, Counter, DatabaseLock, Engine, ForReading, Hold, Hosting, Interface, KeyEngine, Loader,
     NodeLosses, OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
 };
-pub use error::{EngineError, ErrorKind};
+pub use error::{EngineError, ErrorKind, Result};
 pub use file_system::{bytes_on_disk, durability_at, folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
 pub use folder_parts::{FolderLoad, FolderParts};

@@ -1,7 +1,7 @@
 use crate::{
-    Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineError,
-    EngineKind, Footprint, Guarantee, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Session, Sql,
-    SqlEngine, Value,
+    Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineKind, Footprint,
+    Guarantee, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Result, Session, Sql, SqlEngine,
+    Value,
 };
 
 /// The engines of this crate.
@@ -25,7 +25,7 @@ struct NullSession;
 struct NullLoader;
 
 impl Engine for NullEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         Ok(Description {
             engine: "null".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -57,13 +57,13 @@ impl Engine for NullEngine {
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
     }
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         Ok(false)
     }
     fn location(&self) -> Location {
         Location::Nowhere
     }
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         Ok(Footprint::default())
     }
 }
@@ -72,49 +72,49 @@ impl SqlEngine for NullEngine {
     fn dialect(&self) -> &'static Dialect {
         &bourse_schema::SQLITE
     }
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(NullSession))
     }
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         Ok(Box::new(NullLoader))
     }
 }
 
 impl Session for NullSession {
-    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool> {
         Ok(true)
     }
     fn dialect(&self) -> &'static Dialect {
         &bourse_schema::SQLITE
     }
-    fn begin(&mut self, _: Isolation, _: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, _: Isolation, _: Access) -> Result<()> {
         Ok(())
     }
-    fn query(&mut self, _: &'static Sql, _: Params<'_>, _: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, _: &'static Sql, _: Params<'_>, _: &mut EachRow<'_>) -> Result<()> {
         Ok(())
     }
-    fn execute(&mut self, _: &'static Sql, _: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, _: &'static Sql, _: Params<'_>) -> Result<u64> {
         Ok(1)
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         Ok(())
     }
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         Ok(())
     }
-    fn query_text(&mut self, _: &str, _: &[Value<'_>], _: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, _: &str, _: &[Value<'_>], _: &mut EachRow<'_>) -> Result<()> {
         Ok(())
     }
-    fn execute_text(&mut self, _: &str, _: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, _: &str, _: &[Value<'_>]) -> Result<u64> {
         Ok(1)
     }
 }
 
 impl Loader for NullLoader {
-    fn run(&mut self, _: &str) -> Result<(), EngineError> {
+    fn run(&mut self, _: &str) -> Result<()> {
         Ok(())
     }
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
         for index in 0..batch.len() {
             batch.with_row(index, &mut |values| {
                 std::hint::black_box(values);
@@ -122,10 +122,10 @@ impl Loader for NullLoader {
         }
         Ok(())
     }
-    fn query(&mut self, _: &str, _: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, _: &str, _: &mut EachRow<'_>) -> Result<()> {
         Ok(())
     }
-    fn finish(self: Box<Self>) -> Result<(), EngineError> {
+    fn finish(self: Box<Self>) -> Result<()> {
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Databases in files that a process has open, each shared by all engines on its file.
 
-use crate::{EngineError, ErrorKind, locked};
+use crate::{EngineError, ErrorKind, Result, locked};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -19,12 +19,7 @@ impl<S: PartialEq + Clone, D> OpenFiles<S, D> {
     ///
     /// # Errors
     /// Those of `open`; [`Conflict`](ErrorKind::Conflict) if it is open with other settings.
-    pub fn get(
-        &self,
-        path: &Path,
-        settings: &S,
-        open: impl FnOnce() -> Result<Arc<D>, EngineError>,
-    ) -> Result<Arc<D>, EngineError> {
+    pub fn get(&self, path: &Path, settings: &S, open: impl FnOnce() -> Result<Arc<D>>) -> Result<Arc<D>> {
         let mut all = locked(&self.0);
         all.retain(|(_, _, database)| database.strong_count() > 0);
         let known = all.iter().find(|(known, _, _)| known == path);

@@ -1,6 +1,6 @@
 //! Databases that sessions of an engine share, and counts of their commits.
 
-use crate::{EngineError, locked};
+use crate::{Result, locked};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -52,11 +52,7 @@ impl<D> SharedDatabase<D> {
     ///
     /// # Errors
     /// Those of `open`.
-    pub fn get_or_open(
-        &self,
-        in_memory: bool,
-        open: impl FnOnce() -> Result<Arc<D>, EngineError>,
-    ) -> Result<Arc<D>, EngineError> {
+    pub fn get_or_open(&self, in_memory: bool, open: impl FnOnce() -> Result<Arc<D>>) -> Result<Arc<D>> {
         let mut opened = self.lock();
         if let Some(database) = opened.get() {
             return Ok(database);

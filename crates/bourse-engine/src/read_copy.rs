@@ -1,7 +1,7 @@
 //! Copies of databases to be read, in folders of their own below the system's for temporary files.
 
 use crate::side_file::COPY;
-use crate::{DatabaseFiles, EngineError, ErrorKind, SideFile, path_with_suffix};
+use crate::{DatabaseFiles, EngineError, ErrorKind, Result, SideFile, path_with_suffix};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl ReadCopy {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if another process changes the database meanwhile; the system's.
-    pub fn of(database: &DatabaseFiles, companions: &[&str]) -> Result<Self, EngineError> {
+    pub fn of(database: &DatabaseFiles, companions: &[&str]) -> Result<Self> {
         remove_leftovers(database);
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -77,7 +77,7 @@ pub fn is_changed(path: &Path) -> EngineError {
 ///
 /// # Errors
 /// The system's.
-pub fn stamp(path: &Path) -> Result<(u64, Option<SystemTime>), EngineError> {
+pub fn stamp(path: &Path) -> Result<(u64, Option<SystemTime>)> {
     match fs::metadata(path) {
         Ok(found) => Ok((found.len(), found.modified().ok())),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok((0, None)),

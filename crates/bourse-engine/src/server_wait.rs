@@ -250,12 +250,12 @@ mod tests {
     /// One test, since an interruption affects the whole process.
     #[test]
     fn a_wait_ends_by_its_limit_and_by_an_interruption() {
-        let silent = || -> Result<(), EngineError> {
+        let silent = || -> crate::Result<()> {
             std::thread::sleep(Duration::from_secs(60));
             Ok(())
         };
         assert_eq!(within_limit("the server", || Ok::<_, EngineError>(7)).unwrap(), 7);
-        let broken = || -> Result<(), EngineError> { panic!("capacity overflow") };
+        let broken = || -> crate::Result<()> { panic!("capacity overflow") };
         let told_of = within_limit("the server", broken).unwrap_err();
         assert_eq!(told_of.message(), "the server has sent what cannot be read");
         assert!(!is_in_client_library());

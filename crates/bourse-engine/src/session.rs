@@ -1,4 +1,4 @@
-use crate::{EngineError, FromValue, Routine, Setting, Sql, Value};
+use crate::{EngineError, FromValue, Result, Routine, Setting, Sql, Value};
 use bourse_schema::Dialect;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -125,13 +125,13 @@ pub trait RowExt {
     ///
     /// # Errors
     /// If the value cannot be one.
-    fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError>;
+    fn get<T: FromValue>(&self, index: usize) -> Result<T>;
 
     /// Column `index` into the place of a `T`, which spares wide types a copy.
     ///
     /// # Errors
     /// If the value cannot be one.
-    fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError>;
+    fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<()>;
 
     /// Number of columns that have a name: all columns of a SQL engine's row.
     fn columns(&self) -> usize;
@@ -139,7 +139,7 @@ pub trait RowExt {
 
 impl RowExt for dyn Row + '_ {
     #[inline]
-    fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError> {
+    fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<()> {
         if T::read_plain(place, self, index) { Ok(()) } else { read_other(self, index, place) }
     }
 
@@ -148,7 +148,7 @@ impl RowExt for dyn Row + '_ {
     }
 
     #[inline]
-    fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError> {
+    fn get<T: FromValue>(&self, index: usize) -> Result<T> {
         T::from_value(self.value(index)).map_err(|wrong| wrong.in_column(index))
     }
 }
@@ -156,22 +156,22 @@ impl RowExt for dyn Row + '_ {
 /// Reads a value that has not the plain form, for [`RowExt::read_into`]. Not inlined, so that the common path stays
 /// small.
 #[inline(never)]
-fn read_other<T: FromValue>(row: &dyn Row, index: usize, place: &mut T) -> Result<(), EngineError> {
+fn read_other<T: FromValue>(row: &dyn Row, index: usize, place: &mut T) -> Result<()> {
     *place = row.get(index)?;
     Ok(())
 }
 
 /// Callback that gets each row of a result.
-pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
+pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<()> + 'f;
 
 /// Callback that gets the rows of many runs or sets: the number of the run or set, counted from 0, and the row.
-pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
+pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<()> + 'f;
 
 /// Callback that takes the values of a row to be loaded.
-pub type PutRow<'p> = dyn FnMut(&[Value<'_>]) -> Result<(), EngineError> + 'p;
+pub type PutRow<'p> = dyn FnMut(&[Value<'_>]) -> Result<()> + 'p;
 
 /// Function that produces rows to be loaded, one after another.
-pub type EachToLoad<'l> = dyn FnMut(&mut PutRow<'_>) -> Result<(), EngineError> + 'l;
+pub type EachToLoad<'l> = dyn FnMut(&mut PutRow<'_>) -> Result<()> + 'l;
 
 /// [`Session::run_each`] by [`Session::query_first`] and [`Session::execute`] alone.
 ///
@@ -186,7 +186,7 @@ pub fn run_one_by_one<S: Session + ?Sized>(
     params: &[Value<'_>],
     width: usize,
     each: Option<&mut EachFound<'_>>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut runs = params.chunks(width).map(Params::of);
     match each {
         Some(each) => runs
@@ -312,7 +312,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's.
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         Ok(Vec::new())
     }
 
@@ -320,14 +320,14 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError>;
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()>;
 
     /// Prepares a statement for values of these types, outside a transaction, without running it, so that an error
     /// occurs before anything is timed. Does nothing in an engine that finds errors only when it runs a statement.
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
         let _ = (sql, params);
         Ok(())
     }
@@ -336,18 +336,13 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError>;
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()>;
 
     /// Runs a query for its first row alone, passes that to `each`, and returns whether a row was found.
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let mut found = false;
         self.query(sql, params, &mut |row| if std::mem::replace(&mut found, true) { Ok(()) } else { each(row) })?;
         Ok(found)
@@ -357,7 +352,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError>;
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64>;
 
     /// Runs a change that must change one row, and returns the number of rows it changed.
     ///
@@ -367,7 +362,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's, with the statement, or those of an earlier change.
-    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.execute(sql, params)
     }
 
@@ -392,7 +387,7 @@ pub trait Session: Send {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         run_one_by_one(self, sql, params, width, each)
     }
 
@@ -403,7 +398,7 @@ pub trait Session: Send {
     /// # Errors
     /// The engine's, with the statement, and those of `rows`. Earlier rows may or may not be added: the caller must
     /// roll back.
-    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<()> {
         let _ = table;
         rows(&mut |values| self.execute(insert, Params::of(values)).map(drop))
     }
@@ -413,7 +408,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's, with the right or setting that the server lacks.
-    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<()> {
         let _ = routines;
         Ok(())
     }
@@ -430,12 +425,7 @@ pub trait Session: Send {
     /// # Errors
     /// The engine's, with the routine's name; [`Unsupported`](crate::ErrorKind::Unsupported) in an engine without
     /// routines.
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         let _ = (params, each);
         Err(EngineError::unsupported("this session calls no routines of a server").with_statement(routine.name()))
     }
@@ -444,20 +434,20 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's; the transaction is then rolled back.
-    fn commit(&mut self) -> Result<(), EngineError>;
+    fn commit(&mut self) -> Result<()>;
 
     /// Undoes the transaction's changes; does nothing outside a transaction.
     ///
     /// # Errors
     /// The engine's.
-    fn rollback(&mut self) -> Result<(), EngineError>;
+    fn rollback(&mut self) -> Result<()>;
 
     /// Moves the write-ahead log into the database; returns whether all of it was moved.
     ///
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without
     /// [checkpoints](crate::Capabilities::checkpoints).
-    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool> {
         let _ = checkpoint;
         Err(EngineError::unsupported("this engine has no log to be moved into the database"))
     }
@@ -466,7 +456,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) where the engine shows none.
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         let _ = sql;
         Err(EngineError::unsupported("this engine shows no plans"))
     }
@@ -484,13 +474,13 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError>;
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()>;
 
     /// Runs a change whose text is made at run time, parsed anew each time, and returns the number of rows it changed.
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError>;
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64>;
 }
 
 /// Convenience methods for reading a [`Session`]'s results.
@@ -512,8 +502,8 @@ pub trait SessionExt {
         &mut self,
         sql: &'static Sql,
         params: &[Value<'_>],
-        read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError>;
+        read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Option<T>>;
 
     /// All rows, each read by `read`.
     ///
@@ -523,8 +513,8 @@ pub trait SessionExt {
         &mut self,
         sql: &'static Sql,
         params: &[Value<'_>],
-        read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
-    ) -> Result<Vec<T>, EngineError>;
+        read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>>;
 }
 
 impl<S: Session + ?Sized> SessionExt for S {
@@ -532,8 +522,8 @@ impl<S: Session + ?Sized> SessionExt for S {
         &mut self,
         sql: &'static Sql,
         params: &[Value<'_>],
-        mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Option<T>> {
         let mut found = None;
         self.query_first(sql, Params::of(params), &mut |row| {
             found = Some(read(row)?);
@@ -546,8 +536,8 @@ impl<S: Session + ?Sized> SessionExt for S {
         &mut self,
         sql: &'static Sql,
         params: &[Value<'_>],
-        mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
-    ) -> Result<Vec<T>, EngineError> {
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
         // Most lists of the transactions fit, so that none is moved while it grows.
         let mut found = Vec::with_capacity(24);
         self.query(sql, Params::of(params), &mut |row| {

@@ -2,7 +2,7 @@
 
 use crate::copied::copy_by_pages;
 use crate::target_file::{is_no_fault_of_the_file, open_regular, path_with_suffix, start_of};
-use crate::{DatabaseFiles, EngineError, ErrorKind};
+use crate::{DatabaseFiles, EngineError, ErrorKind, Result};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl SideFile {
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if the name is taken by a file that Bourse did not make,
     /// [`Conflict`](ErrorKind::Conflict) if another process uses the side file; the system's.
-    pub fn create(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+    pub fn create(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Self> {
         let files = at(database, kind);
         match OpenOptions::new().read(true).write(true).create_new(true).open(files.path()) {
             Ok(file) => {
@@ -75,7 +75,7 @@ impl SideFile {
     }
 
     /// Adds the file, which is empty, to the mark.
-    fn list(&self) -> Result<(), EngineError> {
+    fn list(&self) -> Result<()> {
         match self.kind.text {
             Some(_) => Ok(()),
             None => self.files.list(&self.file.metadata().map_err(|e| EngineError::io("look at", self.path(), &e))?),
@@ -86,7 +86,7 @@ impl SideFile {
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if the name is taken by a foreign file; the system's.
-    pub(crate) fn refuse_taken(database: &DatabaseFiles, kind: &SideFileKind) -> Result<(), EngineError> {
+    pub(crate) fn refuse_taken(database: &DatabaseFiles, kind: &SideFileKind) -> Result<()> {
         let files = at(database, kind);
         match fs::symlink_metadata(files.path()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -95,7 +95,7 @@ impl SideFile {
     }
 
     /// Empties a file that a killed process has left, and locks it.
-    fn take_over(files: DatabaseFiles, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+    fn take_over(files: DatabaseFiles, kind: &'static SideFileKind) -> Result<Self> {
         let (file, is_empty) = open_marked(&files, kind)?;
         let this = Self { files, file, kind, is_renamed: false };
         let ready = this.lock().and_then(|()| if is_empty { this.refuse_companions() } else { Ok(()) });
@@ -133,11 +133,11 @@ impl SideFile {
         }
     }
 
-    fn lock(&self) -> Result<(), EngineError> {
+    fn lock(&self) -> Result<()> {
         self.locked(self.file.try_lock())
     }
 
-    fn locked(&self, tried: Result<(), TryLockError>) -> Result<(), EngineError> {
+    fn locked(&self, tried: Result<(), TryLockError>) -> Result<()> {
         let busy = || {
             let text =
                 format!("{} is being written by another process, for {} too", self.path().display(), self.kind.of);
@@ -157,7 +157,7 @@ impl SideFile {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if another process has taken the file meanwhile; the system's.
-    pub fn share(&self) -> Result<(), EngineError> {
+    pub fn share(&self) -> Result<()> {
         self.locked(self.file.try_lock_shared())
     }
 
@@ -165,7 +165,7 @@ impl SideFile {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if a process has it that does not share it; the system's.
-    pub fn join(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Option<Self>, EngineError> {
+    pub fn join(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Option<Self>> {
         let files = at(database, kind);
         let file = match open_regular(files.path(), false) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -178,7 +178,7 @@ impl SideFile {
         }
     }
 
-    fn refuse_companions(&self) -> Result<(), EngineError> {
+    fn refuse_companions(&self) -> Result<()> {
         match self.companions().find(|path| fs::symlink_metadata(path).is_ok()) {
             None => Ok(()),
             Some(companion) => Err(EngineError::refused(format!(
@@ -208,7 +208,7 @@ impl SideFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn lend_lock(&self) -> Result<(), EngineError> {
+    pub fn lend_lock(&self) -> Result<()> {
         match self.files.format().takes_the_lock {
             true => self.file.unlock().map_err(|e| EngineError::io("unlock", self.path(), &e)),
             false => Ok(()),
@@ -219,7 +219,7 @@ impl SideFile {
     ///
     /// # Errors
     /// Those of `make`; the system's.
-    pub(crate) fn fill_with(&self, make: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    pub(crate) fn fill_with(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         self.remove_companions();
         let template = path_with_suffix(self.path(), TEMPLATE);
         make(&template)?;
@@ -239,7 +239,7 @@ impl SideFile {
         }
     }
 
-    fn empty(&self) -> Result<(), EngineError> {
+    fn empty(&self) -> Result<()> {
         let emptied = self.file.set_len(0).and_then(|()| (&self.file).rewind());
         emptied.map_err(|e| EngineError::io("empty", self.path(), &e))
     }
@@ -249,7 +249,7 @@ impl SideFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn fill_from(&self, from: &Path) -> Result<bool, EngineError> {
+    pub fn fill_from(&self, from: &Path) -> Result<bool> {
         let mut source = open_regular(from, false).map_err(|e| EngineError::io("read", from, &e))?;
         self.remove_companions();
         self.empty()?;
@@ -264,7 +264,7 @@ impl SideFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn digest(&self) -> Result<u128, EngineError> {
+    pub fn digest(&self) -> Result<u128> {
         let mut hasher = XxHash3_128::new();
         let mut bytes = vec![0; 1 << 20];
         let mut file = &self.file;
@@ -285,7 +285,7 @@ impl SideFile {
     ///
     /// # Errors
     /// The system's; `NotFound` is none: the companion is then absent too.
-    pub fn copy_companion(&self, suffix: &str, from: &Path) -> Result<(), EngineError> {
+    pub fn copy_companion(&self, suffix: &str, from: &Path) -> Result<()> {
         let mut source = match open_regular(from, false) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             source => source.map_err(|e| EngineError::io("read", from, &e))?,
@@ -300,7 +300,7 @@ impl SideFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn sync(&self) -> Result<(), EngineError> {
+    pub fn sync(&self) -> Result<()> {
         // Locked again, if the engine had it.
         self.lock()?;
         self.file.sync_all().map_err(|e| EngineError::io("sync", self.path(), &e))
@@ -310,7 +310,7 @@ impl SideFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn rename(mut self, to: &Path) -> Result<(), EngineError> {
+    pub fn rename(mut self, to: &Path) -> Result<()> {
         self.sync()?;
         fs::rename(self.path(), to).map_err(|e| EngineError::io("replace", to, &e))?;
         self.is_renamed = true;
@@ -358,19 +358,14 @@ fn at(database: &DatabaseFiles, kind: &SideFileKind) -> DatabaseFiles {
 }
 
 /// Whether Bourse made a side file that is not empty.
-fn is_made_by_bourse(
-    files: &DatabaseFiles,
-    kind: &SideFileKind,
-    file: &mut File,
-    found: &Metadata,
-) -> Result<bool, EngineError> {
+fn is_made_by_bourse(files: &DatabaseFiles, kind: &SideFileKind, file: &mut File, found: &Metadata) -> Result<bool> {
     let Some(text) = kind.text else { return files.lists(found) };
     let start = start_of(file, text.len()).map_err(|e| EngineError::io("read", files.path(), &e))?;
     Ok(text.as_bytes().starts_with(&start))
 }
 
 /// Opens a side file that Bourse made, or an empty one; also whether it is empty.
-fn open_marked(files: &DatabaseFiles, kind: &SideFileKind) -> Result<(File, bool), EngineError> {
+fn open_marked(files: &DatabaseFiles, kind: &SideFileKind) -> Result<(File, bool)> {
     let path = files.path();
     let foreign = |why: &str| {
         EngineError::refused(format!(
@@ -461,7 +456,7 @@ mod tests {
         let database = DatabaseInFolder::new("side-shared");
         assert!(SideFile::join(&database.0, &KIND).unwrap().is_none(), "there is nothing to join");
         let first = SideFile::create(&database.0, &KIND).unwrap();
-        let refused = |joined: Result<Option<SideFile>, EngineError>| joined.unwrap_err().kind();
+        let refused = |joined: Result<Option<SideFile>>| joined.unwrap_err().kind();
         assert_eq!(refused(SideFile::join(&database.0, &KIND)), ErrorKind::Conflict, "it is not shared yet");
         first.file().write_all(b"mark").unwrap();
         first.share().unwrap();

@@ -1,7 +1,9 @@
 //! Database files that are replaced as a whole: a load or a copy is built next to the database and renamed when it is complete.
 
 use crate::side_file::{LOADING, RESTORED, SNAPSHOT};
-use crate::{DatabaseFiles, EngineError, ErrorKind, FileCopy, FileUse, SideFile, Snapshot, folder_of, sync_names};
+use crate::{
+    DatabaseFiles, EngineError, ErrorKind, FileCopy, FileUse, Result, SideFile, Snapshot, folder_of, sync_names,
+};
 use std::path::{Path, PathBuf};
 
 /// A load in progress: the file `PATH.bourse-loading`, which is removed if this is dropped.
@@ -24,7 +26,7 @@ impl StagedLoad {
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if a file that Bourse did not make has come to the path; [`Conflict`](ErrorKind::Conflict)
     /// if the database is in use; those of `retire`; the system's.
-    pub fn publish(self, retire: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    pub fn publish(self, retire: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         let Self { database, side } = self;
         side.files().refuse_logs()?;
         side.remove_companions();
@@ -46,7 +48,7 @@ impl StagedLoad {
 ///
 /// # Errors
 /// The [`Conflict`](ErrorKind::Conflict), and the [refusal](ErrorKind::Refused).
-pub fn unless_in_use<T>(opened: Result<T, EngineError>) -> Result<(), EngineError> {
+pub fn unless_in_use<T>(opened: Result<T>) -> Result<()> {
     match opened {
         Err(e) if matches!(e.kind(), ErrorKind::Conflict | ErrorKind::Refused) => Err(e),
         _ => Ok(()),
@@ -55,7 +57,7 @@ pub fn unless_in_use<T>(opened: Result<T, EngineError>) -> Result<(), EngineErro
 
 impl DatabaseFiles {
     /// Syncs the names in the database's folder.
-    fn sync_names(&self) -> Result<(), EngineError> {
+    fn sync_names(&self) -> Result<()> {
         sync_names(&folder_of(self.path()).unwrap_or_else(|| PathBuf::from(".")))
     }
 
@@ -79,7 +81,7 @@ impl DatabaseFiles {
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if a file that Bourse did not make is at the path or at a name that is needed;
     /// [`Conflict`](ErrorKind::Conflict) if another process loads; the system's.
-    pub fn begin_load(&self) -> Result<StagedLoad, EngineError> {
+    pub fn begin_load(&self) -> Result<StagedLoad> {
         self.exists()?;
         KINDS.iter().for_each(|kind| SideFile::remove_leftover(self, kind));
         Ok(StagedLoad { database: self.clone(), side: SideFile::create(self, &LOADING)? })
@@ -89,10 +91,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// Those of [`begin_load`](Self::begin_load) and of `make`.
-    pub fn begin_load_with(
-        &self,
-        make: impl FnOnce(&Path) -> Result<(), EngineError>,
-    ) -> Result<StagedLoad, EngineError> {
+    pub fn begin_load_with(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<StagedLoad> {
         let load = self.begin_load()?;
         load.side.fill_with(make)?;
         load.side.lend_lock()?;
@@ -103,10 +102,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// Those of [`open_or_make`](Self::open_or_make) and of `make`.
-    pub fn open_or_make_with(
-        &self,
-        make: impl FnOnce(&Path) -> Result<(), EngineError>,
-    ) -> Result<PathBuf, EngineError> {
+    pub fn open_or_make_with(&self, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
         if !self.exists()? {
             let side = SideFile::create(self, &LOADING)?;
             side.fill_with(make)?;
@@ -119,12 +115,12 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if the name of a load is taken by a file that Bourse did not make; the system's.
-    pub fn refuse_taken(&self) -> Result<(), EngineError> {
+    pub fn refuse_taken(&self) -> Result<()> {
         SideFile::refuse_taken(self, &LOADING)
     }
 
     /// Fails if a log holds a part of the database, which is closed.
-    fn refuse_logs(&self) -> Result<(), EngineError> {
+    fn refuse_logs(&self) -> Result<()> {
         let Some(log) = self.log() else { return Ok(()) };
         let text = format!("{} holds a part of the database that was not written into it", log.display());
         Err(EngineError::new(ErrorKind::Conflict, text))
@@ -134,7 +130,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if it is in use, or a log holds a part of it; those of [`SideFile::create`].
-    pub fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    pub fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         FileUse::refuse(self.path())?;
         self.refuse_logs()?;
         Ok(Box::new(StagedSnapshot { copy: FileCopy::take(self, &SNAPSHOT)?, database: self.clone() }))
@@ -155,7 +151,7 @@ impl Snapshot for StagedSnapshot {
         self.copy.method()
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         FileUse::refuse(self.database.path())?;
         self.database.exists()?;
         self.database.remove_exclusive()?;

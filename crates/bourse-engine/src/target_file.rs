@@ -1,6 +1,6 @@
 //! The file at the path of a target, examined without opening it for writing.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl TargetFile {
     /// assert!(refused.message().contains("is a directory, not a file"));
     /// assert!(!TargetFile::at(&std::env::temp_dir().join("no-such.db")).unwrap().is_there());
     /// ```
-    pub fn at(path: &Path) -> Result<Self, EngineError> {
+    pub fn at(path: &Path) -> Result<Self> {
         let cannot = |e: &io::Error| EngineError::io("look at", path, e);
         let found = match fs::symlink_metadata(path) {
             Ok(found) => found,
@@ -49,7 +49,7 @@ impl TargetFile {
         }
     }
 
-    fn of(given: &Path, resolved: &Path, kind: FileType) -> Result<Self, EngineError> {
+    fn of(given: &Path, resolved: &Path, kind: FileType) -> Result<Self> {
         if kind.is_file() {
             return Ok(Self { path: resolved.to_owned(), is_there: true });
         }
@@ -79,7 +79,7 @@ impl TargetFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn start(&self, bytes: usize) -> Result<Vec<u8>, EngineError> {
+    pub fn start(&self, bytes: usize) -> Result<Vec<u8>> {
         self.read(|file| start_of(file, bytes))
     }
 
@@ -87,7 +87,7 @@ impl TargetFile {
     ///
     /// # Errors
     /// The system's.
-    pub fn read<T: Default>(&self, read: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T, EngineError> {
+    pub fn read<T: Default>(&self, read: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T> {
         if !self.is_there {
             return Ok(T::default());
         }

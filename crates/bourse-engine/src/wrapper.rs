@@ -2,7 +2,7 @@
 
 use crate::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hold, Hosting,
-    Interface, IoCounts, Loader, Location, NodeLosses, OwnThreads, Session, SideDatabase, Snapshot, SqlEngine,
+    Interface, IoCounts, Loader, Location, NodeLosses, OwnThreads, Result, Session, SideDatabase, Snapshot, SqlEngine,
 };
 
 /// An engine that wraps another and changes its sessions; everything else is passed through. An engine without SQL is
@@ -21,7 +21,7 @@ pub trait Wrapper: Send + Sync {
 }
 
 impl<W: Wrapper> Engine for W {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         self.inner().description()
     }
     fn capabilities(&self) -> Capabilities {
@@ -39,40 +39,40 @@ impl<W: Wrapper> Engine for W {
     fn hosting(&self) -> Hosting<'_> {
         self.inner().hosting()
     }
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         self.inner().exists()
     }
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         self.inner().footprint()
     }
     fn expect_sessions(&self, sessions: usize) -> Option<String> {
         self.inner().expect_sessions(sessions)
     }
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
+    fn foreign(&self) -> Result<Option<String>> {
         self.inner().foreign()
     }
-    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_reading(&self) -> Result<Option<ForReading>> {
         self.inner().for_reading()
     }
-    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_inspection(&self) -> Result<Option<ForReading>> {
         self.inner().for_inspection()
     }
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>> {
         self.inner().leftovers()
     }
-    fn hold(&self, holder: &str) -> Result<Hold, EngineError> {
+    fn hold(&self, holder: &str) -> Result<Hold> {
         self.inner().hold(holder)
     }
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         if !self.keeps_copies() {
             return Err(EngineError::unsupported("this engine keeps no copies of its database"));
         }
         self.inner().snapshot()
     }
-    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+    fn side_database(&self, name: &str) -> Result<SideDatabase> {
         self.inner().side_database(name)
     }
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         self.inner().integrity_check()
     }
     fn conflicts(&self) -> Vec<Conflicts> {
@@ -81,13 +81,13 @@ impl<W: Wrapper> Engine for W {
     fn node_losses(&self) -> Vec<NodeLosses> {
         self.inner().node_losses()
     }
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         self.inner().counters()
     }
     fn own_threads(&self) -> Vec<OwnThreads> {
         self.inner().own_threads()
     }
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         self.inner().io_counts()
     }
 }
@@ -96,13 +96,13 @@ impl<W: Wrapper> SqlEngine for W {
     fn dialect(&self) -> &'static Dialect {
         self.inner().sql().expect("this is the interface of a SQL engine alone").dialect()
     }
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(self.wrap(self.inner().session()?))
     }
     fn confine(&self) {
         self.inner().sql().expect("this is the interface of a SQL engine alone").confine();
     }
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         self.inner().sql()?.new_loader()
     }
 }
@@ -133,7 +133,7 @@ macro_rules! forward_session {
         }
     };
     (@ begin $inner:ident) => {
-        fn begin(&mut self, isolation: $crate::Isolation, access: $crate::Access) -> Result<(), $crate::EngineError> {
+        fn begin(&mut self, isolation: $crate::Isolation, access: $crate::Access) -> $crate::Result<()> {
             self.$inner.begin(isolation, access)
         }
     };
@@ -143,22 +143,22 @@ macro_rules! forward_session {
             sql: &'static $crate::Sql,
             params: $crate::Params<'_>,
             each: &mut $crate::EachRow<'_>,
-        ) -> Result<(), $crate::EngineError> {
+        ) -> $crate::Result<()> {
             self.$inner.query(sql, params, each)
         }
     };
     (@ commit $inner:ident) => {
-        fn commit(&mut self) -> Result<(), $crate::EngineError> {
+        fn commit(&mut self) -> $crate::Result<()> {
             self.$inner.commit()
         }
     };
     (@ rollback $inner:ident) => {
-        fn rollback(&mut self) -> Result<(), $crate::EngineError> {
+        fn rollback(&mut self) -> $crate::Result<()> {
             self.$inner.rollback()
         }
     };
     (@ install $inner:ident) => {
-        fn install(&mut self, routines: &'static [&'static $crate::Routine]) -> Result<(), $crate::EngineError> {
+        fn install(&mut self, routines: &'static [&'static $crate::Routine]) -> $crate::Result<()> {
             self.$inner.install(routines)
         }
     };
@@ -168,7 +168,7 @@ macro_rules! forward_session {
         }
     };
     (@ plan $inner:ident) => {
-        fn plan(&mut self, sql: &str) -> Result<Vec<String>, $crate::EngineError> {
+        fn plan(&mut self, sql: &str) -> $crate::Result<Vec<String>> {
             self.$inner.plan(sql)
         }
     };
@@ -178,12 +178,12 @@ macro_rules! forward_session {
             sql: &str,
             params: &[$crate::Value<'_>],
             each: &mut $crate::EachRow<'_>,
-        ) -> Result<(), $crate::EngineError> {
+        ) -> $crate::Result<()> {
             self.$inner.query_text(sql, params, each)
         }
     };
     (@ execute_text $inner:ident) => {
-        fn execute_text(&mut self, sql: &str, params: &[$crate::Value<'_>]) -> Result<u64, $crate::EngineError> {
+        fn execute_text(&mut self, sql: &str, params: &[$crate::Value<'_>]) -> $crate::Result<u64> {
             self.$inner.execute_text(sql, params)
         }
     };

@@ -1,6 +1,6 @@
 //! Queue of writers, for engines whose writers do not wait for one another by themselves.
 
-use crate::{EngineError, ErrorKind, Wait, blocked_on, locked};
+use crate::{EngineError, ErrorKind, Result, Wait, blocked_on, locked};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ impl WriterLock {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] if it was not released in time.
-    pub fn take(&self, patience: Duration) -> Result<(), EngineError> {
+    pub fn take(&self, patience: Duration) -> Result<()> {
         let mut is_taken = locked(&self.is_taken);
         if *is_taken {
             let waited =

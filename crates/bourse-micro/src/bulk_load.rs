@@ -9,7 +9,7 @@ use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, R
 use arrayvec::ArrayVec;
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, RecordType, Records, StatementForm, Value,
+    Access, Capabilities, Engine, IndexKind, Key, RecordTable, RecordType, Records, Result, StatementForm, Value,
 };
 use bourse_record::{Check, NameValue};
 
@@ -217,7 +217,7 @@ impl Loader<'_> {
     }
 
     /// Inserts the rows of the sample; begins and commits at the bounds of transactions.
-    fn insert<R: Records + ?Sized>(&mut self, records: &mut R) -> Result<(), EngineError> {
+    fn insert<R: Records + ?Sized>(&mut self, records: &mut R) -> Result<()> {
         let (load, all) = (self.load, self.all());
         while self.at < self.until {
             if load.explicit && self.in_transaction == 0 {
@@ -250,7 +250,7 @@ impl BulkLoad {
         from: u64,
         rows: u64,
         texts: &PairTexts,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let pair = |number| [Value::Int(number as i64 + 1), Value::Text(texts.of(number))];
         insert_blocks(records, self.tables[0], (from..from + rows).map(pair))
     }
@@ -261,7 +261,7 @@ impl BulkLoad {
         from: u64,
         rows: u64,
         keys: &PairTexts,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let tables = self.tables.len() as u64;
         let number = from / tables;
         let mut texts = self.filler.from(number);
@@ -291,7 +291,7 @@ impl BulkLoad {
         mut number: u64,
         texts: &mut Texts<'_>,
         rows: u64,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut values = person(texts);
         for _ in 0..rows {
             if self.assigned {
@@ -322,7 +322,7 @@ fn insert_blocks<'v, R: Records + ?Sized, const W: usize>(
     records: &mut R,
     table: &'static RecordTable,
     mut rows: impl Iterator<Item = [Value<'v>; W]>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut block = ArrayVec::<_, ROWS_PER_CALL>::new();
     loop {
         block.extend(rows.by_ref().take(ROWS_PER_CALL));
@@ -366,7 +366,7 @@ impl PairTexts {
 struct InsertingUser<'l, 's>(&'l mut Loader<'s>);
 
 impl RecordWork for InsertingUser<'_, '_> {
-    type Result = Result<(), EngineError>;
+    type Result = Result<()>;
     #[inline]
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result {
         self.0.insert(records)

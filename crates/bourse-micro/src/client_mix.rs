@@ -13,7 +13,7 @@ use crate::usual::{STATEMENTS, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _,
+    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _, SessionExt as _,
     StatementForm,
 };
 use bourse_record::{Check, NameValue, SplitMix};
@@ -112,7 +112,7 @@ impl ClientMix {
         std::array::from_fn(|table| (0..self.rows(table as u64)).map(|_| drawn()).sum())
     }
 
-    fn fill(&self, engine: &dyn Engine) -> Result<(), EngineError> {
+    fn fill(&self, engine: &dyn Engine) -> Result<()> {
         const LOAD_TRANSACTION: u64 = 10_000;
         let mut session = engine.session()?;
         let mut drawn = Self::loaded_ids();
@@ -339,7 +339,7 @@ fn mixed(
     table: &'static TableStatements,
     values: &InsertValues,
     setting: &RoundSettings<'_>,
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     let nothing = &mut |_: &dyn bourse_engine::Row| Ok(());
     cx.retrying(|connection| one(run(connection, statements, &table.insert, &values.all(), nothing)?, setting))?;
     // Ids are drawn from many, but two clients may have drawn the same: then one finds the rows of both, or none.
@@ -353,12 +353,12 @@ fn mixed(
     cx.retrying(|connection| run(connection, statements, &table.delete_one, &values.id(), nothing))
 }
 
-fn one(changed: u64, setting: &RoundSettings<'_>) -> Result<u64, EngineError> {
+fn one(changed: u64, setting: &RoundSettings<'_>) -> Result<u64> {
     all(changed, 1, setting)
 }
 
 /// Checks that a statement changed every row.
-fn all(changed: u64, rows: u64, setting: &RoundSettings<'_>) -> Result<u64, EngineError> {
+fn all(changed: u64, rows: u64, setting: &RoundSettings<'_>) -> Result<u64> {
     if changed == rows || !setting.is_real {
         return Ok(rows);
     }

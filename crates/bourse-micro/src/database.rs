@@ -4,7 +4,7 @@ use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
 use bourse_engine::{
     Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, Loader, RecordField, RecordTable,
-    RecordType, Records, RecordsOverSql, Row, RowExt as _, StatementForm, Value, foreign_among,
+    RecordType, Records, RecordsOverSql, Result, Row, RowExt as _, StatementForm, Value, foreign_among,
 };
 use bourse_record::{Check, CheckStatus};
 use std::collections::BTreeSet;
@@ -181,7 +181,7 @@ fn made_tables(records: &mut dyn Records) -> BTreeSet<String> {
 ///
 /// # Errors
 /// The engine's.
-pub fn foreign_tables(engine: &dyn Engine) -> Result<Option<String>, EngineError> {
+pub fn foreign_tables(engine: &dyn Engine) -> Result<Option<String>> {
     let Interface::Keys(keys) = engine.interface() else { return Ok(None) };
     if engine.foreign()?.is_some() || !engine.exists()? {
         return Ok(None);
@@ -246,14 +246,14 @@ pub(crate) fn refuse_foreign(engine: &dyn Engine) -> Result<(), MicroError> {
 pub(crate) const WIDEST: usize = 21;
 
 /// Inserts a record.
-pub(crate) type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
+pub(crate) type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<()> + 'f;
 
 /// Fills a table with `rows` records, whose keys and values `record` passes on by number from 0.
 pub(crate) fn fill(
     engine: &dyn Engine,
     table: &'static RecordTable,
     rows: u64,
-    record: &dyn Fn(u64, &mut Put<'_>) -> Result<(), EngineError>,
+    record: &dyn Fn(u64, &mut Put<'_>) -> Result<()>,
 ) -> Result<(), MicroError> {
     let doing = || MicroError::engine(format!("loading {}", table.name()));
     let mut connection = engine.connect().map_err(doing())?;
@@ -300,10 +300,7 @@ pub(crate) fn same(name: &str, condition: String, expected: u64, found: u64) -> 
 }
 
 /// Reads records in a new session.
-pub(crate) fn ask<T>(
-    engine: &dyn Engine,
-    f: impl FnOnce(&mut dyn Records) -> Result<T, EngineError>,
-) -> Result<T, MicroError> {
+pub(crate) fn ask<T>(engine: &dyn Engine, f: impl FnOnce(&mut dyn Records) -> Result<T>) -> Result<T, MicroError> {
     let mut connection = engine.connect().map_err(MicroError::engine("connecting to check"))?;
     connection.with_records(StatementForm::Prepared, f).map_err(MicroError::engine("checking"))
 }

@@ -15,7 +15,7 @@ use bourse_driver::{
     UserSpec,
 };
 use bourse_engine::{
-    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, StatementForm,
+    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Result, StatementForm,
 };
 use bourse_record::{Check, NameValue, Round};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -217,7 +217,7 @@ struct GrowthWriter<'s> {
 }
 
 impl GrowthWriter<'_> {
-    fn change(&self, records: &mut dyn Records, number: u64) -> Result<(), EngineError> {
+    fn change(&self, records: &mut dyn Records, number: u64) -> Result<()> {
         let FilledTable { table, .. } = self.growth.persons;
         let key = Key::Int(number as i64 + 1);
         if self.growth.inserts {
@@ -230,7 +230,7 @@ impl GrowthWriter<'_> {
     }
 
     /// Performs transactions of one change each.
-    fn singly(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn singly(&self, cx: &mut OperationCx<'_>) -> Result<()> {
         for &number in &self.drawn {
             cx.retrying(|connection| {
                 connection.with_records(self.growth.statements, |records| {
@@ -246,7 +246,7 @@ impl GrowthWriter<'_> {
 
     /// Performs a part of a transaction. A conflict in its middle cannot be retried, since the previous parts' inputs
     /// are gone.
-    fn part(&mut self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn part(&mut self, cx: &mut OperationCx<'_>) -> Result<()> {
         if self.in_transaction == 0 {
             cx.retrying(|connection| {
                 connection.with_records(self.growth.statements, |records| records.begin(Access::Write))

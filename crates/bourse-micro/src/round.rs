@@ -7,7 +7,7 @@ use bourse_driver::{
     Background, Clock, Draw, Fault, MS, Nanos, OpenLoop, OperationCx, OperationLedger, OperationResult, OperationSpec,
     RealClock, RoundControl, RoundPlan, RoundProgress, SECOND, SplitMix, User, UserSpec, Workload,
 };
-use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
+use bourse_engine::{Connection, Durability, Engine, Location, NullEngine, Result};
 use bourse_record::{
     Check, CheckStatus, FileActivity, FileKind, NameValue, Outcome, PageCache, Round, SharedRound, Warning,
 };
@@ -77,7 +77,7 @@ impl User for ScheduledUser<'_> {
     fn performs(&self, operation: usize) -> bool {
         self.0.performs(operation)
     }
-    fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
+    fn prepare(&mut self, connection: &mut Connection) -> Result<()> {
         self.0.prepare(connection)
     }
     fn may_change_settings(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::check::Check;
 use crate::load::{LoadError, LoadPhase};
-use bourse_engine::{EngineError, Loader};
+use bourse_engine::{Loader, Result};
 use bourse_schema::{Batch, Table};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -160,7 +160,7 @@ pub trait Workload: Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn before_phase(&self, phase: LoadPhase, loader: &mut dyn Loader) -> Result<(), EngineError> {
+    fn before_phase(&self, phase: LoadPhase, loader: &mut dyn Loader) -> Result<()> {
         let _ = (phase, loader);
         Ok(())
     }

@@ -6,8 +6,8 @@ use crate::system::{DATABASE, ServerSystem, ServerTarget};
 use bourse_engine::target::{ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Loader, Location, NodeLosses, OwnedServer, RowExt as _, Session, SideDatabase, Snapshot,
-    SqlEngine, locked,
+    Interface, IoCounts, Loader, Location, NodeLosses, OwnedServer, Result, RowExt as _, Session, SideDatabase,
+    Snapshot, SqlEngine, locked,
 };
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ impl<S: ServerSystem> ServerEngine<S> {
     ///
     /// # Errors
     /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Other`] if it does not end in time.
-    pub fn stop(&self) -> Result<(), EngineError> {
+    pub fn stop(&self) -> Result<()> {
         *locked(&self.watcher) = None;
         self.private.with(|server, connector| stop(&self.target, server, connector))
     }
@@ -137,7 +137,7 @@ impl<S: ServerSystem> ServerEngine<S> {
     ///
     /// # Errors
     /// A file with a password cannot be read; the client's or the server's.
-    pub fn running(&self) -> Result<Option<Arc<Nodes<S::Connector>>>, EngineError> {
+    pub fn running(&self) -> Result<Option<Arc<Nodes<S::Connector>>>> {
         if self.target.is_private() {
             return Ok(None);
         }
@@ -156,7 +156,7 @@ impl<S: ServerSystem> ServerEngine<S> {
     ///
     /// # Errors
     /// Those of `connect`; what is missing, if a private server cannot be started.
-    pub fn reach<T>(&self, connect: impl Fn(&S::Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    pub fn reach<T>(&self, connect: impl Fn(&S::Connector) -> Result<T>) -> Result<T> {
         if let Some(nodes) = self.running()? {
             return nodes.reach(0, connect).map(|(_, reached)| reached);
         }
@@ -168,7 +168,7 @@ impl<S: ServerSystem> ServerEngine<S> {
     ///
     /// # Errors
     /// Those of `ask`; the client's or the server's.
-    pub fn watch<T>(&self, ask: impl FnOnce(&mut S::Watcher) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    pub fn watch<T>(&self, ask: impl FnOnce(&mut S::Watcher) -> Result<T>) -> Result<T> {
         let mut place = locked(&self.watcher);
         let open = match place.take() {
             Some(open) => open,
@@ -185,15 +185,12 @@ impl<S: ServerSystem> ServerEngine<S> {
 
     /// Result of `ask` on the watcher's connection to a single server that runs; `None` for several, of which one would report
     /// a part.
-    fn watch_one<T>(
-        &self,
-        ask: impl FnOnce(&mut S::Watcher) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+    fn watch_one<T>(&self, ask: impl FnOnce(&mut S::Watcher) -> Result<T>) -> Result<Option<T>> {
         if self.is_started() && !self.has_several() { self.watch(ask).map(Some) } else { Ok(None) }
     }
 
     /// Refuses more sessions than the servers accept, before the first of them is opened.
-    fn check_announced(&self) -> Result<(), EngineError> {
+    fn check_announced(&self) -> Result<()> {
         let Some(wanted) = self.announced.take() else { return Ok(()) };
         if let Some(nodes) = self.running()? {
             return check_each(&nodes, wanted, |connector| {
@@ -211,10 +208,7 @@ impl<S: ServerSystem> ServerEngine<S> {
 }
 
 /// Starts a target's private server, and waits until it answers.
-fn start<S: ServerSystem>(
-    target: &ServerTarget<S>,
-    launch: &Launch,
-) -> Result<(PrivateServer, S::Connector), EngineError> {
+fn start<S: ServerSystem>(target: &ServerTarget<S>, launch: &Launch) -> Result<(PrivateServer, S::Connector)> {
     let ServerPlace::Private { directory } = &target.place else {
         return Err(EngineError::unsupported("the server's address is not known"));
     };
@@ -241,7 +235,7 @@ pub fn restart<S: ServerSystem>(
     server: &mut PrivateServer,
     connector: &S::Connector,
     launch: &Launch,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let until = Instant::now() + target.common().start_timeout;
     // The old one's socket is no sign of the new one.
     let _ = std::fs::remove_file(server.folder().path().join(S::FACTS.private.socket));
@@ -258,7 +252,7 @@ pub fn stop<S: ServerSystem>(
     target: &ServerTarget<S>,
     server: &mut PrivateServer,
     connector: &S::Connector,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     server.check_alive()?;
     let until = Instant::now() + target.common().start_timeout;
     (S::FACTS.shut_down)(target, server, connector, until)?;
@@ -273,8 +267,8 @@ pub fn stop<S: ServerSystem>(
 pub fn check_each<C>(
     nodes: &Nodes<C>,
     wanted: usize,
-    limits: impl Fn(&C) -> Result<Option<ConnectionLimits>, EngineError>,
-) -> Result<(), EngineError> {
+    limits: impl Fn(&C) -> Result<Option<ConnectionLimits>>,
+) -> Result<()> {
     let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
     for node in 0..nodes.len() {
         let advice = |enough| {
@@ -296,7 +290,7 @@ pub fn location(place: &ServerPlace, in_memory: bool, started: Option<PathBuf>) 
 }
 
 impl<S: ServerSystem> Engine for ServerEngine<S> {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         let mut description = (S::FACTS.description)(self)?;
         if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
             description.settings.extend(nodes.settings());
@@ -317,20 +311,20 @@ impl<S: ServerSystem> Engine for ServerEngine<S> {
         if self.target.is_private() { Hosting::OwnedServer(self) } else { Hosting::External }
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if self.is_started() { (S::FACTS.exists)(self) } else { Ok(false) }
     }
 
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
+    fn foreign(&self) -> Result<Option<String>> {
         if self.is_started() { (S::FACTS.foreign)(self) } else { Ok(None) }
     }
 
-    fn hold(&self, holder: &str) -> Result<Hold, EngineError> {
+    fn hold(&self, holder: &str) -> Result<Hold> {
         let Some(nodes) = self.running()? else { return Ok(Hold::Nothing) };
         nodes.reach(0, |connector| (S::FACTS.hold)(connector, self.database(), holder)).map(|(_, held)| held)
     }
 
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>> {
         if self.is_started() { (S::FACTS.leftovers)(self) } else { Ok(None) }
     }
 
@@ -344,19 +338,19 @@ impl<S: ServerSystem> Engine for ServerEngine<S> {
         None
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         (S::FACTS.snapshot)(self)
     }
 
-    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+    fn side_database(&self, name: &str) -> Result<SideDatabase> {
         (S::FACTS.side_database)(self, format!("{}_bourse_{name}", self.database()))
     }
 
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         (S::FACTS.integrity_check)(self)
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         (S::FACTS.footprint)(self)
     }
 
@@ -368,11 +362,11 @@ impl<S: ServerSystem> Engine for ServerEngine<S> {
         self.several().map_or_else(Vec::new, |nodes| nodes.losses())
     }
 
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         Ok(self.watch_one(|watcher| (S::FACTS.counters)(watcher, self.database()))?.unwrap_or_default())
     }
 
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         Ok(self.watch_one(S::FACTS.io_counts)?.flatten())
     }
 }
@@ -383,7 +377,7 @@ impl<S: ServerSystem> SqlEngine for ServerEngine<S> {
         (S::FACTS.dialect)(self)
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         self.check_announced()?;
         if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
             return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
@@ -391,32 +385,32 @@ impl<S: ServerSystem> SqlEngine for ServerEngine<S> {
         Ok(Box::new(self.reach(|connector| connector.session(self.database()))?))
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         (S::FACTS.loader)(self)
     }
 }
 
 impl<S: ServerSystem> OwnedServer for ServerEngine<S> {
-    fn kill(&self) -> Result<(), EngineError> {
+    fn kill(&self) -> Result<()> {
         self.private.with(|server, _| server.kill())
     }
 
-    fn restart(&self) -> Result<(), EngineError> {
+    fn restart(&self) -> Result<()> {
         *locked(&self.watcher) = None;
         let launch = self.launch();
         self.private.with(|server, connector| restart(&self.target, server, connector, &launch))
     }
 
-    fn use_data(&self, data: &Path) -> Result<(), EngineError> {
+    fn use_data(&self, data: &Path) -> Result<()> {
         self.set_launch(Launch { data: Some(data.to_owned()), ..Self::watched() });
         Ok(())
     }
 
-    fn stop(&self) -> Result<(), EngineError> {
+    fn stop(&self) -> Result<()> {
         Self::stop(self)
     }
 
-    fn cut(&self, choice: u64) -> Result<bool, EngineError> {
+    fn cut(&self, choice: u64) -> Result<bool> {
         let ((query, end), mut sessions) = (S::FACTS.sessions, Vec::new());
         let mut own = self.new_session()?;
         own.query_text(query, &[], &mut |row| row.get(0).map(|number: i64| sessions.push(number)))?;

@@ -6,7 +6,7 @@ use crate::options::CommonServerOptions;
 use crate::private::{Launch, PrivateServer, ServerFolder, ServerKind, sweep_below};
 use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
-    Capabilities, Counter, Description, Dialect, EngineError, Footprint, Hold, IoCounts, Loader, SideDatabase, Snapshot,
+    Capabilities, Counter, Description, Dialect, Footprint, Hold, IoCounts, Loader, Result, SideDatabase, Snapshot,
 };
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -134,55 +134,55 @@ pub struct SystemFacts<S: ServerSystem> {
     /// Options that all servers have.
     pub common: fn(&S::Options) -> &CommonServerOptions,
     /// Finds the server that a private target would start.
-    pub installed: fn(&ServerTarget<S>) -> Result<S::Installed, EngineError>,
+    pub installed: fn(&ServerTarget<S>) -> Result<S::Installed>,
     /// Fills the data directory of a private server.
-    pub fill: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch, Instant) -> Result<(), EngineError>,
+    pub fill: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch, Instant) -> Result<()>,
     /// Command that starts a private server on its data.
     pub command: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch) -> Command,
     /// Connector to the private server in a folder.
     pub connector: fn(&ServerTarget<S>, &ServerFolder) -> S::Connector,
     /// Waits until a private server answers and has its database.
-    pub wait: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    pub wait: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<()>,
     /// Tells a private server to end in good order.
-    pub shut_down: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    pub shut_down: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<()>,
     /// Connectors to a target's running servers, each with its name.
-    pub connectors: fn(&ServerTarget<S>) -> Result<Vec<(String, S::Connector)>, EngineError>,
+    pub connectors: fn(&ServerTarget<S>) -> Result<Vec<(String, S::Connector)>>,
     /// Adds to the running servers what the first one that is reached reports.
-    pub examined: fn(&ServerEngine<S>, Nodes<S::Connector>) -> Result<Nodes<S::Connector>, EngineError>,
+    pub examined: fn(&ServerEngine<S>, Nodes<S::Connector>) -> Result<Nodes<S::Connector>>,
     /// Opens a connection for sizes and counters.
-    pub watcher: fn(&ServerEngine<S>, &S::Connector) -> Result<S::Watcher, EngineError>,
+    pub watcher: fn(&ServerEngine<S>, &S::Connector) -> Result<S::Watcher>,
     /// Marks the connection as idle until it is used again.
     pub rests: fn(&S::Watcher),
     /// Limit of connections that a server reports; `None` if it reports none.
-    pub limits: fn(&mut S::Watcher) -> Result<Option<ConnectionLimits>, EngineError>,
+    pub limits: fn(&mut S::Watcher) -> Result<Option<ConnectionLimits>>,
     /// Dialect of the servers.
     pub dialect: fn(&ServerEngine<S>) -> &'static Dialect,
     /// Capabilities, except whether several processes can use the database.
     pub capabilities: fn(&ServerEngine<S>) -> Capabilities,
     /// Description of a server, without the list of several.
-    pub description: fn(&ServerEngine<S>) -> Result<Description, EngineError>,
+    pub description: fn(&ServerEngine<S>) -> Result<Description>,
     /// Whether the database contains any object, of Bourse or not.
-    pub exists: fn(&ServerEngine<S>) -> Result<bool, EngineError>,
+    pub exists: fn(&ServerEngine<S>) -> Result<bool>,
     /// Description of the objects that no loader made; `None` if there are none.
-    pub foreign: fn(&ServerEngine<S>) -> Result<Option<String>, EngineError>,
+    pub foreign: fn(&ServerEngine<S>) -> Result<Option<String>>,
     /// Description of what a killed process has left; `None` if there is nothing.
-    pub leftovers: fn(&ServerEngine<S>) -> Result<Option<String>, EngineError>,
+    pub leftovers: fn(&ServerEngine<S>) -> Result<Option<String>>,
     /// Holds a database of a running server for one command, given the database and the holder.
-    pub hold: fn(&S::Connector, &str, &str) -> Result<Hold, EngineError>,
+    pub hold: fn(&S::Connector, &str, &str) -> Result<Hold>,
     /// Takes a copy of the database, from which rounds begin alike.
-    pub snapshot: fn(&ServerEngine<S>) -> Result<Box<dyn Snapshot>, EngineError>,
+    pub snapshot: fn(&ServerEngine<S>) -> Result<Box<dyn Snapshot>>,
     /// Engine for another database of that name on the same servers.
-    pub side_database: fn(&ServerEngine<S>, String) -> Result<SideDatabase, EngineError>,
+    pub side_database: fn(&ServerEngine<S>, String) -> Result<SideDatabase>,
     /// Damage that the server finds; `None` if it cannot check.
-    pub integrity_check: fn(&ServerEngine<S>) -> Result<Option<Vec<String>>, EngineError>,
+    pub integrity_check: fn(&ServerEngine<S>) -> Result<Option<Vec<String>>>,
     /// Sizes of the database.
-    pub footprint: fn(&ServerEngine<S>) -> Result<Footprint, EngineError>,
+    pub footprint: fn(&ServerEngine<S>) -> Result<Footprint>,
     /// Counters of the server for a database, under the server's names.
-    pub counters: fn(&mut S::Watcher, &str) -> Result<Vec<Counter>, EngineError>,
+    pub counters: fn(&mut S::Watcher, &str) -> Result<Vec<Counter>>,
     /// File operations that the server has counted; `None` if it counts none.
-    pub io_counts: fn(&mut S::Watcher) -> Result<Option<IoCounts>, EngineError>,
+    pub io_counts: fn(&mut S::Watcher) -> Result<Option<IoCounts>>,
     /// Query of the numbers of all clients' sessions but its own, and the statement that ends session `{}`.
     pub sessions: (&'static str, &'static str),
     /// Loader of the database.
-    pub loader: fn(&ServerEngine<S>) -> Result<Box<dyn Loader>, EngineError>,
+    pub loader: fn(&ServerEngine<S>) -> Result<Box<dyn Loader>>,
 }

@@ -1,7 +1,7 @@
 //! Bugs that can be planted in TATP (`bourse_oltp::planted`), and their statements.
 
 use crate::tables::Number;
-use bourse_engine::{EngineError, Params, Session, Sql};
+use bourse_engine::{Params, Result, Session, Sql};
 use bourse_oltp::planted::BrokenPart::{Data, Work};
 use bourse_oltp::planted::Bug;
 
@@ -39,7 +39,7 @@ static SEARCH: Sql = Sql::new(
 );
 
 /// Whether there is such a forwarding.
-pub(crate) fn finds(db: &mut dyn Session, sub_nbr: &Number, sf_type: u8, hour: u8) -> Result<bool, EngineError> {
+pub(crate) fn finds(db: &mut dyn Session, sub_nbr: &Number, sf_type: u8, hour: u8) -> Result<bool> {
     let mut found = false;
     db.query(&SEARCH, Params::of(&[sub_nbr.into(), sf_type.into(), hour.into()]), &mut |_| {
         found = true;

@@ -4,7 +4,7 @@
 
 use crate::requests::Request;
 use crate::tables::{Number, SubscriberId};
-use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value};
+use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _, Session, Sql, Value};
 use bourse_oltp::planted;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub enum Output {
 ///
 /// # Errors
 /// The engine's; and if a subscriber is missing, of whom each exists.
-pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output, EngineError> {
+pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output> {
     match request {
         Request::GetSubscriberData { s_id } => get_subscriber_data(db, *s_id),
         Request::GetNewDestination { s_id, sf_type, start_time, end_time } => {
@@ -63,10 +63,7 @@ pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output, Engine
 }
 
 /// Runs a transaction that writes: commits a change, rolls back anything else.
-fn writing(
-    db: &mut dyn Session,
-    transaction: impl FnOnce(&mut dyn Session) -> Result<Output, EngineError>,
-) -> Result<Output, EngineError> {
+fn writing(db: &mut dyn Session, transaction: impl FnOnce(&mut dyn Session) -> Result<Output>) -> Result<Output> {
     db.begin(Isolation::ReadCommitted, Access::Write)?;
     let output = transaction(db)?;
     let commits = planted!(ChangeRolledBack: false; planted!(MissCommitted: true; output == Output::Changed));
@@ -87,10 +84,10 @@ static SELECT_SUBSCRIBER: Sql = Sql::new(
       WHERE s_id = ?1",
 );
 
-fn get_subscriber_data(db: &mut dyn Session, s_id: SubscriberId) -> Result<Output, EngineError> {
+fn get_subscriber_data(db: &mut dyn Session, s_id: SubscriberId) -> Result<Output> {
     let mut found = None;
     db.query(&SELECT_SUBSCRIBER, Params::of(&[s_id.0.into()]), &mut |row| {
-        let data: Result<Vec<i64>, EngineError> = (1..row.columns()).map(|at| row.get(at)).collect();
+        let data: Result<Vec<i64>> = (1..row.columns()).map(|at| row.get(at)).collect();
         found = Some(Output::Subscriber { sub_nbr: row.get(0)?, data: data? });
         Ok(())
     })?;
@@ -104,7 +101,7 @@ static SELECT_DESTINATIONS: Sql = Sql::new(
       WHERE sf.s_id = ?1 AND sf.sf_type = ?2 AND sf.is_active = 1 AND cf.start_time <= ?3 AND cf.end_time > ?4",
 );
 
-fn get_new_destination(db: &mut dyn Session, request: [i64; 4]) -> Result<Output, EngineError> {
+fn get_new_destination(db: &mut dyn Session, request: [i64; 4]) -> Result<Output> {
     let mut numbers: Vec<String> = Vec::new();
     let select = planted!(InactiveServiceFound: &crate::planted::DESTINATIONS_OF_ANY; &SELECT_DESTINATIONS);
     let select = planted!(LastHourIncluded: &crate::planted::DESTINATIONS_UNTIL; select);
@@ -120,7 +117,7 @@ fn get_new_destination(db: &mut dyn Session, request: [i64; 4]) -> Result<Output
 static SELECT_ACCESS: Sql =
     Sql::new("SELECT data1, data2, data3, data4 FROM access_info WHERE s_id = ?1 AND ai_type = ?2");
 
-fn get_access_data(db: &mut dyn Session, s_id: SubscriberId, ai_type: u8) -> Result<Output, EngineError> {
+fn get_access_data(db: &mut dyn Session, s_id: SubscriberId, ai_type: u8) -> Result<Output> {
     let mut found = Output::Missed;
     db.query(&SELECT_ACCESS, Params::of(&[s_id.0.into(), ai_type.into()]), &mut |row| {
         found = Output::Access { data: [row.get(0)?, row.get(1)?], texts: [row.get(2)?, row.get(3)?] };
@@ -138,7 +135,7 @@ fn update_subscriber_data(
     bit_1: u8,
     sf_type: u8,
     data_a: u8,
-) -> Result<Output, EngineError> {
+) -> Result<Output> {
     let update = planted!(SettingInOtherColumn: &crate::planted::UPDATE_OTHER_BIT; &UPDATE_BIT);
     if db.execute(update, Params::of(&[s_id.0.into(), bit_1.into()]))? != 1 {
         return Err(missing(&UPDATE_BIT));
@@ -149,7 +146,7 @@ fn update_subscriber_data(
 
 static UPDATE_LOCATION: Sql = Sql::new("UPDATE subscriber SET vlr_location = ?2 WHERE sub_nbr = ?1");
 
-fn update_location(db: &mut dyn Session, sub_nbr: &Number, vlr_location: i64) -> Result<Output, EngineError> {
+fn update_location(db: &mut dyn Session, sub_nbr: &Number, vlr_location: i64) -> Result<Output> {
     if planted!(LocationLost) {
         return Ok(Output::Changed);
     }
@@ -162,7 +159,7 @@ fn update_location(db: &mut dyn Session, sub_nbr: &Number, vlr_location: i64) ->
 
 static SELECT_ID: Sql = Sql::new("SELECT s_id FROM subscriber WHERE sub_nbr = ?1");
 
-fn id_of(db: &mut dyn Session, sub_nbr: &Number) -> Result<i64, EngineError> {
+fn id_of(db: &mut dyn Session, sub_nbr: &Number) -> Result<i64> {
     let mut found = None;
     db.query(&SELECT_ID, Params::of(&[sub_nbr.into()]), &mut |row| {
         found = Some(row.get(0)?);
@@ -183,7 +180,7 @@ fn insert_call_forwarding(
     sf_type: u8,
     [start_time, end_time]: [u8; 2],
     numberx: &Number,
-) -> Result<Output, EngineError> {
+) -> Result<Output> {
     let s_id = id_of(db, sub_nbr)?;
     let mut has_facility = false;
     db.query(&SELECT_FACILITIES, Params::of(&[s_id.into()]), &mut |row| {
@@ -204,12 +201,7 @@ fn insert_call_forwarding(
 static DELETE_FORWARDING: Sql =
     Sql::new("DELETE FROM call_forwarding WHERE s_id = ?1 AND sf_type = ?2 AND start_time = ?3");
 
-fn delete_call_forwarding(
-    db: &mut dyn Session,
-    sub_nbr: &Number,
-    sf_type: u8,
-    start_time: u8,
-) -> Result<Output, EngineError> {
+fn delete_call_forwarding(db: &mut dyn Session, sub_nbr: &Number, sf_type: u8, start_time: u8) -> Result<Output> {
     let s_id = id_of(db, sub_nbr)?;
     let delete = planted!(AllHoursDeleted: &crate::planted::DELETE_ALL_HOURS; &DELETE_FORWARDING);
     let deleted = db.execute(delete, Params::of(&[s_id.into(), sf_type.into(), start_time.into()]))?;

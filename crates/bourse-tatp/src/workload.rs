@@ -5,7 +5,7 @@ use crate::reference;
 use crate::requests::{Emulator, NAMES, Request, SHARES};
 use crate::tables::{self, SubscriberId};
 use crate::transactions::{Output, STATEMENTS, perform};
-use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
+use bourse_engine::{Access, Isolation, Result, Session, Sql};
 use bourse_oltp::check::Check;
 use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Query, TotalUnit};
 use bourse_oltp::load::LoadError;
@@ -173,7 +173,7 @@ impl Transactions for Tatp {
         STATEMENTS
     }
 
-    fn perform(session: &mut dyn Session, input: &Request) -> Result<Output, EngineError> {
+    fn perform(session: &mut dyn Session, input: &Request) -> Result<Output> {
         perform(session, input)
     }
 

@@ -26,7 +26,7 @@ pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
 }
 // --- engine ---
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, locked,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, Result, locked,
 };
 use std::sync::{Arc, Mutex};
 
@@ -43,7 +43,7 @@ impl KeyDatabase for ExampleDatabase {
     const FORMAT: &'static FileFormat = &FileFormat { name: "example", ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<ExampleOptions> = &GRAMMAR;
 
-    fn open(_: &ParsedTarget<ExampleOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(_: &ParsedTarget<ExampleOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         if files.is_some() {
             Err(EngineError::unsupported("the example has no database in files"))
         } else {
@@ -67,7 +67,7 @@ impl KeyDatabase for ExampleDatabase {
         Box::new(ExampleRecords { database: self, open: None })
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         Ok(self.current().keys().map(|&name| name.to_owned()).collect())
     }
 
@@ -106,11 +106,7 @@ struct ExampleTransaction {
 
 impl ExampleRecords {
     /// Reads a table, in the open transaction or outside of one.
-    fn read<T>(
-        &self,
-        table: &RecordTable,
-        read: impl FnOnce(&BTreeMap<Vec<u8>, Vec<u8>>) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    fn read<T>(&self, table: &RecordTable, read: impl FnOnce(&BTreeMap<Vec<u8>, Vec<u8>>) -> Result<T>) -> Result<T> {
         let tables = match &self.open {
             Some(transaction) => Arc::clone(&transaction.sees),
             None => self.database.current(),
@@ -122,8 +118,8 @@ impl ExampleRecords {
     fn changing<T>(
         &mut self,
         table: &RecordTable,
-        change: impl FnOnce(&mut BTreeMap<Vec<u8>, Vec<u8>>) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+        change: impl FnOnce(&mut BTreeMap<Vec<u8>, Vec<u8>>) -> Result<T>,
+    ) -> Result<T> {
         let records = |tables: &mut Arc<ExampleTables>| {
             change(Arc::make_mut(tables).get_mut(table.name()).ok_or_else(|| no_table(table))?)
         };
@@ -142,27 +138,27 @@ fn bytes_of(key: Key<'_>) -> Vec<u8> {
     KeyBytes::of(key).as_ref().to_vec()
 }
 
-fn encoded(values: &[Value<'_>]) -> Result<Vec<u8>, EngineError> {
+fn encoded(values: &[Value<'_>]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     codec::encode(values, &mut bytes)?;
     Ok(bytes)
 }
 // --- records ---
 impl Records for ExampleRecords {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("the example", tables, self.open.is_some())?;
         let mut committed = locked(&self.database.0);
         Arc::make_mut(&mut committed).extend(tables.iter().map(|table| (table.name(), BTreeMap::new())));
         Ok(())
     }
 
-    fn begin(&mut self, _: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, _: Access) -> Result<()> {
         let began_from = self.database.current();
         self.open = Some(ExampleTransaction { sees: Arc::clone(&began_from), began_from });
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let Some(ExampleTransaction { began_from, sees }) = self.open.take() else { return Ok(()) };
         if Arc::ptr_eq(&began_from, &sees) {
             return Ok(());
@@ -178,19 +174,19 @@ impl Records for ExampleRecords {
         Ok(())
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.open = None;
         Ok(())
     }
 
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.read(table, |records| match records.get(KeyBytes::of(key).as_ref()) {
             Some(bytes) => each(&EncodedRow::new(key, bytes)).map(|()| true),
             None => Ok(false),
         })
     }
 
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         let (bytes, values) = (bytes_of(key), encoded(values)?);
         self.changing(table, |records| match records.contains_key(&bytes) {
             true => Err(key_exists(table, key)),
@@ -201,7 +197,7 @@ impl Records for ExampleRecords {
         })
     }
 
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         let values = encoded(values)?;
         self.changing(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
             Some(record) => {
@@ -212,29 +208,18 @@ impl Records for ExampleRecords {
         })
     }
 
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         self.changing(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
             Some(record) => codec::change(record, change).map(|()| true),
             None => Ok(false),
         })
     }
 
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         self.changing(table, |records| Ok(records.remove(KeyBytes::of(key).as_ref()).is_some()))
     }
 
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         self.read(table, |records| {
             let mut scanned = 0;
             let found = records.range(bytes_of(from)..).take(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -246,11 +231,11 @@ impl Records for ExampleRecords {
         })
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.read(table, |records| Ok(records.len() as u64))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.changing(table, |records| Ok(std::mem::take(records).len() as u64))
     }
 }

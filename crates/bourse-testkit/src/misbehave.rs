@@ -1,8 +1,8 @@
 //! Engines that stall, fail and lose writes on purpose, to show which checks notice.
 
 use bourse_engine::{
-    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, Sql, Value, Wrapper,
-    forward_session,
+    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, Sql, Value,
+    Wrapper, forward_session,
 };
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -76,7 +76,7 @@ impl Trigger {
     }
 
     /// Sleeps or fails if the next statement is hit.
-    fn before(&self) -> Result<(), EngineError> {
+    fn before(&self) -> Result<()> {
         match self.next() {
             Some(HitEffect::Sleep(time)) => std::thread::sleep(time),
             Some(HitEffect::Fail(kind)) => {
@@ -276,12 +276,7 @@ impl Row for SeenRow {
 
 impl Spoilt {
     /// Runs a query, or returns the rows of an earlier time.
-    fn remembering(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<(), EngineError> {
+    fn remembering(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         let place = (std::ptr::from_ref(sql).addr(), format!("{params:?}"));
         if let (true, Some(rows)) = (self.is_stale, self.seen.get(&place)) {
             return rows.iter().try_for_each(|row| each(row));
@@ -298,7 +293,7 @@ impl Spoilt {
 
 impl Session for Spoilt {
     forward_session!(inner: dialect, plan, query_text, execute_text);
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         self.has_changed = false;
         self.has_dropped = false;
         self.is_stale = matches!(self.trigger.effect, HitEffect::ReadStale)
@@ -311,7 +306,7 @@ impl Session for Spoilt {
         let is_weak = matches!(self.trigger.effect, HitEffect::Weaken) && self.trigger.next().is_some();
         self.inner.begin(if is_weak { Isolation::ReadCommitted } else { isolation }, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         if matches!(self.trigger.effect, HitEffect::Sleep(_) | HitEffect::Fail(_)) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
@@ -320,7 +315,7 @@ impl Session for Spoilt {
             _ => self.inner.query(sql, params, each),
         }
     }
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.has_changed = true;
         if let Some((isolation, access)) = self.withheld.take() {
             self.inner.begin(isolation, access)?;
@@ -339,7 +334,7 @@ impl Session for Spoilt {
         }
         self.inner.execute(sql, params)
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let changed = std::mem::take(&mut self.has_changed);
         if self.withheld.take().is_some() {
             return Ok(());
@@ -350,7 +345,7 @@ impl Session for Spoilt {
         let dropped = std::mem::take(&mut self.has_dropped);
         self.inner.commit().inspect_err(|_| self.trigger.undone(dropped))
     }
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         let changed = std::mem::take(&mut self.has_changed);
         self.trigger.undone(std::mem::take(&mut self.has_dropped));
         if self.withheld.take().is_some() {

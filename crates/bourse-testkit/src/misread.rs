@@ -2,8 +2,8 @@
 
 use crate::misbehave::HitStatements;
 use bourse_engine::{
-    Access, Capabilities, Connection, Description, EachRow, Engine, EngineError, FieldChange, Footprint, Hosting,
-    Interface, Key, KeyEngine, Location, RecordTable, Records, Row, StatementForm, Value,
+    Access, Capabilities, Connection, Description, EachRow, Engine, FieldChange, Footprint, Hosting, Interface, Key,
+    KeyEngine, Location, RecordTable, Records, Result, Row, StatementForm, Value,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl<E> MisreadingEngine<E> {
 }
 
 impl<E: Engine> Engine for MisreadingEngine<E> {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         self.inner.description()
     }
     fn capabilities(&self) -> Capabilities {
@@ -58,16 +58,16 @@ impl<E: Engine> Engine for MisreadingEngine<E> {
     fn location(&self) -> Location {
         self.inner.location()
     }
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         self.inner.exists()
     }
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         self.inner.footprint()
     }
 }
 
 impl<E: Engine> KeyEngine for MisreadingEngine<E> {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+    fn new_records(&self) -> Result<Box<dyn Records>> {
         Ok(Box::new(WrongRecords {
             inner: self.inner.connect()?,
             fault: self.fault,
@@ -183,45 +183,34 @@ impl WrongRecords {
 }
 
 impl Records for WrongRecords {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         self.with(|records| records.create(tables))
     }
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         self.with(|records| records.begin(access))
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.with(|records| records.commit())
     }
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.with(|records| records.rollback())
     }
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         self.reading(table, each, |records, each| records.get(table, key, each))
     }
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         self.with(|records| records.insert(table, key, values))
     }
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         self.with(|records| records.update(table, key, values))
     }
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         self.with(|records| records.change(table, key, change))
     }
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         self.with(|records| records.delete(table, key))
     }
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         self.reading(table, each, |records, each| records.scan(table, from, limit, each))
     }
     fn find(
@@ -230,13 +219,13 @@ impl Records for WrongRecords {
         field: usize,
         value: Value<'_>,
         each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         self.reading(table, each, |records, each| records.find(table, field, value, each))
     }
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.with(|records| records.count(table))
     }
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.with(|records| records.delete_all(table))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::proxy::{FaultMoment, FaultRule, Proxy, ProxyFault};
 use bourse_engine::{
-    Access, Connection, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
+    Access, Connection, Engine, ErrorKind, Isolation, Params, Result, RowExt as _, Session, SessionExt as _, Sql,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,7 +110,7 @@ fn perform(connection: &mut Connection, id: i64, outcomes: &mut Outcomes) {
     panic!("transaction {id} met {MAX_ATTEMPTS} conflicts");
 }
 
-fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
+fn attempt(session: &mut dyn Session, id: i64) -> Result<()> {
     let k = id % HOT;
     session.begin(Isolation::ReadCommitted, Access::Write)?;
     assert_eq!(session.execute(&ADD, Params::of(&[k.into()]))?, 1);

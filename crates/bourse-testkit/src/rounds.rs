@@ -1,6 +1,6 @@
 //! Snapshots of a database, from which all rounds begin alike.
 
-use bourse_engine::{Engine, EngineError, ErrorKind, RowExt as _, Session};
+use bourse_engine::{Engine, ErrorKind, Result, RowExt as _, Session};
 
 /// Makes a table of numbers with the number 1 in it.
 pub fn with_one_number(engine: &dyn Engine) {
@@ -34,7 +34,7 @@ pub fn numbers(engine: &dyn Engine) -> Vec<i64> {
 }
 
 /// Runs a statement without parameters.
-pub fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
+pub fn run(session: &mut dyn Session, sql: &str) -> Result<u64> {
     session.execute_text(sql, &[])
 }
 

@@ -2,7 +2,7 @@
 
 use crate::requests::Request;
 use crate::transactions::{SELECT_NEXT_ORDER, SELECT_PAYER, customer_of};
-use bourse_engine::{EngineError, RowExt as _, Session, SessionExt as _, Sql};
+use bourse_engine::{Result, RowExt as _, Session, SessionExt as _, Sql};
 use bourse_oltp::planted::BrokenPart::{Data, Work};
 use bourse_oltp::planted::{Bug, is};
 use bourse_schema::Balance;
@@ -44,7 +44,7 @@ pub(crate) static COUNT_LOW_LINES: Sql = Sql::new(
 );
 
 /// Number that a transaction with a bug reads before it begins: the payer's balance in cents, or the next order.
-pub(crate) fn read_early(db: &mut dyn Session, request: &Request) -> Result<Option<i64>, EngineError> {
+pub(crate) fn read_early(db: &mut dyn Session, request: &Request) -> Result<Option<i64>> {
     match request {
         Request::Payment { of, customer, .. } if is("PayerReadEarly") => {
             let key = [of.w_id.into(), of.d_id.into(), customer_of(db, *of, customer)?.into()];

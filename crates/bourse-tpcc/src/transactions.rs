@@ -8,7 +8,7 @@ use crate::population::BAD_CREDIT;
 use crate::requests::{DistrictId, OrderedItem, Request, Selection};
 use crate::tables::DATA;
 use bourse_engine::{
-    Access, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, SessionExt as _, Sql, Value,
+    Access, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, SessionExt as _, Sql, Value,
 };
 use bourse_oltp::planted;
 use bourse_schema::{Balance, Decimal, TaxRate, Timestamp};
@@ -119,7 +119,7 @@ pub const fn demands(kind: usize) -> (Isolation, Access) {
 ///
 /// # Errors
 /// The engine's; and if a row is missing that each database has.
-pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output, EngineError> {
+pub fn perform(db: &mut dyn Session, request: &Request) -> Result<Output> {
     let early = planted!([PayerReadEarly, OrderNumberReadEarly]: crate::planted::read_early(db, request)?; None);
     let (isolation, access) = demands(request.kind());
     db.begin(isolation, access)?;
@@ -148,13 +148,13 @@ fn row<T>(
     db: &mut dyn Session,
     sql: &'static Sql,
     params: &[Value<'_>],
-    read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+    read: impl FnMut(&dyn Row) -> Result<T>,
+) -> Result<T> {
     db.first(sql, params, read)?.ok_or_else(|| missing(sql))
 }
 
 /// Changes one row.
-fn change(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
+fn change(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<()> {
     if db.execute(sql, Params::of(params))? == 0 { Err(missing(sql)) } else { Ok(()) }
 }
 
@@ -162,11 +162,11 @@ fn missing(sql: &'static Sql) -> EngineError {
     EngineError::new(ErrorKind::Other, "a row is missing that each database has").with_statement(sql.text())
 }
 
-fn cents(row: &dyn Row, at: usize) -> Result<i64, EngineError> {
+fn cents(row: &dyn Row, at: usize) -> Result<i64> {
     Ok(row.get::<Balance>(at)?.units())
 }
 
-fn rate(row: &dyn Row, at: usize) -> Result<i64, EngineError> {
+fn rate(row: &dyn Row, at: usize) -> Result<i64> {
     Ok(row.get::<TaxRate>(at)?.units())
 }
 
@@ -192,7 +192,7 @@ fn new_order(
     c_id: i64,
     (items, at): (&[OrderedItem], Timestamp),
     early: Option<i64>,
-) -> Result<Output, EngineError> {
+) -> Result<Output> {
     let (warehouse, district) = (w_id.into(), d_id.into());
     let w_tax = row(db, &SELECT_WAREHOUSE_TAX, &[warehouse], |row| rate(row, 0))?;
     let next = &[warehouse, district];
@@ -258,7 +258,7 @@ fn enter_line(
     order: [i64; 3],
     number: usize,
     OrderedItem { i_id, supply_w_id, quantity }: OrderedItem,
-) -> Result<Option<EnteredLine>, EngineError> {
+) -> Result<Option<EnteredLine>> {
     let found =
         db.first(&SELECT_ITEM, &[i_id.into()], |row| Ok((cents(row, 0)?, row.get(1)?, row.get::<String>(2)?)))?;
     let Some((i_price, i_name, i_data)) = found else { return Ok(None) };
@@ -319,7 +319,7 @@ fn payment(
     amount: Decimal<6, 2>,
     at: Timestamp,
     early: Option<i64>,
-) -> Result<Output, EngineError> {
+) -> Result<Output> {
     let (warehouse, district) = (w_id.into(), d_id.into());
     let mut texts: Vec<String> = Vec::with_capacity(22);
     let mut add = |row: &dyn Row| (0..6).try_for_each(|at| row.get(at).map(|text| texts.push(text)));
@@ -363,7 +363,7 @@ static SELECT_NAMESAKES: Sql =
     Sql::new("SELECT c_first, c_id FROM customer WHERE c_w_id = ?1 AND c_d_id = ?2 AND c_last = ?3");
 
 /// Number of a customer.
-pub(crate) fn customer_of(db: &mut dyn Session, of: DistrictId, customer: &Selection) -> Result<i64, EngineError> {
+pub(crate) fn customer_of(db: &mut dyn Session, of: DistrictId, customer: &Selection) -> Result<i64> {
     match customer {
         Selection::Number(c_id) => Ok(*c_id),
         Selection::LastName(name) => {
@@ -392,7 +392,7 @@ static SELECT_LINES: Sql = Sql::new(
       ORDER BY ol_number",
 );
 
-fn order_status(db: &mut dyn Session, district: DistrictId, customer: &Selection) -> Result<Output, EngineError> {
+fn order_status(db: &mut dyn Session, district: DistrictId, customer: &Selection) -> Result<Output> {
     let c_id = customer_of(db, district, customer)?;
     let [warehouse, d_id] = [district.w_id.into(), district.d_id.into()];
     let key = [warehouse, d_id, c_id.into()];
@@ -429,12 +429,7 @@ static UPDATE_BUYER: Sql = Sql::new(
 );
 
 /// Delivers the oldest new order of a district, if there is one.
-fn deliver(
-    db: &mut dyn Session,
-    [w_id, d_id]: [i64; 2],
-    carrier: u8,
-    at: Timestamp,
-) -> Result<Option<i64>, EngineError> {
+fn deliver(db: &mut dyn Session, [w_id, d_id]: [i64; 2], carrier: u8, at: Timestamp) -> Result<Option<i64>> {
     let (warehouse, district) = (w_id.into(), d_id.into());
     let select = planted!(NewestDelivered: &crate::planted::SELECT_NEWEST; &SELECT_OLDEST);
     let found = db.first(select, &[warehouse, district], |row| row.get::<i64>(0))?;
@@ -463,11 +458,7 @@ static COUNT_LOW: Sql = Sql::new(
       WHERE ol_w_id = ?1 AND ol_d_id = ?2 AND ol_o_id >= ?3 AND ol_o_id < ?4 AND s_quantity < ?5",
 );
 
-fn stock_level(
-    db: &mut dyn Session,
-    DistrictId { w_id, d_id }: DistrictId,
-    threshold: u8,
-) -> Result<Output, EngineError> {
+fn stock_level(db: &mut dyn Session, DistrictId { w_id, d_id }: DistrictId, threshold: u8) -> Result<Output> {
     let next: i64 = row(db, &SELECT_NEXT, &[w_id.into(), d_id.into()], |row| row.get(0))?;
     let count = planted!(LowStockTwice: &crate::planted::COUNT_LOW_LINES; &COUNT_LOW);
     let params = [w_id.into(), d_id.into(), (next - 20).into(), next.into(), threshold.into()];

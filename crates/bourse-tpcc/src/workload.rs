@@ -8,7 +8,7 @@ use crate::requests::{Emulator, NAMES, Request, SHARES};
 use crate::tables;
 use crate::transactions::{Output, STATEMENTS, demands, perform};
 use bourse_driver::Nanos;
-use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
+use bourse_engine::{Access, Isolation, Result, Session, Sql};
 use bourse_oltp::acid::AcidTests;
 use bourse_oltp::check::Check;
 use bourse_oltp::check::ledger::Growths;
@@ -210,7 +210,7 @@ impl Transactions for Tpcc {
         STATEMENTS
     }
 
-    fn perform(session: &mut dyn Session, input: &Request) -> Result<Output, EngineError> {
+    fn perform(session: &mut dyn Session, input: &Request) -> Result<Output> {
         perform(session, input)
     }
 

@@ -5,7 +5,7 @@ use crate::check::holes;
 use bourse_egen::driver::Database;
 use bourse_egen::files::BatchOptions;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{EngineError, Loader};
+use bourse_engine::{Loader, Result};
 use bourse_oltp::check::Check;
 use bourse_oltp::load::{Fingerprint, LoadError, LoadPhase};
 use bourse_oltp::planted;
@@ -167,7 +167,7 @@ impl Workload for Tpce {
         }
     }
 
-    fn before_phase(&self, phase: LoadPhase, loader: &mut dyn Loader) -> Result<(), EngineError> {
+    fn before_phase(&self, phase: LoadPhase, loader: &mut dyn Loader) -> Result<()> {
         match phase {
             LoadPhase::Counts => planted!(LoaderLosesRowEarly: loader.run(crate::planted::LOSE_WATCH_ITEM)?; ()),
             LoadPhase::Finish => {

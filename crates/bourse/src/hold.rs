@@ -338,12 +338,12 @@ fn read(database: &Path) -> Holder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_engine::EngineError;
+    use bourse_engine::{EngineError, Result};
 
     struct ToldLock(Sender<()>);
 
     impl DatabaseLock for ToldLock {
-        fn still_held(&mut self) -> Result<(), EngineError> {
+        fn still_held(&mut self) -> Result<()> {
             self.0.send(()).map_err(|_| EngineError::new(ErrorKind::ConnectionLost, "nobody listens"))
         }
     }

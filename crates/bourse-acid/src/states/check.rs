@@ -7,7 +7,7 @@ use super::record::Recordings;
 use crate::known_work::{WorkEvent, compare, contents_queries};
 use crate::test_bed::AcidError;
 use bourse_crash::{Directory, FailedState, Hash, Promise, RecoveryCheck, RecoveryOutcome, Trace, minimal};
-use bourse_engine::{EngineError, RowExt as _};
+use bourse_engine::{Result, RowExt as _};
 use bourse_engine_sqlite::power::{ImageDatabase, recover};
 use std::collections::HashMap;
 
@@ -65,7 +65,7 @@ impl<'c> StateCheck<'c> {
 }
 
 /// Rows and integrity of a database in memory.
-fn contents(recovered: &Directory, seed: u64) -> Result<WorkEvent, EngineError> {
+fn contents(recovered: &Directory, seed: u64) -> Result<WorkEvent> {
     let database = ImageDatabase::open(recovered, DATABASE)?;
     let damage = database.damage()?;
     let [rows, count] = contents_queries();
@@ -78,7 +78,7 @@ fn contents(recovered: &Directory, seed: u64) -> Result<WorkEvent, EngineError> 
     Ok(WorkEvent::Found { progress, differs, damage })
 }
 
-fn in_memory(state: &Directory, seed: u64, known: &mut HashMap<Hash, WorkEvent>) -> Result<WorkEvent, EngineError> {
+fn in_memory(state: &Directory, seed: u64, known: &mut HashMap<Hash, WorkEvent>) -> Result<WorkEvent> {
     let mut recovered = recover(state, DATABASE)?;
     // A log that could not be merged into the database belongs to the state; other files do not matter.
     recovered.files.retain(|name, _| name.starts_with(DATABASE) && !name.ends_with("-loading"));

@@ -10,7 +10,7 @@ use crate::known_work::{self, WorkEvent};
 use crate::test_bed::AcidError;
 use bourse_crash::preload::{ControlFile, FileRecorder, ProcessFiles, library, read_recording, write_library};
 use bourse_crash::{Directory, FileImage, FileOperation, Promise, Trace};
-use bourse_engine::{Engine, EngineError, Hosting};
+use bourse_engine::{Engine, Hosting, Result};
 use bourse_engine_sqlite::declare_device;
 use bourse_record::crash::Guarantee;
 use bourse_schema::SQLITE;
@@ -139,7 +139,7 @@ impl RecordedWork {
 }
 
 /// Ends a server of the engine's own in good order, so that its files are complete.
-fn stopped(engine: &dyn Engine) -> Result<(), EngineError> {
+fn stopped(engine: &dyn Engine) -> Result<()> {
     match engine.hosting() {
         Hosting::OwnedServer(server) => server.stop(),
         Hosting::InProcess | Hosting::External => Ok(()),
@@ -283,7 +283,7 @@ fn below(folder: &TempDir, name: &str) -> Result<PathBuf, AcidError> {
 }
 
 /// Loads the database, in place of one that exists.
-fn load_with(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
+fn load_with(engine: &dyn Engine, seed: u64) -> Result<()> {
     let mut loader = engine.sql()?.new_loader()?;
     for sql in known_work::load_statements(seed, &SQLITE) {
         loader.run(&sql)?;

@@ -5,7 +5,7 @@ use crate::consistency::{self, MAX_ATTEMPTS, SESSIONS, SessionObservation, findi
 use crate::scenario::on_sessions;
 use crate::test_bed::{AcidError, TestBed, TxnEnvironment, result_of};
 use bourse_egen::txn::TradeOrder;
-use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Session};
+use bourse_engine::{Access, ErrorKind, Isolation, Result, Session};
 use bourse_record::SplitMix;
 use bourse_record::acid::{AcidFinding, AcidStep, AcidTest, Property};
 use bourse_tpce::check::conditions::CONDITIONS;
@@ -40,7 +40,7 @@ fn is_overtaken(error: &TxnError) -> bool {
         || matches!(error.kind(), ErrorKind::Constraint | ErrorKind::Duplicate)
 }
 
-fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<CheckResult>, EngineError> {
+fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<CheckResult>> {
     let first_trade = first_trade(test_bed.environment.part);
     test_bed.with_observer(|db| {
         db.begin(Isolation::RepeatableRead, Access::Read)?;

@@ -5,7 +5,7 @@ use crate::detectors::{Found, Length, ended, examined};
 use bourse_acid::TpceAcid;
 use bourse_driver::RealClock;
 use bourse_egen::{Inputs, builtin};
-use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_engine::{Engine, Result, RowExt as _, Session};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_oltp::planted::{Bug, plant};
 use bourse_oltp::verify::{Sampled as _, Script as _};
@@ -108,7 +108,7 @@ fn leave_orders(sampled: &TpceSample<'static>, engine: &dyn Engine) {
     }
 }
 
-fn change_indexes(engine: &SqliteEngine) -> Result<(), EngineError> {
+fn change_indexes(engine: &SqliteEngine) -> Result<()> {
     let mut session = engine.session()?;
     for statement in
         ["DROP INDEX trade_by_account", "DROP INDEX holding_by_account", "CREATE INDEX extra ON trade (t_exec_name)"]
@@ -119,7 +119,7 @@ fn change_indexes(engine: &SqliteEngine) -> Result<(), EngineError> {
 }
 
 /// Makes an index point to a value that its row no longer has: the row is changed back while the index is hidden.
-fn hide_an_entry(engine: &SqliteEngine) -> Result<(), EngineError> {
+fn hide_an_entry(engine: &SqliteEngine) -> Result<()> {
     const INDEX: &str = "trade_by_account";
     const ROW: &str = "WHERE t_id = (SELECT max(t_id) FROM trade)";
     let mut session = engine.session()?;
@@ -141,7 +141,7 @@ fn hide_an_entry(engine: &SqliteEngine) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn number(session: &mut dyn Session, sql: &str) -> Result<i64, EngineError> {
+fn number(session: &mut dyn Session, sql: &str) -> Result<i64> {
     let mut found = 0;
     session.query_text(sql, &[], &mut |row| {
         found = row.get(0)?;
@@ -150,7 +150,7 @@ fn number(session: &mut dyn Session, sql: &str) -> Result<i64, EngineError> {
     Ok(found)
 }
 
-fn text(session: &mut dyn Session, sql: &str) -> Result<String, EngineError> {
+fn text(session: &mut dyn Session, sql: &str) -> Result<String> {
     let mut found = String::new();
     session.query_text(sql, &[], &mut |row| {
         found = row.get(0)?;

@@ -3,7 +3,7 @@
 use crate::cluster::life::PrivateCluster;
 use crate::cluster::product::SharedNodes;
 use crate::engine::Watcher;
-use bourse_engine::{EngineError, Snapshot, locked};
+use bourse_engine::{Result, Snapshot, locked};
 use std::sync::{Arc, Mutex};
 
 /// Copy of the first node's data, taken while no node ran; the other nodes start from the same data.
@@ -16,13 +16,13 @@ pub(crate) struct ClusterCopy {
 
 impl ClusterCopy {
     /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again.
-    pub(crate) fn take(self) -> Result<Self, EngineError> {
+    pub(crate) fn take(self) -> Result<Self> {
         self.stopped(PrivateCluster::keep_copy)?;
         Ok(self)
     }
 
     /// Stops and starts the cluster; no monitoring query runs meanwhile.
-    fn stopped(&self, act: impl FnOnce(&PrivateCluster) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    fn stopped(&self, act: impl FnOnce(&PrivateCluster) -> Result<()>) -> Result<()> {
         let mut watchers = locked(&self.watchers);
         watchers.clear();
         act(&self.cluster)?;
@@ -36,7 +36,7 @@ impl Snapshot for ClusterCopy {
         "data of the first node copied while no node ran"
     }
 
-    fn restore(&self) -> Result<(), EngineError> {
+    fn restore(&self) -> Result<()> {
         self.stopped(PrivateCluster::put_back_copy)
     }
 }

@@ -19,7 +19,7 @@ use bourse_engine::target::TargetError;
 use bourse_engine::{
     Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint,
     Guarantee, Hold, Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer,
-    RecordCapabilities, Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
+    RecordCapabilities, Result, Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
 };
 use bourse_server::client::{AnnouncedSessions, NodeSession};
 use bourse_server::{check_each, location};
@@ -74,7 +74,7 @@ impl ClusterEngine {
     ///
     /// # Errors
     /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) if the cluster is not private, or has no such node.
-    pub fn kill_node(&self, node: usize) -> Result<(), EngineError> {
+    pub fn kill_node(&self, node: usize) -> Result<()> {
         self.private()?.kill(node)
     }
 
@@ -82,7 +82,7 @@ impl ClusterEngine {
     ///
     /// # Errors
     /// Those of [`kill_node`](Self::kill_node), or the server's, with the end of its log if it does not restart.
-    pub fn restart_node(&self, node: usize) -> Result<(), EngineError> {
+    pub fn restart_node(&self, node: usize) -> Result<()> {
         self.private()?.restart(node)?;
         self.reached()?.nodes.set_up(node, true);
         Ok(())
@@ -97,13 +97,13 @@ impl ClusterEngine {
     ///
     /// # Errors
     /// The client's or the server's.
-    pub fn session_at(&self, node: usize) -> Result<Box<dyn Session>, EngineError> {
+    pub fn session_at(&self, node: usize) -> Result<Box<dyn Session>> {
         self.opened(NodeSession::at(self.dialect(), self.reached()?.nodes, node)?)
     }
 
     /// Makes a session see all tables that exist. A group's node prepares a statement without waiting, so a table that another
     /// node has just made would not be found; at the begin of a transaction it waits.
-    fn opened(&self, mut session: NodeSession<MysqlConnector>) -> Result<Box<dyn Session>, EngineError> {
+    fn opened(&self, mut session: NodeSession<MysqlConnector>) -> Result<Box<dyn Session>> {
         if self.target.product == ClusterProduct::Group && self.target.options.causal {
             session.begin(Isolation::ReadCommitted, Access::Read)?;
             session.rollback()?;
@@ -112,7 +112,7 @@ impl ClusterEngine {
     }
 
     /// Nodes; a private cluster is started if it does not run yet.
-    fn reached(&self) -> Result<ReachedCluster, EngineError> {
+    fn reached(&self) -> Result<ReachedCluster> {
         let mut reached = locked(&self.reached);
         if let Some(reached) = &*reached {
             return Ok(reached.clone());
@@ -131,13 +131,13 @@ impl ClusterEngine {
         locked(&self.reached).clone()
     }
 
-    fn private(&self) -> Result<Arc<PrivateCluster>, EngineError> {
+    fn private(&self) -> Result<Arc<PrivateCluster>> {
         let none = || EngineError::unsupported("this cluster has no node that Bourse started");
         self.looked_at().and_then(|it| it.private).ok_or_else(none)
     }
 
     /// Opens a connection to the first node that can be reached.
-    fn reach(&self) -> Result<(Arc<SharedNodes>, Link), EngineError> {
+    fn reach(&self) -> Result<(Arc<SharedNodes>, Link)> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let (_, connection) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok((nodes, connection))
@@ -149,7 +149,7 @@ impl ClusterEngine {
     }
 
     /// Results of `ask` for each node that answers.
-    fn watch<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
+    fn watch<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T>) -> Result<Vec<T>> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let mut watchers = locked(&self.watchers);
         watchers.resize_with(nodes.len(), || None);
@@ -176,7 +176,7 @@ impl ClusterEngine {
     }
 
     /// Results of `ask` for all nodes, in order; empty once a node was lost, since its counters restart at 0.
-    fn watch_all<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
+    fn watch_all<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T>) -> Result<Vec<T>> {
         if !self.is_started() {
             return Ok(Vec::new());
         }
@@ -186,7 +186,7 @@ impl ClusterEngine {
 }
 
 /// Nodes of a cluster that runs already.
-fn running(target: &ClusterTarget) -> Result<SharedNodes, EngineError> {
+fn running(target: &ClusterTarget) -> Result<SharedNodes> {
     let places: Vec<&ServerPlace> = target.nodes.iter().collect();
     let database = match &target.server.place {
         ServerPlace::Running { database, .. } => database.clone(),
@@ -204,7 +204,7 @@ fn running(target: &ClusterTarget) -> Result<SharedNodes, EngineError> {
 }
 
 impl Engine for ClusterEngine {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         let (nodes, mut connection) = self.reach()?;
         let mut description = describe(&self.target.server, &mut connection)?;
         lower_by_tables(&mut description, &mut connection, nodes.database())?;
@@ -258,7 +258,7 @@ impl Engine for ClusterEngine {
         if self.target.is_private() { Hosting::OwnedServer(self) } else { Hosting::External }
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         if !self.is_started() {
             return Ok(false);
         }
@@ -266,7 +266,7 @@ impl Engine for ClusterEngine {
         exists(&mut connection, nodes.database())
     }
 
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
+    fn foreign(&self) -> Result<Option<String>> {
         if !self.is_started() {
             return Ok(None);
         }
@@ -275,7 +275,7 @@ impl Engine for ClusterEngine {
     }
 
     /// Holds the first node: a cluster has no lock that covers all its nodes.
-    fn hold(&self, _: &str) -> Result<Hold, EngineError> {
+    fn hold(&self, _: &str) -> Result<Hold> {
         if self.target.is_private() {
             return Ok(Hold::Nothing);
         }
@@ -283,7 +283,7 @@ impl Engine for ClusterEngine {
         nodes.reach(0, |connector| hold(connector, nodes.database())).map(|(_, held)| held)
     }
 
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>> {
         if !self.is_started() {
             return Ok(None);
         }
@@ -298,7 +298,7 @@ impl Engine for ClusterEngine {
         location(&self.target.server.place, self.target.options.server.common.ram, started)
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let ReachedCluster { nodes, private } = self.reached()?;
         let Some(cluster) = private else {
             return Err(EngineError::unsupported(
@@ -308,7 +308,7 @@ impl Engine for ClusterEngine {
         Ok(Box::new(ClusterCopy { cluster, nodes, watchers: Arc::clone(&self.watchers) }.take()?))
     }
 
-    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+    fn side_database(&self, name: &str) -> Result<SideDatabase> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let side = format!("{}_bourse_{name}", nodes.database());
         let connect = move || nodes.reach(0, |connector| connector.connect(None)).map(|(_, connection)| connection);
@@ -319,7 +319,7 @@ impl Engine for ClusterEngine {
     }
 
     /// Checks every node's own data; a lost node is not part of the cluster until it has joined again.
-    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let mut found = Vec::new();
         for (at, name) in nodes.names().enumerate() {
@@ -333,7 +333,7 @@ impl Engine for ClusterEngine {
     }
 
     /// Sum of all nodes' sizes.
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         let ReachedCluster { nodes, private } = self.reached()?;
         let status = self.watch(|watcher| Ok(ServerStatus::read(&mut watcher.connection)?.since(&watcher.before)))?;
         let mut footprint = Footprint::default();
@@ -364,7 +364,7 @@ impl Engine for ClusterEngine {
         Ok(footprint)
     }
 
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         let counts = self.watch_all(|watcher| Ok(ServerStatus::read(&mut watcher.connection)?.io))?;
         let add = |mut sum: IoCounts, node: IoCounts| {
             sum.source = node.source;
@@ -379,7 +379,7 @@ impl Engine for ClusterEngine {
     }
 
     /// Counters of all nodes.
-    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+    fn counters(&self) -> Result<Vec<Counter>> {
         let nodes = self.watch_all(|watcher| counters(&mut watcher.connection))?;
         let mut sums: Vec<Counter> = Vec::new();
         for counter in nodes.into_iter().flatten() {
@@ -410,7 +410,7 @@ impl SqlEngine for ClusterEngine {
         &crate::DIALECT
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         if let Some(wanted) = self.announced.take() {
             check_each(&nodes, wanted, |connector| Ok(limits(&mut connector.connect(None)?)))?;
@@ -419,7 +419,7 @@ impl SqlEngine for ClusterEngine {
     }
 
     /// Loader on one node; the others apply the same statements and rows.
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         let ReachedCluster { nodes, .. } = self.reached()?;
         let (node, _) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok(Box::new(MysqlLoader::new(nodes.connector(node), nodes.database())?))
@@ -428,7 +428,7 @@ impl SqlEngine for ClusterEngine {
 
 impl OwnedServer for ClusterEngine {
     /// Kills every node.
-    fn kill(&self) -> Result<(), EngineError> {
+    fn kill(&self) -> Result<()> {
         self.private()?.kill_all()
     }
 
@@ -436,15 +436,15 @@ impl OwnedServer for ClusterEngine {
         self.looked_at().map_or(1, |it| it.nodes.len())
     }
 
-    fn kill_node(&self, node: usize) -> Result<(), EngineError> {
+    fn kill_node(&self, node: usize) -> Result<()> {
         self.kill_node(node)
     }
 
-    fn restart_node(&self, node: usize) -> Result<(), EngineError> {
+    fn restart_node(&self, node: usize) -> Result<()> {
         self.restart_node(node)
     }
 
-    fn restart(&self) -> Result<(), EngineError> {
+    fn restart(&self) -> Result<()> {
         locked(&self.watchers).clear();
         self.private()?.restart_all()?;
         let ReachedCluster { nodes, .. } = self.reached()?;

@@ -4,7 +4,7 @@
 use crate::cluster::options::ClusterOptions;
 use crate::cluster::product::ClusterProduct;
 use crate::{InstalledMysql, installed as installed_server};
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Result};
 use bourse_server::private::everywhere;
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub struct InstalledCluster {
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): what was not found, and how to get it.
-pub fn installed(product: ClusterProduct, options: &ClusterOptions) -> Result<InstalledCluster, EngineError> {
+pub fn installed(product: ClusterProduct, options: &ClusterOptions) -> Result<InstalledCluster> {
     let server = installed_server(product.facts().flavour, options.server.server.as_deref())?;
     let provider = match product {
         ClusterProduct::Galera => Some(galera_library(options)?),
@@ -48,7 +48,7 @@ pub fn installed(product: ClusterProduct, options: &ClusterOptions) -> Result<In
 }
 
 /// Looks for the plugin in the folder where the server would.
-fn check_plugin(server: &InstalledMysql) -> Result<(), EngineError> {
+fn check_plugin(server: &InstalledMysql) -> Result<()> {
     // A server that does not say where its plugins are says at its start whether it has this one.
     let Some(plugin) = server.plugins().map(|folder| folder.join("group_replication.so")) else { return Ok(()) };
     if plugin.is_file() {
@@ -64,7 +64,7 @@ fn check_plugin(server: &InstalledMysql) -> Result<(), EngineError> {
 }
 
 /// Finds Galera's library, if everything else is installed too.
-fn galera_library(options: &ClusterOptions) -> Result<PathBuf, EngineError> {
+fn galera_library(options: &ClusterOptions) -> Result<PathBuf> {
     let provider = match &options.provider {
         Some(named) if named.is_file() => named.clone(),
         Some(named) => {

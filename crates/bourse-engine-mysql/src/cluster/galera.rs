@@ -7,7 +7,7 @@ use crate::cluster::product::{ClusterFacts, Role};
 use crate::error::error;
 use crate::link::Link;
 use crate::server::{SOCKET, datadir_argument};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::DATABASE;
 use bourse_server::client::ConflictKinds;
 use bourse_server::private::{ServerFolder, ServerKind, processes};
@@ -103,7 +103,7 @@ fn arguments(plan: &ClusterPlan<'_>, node: usize) -> Vec<String> {
 }
 
 /// Checks whether a node has joined; its arguments alone make it join.
-fn joined(connection: &mut Link, _: &ClusterPlan<'_>, _: Role) -> Result<(), EngineError> {
+fn joined(connection: &mut Link, _: &ClusterPlan<'_>, _: Role) -> Result<()> {
     let state: Vec<(String, String)> = connection
         .query("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')")
         .map_err(|e| error(&e))?;
@@ -115,14 +115,14 @@ fn joined(connection: &mut Link, _: &ClusterPlan<'_>, _: Role) -> Result<(), Eng
 }
 
 /// Restarts a killed node: with its position it receives only the missing changes, without it all data.
-pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
+pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<()> {
     let position = recovered(cluster, node)?.map(|(history, sequence)| start_position(&history, sequence));
     cluster.start_node(node, &position.iter().map(String::as_str).collect::<Vec<_>>())?;
     cluster.join(node, Role::Joiner, cluster.start_deadline())
 }
 
 /// Restarts all nodes after a kill of all, beginning with the most advanced one.
-pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
+pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<()> {
     let nodes = 0..cluster.len();
     let positions = nodes.clone().map(|node| recovered(cluster, node)).collect::<Result<Vec<_>, _>>()?;
     let latest = |node: &usize| positions[*node].as_ref().map(|(_, sequence)| *sequence);
@@ -137,7 +137,7 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
 }
 
 /// Position of the data of a stopped node, as its server finds it: the history, and the number of the last change.
-fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i64)>, EngineError> {
+fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i64)>> {
     let said = cluster.with_folder(node, |folder| {
         folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), cluster.start_deadline())
     })?;
@@ -145,7 +145,7 @@ fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i6
 }
 
 /// Allows a stopped node to start a cluster: only the node that was stopped last may do so by itself.
-fn allow_first(folder: &ServerFolder) -> Result<(), EngineError> {
+fn allow_first(folder: &ServerFolder) -> Result<()> {
     let path = folder.data().join(POSITION);
     let text = std::fs::read_to_string(&path).map_err(|e| EngineError::io("read", &path, &e))?;
     folder.write_data(POSITION, &text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))

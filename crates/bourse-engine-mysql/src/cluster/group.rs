@@ -8,7 +8,7 @@ use crate::error::error;
 use crate::link::Link;
 use crate::server::{SOCKET, datadir_argument};
 use crate::{Flavour, FlushLog};
-use bourse_engine::{EngineError, ErrorKind, Isolation};
+use bourse_engine::{EngineError, ErrorKind, Isolation, Result};
 use bourse_server::DATABASE;
 use bourse_server::client::ConflictKinds;
 use bourse_server::private::{ServerKind, processes};
@@ -122,7 +122,7 @@ fn prepare(connection: &mut Link, plan: &ClusterPlan<'_>) -> Result<(), mysql::E
 }
 
 /// Makes a node join by a statement. A node that was refused tries again: the group may not have noticed yet that it was away.
-fn joined(connection: &mut Link, plan: &ClusterPlan<'_>, role: Role) -> Result<(), EngineError> {
+fn joined(connection: &mut Link, plan: &ClusterPlan<'_>, role: Role) -> Result<()> {
     const STATE: &str =
         "SELECT member_state FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid";
     let state: Option<String> = connection.query_first(STATE).map_err(|e| error(&e))?;
@@ -150,7 +150,7 @@ fn joined(connection: &mut Link, plan: &ClusterPlan<'_>, role: Role) -> Result<(
 
 /// Restarts a killed node; others send it the missing changes. It does not join before they have noticed that it was away: a
 /// join that comes too early is not answered, and repeated after a minute.
-pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
+pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<()> {
     let until = cluster.start_deadline();
     cluster.start_node(node, &[])?;
     let uuid: Option<String> =
@@ -165,7 +165,7 @@ pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), Engin
 }
 
 /// Whether a node regards the server with that UUID as a member.
-fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, EngineError> {
+fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool> {
     let mut connection = cluster.connection(node, cluster.start_deadline())?;
     let sql = "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_id = ?";
     let found: Option<i64> = connection.exec_first(sql, (uuid,)).map_err(|e| error(&e))?;
@@ -173,7 +173,7 @@ fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, 
 }
 
 /// Restarts all nodes after a kill of all: the group starts from the most advanced one.
-pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
+pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<()> {
     let until = cluster.start_deadline();
     let nodes = 0..cluster.len();
     nodes.clone().try_for_each(|node| cluster.start_node(node, &[]))?;
@@ -186,7 +186,7 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
 }
 
 /// GTIDs that a node has executed, and those received and not executed yet, which it executes before it takes part.
-fn certified(connection: &mut Link) -> Result<[String; 2], EngineError> {
+fn certified(connection: &mut Link) -> Result<[String; 2]> {
     let made: Option<String> = connection.query_first("SELECT @@global.gtid_executed").map_err(|e| error(&e))?;
     let received: Option<String> = connection
         .query_first(format!(
@@ -198,7 +198,7 @@ fn certified(connection: &mut Link) -> Result<[String; 2], EngineError> {
 }
 
 /// Number of the first node that has all changes of any node; each acknowledged change is in at least one.
-fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize, EngineError> {
+fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize> {
     let sets: Vec<String> = certified.iter().map(|sets| sets.join(",")).collect();
     for (node, set) in sets.iter().enumerate() {
         let mut has_all = true;
@@ -217,7 +217,7 @@ fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize, 
 
 /// Strictest isolation that a running group supports. Refuses a group whose mode does not allow sessions at the nodes that the
 /// target chose, before anything is loaded.
-pub(crate) fn check_mode(connector: &MysqlConnector, spread: bool) -> Result<Isolation, EngineError> {
+pub(crate) fn check_mode(connector: &MysqlConnector, spread: bool) -> Result<Isolation> {
     let mut connection = MysqlConnector { settings: "", ..connector.clone() }.connect(None)?;
     let variables: Vec<(String, String)> = connection
         .query(

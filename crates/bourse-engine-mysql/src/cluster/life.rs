@@ -11,7 +11,7 @@ use crate::link::Link;
 use crate::server::{SOCKET, connector, fill_command};
 use crate::status::process_in_pid_file;
 use crate::{MysqlOptions, MysqlTarget, ServerPlace};
-use bourse_engine::{EngineError, ErrorKind, ServerProcess, locked};
+use bourse_engine::{EngineError, ErrorKind, Result, ServerProcess, locked};
 use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
 use bourse_server::{CommonServerOptions, DATABASE};
 use mysql::prelude::Queryable as _;
@@ -59,11 +59,7 @@ enum NodeStart {
 }
 
 /// Takes the steps of all nodes, in the product's order.
-fn begin(
-    product: ClusterProduct,
-    nodes: usize,
-    mut step: impl FnMut(NodeStart, usize) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
+fn begin(product: ClusterProduct, nodes: usize, mut step: impl FnMut(NodeStart, usize) -> Result<()>) -> Result<()> {
     if product.facts().runs_before_joining {
         (0..nodes).try_for_each(|node| step(NodeStart::Start, node))?;
         return (0..nodes).try_for_each(|node| step(NodeStart::Join, node));
@@ -73,7 +69,7 @@ fn begin(
 
 impl PrivateCluster {
     /// Starts a target's cluster, and waits until every node has all committed data.
-    pub(crate) fn start(target: &ClusterTarget) -> Result<Self, EngineError> {
+    pub(crate) fn start(target: &ClusterTarget) -> Result<Self> {
         let installed = installed(target.product, &target.options)?;
         let started = Self::start_once(target, &installed);
         match started {
@@ -83,7 +79,7 @@ impl PrivateCluster {
         }
     }
 
-    fn start_once(target: &ClusterTarget, installed: &InstalledCluster) -> Result<Self, EngineError> {
+    fn start_once(target: &ClusterTarget, installed: &InstalledCluster) -> Result<Self> {
         let (product, options) = (target.product, &target.options);
         let facts = product.facts();
         let ServerPlace::Private { directory } = &target.server.place else {
@@ -173,19 +169,19 @@ impl PrivateCluster {
     }
 
     /// Kills a node; its data stays.
-    pub(crate) fn kill(&self, node: usize) -> Result<(), EngineError> {
+    pub(crate) fn kill(&self, node: usize) -> Result<()> {
         let server = self.node(node)?;
         self.note_use(node);
         locked(&server.server).kill()
     }
 
     /// Kills all nodes.
-    pub(crate) fn kill_all(&self) -> Result<(), EngineError> {
+    pub(crate) fn kill_all(&self) -> Result<()> {
         (0..self.len()).try_for_each(|node| self.kill(node))
     }
 
     /// Restarts a killed node on its data, and waits until it has received the commits made meanwhile.
-    pub(crate) fn restart(&self, node: usize) -> Result<(), EngineError> {
+    pub(crate) fn restart(&self, node: usize) -> Result<()> {
         self.node(node)?;
         match self.product {
             ClusterProduct::Galera => galera::restart(self, node),
@@ -194,7 +190,7 @@ impl PrivateCluster {
     }
 
     /// Restarts all nodes after a kill of all, beginning with the most advanced one.
-    pub(crate) fn restart_all(&self) -> Result<(), EngineError> {
+    pub(crate) fn restart_all(&self) -> Result<()> {
         match self.product {
             ClusterProduct::Galera => galera::restart_all(self),
             ClusterProduct::Group => group::restart_all(self),
@@ -202,7 +198,7 @@ impl PrivateCluster {
     }
 
     /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again from that data.
-    pub(crate) fn keep_copy(&self) -> Result<(), EngineError> {
+    pub(crate) fn keep_copy(&self) -> Result<()> {
         let keep = || self.with_folder(0, |folder| folder.keep_copy(self.product.facts().not_copied));
         let Err(e) = self.stop().and_then(|()| keep()) else { return self.begin_again() };
         // Without a copy the cluster continues with its nodes' data.
@@ -212,7 +208,7 @@ impl PrivateCluster {
     }
 
     /// Kills all nodes, and starts the cluster again from the stored copy.
-    pub(crate) fn put_back_copy(&self) -> Result<(), EngineError> {
+    pub(crate) fn put_back_copy(&self) -> Result<()> {
         self.kill_all()?;
         self.with_folder(0, ServerFolder::put_back_copy)?;
         self.begin_again()
@@ -220,7 +216,7 @@ impl PrivateCluster {
 
     /// Shuts the first node down cleanly, with all committed data; the data of the others, which are killed, is no longer
     /// needed.
-    fn stop(&self) -> Result<(), EngineError> {
+    fn stop(&self) -> Result<()> {
         let until = self.start_deadline();
         let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
         waiting.connect(None)?.query_drop("START TRANSACTION READ ONLY").map_err(|e| error(&e))?;
@@ -233,7 +229,7 @@ impl PrivateCluster {
     }
 
     /// Starts all nodes on copies of the first one's data, so that no node needs a state transfer.
-    fn begin_again(&self) -> Result<(), EngineError> {
+    fn begin_again(&self) -> Result<()> {
         let facts = self.product.facts();
         let until = self.start_deadline();
         let first = locked(&self.nodes[0].server);
@@ -248,7 +244,7 @@ impl PrivateCluster {
         })
     }
 
-    fn node(&self, node: usize) -> Result<&PrivateNode, EngineError> {
+    fn node(&self, node: usize) -> Result<&PrivateNode> {
         self.nodes.get(node).ok_or_else(|| {
             EngineError::unsupported(format!("there is no node {}: the cluster has {}", node + 1, self.nodes.len()))
         })
@@ -265,38 +261,34 @@ impl PrivateCluster {
     }
 
     /// Acts on the folder of a node that does not run.
-    pub(crate) fn with_folder<T>(
-        &self,
-        node: usize,
-        act: impl FnOnce(&ServerFolder) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    pub(crate) fn with_folder<T>(&self, node: usize, act: impl FnOnce(&ServerFolder) -> Result<T>) -> Result<T> {
         act(locked(&self.nodes[node].server).folder())
     }
 
     /// Starts the server of a node that has ended, on its existing data.
-    pub(crate) fn start_node(&self, node: usize, more: &[&str]) -> Result<(), EngineError> {
+    pub(crate) fn start_node(&self, node: usize, more: &[&str]) -> Result<()> {
         self.nodes[node].start_again(&self.plan(), node, more)
     }
 
     /// Waits until a node takes part in the cluster and has all committed data.
-    pub(crate) fn join(&self, node: usize, role: Role, until: Instant) -> Result<(), EngineError> {
+    pub(crate) fn join(&self, node: usize, role: Role, until: Instant) -> Result<()> {
         self.nodes[node].join(&self.plan(), role, until).map(drop)
     }
 
     /// Connection to a node's server, whether or not it takes part; waits until there is one.
-    pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Link, EngineError> {
+    pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Link> {
         self.nodes[node].connection(&self.server.options, until)
     }
 }
 
 impl PrivateNode {
-    fn start(folder: ServerFolder, command: Command) -> Result<Self, EngineError> {
+    fn start(folder: ServerFolder, command: Command) -> Result<Self> {
         let (data, socket) = (folder.data(), folder.path().join(SOCKET));
         let server = Mutex::new(PrivateServer::start(folder, command)?);
         Ok(Self { server, data, socket, earlier: Mutex::default() })
     }
 
-    fn start_again(&self, plan: &ClusterPlan<'_>, at: usize, more: &[&str]) -> Result<(), EngineError> {
+    fn start_again(&self, plan: &ClusterPlan<'_>, at: usize, more: &[&str]) -> Result<()> {
         let mut server = locked(&self.server);
         // The old one's socket and process number are no sign of the new one.
         let _ = std::fs::remove_file(&self.socket);
@@ -306,11 +298,11 @@ impl PrivateNode {
     }
 
     /// Makes the server shut down.
-    fn shut_down(&self, mut connection: Link) -> Result<(), EngineError> {
+    fn shut_down(&self, mut connection: Link) -> Result<()> {
         connection.query_drop("SHUTDOWN").map_err(|e| error(&e).with_statement("SHUTDOWN"))
     }
 
-    fn wait_for_its_end(&self, until: Instant) -> Result<(), EngineError> {
+    fn wait_for_its_end(&self, until: Instant) -> Result<()> {
         locked(&self.server).wait_until_it_ends(until)
     }
 
@@ -325,13 +317,13 @@ impl PrivateNode {
         self.connector(&MysqlOptions { common, ..options.clone() }, "")
     }
 
-    fn connection(&self, options: &MysqlOptions, until: Instant) -> Result<Link, EngineError> {
+    fn connection(&self, options: &MysqlOptions, until: Instant) -> Result<Link> {
         let connector = self.own_connector(options);
         locked(&self.server).wait_until_it_answers(until, || connector.connect(None))
     }
 
     /// Makes the node join, unless it does so by itself, and waits until it takes part and has all committed data.
-    fn join(&self, plan: &ClusterPlan<'_>, role: Role, until: Instant) -> Result<Link, EngineError> {
+    fn join(&self, plan: &ClusterPlan<'_>, role: Role, until: Instant) -> Result<Link> {
         let connector = self.own_connector(&plan.server.options);
         let joined = plan.product.facts().joined;
         locked(&self.server).wait_until_it_answers(until, || {

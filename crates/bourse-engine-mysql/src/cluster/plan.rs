@@ -4,7 +4,7 @@ use crate::MysqlTarget;
 use crate::cluster::find::InstalledCluster;
 use crate::cluster::product::ClusterProduct;
 use crate::server::server_command;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::private::{Launch, ServerFolder, free_ports};
 use std::hash::{BuildHasher as _, RandomState};
 use std::process::Command;
@@ -34,7 +34,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// Makes a new identity for a number of nodes.
-    pub(crate) fn new(product: ClusterProduct, nodes: usize) -> Result<Self, EngineError> {
+    pub(crate) fn new(product: ClusterProduct, nodes: usize) -> Result<Self> {
         let each = product.facts().ports;
         let ports = free_ports(each * nodes)
             .map_err(|e| EngineError::new(ErrorKind::Other, format!("no free port of this machine was found: {e}")))?;

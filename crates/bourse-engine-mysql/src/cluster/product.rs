@@ -5,7 +5,7 @@ use crate::cluster::plan::ClusterPlan;
 use crate::cluster::{galera, group};
 use crate::connect::MysqlConnector;
 use crate::link::Link;
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 use bourse_server::client::ConflictKinds;
 use bourse_server::private::{ServerFolder, ServerKind};
 
@@ -46,7 +46,7 @@ pub(crate) struct ClusterFacts {
     /// Arguments of the first node's server when it starts a cluster.
     pub(crate) first: &'static [&'static str],
     /// Marks the data of a stopped node as the start of a cluster.
-    pub(crate) may_be_first: fn(&ServerFolder) -> Result<(), EngineError>,
+    pub(crate) may_be_first: fn(&ServerFolder) -> Result<()>,
     /// Whether a server runs before it joins, so that all can be started together.
     pub(crate) runs_before_joining: bool,
     /// Arguments of a node's server, counted from 0.
@@ -55,7 +55,7 @@ pub(crate) struct ClusterFacts {
     pub(crate) prepare: fn(&mut Link, &ClusterPlan<'_>) -> Result<(), mysql::Error>,
     /// Checks that a node takes part and has all committed data, and makes it join if necessary. The error says what is
     /// missing.
-    pub(crate) joined: fn(&mut Link, &ClusterPlan<'_>, Role) -> Result<(), EngineError>,
+    pub(crate) joined: fn(&mut Link, &ClusterPlan<'_>, Role) -> Result<()>,
 }
 
 /// Role of a node at the start of a cluster.

@@ -2,7 +2,7 @@
 
 use super::system::SystemFolder;
 use crate::options::Flavour;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::private::output_text;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -139,7 +139,7 @@ fn command(server: &Path, system: Option<&SystemFolder>) -> Command {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledMysql, EngineError> {
+pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<InstalledMysql> {
     let search = search(flavour);
     let variable = search.variable.and_then(std::env::var_os).filter(|named| !named.is_empty()).map(PathBuf::from);
     let program = program.or(variable.as_deref());
@@ -182,7 +182,7 @@ fn everywhere(name: &str) -> Vec<PathBuf> {
 }
 
 /// Path of `mariadb-install-db`, preferably in the server's folder, so that both have one version.
-fn install_program(server: &Path) -> Result<PathBuf, EngineError> {
+fn install_program(server: &Path) -> Result<PathBuf> {
     const NAMES: [&str; 2] = ["mariadb-install-db", "mysql_install_db"];
     let above = server.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     let beside = ["bin", "scripts", "sbin"].map(|folder| above.join(folder));

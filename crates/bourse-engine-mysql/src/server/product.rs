@@ -5,7 +5,7 @@ use super::start::SOCKET;
 use crate::connect::MysqlConnector;
 use crate::error::error;
 use crate::options::MysqlOptions;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Result};
 use bourse_server::DATABASE;
 use bourse_server::client::ServerAddress;
 use bourse_server::private::ServerFolder;
@@ -48,7 +48,7 @@ fn tablet(data: &Path) -> PathBuf {
 
 /// Writes the files for the MySQL server that Vitess starts: a script in the folder `bin` of [`root`], and an option
 /// file.
-pub(super) fn prepare_vitess(installed: &InstalledMysql, folder: &ServerFolder) -> Result<(), EngineError> {
+pub(super) fn prepare_vitess(installed: &InstalledMysql, folder: &ServerFolder) -> Result<()> {
     let bin = root(folder).join("bin");
     std::fs::create_dir(&bin).map_err(|e| EngineError::io("make", &bin, &e))?;
     let script = bin.join("mysqld");
@@ -98,7 +98,7 @@ pub(super) fn vitess_command(installed: &InstalledMysql, folder: &ServerFolder, 
 }
 
 /// Ends the MySQL server below Vitess in good order. Vitess has no data of its own, and does not end with it.
-pub(super) fn stop_below(connector: &MysqlConnector, folder: &ServerFolder, until: Instant) -> Result<(), EngineError> {
+pub(super) fn stop_below(connector: &MysqlConnector, folder: &ServerFolder, until: Instant) -> Result<()> {
     let tablet = tablet(&folder.data());
     let below = MysqlConnector {
         address: ServerAddress::Socket(tablet.join("mysql.sock")),

@@ -6,7 +6,7 @@ use crate::connect::MysqlConnector;
 use crate::options::{Flavour, FlushMethod, MysqlOptions, StorageEngine};
 use crate::products;
 use crate::target::MysqlTarget;
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 use bourse_server::DATABASE;
 use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
@@ -45,7 +45,7 @@ pub(crate) fn fill(
     folder: &ServerFolder,
     _: &Launch,
     until: Instant,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     match target.flavour {
         Flavour::Mariadb | Flavour::Mysql => folder.fill(fill_command(installed, folder), until),
         Flavour::Tidb => Ok(()),
@@ -70,7 +70,7 @@ pub(crate) fn shut_down(
     server: &mut PrivateServer,
     connector: &MysqlConnector,
     until: Instant,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if target.flavour == Flavour::Vitess {
         product::stop_below(connector, server.folder(), until)?;
         return server.kill();
@@ -84,7 +84,7 @@ pub(crate) fn wait_until_it_answers(
     server: &mut PrivateServer,
     connector: &MysqlConnector,
     until: Instant,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     if target.flavour == Flavour::Vitess {
         // Its keyspace is the database, and is served some time after it answers.
         return server.wait_until_it_answers(until, || connector.connect(Some(DATABASE))).map(drop);

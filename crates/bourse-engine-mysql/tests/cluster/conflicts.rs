@@ -1,7 +1,7 @@
 //! Transactions at several nodes: the first to commit wins, and what is not guaranteed does not hold.
 
 use crate::cluster;
-use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql};
+use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, Result, RowExt as _, Session, Sql};
 use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct};
 
 static ADD: Sql = Sql::new("UPDATE account SET balance = balance + ?2 WHERE id = ?1");
@@ -9,7 +9,7 @@ static READ: Sql = Sql::new("SELECT balance FROM account WHERE id = ?1");
 static TAKE: Sql = Sql::new("UPDATE account SET balance = balance - 100 WHERE id = ?1");
 
 /// Balance of the account; `None` if the node does not have it.
-fn found(session: &mut dyn Session, id: i64) -> Result<Option<i64>, EngineError> {
+fn found(session: &mut dyn Session, id: i64) -> Result<Option<i64>> {
     let mut found = None;
     session.query(&READ, Params::of(&[id.into()]), &mut |row| {
         found = Some(row.get(0)?);
@@ -18,7 +18,7 @@ fn found(session: &mut dyn Session, id: i64) -> Result<Option<i64>, EngineError>
     Ok(found)
 }
 
-fn balance(session: &mut dyn Session, id: i64) -> Result<i64, EngineError> {
+fn balance(session: &mut dyn Session, id: i64) -> Result<i64> {
     Ok(found(session, id)?.unwrap())
 }
 
@@ -140,7 +140,7 @@ fn skewed(engine: &ClusterEngine) {
             sessions[0].execute(&ADD, Params::of(&[id.into(), reset.into()])).unwrap();
         }
         let [first, second] = &mut sessions;
-        let takes = |session: &mut dyn Session, id: i64| -> Result<(), EngineError> {
+        let takes = |session: &mut dyn Session, id: i64| -> Result<()> {
             session.begin(Isolation::Serializable, Access::Write)?;
             let sum = balance(session, 1)? + balance(session, 2)?;
             assert_eq!(sum, 100);

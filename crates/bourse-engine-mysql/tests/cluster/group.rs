@@ -2,8 +2,7 @@
 
 use crate::long_cluster;
 use bourse_engine::{
-    Access, Durability, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _,
-    Sql,
+    Access, Durability, Engine as _, ErrorKind, Isolation, Params, Result, RowExt as _, Session, SessionExt as _, Sql,
 };
 use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct, open};
 use bourse_testkit::server::is_alive;
@@ -157,7 +156,7 @@ fn a_group_is_described_killed_and_started_again() {
     assert!(processes.iter().all(|process| !is_alive(*process)));
 }
 
-fn add(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
+fn add(session: &mut dyn Session, id: i64) -> Result<()> {
     session.begin(Isolation::Serializable, Access::Write)?;
     session.execute(&ADD, Params::of(&[id.into()]))?;
     session.commit()

@@ -1,7 +1,7 @@
 //! Rows that a load sends to MySQL by `LOAD DATA LOCAL INFILE`, compared with those that it sends by INSERT.
 
 use crate::flavoured;
-use bourse_engine::{Engine as _, EngineError, ErrorKind, Session};
+use bourse_engine::{Engine as _, ErrorKind, Result, Session};
 use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_schema::{Batch, Cardinality, Column, ColumnType, Date, Group, Section, Table, Timestamp, Value};
 use bourse_testkit::server::{begin_load, names};
@@ -167,7 +167,7 @@ fn mysql(test: &str) -> Option<MysqlEngine> {
 }
 
 /// Loads rows, each slice in a call of its own.
-fn load(engine: &MysqlEngine, slices: &[&[Row]]) -> Result<(), EngineError> {
+fn load(engine: &MysqlEngine, slices: &[&[Row]]) -> Result<()> {
     let mut loader = engine.loader().unwrap();
     loader.run(CREATE).unwrap();
     for rows in slices {

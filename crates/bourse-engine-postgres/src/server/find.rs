@@ -1,6 +1,6 @@
 //! Program of the server, on PATH or in the usual folders.
 
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::private::version_text;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub struct InstalledPostgres {
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
-pub fn installed(program: Option<&Path>) -> Result<InstalledPostgres, EngineError> {
+pub fn installed(program: Option<&Path>) -> Result<InstalledPostgres> {
     let candidates = match program {
         Some(program) => vec![program.to_owned()],
         None => everywhere(),

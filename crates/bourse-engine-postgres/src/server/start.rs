@@ -4,7 +4,7 @@ use crate::connect::PostgresConnector;
 use crate::options::PostgresOptions;
 use crate::server::InstalledPostgres;
 use crate::target::PostgresTarget;
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
 use bourse_server::private::{Launch, ServerFolder, ServerKind, processes};
@@ -69,7 +69,7 @@ pub(crate) fn fill(
     folder: &ServerFolder,
     launch: &Launch,
     until: Instant,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut command = program(&installed.install, folder);
     command.arg("-D").arg(folder.data());
     command.args(["-U", USER, "-A", "trust", "--no-sync", "--encoding=UTF8", "--locale=C", "--no-instructions"]);

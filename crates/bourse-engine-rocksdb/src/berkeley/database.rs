@@ -7,7 +7,7 @@ use crate::session::{KeySession, View as _};
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, ErrorKind, FileFormat, KeyDatabase, KeyedEngine, MayLose,
-    Records, Setting, locked, memory_file_system, settings,
+    Records, Result, Setting, locked, memory_file_system, settings,
 };
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -94,7 +94,7 @@ impl Drop for BerkeleyDatabase {
 }
 
 impl BerkeleyDatabase {
-    fn at(folder: &Path, asked: &BerkeleyOptions) -> Result<Arc<Self>, EngineError> {
+    fn at(folder: &Path, asked: &BerkeleyOptions) -> Result<Arc<Self>> {
         /// `DB_CREATE`, `DB_RECOVER`, `DB_INIT_LOCK`, `_LOG`, `_MPOOL`, `_TXN`, `DB_THREAD`, `DB_PRIVATE`.
         const OPEN: u32 = 0x1 | 0x2 | 0x100 | 0x200 | 0x400 | 0x2000 | 0x20 | 0x1_0000;
         let library = load(asked.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
@@ -151,7 +151,7 @@ impl BerkeleyDatabase {
     }
 
     /// Opens a table, which is made if there is none.
-    fn open_table(&self, name: &str) -> Result<Table, EngineError> {
+    fn open_table(&self, name: &str) -> Result<Table> {
         /// `DB_BTREE`.
         const TREE: i32 = 1;
         /// `DB_CREATE`, `DB_AUTO_COMMIT`, `DB_THREAD`, `DB_MULTIVERSION`.
@@ -181,7 +181,7 @@ impl BerkeleyDatabase {
     }
 
     /// Empties a table, which is made if there is none.
-    pub(super) fn remake(self: &Arc<Self>, name: &str) -> Result<(), EngineError> {
+    pub(super) fn remake(self: &Arc<Self>, name: &str) -> Result<()> {
         if let Some(table) = self.table(name) {
             let mut count = 0;
             // SAFETY: the table is open; a place for a number.
@@ -196,7 +196,7 @@ impl BerkeleyDatabase {
     }
 
     /// Names of all tables, with the types of their keys.
-    fn names(self: &Arc<Self>) -> Result<Vec<String>, EngineError> {
+    fn names(self: &Arc<Self>) -> Result<Vec<String>> {
         let (view, mut names) = (BerkeleyView::new(Arc::clone(self)), Vec::new());
         if let Some(tables) = self.table(TABLES) {
             view.scan(&tables, &[], u64::MAX, |name, _| {
@@ -208,7 +208,7 @@ impl BerkeleyDatabase {
     }
 
     /// Notes a commit: now and then the log is looked at, and a checkpoint made where it has grown.
-    pub(super) fn committed(&self) -> Result<(), EngineError> {
+    pub(super) fn committed(&self) -> Result<()> {
         if !self.commits.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOK_EVERY) {
             return Ok(());
         }
@@ -224,7 +224,7 @@ impl KeyDatabase for BerkeleyDatabase {
         &FileFormat { name: "Berkeley DB", own: &["LOCK", "tables.db", "log.#", "__db.#"], ..FileFormat::FOLDER };
     const GRAMMAR: &'static Grammar<BerkeleyOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<BerkeleyOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<BerkeleyOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let files = files.expect("a database in memory was refused");
         files.exists()?;
         // Nothing is made where there is no library.
@@ -251,7 +251,7 @@ impl KeyDatabase for BerkeleyDatabase {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &BerkeleyOptions) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &BerkeleyOptions) -> Result<Vec<Setting>> {
         let mut settings = settings(&GRAMMAR, options);
         settings.retain(|setting| setting.name != "library");
         let library = self.library.display().to_string();
@@ -268,7 +268,7 @@ impl KeyDatabase for BerkeleyDatabase {
         Box::new(KeySession::new(BerkeleyView::new(self)))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         let tables = locked(&self.tables);
         Ok(tables.keys().filter_map(|name| Some(name.rsplit_once(':')?.0.to_owned())).collect())
     }

@@ -3,7 +3,7 @@
 //! Its objects are structures with pointers to their methods, at places that are the same in all of 5.3.
 
 use crate::library::installed;
-use bourse_engine::{EngineError, EngineLibrary, ErrorKind, LibraryAbsent, LoadedLibrary, c_interface};
+use bourse_engine::{EngineError, EngineLibrary, ErrorKind, LibraryAbsent, LoadedLibrary, Result, c_interface};
 use std::env;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
@@ -99,7 +99,7 @@ macro_rules! methods {
                 /// # Safety
                 /// The object must be of the method's structure, and the other arguments as `db.h` has them.
                 #[allow(clippy::too_many_arguments, reason = "as the library has them")]
-                pub(crate) unsafe fn $name(&self, object: Object, $($argument: $type),*) -> Result<(), EngineError> {
+                pub(crate) unsafe fn $name(&self, object: Object, $($argument: $type),*) -> Result<()> {
                     // SAFETY: the structure has a pointer to this method there in all of 5.3, which was checked at loading.
                     let code = unsafe {
                         let pointer = *object.cast::<*const c_void>().add($place);

@@ -4,7 +4,7 @@ use crate::berkeley::database::BerkeleyDatabase;
 use crate::berkeley::library::{Dbt, NOT_FOUND, Object, TOO_SMALL};
 use crate::database::name_of;
 use crate::session::View;
-use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl Drop for Cursor<'_> {
 }
 
 /// `None` for an error that says that there is no such record.
-fn if_there(done: Result<(), EngineError>) -> Result<Option<()>, EngineError> {
+fn if_there(done: Result<()>) -> Result<Option<()>> {
     match done {
         Err(e) if e.code() == Some(NOT_FOUND) => Ok(None),
         done => done.map(Some),
@@ -66,7 +66,7 @@ impl BerkeleyView {
         Self { database, transaction: ptr::null_mut(), access: None, room: RefCell::new([vec![0; 64], vec![0; ROOM]]) }
     }
 
-    fn begun(&self, flags: u32) -> Result<Object, EngineError> {
+    fn begun(&self, flags: u32) -> Result<Object> {
         let mut transaction = ptr::null_mut();
         // SAFETY: the environment is open; a place for the transaction.
         unsafe { self.database.api.env_begin(self.database.env, ptr::null_mut(), &raw mut transaction, flags) }?;
@@ -76,8 +76,8 @@ impl BerkeleyView {
     /// Reads a record by `read`, which gets the rooms for key and record, again with more room where there was too little.
     fn with_room(
         room: &mut [Vec<u8>; 2],
-        mut read: impl FnMut(&mut Dbt, &mut Dbt) -> Result<(), EngineError>,
-    ) -> Result<Option<(usize, usize)>, EngineError> {
+        mut read: impl FnMut(&mut Dbt, &mut Dbt) -> Result<()>,
+    ) -> Result<Option<(usize, usize)>> {
         loop {
             let [of_key, of_record] = room;
             let (mut key, mut record) = (Dbt::into(of_key), Dbt::into(of_record));
@@ -98,8 +98,8 @@ impl BerkeleyView {
         table: Table,
         key: &[u8],
         flags: u32,
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+        found: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
         let mut room = self.room.borrow_mut();
         let read = |_: &mut Dbt, record: &mut Dbt| {
             let mut key = Dbt::of(key);
@@ -123,12 +123,12 @@ impl View for BerkeleyView {
         0
     }
 
-    fn table(&self, table: &RecordTable) -> Result<Table, EngineError> {
+    fn table(&self, table: &RecordTable) -> Result<Table> {
         let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
         self.database.table(&name_of(table)?).ok_or_else(none)
     }
 
-    fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+    fn remake(&self, table: &RecordTable) -> Result<()> {
         self.database.remake(&name_of(table)?)
     }
 
@@ -137,7 +137,7 @@ impl View for BerkeleyView {
         self.access
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         self.transaction = self.begun(match access {
             Access::Read => SNAPSHOT,
             Access::Write if self.database.sync => 0,
@@ -147,7 +147,7 @@ impl View for BerkeleyView {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let Some(access) = self.access.take() else { return Ok(()) };
         let transaction = std::mem::replace(&mut self.transaction, ptr::null_mut());
         // SAFETY: the transaction is open, and over after the call whatever it returns.
@@ -171,12 +171,7 @@ impl View for BerkeleyView {
     }
 
     #[inline]
-    fn get<T>(
-        &self,
-        table: &Table,
-        key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+    fn get<T>(&self, table: &Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         self.read(*table, key, 0, found)
     }
 
@@ -185,20 +180,20 @@ impl View for BerkeleyView {
         &self,
         table: &Table,
         key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+        found: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
         sometimes_blocked_on(Wait::Lock, || self.read(*table, key, FOR_CHANGE, found))
     }
 
     #[inline]
-    fn put(&mut self, table: &Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    fn put(&mut self, table: &Table, key: &[u8], value: &[u8]) -> Result<()> {
         let (mut key, mut value) = (Dbt::of(key), Dbt::of(value));
         // SAFETY: table and transaction are open; key and value are there for the call.
         unsafe { self.database.api.put(table.0, self.transaction, &raw mut key, &raw mut value, 0) }
     }
 
     #[inline]
-    fn delete(&mut self, table: &Table, key: &[u8]) -> Result<(), EngineError> {
+    fn delete(&mut self, table: &Table, key: &[u8]) -> Result<()> {
         let mut key = Dbt::of(key);
         // SAFETY: table and transaction are open; the key is there for the call.
         if_there(unsafe { self.database.api.delete(table.0, self.transaction, &raw mut key, 0) }).map(drop)
@@ -209,8 +204,8 @@ impl View for BerkeleyView {
         table: &Table,
         from: &[u8],
         limit: u64,
-        mut each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<u64> {
         let api = self.database.api;
         // Outside of a transaction a scan is one of its own, which sees one state.
         let own = if self.access.is_none() { Some(self.begun(SNAPSHOT)?) } else { None };

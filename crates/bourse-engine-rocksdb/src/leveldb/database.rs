@@ -8,7 +8,7 @@ use crate::session::KeySession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
-    Setting, WriterLock, WriterWait, memory_file_system, settings,
+    Result, Setting, WriterLock, WriterWait, memory_file_system, settings,
 };
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -84,7 +84,7 @@ impl Drop for LevelDbDatabase {
 }
 
 impl LevelDbDatabase {
-    fn at(folder: &Path, asked: &LevelDbOptions) -> Result<Self, EngineError> {
+    fn at(folder: &Path, asked: &LevelDbOptions) -> Result<Self> {
         let library = load(asked.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let api = &library.api;
         let path = CString::new(folder.as_os_str().as_bytes())
@@ -146,7 +146,7 @@ impl KeyDatabase for LevelDbDatabase {
     const GRAMMAR: &'static Grammar<LevelDbOptions> = &GRAMMAR;
     const WRITER_WAIT: WriterWait = WriterWait::BourseQueue;
 
-    fn open(target: &ParsedTarget<LevelDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+    fn open(target: &ParsedTarget<LevelDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
         let files = files.expect("a database in memory was refused");
         files.exists()?;
         // Nothing is made where there is no library.
@@ -173,7 +173,7 @@ impl KeyDatabase for LevelDbDatabase {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &LevelDbOptions) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&self, options: &LevelDbOptions) -> Result<Vec<Setting>> {
         let mut settings = settings(&GRAMMAR, options);
         settings.retain(|setting| setting.name != "library");
         let library = self.library.display().to_string();
@@ -189,7 +189,7 @@ impl KeyDatabase for LevelDbDatabase {
         Box::new(KeySession::new(LevelDbView::new(self)))
     }
 
-    fn tables(&self) -> Result<Vec<String>, EngineError> {
+    fn tables(&self) -> Result<Vec<String>> {
         Ok(self.names())
     }
 

@@ -3,7 +3,7 @@
 use crate::library::{
     Cache, Db, DbOptions, Filter, Iter, ReadOptions, Snapshot, StatusText, WriteOptions, checked, installed,
 };
-use bourse_engine::{EngineError, EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
+use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, Result, c_interface};
 use std::env;
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::path::Path;
@@ -93,7 +93,7 @@ impl LevelDbApi {
     /// # Errors
     /// The status, if it is an error.
     #[inline]
-    pub(crate) fn checked<T>(&self, call: impl FnOnce(StatusText) -> T) -> Result<T, EngineError> {
+    pub(crate) fn checked<T>(&self, call: impl FnOnce(StatusText) -> T) -> Result<T> {
         checked(self.free, call)
     }
 

@@ -5,7 +5,7 @@ use crate::leveldb::database::LevelDbDatabase;
 use crate::library::{Iter, ReadOptions, Snapshot};
 use crate::session::View;
 use crate::transaction::{raw, slice};
-use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl LevelDbView {
     }
 
     /// Commits the changes.
-    fn write(&mut self) -> Result<(), EngineError> {
+    fn write(&mut self) -> Result<()> {
         let LevelDbDatabase { api, raw: database, write_options, syncs, .. } = *self.database;
         let changes = std::mem::take(&mut self.changes);
         // SAFETY: the batch is made here, filled with bytes that it copies, and released.
@@ -131,7 +131,7 @@ impl View for LevelDbView {
         self.database.generation.load(Ordering::Acquire)
     }
 
-    fn table(&self, table: &RecordTable) -> Result<Vec<u8>, EngineError> {
+    fn table(&self, table: &RecordTable) -> Result<Vec<u8>> {
         let name = name_of(table)?;
         match self.get(&TABLES.to_vec(), name.as_bytes(), |_| Ok(()))? {
             Some(()) => Ok(key_of(name.as_bytes(), b"\0")),
@@ -139,7 +139,7 @@ impl View for LevelDbView {
         }
     }
 
-    fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+    fn remake(&self, table: &RecordTable) -> Result<()> {
         let name = name_of(table)?;
         let prefix = key_of(name.as_bytes(), b"\0");
         let mut changing = Self::new(Arc::clone(&self.database));
@@ -166,7 +166,7 @@ impl View for LevelDbView {
         self.access
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         match access {
             Access::Write => self.database.writer.take(PATIENCE)?,
             // SAFETY: the database is open; the options have the snapshot until it is released.
@@ -179,7 +179,7 @@ impl View for LevelDbView {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         let done = if self.changes.is_empty() { Ok(()) } else { self.write() };
         self.rollback();
         done
@@ -199,12 +199,7 @@ impl View for LevelDbView {
     }
 
     #[inline]
-    fn get<T>(
-        &self,
-        table: &Vec<u8>,
-        key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+    fn get<T>(&self, table: &Vec<u8>, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         let (api, key) = (self.database.api, key_of(table, key));
         if let Some(change) = self.changes.get(&key) {
             return change.as_deref().map(found).transpose();
@@ -230,17 +225,17 @@ impl View for LevelDbView {
         &self,
         table: &Vec<u8>,
         key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T, EngineError>,
-    ) -> Result<Option<T>, EngineError> {
+        found: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
         self.get(table, key, found)
     }
 
-    fn put(&mut self, table: &Vec<u8>, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    fn put(&mut self, table: &Vec<u8>, key: &[u8], value: &[u8]) -> Result<()> {
         self.changes.insert(key_of(table, key), Some(value.to_vec()));
         Ok(())
     }
 
-    fn delete(&mut self, table: &Vec<u8>, key: &[u8]) -> Result<(), EngineError> {
+    fn delete(&mut self, table: &Vec<u8>, key: &[u8]) -> Result<()> {
         self.changes.insert(key_of(table, key), None);
         Ok(())
     }
@@ -250,8 +245,8 @@ impl View for LevelDbView {
         table: &Vec<u8>,
         from: &[u8],
         limit: u64,
-        mut each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
-    ) -> Result<u64, EngineError> {
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<u64> {
         let (api, from) = (self.database.api, key_of(table, from));
         // SAFETY: the database is open. The iterator sees the snapshot of the options, or if there is none the database as it is now.
         let mut scan = Scan(&self.database, unsafe { (api.iterate)(self.database.raw, self.options) });

@@ -6,7 +6,7 @@ use crate::vfs::default_vfs;
 use crate::vfs::handle::{OpenedFile, SharedFile};
 use crate::vfs::memory::{MemoryFile, description};
 use bourse_crash::{Directory, FileImage};
-use bourse_engine::{EngineError, locked};
+use bourse_engine::{Result, locked};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_int};
 use std::slice;
@@ -92,7 +92,7 @@ pub(super) struct MountedImages {
 
 impl MountedImages {
     /// Mounts a copy of a directory, whose blocks are shared until they are changed.
-    pub(super) fn new(directory: &Directory) -> Result<Self, EngineError> {
+    pub(super) fn new(directory: &Directory) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let code =
             default_vfs::register(SqliteLibrary, NAME, |default_vfs| description::<ImageFile>(NAME, default_vfs));

@@ -12,7 +12,7 @@ use crate::ffi::SqliteLibrary;
 use crate::options::SqliteOptions;
 use crate::source::SqliteSource;
 use bourse_crash::Directory;
-use bourse_engine::{EachRow, EngineError};
+use bourse_engine::{EachRow, Result};
 use images::MountedImages;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl ImageDatabase {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn open(directory: &Directory, name: &str) -> Result<Self, EngineError> {
+    pub fn open(directory: &Directory, name: &str) -> Result<Self> {
         let mount = MountedImages::new(directory)?;
         let source = SqliteSource::uri(SqliteLibrary, &mount.uri(name), false);
         let connection = SqliteConnection::open(&source, &SqliteOptions::FILE, &Arc::default())?;
@@ -39,7 +39,7 @@ impl ImageDatabase {
     ///
     /// # Errors
     /// SQLite's, or those of `each`.
-    pub fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<()> {
         self.connection.query(sql, |row| each(row))
     }
 
@@ -47,7 +47,7 @@ impl ImageDatabase {
     ///
     /// # Errors
     /// SQLite's.
-    pub fn damage(&self) -> Result<Vec<String>, EngineError> {
+    pub fn damage(&self) -> Result<Vec<String>> {
         let mut lines = self.connection.lines_of("PRAGMA integrity_check(20)")?;
         lines.retain(|line| line != "ok");
         Ok(lines)
@@ -65,7 +65,7 @@ impl ImageDatabase {
 ///
 /// # Errors
 /// SQLite's, if it cannot be opened and read.
-pub fn recover(state: &Directory, name: &str) -> Result<Directory, EngineError> {
+pub fn recover(state: &Directory, name: &str) -> Result<Directory> {
     let database = ImageDatabase::open(state, name)?;
     database.query("SELECT count(*) FROM sqlite_master", &mut |_| Ok(()))?;
     Ok(database.close())

@@ -1,6 +1,5 @@
 use bourse_engine::{
-    Access, DatabaseFiles, Durability, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _,
-    Sql,
+    Access, DatabaseFiles, Durability, Engine, ErrorKind, Isolation, Params, Result, RowExt as _, SessionExt as _, Sql,
 };
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_schema::tables::StatusType;
@@ -18,7 +17,7 @@ fn statuses(names: &[&str]) -> Rows<StatusType> {
 }
 
 /// Loads `names` into the one table, up to the finish.
-fn begin_load(engine: &dyn Engine, names: &[&str]) -> Result<Box<dyn bourse_engine::Loader>, EngineError> {
+fn begin_load(engine: &dyn Engine, names: &[&str]) -> Result<Box<dyn bourse_engine::Loader>> {
     let mut loader = engine.loader()?;
     loader.run(&create_table(StatusType::table(), engine.sql()?.dialect(), true))?;
     loader.insert(&statuses(names))?;
@@ -142,7 +141,7 @@ fn a_foreign_database_is_not_even_opened() {
     engine.location().database_files().unwrap().unmark();
     let why = engine.foreign().unwrap().unwrap();
     assert!(why.contains("has no mark of Bourse's") && why.contains("`bourse data adopt`"), "{why}");
-    type Deed = fn(&SqliteEngine) -> Result<(), EngineError>;
+    type Deed = fn(&SqliteEngine) -> Result<()>;
     let deeds: [(&str, Deed); 6] = [
         ("exists", |engine| engine.exists().map(|_| ())),
         ("connect", |engine| engine.session().map(|_| ())),

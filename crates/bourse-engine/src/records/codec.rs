@@ -12,7 +12,7 @@
 //! | bytes | 4 | 4 of length, little-endian, and so many |
 
 use super::refusals::wrong_key;
-use crate::{EngineError, ErrorKind, FieldChange, Key, RecordTable, RecordType, Row, Value};
+use crate::{EngineError, ErrorKind, FieldChange, Key, RecordTable, RecordType, Result, Row, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -53,7 +53,7 @@ impl<'a> KeyBytes<'a> {
     /// # Errors
     /// [`Unsupported`](ErrorKind::Unsupported) for a key of another type.
     #[inline]
-    pub fn in_table(table: &RecordTable, key: Key<'a>) -> Result<Self, EngineError> {
+    pub fn in_table(table: &RecordTable, key: Key<'a>) -> Result<Self> {
         match (key, table.key().record_type) {
             (Key::Int(_), RecordType::Int) | (Key::Text(_), RecordType::Text(_)) => Ok(Self::of(key)),
             _ => Err(wrong_key(table, key)),
@@ -79,7 +79,7 @@ fn damaged(what: &str) -> EngineError {
 ///
 /// # Errors
 /// The bytes are no such key.
-pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>, EngineError> {
+pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>> {
     if key_type == RecordType::Int {
         let bytes = bytes.try_into().map_err(|_| damaged("a key of an integer has 8 bytes"))?;
         return Ok(Key::Int((u64::from_be_bytes(bytes) ^ (1 << 63)) as i64));
@@ -91,14 +91,14 @@ pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>, EngineError
 ///
 /// # Errors
 /// [`Unsupported`](ErrorKind::Unsupported) for values that no declared field holds.
-pub fn encode(values: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), EngineError> {
+pub fn encode(values: &[Value<'_>], out: &mut Vec<u8>) -> Result<()> {
     out.clear();
     values.iter().try_for_each(|value| append(*value, out))
 }
 
 /// Appends a value.
 #[inline]
-fn append(value: Value<'_>, out: &mut Vec<u8>) -> Result<(), EngineError> {
+fn append(value: Value<'_>, out: &mut Vec<u8>) -> Result<()> {
     let with_length = |out: &mut Vec<u8>, tag, bytes: &[u8]| {
         let length = u32::try_from(bytes.len()).map_err(|_| EngineError::unsupported("a field of 4 GiB"))?;
         out.push(tag);
@@ -164,7 +164,7 @@ fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
 ///
 /// # Errors
 /// There is no such field, or it is not an integer that could be added to, or no field holds the new value.
-pub fn change(bytes: &mut Vec<u8>, change: FieldChange<'_>) -> Result<(), EngineError> {
+pub fn change(bytes: &mut Vec<u8>, change: FieldChange<'_>) -> Result<()> {
     match change {
         FieldChange::Add(index, by) => add(bytes, index, by),
         FieldChange::Set(index, value) => set(bytes, index, value),
@@ -173,7 +173,7 @@ pub fn change(bytes: &mut Vec<u8>, change: FieldChange<'_>) -> Result<(), Engine
 }
 
 /// Replaces a field. The new value is appended, and exchanged with the old one: without a second buffer.
-fn set(bytes: &mut Vec<u8>, index: usize, value: Value<'_>) -> Result<(), EngineError> {
+fn set(bytes: &mut Vec<u8>, index: usize, value: Value<'_>) -> Result<()> {
     let absent = || damaged(&format!("field {index} is absent"));
     let from = field(bytes, index).ok_or_else(absent)?;
     let behind = split(from).ok_or_else(absent)?.1.len();
@@ -186,7 +186,7 @@ fn set(bytes: &mut Vec<u8>, index: usize, value: Value<'_>) -> Result<(), Engine
 }
 
 /// Appends to a text, whose length stands before it.
-fn extend(bytes: &mut Vec<u8>, index: usize, text: &str) -> Result<(), EngineError> {
+fn extend(bytes: &mut Vec<u8>, index: usize, text: &str) -> Result<()> {
     let not_text = || damaged(&format!("field {index} is no text"));
     let from = field(bytes, index).filter(|rest| rest.first() == Some(&TEXT)).ok_or_else(not_text)?;
     let (behind, from) = (split(from).ok_or_else(not_text)?.1.len(), bytes.len() - from.len());
@@ -197,7 +197,7 @@ fn extend(bytes: &mut Vec<u8>, index: usize, text: &str) -> Result<(), EngineErr
     Ok(())
 }
 
-fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<(), EngineError> {
+fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<()> {
     let at = field(bytes, index).map(|rest| bytes.len() - rest.len());
     let number = at.and_then(|at| bytes[at..].split_first_mut()).filter(|(tag, _)| **tag == INT);
     let number = number.and_then(|(_, rest)| rest.first_chunk_mut::<8>());

@@ -18,7 +18,7 @@ mod table;
 pub use over_sql::{RecordsOverSql, StatementForm};
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
-use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Value};
+use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Result, Value};
 
 /// The key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,13 +76,13 @@ fn get_one_by_one<R: Records + ?Sized>(
     table: &'static RecordTable,
     keys: &[Value<'_>],
     each: &mut EachFound<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut keys = keys.iter().enumerate();
     keys.try_for_each(|(at, &key)| records.get(table, key_of(table, key)?, &mut |row| each(at, row)).map(|_| ()))
 }
 
 /// Converts a value to a key.
-fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineError> {
+fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>> {
     match value {
         Value::Int(number) => Ok(Key::Int(number)),
         Value::Text(text) => Ok(Key::Text(text)),
@@ -122,43 +122,38 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) for an index or a field that it does not have.
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError>;
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()>;
 
     /// Opens a transaction.
     ///
     /// # Errors
     /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
-    fn begin(&mut self, access: Access) -> Result<(), EngineError>;
+    fn begin(&mut self, access: Access) -> Result<()>;
 
     /// Makes the transaction's changes last.
     ///
     /// # Errors
     /// The engine's; the transaction is then rolled back.
-    fn commit(&mut self) -> Result<(), EngineError>;
+    fn commit(&mut self) -> Result<()>;
 
     /// Undoes the transaction's changes; does nothing outside a transaction.
     ///
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) if it cannot undo.
-    fn rollback(&mut self) -> Result<(), EngineError>;
+    fn rollback(&mut self) -> Result<()>;
 
     /// Passes the record with that key to `each`, if it exists, and returns whether it does.
     ///
     /// # Errors
     /// The engine's, or that of `each`.
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError>;
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool>;
 
     /// Reads records one after another, each by a lookup of its own; `each` gets those that exist, with their index in
     /// `keys`, which are integers or texts.
     ///
     /// # Errors
     /// The engine's, or `each`'s, at the first that fails.
-    fn get_each(
-        &mut self,
-        table: &'static RecordTable,
-        keys: &[Value<'_>],
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn get_each(&mut self, table: &'static RecordTable, keys: &[Value<'_>], each: &mut EachFound<'_>) -> Result<()> {
         get_one_by_one(self, table, keys, each)
     }
 
@@ -166,7 +161,7 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// [`Duplicate`](crate::ErrorKind::Duplicate) if the key is there already.
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError>;
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()>;
 
     /// Adds a record whose key the engine assigns: one more than any before. The table's key is
     /// [assigned](RecordTable::with_assigned_keys).
@@ -174,7 +169,7 @@ pub trait Records: Send {
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without
     /// [assigned keys](crate::RecordCapabilities::assigned_keys).
-    fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<()> {
         let _ = values;
         Err(EngineError::unsupported(format!("this engine assigns no keys to the records of {}", table.name())))
     }
@@ -185,7 +180,7 @@ pub trait Records: Send {
     /// # Errors
     /// Those of [`Records::insert`] and [`Records::append`], at the first record that cannot be added; those before it
     /// stay.
-    fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<()> {
         let width = table.values_of_a_row();
         rows.chunks(width).try_for_each(|row| match row {
             row if row.len() < width => Err(EngineError::new(
@@ -202,7 +197,7 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// Those of [`Records::insert`], and those of `rows`; the caller must then roll back.
-    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<()> {
         rows(&mut |row| match row {
             [key, values @ ..] => self.insert(table, key_of(table, *key)?, values),
             [] => Err(EngineError::new(ErrorKind::Other, format!("a record of {} has no key", table.name()))),
@@ -213,25 +208,20 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// The engine's.
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError>;
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool>;
 
     /// Changes one field, and returns whether the record exists.
     ///
     /// # Errors
     /// The engine's.
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError>;
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool>;
 
     /// Adds `by` to an integer field, counted from 0 without the key.
     ///
     /// # Errors
     /// The engine's.
     #[inline]
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool> {
         self.change(table, key, FieldChange::Add(field, by))
     }
 
@@ -239,20 +229,14 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// The engine's.
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError>;
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool>;
 
     /// Passes at most `limit` records to `each`, by rising key from `from` on (inclusive), and returns their number.
     ///
     /// # Errors
     /// The engine's, or that of `each`; [`Unsupported`](crate::ErrorKind::Unsupported) without
     /// [ordered scans](crate::RecordCapabilities::ordered_scans).
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError>;
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64>;
 
     /// Passes the records whose field, counted from 0 without the key, has that value to `each`, by the field's index,
     /// and returns their number.
@@ -266,7 +250,7 @@ pub trait Records: Send {
         field: usize,
         value: Value<'_>,
         each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         let _ = (field, value, each);
         Err(EngineError::unsupported(format!("this engine has no indexes on the fields of {}", table.name())))
     }
@@ -275,11 +259,11 @@ pub trait Records: Send {
     ///
     /// # Errors
     /// The engine's.
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError>;
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64>;
 
     /// Deletes all records by the engine's fastest method, and returns their number.
     ///
     /// # Errors
     /// The engine's.
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError>;
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64>;
 }

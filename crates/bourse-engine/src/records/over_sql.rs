@@ -1,7 +1,7 @@
 use super::{FieldChange, Key, RecordTable, get_one_by_one};
 use crate::{
-    Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Records, RowExt as _, Session,
-    Sql, Value,
+    Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Records, Result, RowExt as _,
+    Session, Sql, Value,
 };
 
 /// Form in which statements are sent to a SQL engine.
@@ -30,7 +30,7 @@ impl<'s> RecordsOverSql<'s> {
     }
 
     #[inline]
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
         let mut rows = 0;
         let mut counted = |row: &dyn crate::Row| {
             rows += 1;
@@ -46,7 +46,7 @@ impl<'s> RecordsOverSql<'s> {
     }
 
     #[inline]
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         match self.statements {
             StatementForm::Prepared => self.session.execute(sql, params),
             StatementForm::Parsed => {
@@ -58,7 +58,7 @@ impl<'s> RecordsOverSql<'s> {
 }
 
 /// Whether a change by key changed its row; an error if it changed several.
-fn is_one_changed(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
+fn is_one_changed(table: &RecordTable, changed: u64) -> Result<bool> {
     match changed {
         0 => Ok(false),
         1 => Ok(true),
@@ -70,7 +70,7 @@ fn is_one_changed(table: &RecordTable, changed: u64) -> Result<bool, EngineError
 const LONGEST_SCAN: u64 = i32::MAX as u64;
 
 impl Records for RecordsOverSql<'_> {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         for table in tables {
             let dialect = self.session.dialect();
             if dialect.drop_if_exists {
@@ -87,20 +87,20 @@ impl Records for RecordsOverSql<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, access: Access) -> Result<()> {
         self.session.begin(Isolation::Serializable, access)
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.session.commit()
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.session.rollback()
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let get = &table.sql().get;
         match self.statements {
             StatementForm::Prepared => self.session.query_first(get, Params::of(&[key.into()]), each),
@@ -109,12 +109,7 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
-    fn get_each(
-        &mut self,
-        table: &'static RecordTable,
-        keys: &[Value<'_>],
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn get_each(&mut self, table: &'static RecordTable, keys: &[Value<'_>], each: &mut EachFound<'_>) -> Result<()> {
         match self.statements {
             StatementForm::Prepared => self.session.run_each(&table.sql().get, keys, 1, Some(each)),
             StatementForm::Parsed => get_one_by_one(self, table, keys, each),
@@ -122,17 +117,17 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
         self.execute(&table.sql().insert, Params::of(&[key.into()]).then(values)).map(|_| ())
     }
 
     #[inline]
-    fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<()> {
         self.execute(&table.sql().append, Params::of(values)).map(|_| ())
     }
 
     #[inline]
-    fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<(), EngineError> {
+    fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<()> {
         let (sql, width) = (table.sql(), table.values_of_a_row());
         let insert = if table.has_assigned_keys() { &sql.append } else { &sql.insert };
         match self.statements {
@@ -143,22 +138,17 @@ impl Records for RecordsOverSql<'_> {
         }
     }
 
-    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<()> {
         self.session.load(table.name(), &table.sql().insert, rows)
     }
 
     #[inline]
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
         is_one_changed(table, self.execute(&table.sql().update, Params::of(values).then(&[key.into()]))?)
     }
 
     #[inline]
-    fn change(
-        &mut self,
-        table: &'static RecordTable,
-        key: Key<'_>,
-        change: FieldChange<'_>,
-    ) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
         let (sql, value) = match change {
             FieldChange::Add(field, by) => (&table.sql().add[field], by.into()),
             FieldChange::Set(field, value) => (&table.sql().set[field], value),
@@ -168,18 +158,12 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         is_one_changed(table, self.execute(&table.sql().delete, Params::of(&[key.into()]))?)
     }
 
     #[inline]
-    fn scan(
-        &mut self,
-        table: &'static RecordTable,
-        from: Key<'_>,
-        limit: u64,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
         // Derby takes no limit of nothing.
         if limit == 0 {
             return Ok(0);
@@ -200,11 +184,11 @@ impl Records for RecordsOverSql<'_> {
         field: usize,
         value: Value<'_>,
         each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    ) -> Result<u64> {
         self.query(&table.sql().find[field], &[value], each)
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         let mut count = 0;
         self.query(&table.sql().count, &[], &mut |row| {
             count = row.get(0)?;
@@ -213,7 +197,7 @@ impl Records for RecordsOverSql<'_> {
         Ok(count)
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         self.execute(&table.sql().delete_all, Params::NONE)
     }
 }

@@ -1,16 +1,12 @@
 //! Refusals that key engines have in common.
 
-use crate::{EngineError, ErrorKind, IndexKind, Key, RecordTable};
+use crate::{EngineError, ErrorKind, IndexKind, Key, RecordTable, Result};
 
 /// Refuses to create tables in a transaction, and tables with indexes other than the order of their keys.
 ///
 /// # Errors
 /// [`Unsupported`](ErrorKind::Unsupported).
-pub fn refuse_indexes(
-    engine: &str,
-    tables: &[&'static RecordTable],
-    is_in_transaction: bool,
-) -> Result<(), EngineError> {
+pub fn refuse_indexes(engine: &str, tables: &[&'static RecordTable], is_in_transaction: bool) -> Result<()> {
     if is_in_transaction {
         return Err(EngineError::unsupported("tables cannot be made in a transaction"));
     }

@@ -1,6 +1,6 @@
 //! Statements of `client-mix`, equal for each of the four tables.
 
-use bourse_engine::{Connection, EachRow, EngineError, Params, Sql, StatementForm, Value};
+use bourse_engine::{Connection, EachRow, Params, Result, Sql, StatementForm, Value};
 use std::sync::LazyLock;
 
 /// The statements of one table.
@@ -115,7 +115,7 @@ pub(super) fn run(
     sql: &'static Sql,
     values: &[Value<'_>],
     each: &mut EachRow<'_>,
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     let session = connection.sql()?;
     let is_query = sql.text().starts_with("SELECT");
     match (statements, is_query) {

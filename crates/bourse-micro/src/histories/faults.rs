@@ -2,7 +2,7 @@
 
 use crate::workload::named;
 use bourse_driver::{Clock, MS, Nanos, RoundControl, SplitMix};
-use bourse_engine::{Description, Durability, Engine, EngineError, MayLose, OwnedServer, locked};
+use bourse_engine::{Description, Durability, Engine, EngineError, MayLose, OwnedServer, Result, locked};
 use bourse_record::NameValue;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +66,7 @@ impl Faults {
 }
 
 /// Refuses an engine whose acknowledged commits a kill may take, by its own settings: histories would show that alone.
-pub(super) fn survives_kills(engine: &dyn Engine) -> Result<(), EngineError> {
+pub(super) fn survives_kills(engine: &dyn Engine) -> Result<()> {
     let Description { durability, may_lose, durability_reason, .. } = engine.description()?;
     match (durability, may_lose) {
         (Durability::Volatile, _) | (_, Some(MayLose::LastSecondInMemory)) => Err(EngineError::unsupported(format!(

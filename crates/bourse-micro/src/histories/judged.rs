@@ -6,7 +6,7 @@ use super::{CELLS, Histories, VERSION};
 use crate::database::same;
 use crate::workload::{MicroError, RoundSettings};
 use bourse_driver::history;
-use bourse_engine::{Access, EngineError, Guarantee, Key, RowExt as _, StatementForm, locked};
+use bourse_engine::{Access, Guarantee, Key, Result, RowExt as _, StatementForm, locked};
 use bourse_isolation::{Action, FINAL_SESSION, History, Operation, Transaction, TransactionOutcome};
 use bourse_record::{Check, HistoryFigures};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +87,7 @@ pub fn statement(_: &Transaction, action: &Action) -> Option<String> {
 }
 
 /// Appends a transaction that reads every row in the end, and returns the sum of the counters.
-fn final_state(of: &Histories, setting: &RoundSettings<'_>, history: &mut History) -> Result<u64, EngineError> {
+fn final_state(of: &Histories, setting: &RoundSettings<'_>, history: &mut History) -> Result<u64> {
     let last_ns = history.transactions.iter().map(|it| it.end_ns).max().unwrap_or(0);
     let (mut counted, mut actions, mut ranges) = (0, Vec::new(), BTreeMap::new());
     if of.kinds().any(|kind| kind == Kind::Range) {

@@ -6,8 +6,8 @@ use crate::workload::{ProcessPart, RemainingOperations, RoundSettings};
 use arrayvec::ArrayString;
 use bourse_driver::{Clock, Draw, MS, Nanos, OperationCx, OperationResult, RoundControl, SplitMix, User};
 use bourse_engine::{
-    Access, Connection, Engine, EngineError, ErrorKind, FieldChange, Key, Records, Row, RowExt as _, StatementForm,
-    Value, locked,
+    Access, Connection, Engine, EngineError, ErrorKind, FieldChange, Key, Records, Result, Row, RowExt as _,
+    StatementForm, Value, locked,
 };
 use bourse_isolation::{Action, Operation, Transaction, TransactionOutcome};
 use std::fmt::Write as _;
@@ -78,7 +78,7 @@ impl<'s> HistoryUser<'s> {
     }
 
     /// One attempt, which is rolled back after an error.
-    fn attempt(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), EngineError> {
+    fn attempt(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<()> {
         let is_read = self.is_read();
         let begin_ns = self.now(clock);
         self.operations.clear();
@@ -131,7 +131,7 @@ impl<'s> HistoryUser<'s> {
     }
 
     /// Appends the attempt to the recording, if there is one, by a single write.
-    fn append(&mut self, begin_ns: Nanos, clock: &dyn Clock, outcome: TransactionOutcome) -> Result<(), EngineError> {
+    fn append(&mut self, begin_ns: Nanos, clock: &dyn Clock, outcome: TransactionOutcome) -> Result<()> {
         let is_there = self.recording.is_some() && !self.operations.is_empty();
         let line = is_there.then(|| self.transaction(begin_ns, clock, outcome).line());
         let written = self.recording.as_mut().zip(line).map_or(Ok(()), |(file, line)| file.write_all(line.as_bytes()));
@@ -154,7 +154,7 @@ impl<'s> HistoryUser<'s> {
         self.steps.iter().all(|step| step.does.reads_alone())
     }
 
-    fn perform_steps(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), EngineError> {
+    fn perform_steps(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<()> {
         for at in 0..self.steps.len() {
             let step = self.steps[at];
             connection.with_records(StatementForm::Prepared, |records| self.step(step, records, clock))?;
@@ -175,9 +175,9 @@ impl<'s> HistoryUser<'s> {
     fn recording<T>(
         &mut self,
         clock: &dyn Clock,
-        perform: impl FnOnce() -> Result<T, EngineError>,
+        perform: impl FnOnce() -> Result<T>,
         action: impl FnOnce(&T) -> Action,
-    ) -> Result<T, EngineError> {
+    ) -> Result<T> {
         let begin_ns = self.now(clock);
         let done = perform()?;
         if self.is_real {
@@ -187,12 +187,7 @@ impl<'s> HistoryUser<'s> {
         Ok(done)
     }
 
-    fn step(
-        &mut self,
-        Step { key, does }: Step,
-        records: &mut dyn Records,
-        clock: &dyn Clock,
-    ) -> Result<(), EngineError> {
+    fn step(&mut self, Step { key, does }: Step, records: &mut dyn Records, clock: &dyn Clock) -> Result<()> {
         match does {
             Does::Read => self.read(records, clock, key).map(drop),
             Does::Write | Does::ReadWrite => {
@@ -262,7 +257,7 @@ impl<'s> HistoryUser<'s> {
     }
 
     /// Reads a register and returns its amount.
-    fn read(&mut self, records: &mut dyn Records, clock: &dyn Clock, key: u64) -> Result<i64, EngineError> {
+    fn read(&mut self, records: &mut dyn Records, clock: &dyn Clock, key: u64) -> Result<i64> {
         let read = || {
             let mut found = None;
             records.get(&CELLS, id(key), &mut |row| {
@@ -276,13 +271,7 @@ impl<'s> HistoryUser<'s> {
     }
 
     /// Overwrites a register with a new version, and with an amount if there is one; returns whether it is there.
-    fn write(
-        &mut self,
-        records: &mut dyn Records,
-        clock: &dyn Clock,
-        key: u64,
-        amount: Option<i64>,
-    ) -> Result<bool, EngineError> {
+    fn write(&mut self, records: &mut dyn Records, clock: &dyn Clock, key: u64, amount: Option<i64>) -> Result<bool> {
         let version = self.next_version();
         let write = || match amount {
             Some(amount) => records.update(&CELLS, id(key), &[int(version), Value::Int(amount), Value::Text("")]),
@@ -295,7 +284,7 @@ impl<'s> HistoryUser<'s> {
         self.recording(clock, write, action)
     }
 
-    fn is_there(&self, found: bool, key: u64) -> Result<(), EngineError> {
+    fn is_there(&self, found: bool, key: u64) -> Result<()> {
         match found || !self.is_real {
             true => Ok(()),
             false => Err(EngineError::new(ErrorKind::Other, format!("no row {key} to update"))),
@@ -303,7 +292,7 @@ impl<'s> HistoryUser<'s> {
     }
 
     /// Reads all rows of a group and returns the sum of their amounts.
-    fn scan(&mut self, records: &mut dyn Records, clock: &dyn Clock, from: u64) -> Result<i64, EngineError> {
+    fn scan(&mut self, records: &mut dyn Records, clock: &dyn Clock, from: u64) -> Result<i64> {
         let to = from + self.of.group - 1;
         let scan = || {
             let (mut rows, mut sum) = (Vec::new(), 0);
@@ -329,7 +318,7 @@ fn unwritten(error: std::io::Error) -> EngineError {
 }
 
 impl User for HistoryUser<'_> {
-    fn prepare(&mut self, _: &mut Connection) -> Result<(), EngineError> {
+    fn prepare(&mut self, _: &mut Connection) -> Result<()> {
         let open = |(part, _): &(ProcessPart, Nanos)| File::create_new(part.folder.join(self.number.to_string()));
         self.recording = self.of.part.get().map(open).transpose().map_err(unwritten)?;
         Ok(())
@@ -382,7 +371,7 @@ const fn int(number: u64) -> Value<'static> {
 }
 
 /// Appends the elements of a list, each with a comma behind it.
-pub(super) fn numbers(row: &dyn Row, elements: &mut Vec<u64>) -> Result<(), EngineError> {
+pub(super) fn numbers(row: &dyn Row, elements: &mut Vec<u64>) -> Result<()> {
     let text = row.get::<String>(ELEMENTS + 1)?;
     for number in text.split_terminator(',') {
         let wrong =

@@ -12,7 +12,7 @@ use crate::usual::by_weight;
 use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
 use arrayvec::ArrayString;
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, User};
-use bourse_engine::{Access, EngineError, ErrorKind, FieldChange, Key, Records, Row, Value};
+use bourse_engine::{Access, EngineError, ErrorKind, FieldChange, Key, Records, Result, Row, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
@@ -160,7 +160,7 @@ impl<'s> RecordUser<'s> {
         }
     }
 
-    fn read(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn read(&self, cx: &mut OperationCx<'_>) -> Result<()> {
         let (RecordMix { table, statements, .. }, drawn, texts) = (self.mix, &self.drawn[..], &self.texts[..]);
         let found = cx.retrying(|connection| {
             connection.with_records(*statements, |records| {
@@ -192,7 +192,7 @@ impl<'s> RecordUser<'s> {
         self.verified(found)
     }
 
-    fn search(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn search(&self, cx: &mut OperationCx<'_>) -> Result<()> {
         let RecordMix { table, statements, .. } = self.mix;
         let found = cx.retrying(|connection| {
             connection.with_records(*statements, |records| {
@@ -216,7 +216,7 @@ impl<'s> RecordUser<'s> {
         self.verified(found)
     }
 
-    fn scan(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn scan(&self, cx: &mut OperationCx<'_>) -> Result<()> {
         let RecordMix { table, statements, .. } = self.mix;
         let (found, rows) = cx.retrying(|connection| {
             connection.with_records(*statements, |records| {
@@ -246,7 +246,7 @@ impl<'s> RecordUser<'s> {
     }
 
     /// Adds 1 to numbers, many in a transaction.
-    fn add(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn add(&self, cx: &mut OperationCx<'_>) -> Result<()> {
         let RecordMix { table, statements, per_transaction, explicit, .. } = self.mix;
         let is_real = self.setting.is_real;
         for transaction in self.drawn.chunks(*per_transaction as usize) {
@@ -270,7 +270,7 @@ impl<'s> RecordUser<'s> {
     }
 
     /// Inserts rows or replaces texts, each by itself.
-    fn write(&mut self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
+    fn write(&mut self, cx: &mut OperationCx<'_>) -> Result<()> {
         let mut found = ReadRows::default();
         self.committed = 0;
         for at in 0..self.count as usize {
@@ -288,7 +288,7 @@ impl<'s> RecordUser<'s> {
         self.verified(found)
     }
 
-    fn write_one(&self, records: &mut dyn Records, at: usize, found: &mut ReadRows) -> Result<(), EngineError> {
+    fn write_one(&self, records: &mut dyn Records, at: usize, found: &mut ReadRows) -> Result<()> {
         let (table, action, key) = (&self.mix.table, self.action(), self.key(at));
         if action == Insert {
             return records.insert(table.table, key, &table.values(self.inserts[at]));
@@ -310,7 +310,7 @@ impl<'s> RecordUser<'s> {
     }
 
     /// Deletes the rows of the sample; begins and commits at the bounds of transactions.
-    fn delete(&mut self, records: &mut dyn Records) -> Result<(), EngineError> {
+    fn delete(&mut self, records: &mut dyn Records) -> Result<()> {
         let RecordMix { table: FilledTable { table, rows, .. }, per_transaction, .. } = self.mix;
         if self.action() == DeleteAll {
             records.begin(Access::Write)?;
@@ -339,7 +339,7 @@ impl<'s> RecordUser<'s> {
     }
 
     /// Whether the rows that were read are those that are there, with the values that were written.
-    fn verified(&self, mut found: ReadRows) -> Result<(), EngineError> {
+    fn verified(&self, mut found: ReadRows) -> Result<()> {
         // Numbers that users add to are not known.
         if self.mix.has(Add) {
             found.numbers = 0;

@@ -6,7 +6,7 @@ use super::order::Order;
 use super::recording::{Action, DAMAGE, Recording, Step};
 use super::shape::short;
 use bourse_driver::Nanos;
-use bourse_engine::{EngineError, ErrorKind, Value, locked, shortened};
+use bourse_engine::{ErrorKind, Result, Value, locked, shortened};
 use bourse_record::{Check, CheckStatus, grouped};
 use bourse_trace::digest::RowsDigest;
 use std::collections::BTreeMap;
@@ -122,7 +122,7 @@ impl RoundState {
     }
 
     /// Compares the result of a step with the recorded one, and follows what refused writes have changed.
-    pub(super) fn compare(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>) -> Comparison {
+    pub(super) fn compare(&self, recording: &Recording, step: &Step, found: &Result<Found>) -> Comparison {
         let statement = &recording.statements[step.statement];
         let comparison = self.compare_alone(recording, step, found);
         if comparison == Comparison::Different
@@ -137,7 +137,7 @@ impl RoundState {
     }
 
     /// Compares the result of a step with the recorded one, whatever went before.
-    fn compare_alone(&self, recording: &Recording, step: &Step, found: &Result<Found, EngineError>) -> Comparison {
+    fn compare_alone(&self, recording: &Recording, step: &Step, found: &Result<Found>) -> Comparison {
         use ErrorKind::{Conflict, ConnectionLost, Denied, Full, InDoubt, Interrupted, Other, Refused, Unsupported};
         self.executed.fetch_add(1, Ordering::Relaxed);
         let statement = &recording.statements[step.statement];
@@ -197,13 +197,7 @@ impl RoundState {
     }
 
     /// Notes a difference; `rows` are those found.
-    pub(super) fn differs(
-        &self,
-        recording: &Recording,
-        step: &Step,
-        found: &Result<Found, EngineError>,
-        rows: Vec<ShownRow>,
-    ) {
+    pub(super) fn differs(&self, recording: &Recording, step: &Step, found: &Result<Found>, rows: Vec<ShownRow>) {
         let shown = rows.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ");
         if matches!(found, Ok(Found::Rows(_))) {
             locked(&self.first).get_or_insert((step.number, rows));

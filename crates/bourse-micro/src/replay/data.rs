@@ -5,7 +5,7 @@ pub(crate) use super::translated::number;
 use super::translated::{TranslatedTable, declared};
 use crate::database::create_with;
 use crate::workload::{MicroError, named};
-use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Value};
+use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Result, Value};
 use bourse_engine_sqlite::{StoredDatabase, StoredObject, StoredValue};
 use bourse_record::{NameValue, grouped};
 use bourse_schema::{Column, ColumnType, Table};
@@ -129,7 +129,7 @@ pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
 }
 
 impl RecordedCopy<'_> {
-    fn during<T>(&self, what: &str, done: Result<T, EngineError>) -> Result<T, MicroError> {
+    fn during<T>(&self, what: &str, done: Result<T>) -> Result<T, MicroError> {
         done.map_err(MicroError::engine(format!("loading {what} of the copy {}", self.path.display())))
     }
 
@@ -228,7 +228,7 @@ impl RecordedCopy<'_> {
     }
 
     /// Inserts the rows of a query.
-    fn insert(&mut self, loader: &mut dyn Loader, table: &'static Table, query: &str) -> Result<(), EngineError> {
+    fn insert(&mut self, loader: &mut dyn Loader, table: &'static Table, query: &str) -> Result<()> {
         let mut batch = StoredRows { table, rows: Vec::new() };
         let mut inserted = 0;
         let read = self.stored.rows(query, &mut |values| {

@@ -4,7 +4,7 @@
 //! hold values of any type. Keys, uniqueness, NOT NULL, plain defaults and indexes of columns are declared; foreign keys and
 //! checks are not, since SQLite enforces the former on request only.
 
-use bourse_engine::{Dialect, EngineError, Value};
+use bourse_engine::{Dialect, EngineError, Result, Value};
 use bourse_engine_sqlite::{StoredDatabase, StoredObject};
 use bourse_schema::{Cardinality, Column, ColumnType, Group, Section, Table};
 
@@ -38,7 +38,7 @@ impl TranslatedTable {
     ///
     /// # Errors
     /// SQLite's, and refusals.
-    pub(super) fn of(stored: &StoredDatabase, object: &StoredObject, dialect: &Dialect) -> Result<Self, EngineError> {
+    pub(super) fn of(stored: &StoredDatabase, object: &StoredObject, dialect: &Dialect) -> Result<Self> {
         let name = plain(&object.name)?;
         let mut columns = Vec::new();
         let listed = format!(
@@ -133,7 +133,7 @@ fn indexes(
     table: &str,
     lines: &mut Vec<String>,
     behind: &mut Vec<(String, String)>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut found = Vec::new();
     let listed = format!(
         "SELECT l.name, l.\"unique\", l.origin, l.partial, (SELECT group_concat(name, ', ') FROM pragma_index_info(l.name)), \
@@ -159,7 +159,7 @@ fn indexes(
 }
 
 /// Type of a column by its values, else by its declaration.
-fn domain(stored: &StoredDatabase, table: &str, column: &StoredColumn) -> Result<ColumnType, EngineError> {
+fn domain(stored: &StoredDatabase, table: &str, column: &StoredColumn) -> Result<ColumnType> {
     let name = &column.name;
     let (mut kinds, mut width) = (Vec::new(), 0);
     let listed = format!(
@@ -200,7 +200,7 @@ fn physical(domain: ColumnType, dialect: &Dialect) -> String {
 }
 
 /// A name that every engine takes without quotes.
-fn plain(name: &str) -> Result<&str, EngineError> {
+fn plain(name: &str) -> Result<&str> {
     let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !name.starts_with(|first: char| first.is_ascii_digit());
     if is_plain { Ok(name) } else { Err(EngineError::refused(format!("the name \"{name}\" needs quotes"))) }
@@ -212,7 +212,7 @@ fn is_literal(default: &str) -> bool {
 }
 
 /// First number of a query; 0 without one.
-pub(crate) fn number(stored: &StoredDatabase, query: &str) -> Result<i64, EngineError> {
+pub(crate) fn number(stored: &StoredDatabase, query: &str) -> Result<i64> {
     let mut found = 0;
     stored.rows(query, &mut |row| {
         found = if let Some(Value::Int(number)) = row.first() { *number } else { 0 };

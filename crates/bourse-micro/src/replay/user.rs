@@ -5,7 +5,9 @@ use super::compared::{Comparison, Found, RoundState};
 use super::recording::{Action, Recording, Step};
 use crate::workload::RoundTally;
 use bourse_driver::{Clock, Draw, Nanos, OperationCx, OperationResult, RoundControl, User};
-use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, Value};
+use bourse_engine::{
+    Access, Connection, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, Value,
+};
 use bourse_engine_sqlite::StoredValue;
 use bourse_trace::digest::{self, RowValue, RowsDigest};
 use std::sync::Arc;
@@ -40,7 +42,7 @@ impl<'s> Replayer<'s> {
     }
 
     /// Undoes the open transaction, and executes its steps before the present one again.
-    fn transaction_again(&self, connection: &mut Connection) -> Result<(), EngineError> {
+    fn transaction_again(&self, connection: &mut Connection) -> Result<()> {
         connection.rollback()?;
         let first = (0..self.next).rev().find(|at| self.steps[*at].begins_unit).unwrap_or(self.next);
         for step in &self.steps[first..self.next] {
@@ -147,7 +149,7 @@ pub(super) fn perform(
     values: &[Value<'_>],
     session: &mut dyn Session,
     digest: &mut RowDigest<'_>,
-) -> Result<Found, EngineError> {
+) -> Result<Found> {
     let statement = &recording.statements[step.statement];
     match step.action {
         Action::Begin { writes, with_statement } => {
@@ -227,7 +229,7 @@ fn rows_of(
     step: &Step,
     values: &[Value<'_>],
     session: &mut dyn Session,
-) -> Result<Vec<ShownRow>, EngineError> {
+) -> Result<Vec<ShownRow>> {
     let mut rows = Vec::new();
     session.query(recording.statements[step.statement].sql, Params::of(values), &mut |row| {
         if rows.len() < MOST_ROWS {

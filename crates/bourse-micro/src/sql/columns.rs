@@ -2,7 +2,7 @@
 
 use super::draw::{DeclaredDistribution, Literal};
 use crate::workload::{MicroError, named};
-use bourse_engine::{EngineError, Value};
+use bourse_engine::{EngineError, Result, Value};
 use bourse_engine_sqlite::StoredDatabase;
 use bourse_record::{NameValue, SplitMix, grouped};
 use serde::Deserialize;
@@ -133,7 +133,7 @@ pub(super) fn read(
 }
 
 /// Values of each of a query's columns, and the number of rows; of more rows than are held a random sample.
-fn sample(stored: &StoredDatabase, query: &str, columns: usize) -> Result<(Vec<Vec<Literal>>, u64), EngineError> {
+fn sample(stored: &StoredDatabase, query: &str, columns: usize) -> Result<(Vec<Vec<Literal>>, u64)> {
     let (mut random, mut held) = (SplitMix::new(364), vec![Vec::new(); columns]);
     let (mut rows, mut bytes) = (0_usize, 0);
     stored.rows(query, &mut |row| {

@@ -31,8 +31,8 @@ use crate::workload::{
 };
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Row, RowExt as _, Session, Sql,
-    StatementForm, Value,
+    Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Result, Row, RowExt as _,
+    Session, Sql, StatementForm, Value,
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
 pub(crate) use pieces::{Pieces, TextPiece};
@@ -267,7 +267,7 @@ impl OwnStatements {
         Ok(())
     }
 
-    fn ask(&self, session: &mut dyn Session, equals: &EqualityCheck) -> Result<Check, EngineError> {
+    fn ask(&self, session: &mut dyn Session, equals: &EqualityCheck) -> Result<Check> {
         let text = self.sql(&equals.sql, session.dialect()).render(session.dialect());
         let mut found = None;
         session.query_text(&text, &[], &mut |row: &dyn Row| {
@@ -299,7 +299,7 @@ fn run(
     sql: &'static Sql,
     how: StatementForm,
     values: &[Literal],
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     with_values(&statement.parameters, values, |values| {
         let mut rows = 0;
         let mut each = |row: &dyn Row| {

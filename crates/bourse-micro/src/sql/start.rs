@@ -1,6 +1,6 @@
 //! A file to begin with, written for a database: a read and an update by key for each table.
 
-use bourse_engine::{EngineError, Value};
+use bourse_engine::{Result, Value};
 use bourse_engine_sqlite::{StoredDatabase, StoredObject, try_statement};
 use bourse_record::grouped;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// SQLite's.
-pub fn start_file(copy: &Path, title: &str) -> Result<String, EngineError> {
+pub fn start_file(copy: &Path, title: &str) -> Result<String> {
     let stored = StoredDatabase::open(copy)?;
     let objects = stored.objects()?;
     let mut file = StartFile {
@@ -69,12 +69,12 @@ struct TableColumn {
 }
 
 impl StartFile<'_> {
-    fn number(&self, query: &str) -> Result<i64, EngineError> {
+    fn number(&self, query: &str) -> Result<i64> {
         crate::replay::data::number(&self.stored, query)
     }
 
     /// Columns of a table.
-    fn columns(&self, table: &str) -> Result<Vec<TableColumn>, EngineError> {
+    fn columns(&self, table: &str) -> Result<Vec<TableColumn>> {
         let table = table.replace('\'', "''");
         let mut columns = Vec::new();
         let listed = format!(
@@ -161,7 +161,7 @@ impl StartFile<'_> {
         Err(why)
     }
 
-    fn add_table(&mut self, table: &StoredObject) -> Result<(), EngineError> {
+    fn add_table(&mut self, table: &StoredObject) -> Result<()> {
         let columns = self.columns(&table.name)?;
         let sql = self.identifier(&table.name);
         let rows = self.number(&format!("SELECT count(*) FROM {sql}"))?;

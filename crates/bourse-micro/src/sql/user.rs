@@ -7,7 +7,7 @@ use crate::batching::Batching;
 use crate::usual::by_weight;
 use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, User};
-use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, StatementForm, Value};
+use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Result, Sql, StatementForm, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl<'s> Performer<'s> {
 }
 
 impl User for Performer<'_> {
-    fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
+    fn prepare(&mut self, connection: &mut Connection) -> Result<()> {
         // The null engine parses nothing, and a table that an operation creates does not exist yet.
         if !self.is_real || self.script.changes_schema() {
             return Ok(());
@@ -174,7 +174,7 @@ fn perform(
     values: &[Literal],
     is_real: bool,
     at: &mut usize,
-) -> Result<bool, EngineError> {
+) -> Result<bool> {
     *at = 0;
     let session = connection.sql()?;
     if operation.is_transaction {

@@ -3,7 +3,7 @@
 use super::{CheckResult, Depth, after_schema, collected, contents, counts, in_snapshot, schema};
 use crate::load::Fingerprint;
 use crate::workload::Workload;
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, Result};
 
 /// Compares the schema, the row counts and the lasting part of the rows with those of the fingerprint's database. `progress`
 /// is called after each check.
@@ -16,7 +16,7 @@ pub fn before_run(
     fingerprint: &Fingerprint,
     depth: Depth,
     progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>, EngineError> {
+) -> Result<Vec<CheckResult>> {
     let mut session = engine.session()?;
     collected(progress, &mut |note| {
         in_snapshot(&mut *session, &mut |db| {

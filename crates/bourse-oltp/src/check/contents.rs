@@ -5,7 +5,7 @@
 
 use super::CheckResult;
 use crate::workload::{LastingRows, Size, Workload};
-use bourse_engine::{EngineError, ErrorKind, FromValue as _, Row, RowExt as _, Session, WrongType};
+use bourse_engine::{EngineError, ErrorKind, FromValue as _, Result, Row, RowExt as _, Session, WrongType};
 use bourse_schema::{Batch, ColumnType, Date, FinAgg, Table, TaxRate, Timestamp, Value};
 use std::fmt;
 use twox_hash::XxHash3_128;
@@ -75,7 +75,7 @@ impl Digester {
     ///
     /// # Errors
     /// If a value is not of its column's type.
-    pub(crate) fn add(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    pub(crate) fn add(&mut self, batch: &dyn Batch) -> Result<()> {
         let mut wrong = None;
         for index in 0..batch.len() {
             batch.with_row(index, &mut |values| {
@@ -87,7 +87,7 @@ impl Digester {
         wrong.map_or(Ok(()), Err)
     }
 
-    fn add_row(&mut self, values: &[Value<'_>]) -> Result<(), EngineError> {
+    fn add_row(&mut self, values: &[Value<'_>]) -> Result<()> {
         self.whole.clear();
         self.lasting.clear();
         let columns = self.contents.table.columns;
@@ -168,7 +168,7 @@ impl DigestReader {
         Self { columns, digest: RowDigest::default(), row: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, row: &dyn Row) -> Result<(), EngineError> {
+    pub(crate) fn add(&mut self, row: &dyn Row) -> Result<()> {
         self.row.clear();
         for (at, column) in self.columns.iter().enumerate() {
             write(*column, row.value(at), &mut self.row).map_err(|wrong| wrong.in_column(at))?;
@@ -210,7 +210,7 @@ pub(crate) fn insert_digests(contents: &Contents) -> String {
 ///
 /// # Errors
 /// The engine's.
-pub fn stored_contents(db: &mut dyn Session, workload: &dyn Workload) -> Result<Option<Vec<Contents>>, EngineError> {
+pub fn stored_contents(db: &mut dyn Session, workload: &dyn Workload) -> Result<Option<Vec<Contents>>> {
     let mut found = Vec::new();
     let sql = db.dialect().fill(SELECT_DIGESTS);
     let read = db.query_text(&sql, &[], &mut |row| {
@@ -251,7 +251,7 @@ pub fn check(
     size: &Size,
     depth: Depth,
     progress: &mut dyn FnMut(CheckResult),
-) -> Result<(), EngineError> {
+) -> Result<()> {
     const SOURCE: &str = "the generator";
     const WORDS: &str = "what no transaction changes is as it was generated";
     let Some(kept) = stored_contents(db, workload)? else {

@@ -2,16 +2,11 @@
 
 use super::{CheckResult, number};
 use crate::workload::{Size, Workload};
-use bourse_engine::{EngineError, RowExt as _, Session};
+use bourse_engine::{Result, RowExt as _, Session};
 use bourse_schema::Table;
 
 /// Compares a table's rows with what the workload demands of a database of that size.
-pub(super) fn check(
-    db: &mut dyn Session,
-    workload: &dyn Workload,
-    table: &Table,
-    size: &Size,
-) -> Result<CheckResult, EngineError> {
+pub(super) fn check(db: &mut dyn Session, workload: &dyn Workload, table: &Table, size: &Size) -> Result<CheckResult> {
     let sql = format!("SELECT count(*) FROM {}", table.name);
     let mut found: i64 = 0;
     db.query_text(&sql, &[], &mut |row| {

@@ -1,7 +1,7 @@
 //! Growth of a database during a run, against what was acknowledged to the run's users. Both are data.
 
 use super::{CheckResult, number};
-use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
+use bourse_engine::{Access, Isolation, Result, RowExt as _, Session};
 use bourse_schema::Balance;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -117,7 +117,7 @@ impl Growths {
     ///
     /// # Errors
     /// The engine's.
-    pub fn before(&self, db: &mut dyn Session) -> Result<Totals, EngineError> {
+    pub fn before(&self, db: &mut dyn Session) -> Result<Totals> {
         in_snapshot(db, |db| read(db, self.before_and_after, ""))
     }
 
@@ -125,12 +125,7 @@ impl Growths {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn compare(
-        &self,
-        db: &mut dyn Session,
-        before: &Totals,
-        acknowledged: &Ledger,
-    ) -> Result<Vec<CheckResult>, EngineError> {
+    pub fn compare(&self, db: &mut dyn Session, before: &Totals, acknowledged: &Ledger) -> Result<Vec<CheckResult>> {
         in_snapshot(db, |db| self.compare_in(db, before, 0, acknowledged))
     }
 
@@ -144,7 +139,7 @@ impl Growths {
         before: &Totals,
         last: i64,
         acknowledged: &Ledger,
-    ) -> Result<Vec<CheckResult>, EngineError> {
+    ) -> Result<Vec<CheckResult>> {
         let last = last.to_string();
         let mut grown = read(db, self.before_and_after, &last)?;
         for (name, total) in &mut grown.0 {
@@ -162,10 +157,7 @@ impl Growths {
     }
 }
 
-fn in_snapshot<T>(
-    db: &mut dyn Session,
-    read: impl FnOnce(&mut dyn Session) -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+fn in_snapshot<T>(db: &mut dyn Session, read: impl FnOnce(&mut dyn Session) -> Result<T>) -> Result<T> {
     db.begin(Isolation::RepeatableRead, Access::Read)?;
     let done = read(db);
     db.rollback()?;
@@ -176,7 +168,7 @@ fn in_snapshot<T>(
 ///
 /// # Errors
 /// The engine's.
-pub fn read(db: &mut dyn Session, queries: &[Query], last: &str) -> Result<Totals, EngineError> {
+pub fn read(db: &mut dyn Session, queries: &[Query], last: &str) -> Result<Totals> {
     let mut totals = Totals::default();
     for query in queries {
         totals.0.extend(read_one(db, &query.sql.replace("{last}", last), query.totals)?.0);
@@ -188,7 +180,7 @@ pub fn read(db: &mut dyn Session, queries: &[Query], last: &str) -> Result<Total
 ///
 /// # Errors
 /// The engine's.
-pub fn read_one(db: &mut dyn Session, sql: &str, totals: &[(&'static str, TotalUnit)]) -> Result<Totals, EngineError> {
+pub fn read_one(db: &mut dyn Session, sql: &str, totals: &[(&'static str, TotalUnit)]) -> Result<Totals> {
     let mut found = Totals::default();
     db.query_text(sql, &[], &mut |row| {
         for (at, (name, unit)) in totals.iter().enumerate() {

@@ -24,7 +24,7 @@ pub use contents::Depth;
 
 use crate::load::Fingerprint;
 use crate::workload::{Size, Workload};
-use bourse_engine::{Access, Engine, EngineError, Isolation, Row, RowExt as _, Session, one_line};
+use bourse_engine::{Access, Engine, Isolation, Result, Row, RowExt as _, Session, one_line};
 use bourse_schema::Table;
 
 /// A condition that a database must meet.
@@ -102,7 +102,7 @@ pub fn check_all(
     fingerprint: &Fingerprint,
     depth: Depth,
     progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>, EngineError> {
+) -> Result<Vec<CheckResult>> {
     collected(progress, &mut |note| {
         let mut session = engine.session()?;
         after_schema(schema::check(&mut *session, workload, fingerprint.constraints)?, note, &mut |note| {
@@ -116,10 +116,10 @@ pub fn check_all(
 }
 
 /// Checks that pass each result to their argument.
-type Checks<'c> = dyn FnMut(&mut dyn FnMut(CheckResult)) -> Result<(), EngineError> + 'c;
+type Checks<'c> = dyn FnMut(&mut dyn FnMut(CheckResult)) -> Result<()> + 'c;
 
 /// Collects the results that checks pass to their argument; `progress` is called after each.
-fn collected(progress: &mut dyn FnMut(&CheckResult), checks: &mut Checks<'_>) -> Result<Vec<CheckResult>, EngineError> {
+fn collected(progress: &mut dyn FnMut(&CheckResult), checks: &mut Checks<'_>) -> Result<Vec<CheckResult>> {
     let mut results = Vec::new();
     checks(&mut |checked| {
         progress(&checked);
@@ -130,11 +130,7 @@ fn collected(progress: &mut dyn FnMut(&CheckResult), checks: &mut Checks<'_>) ->
 
 /// Reports the check of the schema, then makes others. If it has failed, an error of theirs only follows from it: a query for a
 /// table that is missing.
-fn after_schema(
-    schema: CheckResult,
-    note: &mut dyn FnMut(CheckResult),
-    others: &mut Checks<'_>,
-) -> Result<(), EngineError> {
+fn after_schema(schema: CheckResult, note: &mut dyn FnMut(CheckResult), others: &mut Checks<'_>) -> Result<()> {
     let holds = schema.passed();
     note(schema);
     others(note).or_else(|error| if holds { Err(error) } else { Ok(()) })
@@ -151,15 +147,12 @@ pub fn check(
     workload: &dyn Workload,
     size: &Size,
     progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>, EngineError> {
+) -> Result<Vec<CheckResult>> {
     collected(progress, &mut |note| in_snapshot(db, &mut |db| check_state(db, workload, size, note)))
 }
 
 /// Runs checks in one transaction.
-fn in_snapshot(
-    db: &mut dyn Session,
-    checks: &mut dyn FnMut(&mut dyn Session) -> Result<(), EngineError>,
-) -> Result<(), EngineError> {
+fn in_snapshot(db: &mut dyn Session, checks: &mut dyn FnMut(&mut dyn Session) -> Result<()>) -> Result<()> {
     db.begin(Isolation::RepeatableRead, Access::Read)?;
     let done = checks(db);
     db.rollback()?;
@@ -170,7 +163,7 @@ fn in_snapshot(
 ///
 /// # Errors
 /// The engine's, if the check cannot be started.
-pub fn integrity(engine: &dyn Engine) -> Result<CheckResult, EngineError> {
+pub fn integrity(engine: &dyn Engine) -> Result<CheckResult> {
     const NAME: &str = "integrity";
     const SOURCE: &str = "the engine's own check";
     const WORDS: &str = "the engine finds its data and its indexes whole";
@@ -185,7 +178,7 @@ fn check_state(
     workload: &dyn Workload,
     size: &Size,
     note: &mut dyn FnMut(CheckResult),
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let holes = workload.holes(size);
     for condition in workload.conditions() {
         note(condition.run(db, &holes)?);
@@ -206,7 +199,7 @@ impl Check {
     ///
     /// # Errors
     /// The engine's.
-    pub fn run(&self, db: &mut dyn Session, holes: &[(&str, String)]) -> Result<CheckResult, EngineError> {
+    pub fn run(&self, db: &mut dyn Session, holes: &[(&str, String)]) -> Result<CheckResult> {
         let sql = db.dialect().fill(self.sql);
         let sql = holes.iter().fold(sql, |sql, (hole, word)| sql.replace(&format!("{{{hole}}}"), word));
         offences(db, self.name, self.source, self.words, &sql)
@@ -214,7 +207,7 @@ impl Check {
 }
 
 /// Looks for rows of a table that refer to a row which does not exist.
-fn foreign_keys(db: &mut dyn Session, table: &Table, source: &str) -> Result<Vec<CheckResult>, EngineError> {
+fn foreign_keys(db: &mut dyn Session, table: &Table, source: &str) -> Result<Vec<CheckResult>> {
     let mut results = Vec::new();
     for key in table.foreign_keys {
         let (columns, parent) = (key.columns.join(", "), (key.parent)());
@@ -229,13 +222,7 @@ fn foreign_keys(db: &mut dyn Session, table: &Table, source: &str) -> Result<Vec
 ///
 /// # Errors
 /// The engine's.
-pub fn offences(
-    db: &mut dyn Session,
-    name: &str,
-    source: &str,
-    words: &str,
-    sql: &str,
-) -> Result<CheckResult, EngineError> {
+pub fn offences(db: &mut dyn Session, name: &str, source: &str, words: &str, sql: &str) -> Result<CheckResult> {
     let mut checked = CheckResult {
         name: name.to_owned(),
         source: source.to_owned(),

@@ -4,7 +4,7 @@ use super::{CheckResult, Depth, check_all, ledger};
 use crate::load::{Fingerprint, read_fingerprints};
 use crate::workload::{Size, Workload};
 use bourse_driver::Clock;
-use bourse_engine::{Engine, EngineError, ErrorKind, Session};
+use bourse_engine::{Engine, EngineError, ErrorKind, Result, Session};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that are being made, each timed from the end of the one before.
@@ -40,7 +40,7 @@ impl<'r> RecordedChecks<'r> {
 }
 
 /// Makes the checks of a run on a session.
-pub type Reconcile<'r> = dyn FnMut(&mut dyn Session) -> Result<Vec<CheckResult>, EngineError> + 'r;
+pub type Reconcile<'r> = dyn FnMut(&mut dyn Session) -> Result<Vec<CheckResult>> + 'r;
 
 /// Checks a database after a run: first those of the run that `reconcile` makes, then [all others](check_all). The rows that a run
 /// adds to are compared with the generated ones [before it](before_run) alone.
@@ -54,7 +54,7 @@ pub fn after_run(
     reconcile: &mut Reconcile<'_>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     let mut session = engine.session()?;
     let mut recorded = RecordedChecks::begin(clock, progress);
     let reconciled = reconcile(&mut *session);
@@ -82,7 +82,7 @@ pub fn before_run(
     depth: Depth,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     let mut recorded = RecordedChecks { suffix: ", before the run", ..RecordedChecks::begin(clock, progress) };
     super::before_run(engine, workload, fingerprint, depth, &mut |checked| recorded.note(checked))?;
     Ok(recorded.done())
@@ -97,7 +97,7 @@ pub fn reconcile(
     growths: &ledger::Growths,
     before: &ledger::Totals,
     acknowledged: &ledger::Ledger,
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     Ok(growths.compare(session, before, acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect())
 }
 

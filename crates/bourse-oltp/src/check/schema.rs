@@ -3,7 +3,7 @@
 use super::CheckResult;
 use crate::load::Constraints;
 use crate::workload::Workload;
-use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session, one_line};
+use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Session, one_line};
 use bourse_schema::{Catalog, SchemaObject, declared};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ pub fn differences(
     db: &mut dyn Session,
     workload: &dyn Workload,
     constraints: Constraints,
-) -> Result<Option<Vec<SchemaDifference>>, EngineError> {
+) -> Result<Option<Vec<SchemaDifference>>> {
     let dialect = db.dialect();
     let full = constraints == Constraints::Full;
     let (Catalog::Statements(query) | Catalog::Parts(query)) = dialect.catalog else { return Ok(None) };
@@ -87,7 +87,7 @@ pub fn differences(
 }
 
 /// Refuses a catalog that shows fewer primary keys than tables have: other constraints would seem to be missing.
-fn refuse_hidden(found: &[SchemaObject], visible_keys: usize) -> Result<(), EngineError> {
+fn refuse_hidden(found: &[SchemaObject], visible_keys: usize) -> Result<()> {
     let all = found.iter().filter(|object| object.kind == "index" && object.name == "PRIMARY").count();
     if visible_keys >= all {
         return Ok(());
@@ -145,11 +145,7 @@ fn compare(declared: &[SchemaObject], found: &[SchemaObject]) -> Vec<SchemaDiffe
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn check(
-    db: &mut dyn Session,
-    workload: &dyn Workload,
-    constraints: Constraints,
-) -> Result<CheckResult, EngineError> {
+pub fn check(db: &mut dyn Session, workload: &dyn Workload, constraints: Constraints) -> Result<CheckResult> {
     const WORDS: &str = "tables, columns, indexes and constraints are those that are declared, and there are no others";
     let source = workload.source_of_schema();
     Ok(match differences(db, workload, constraints)? {

@@ -2,7 +2,7 @@
 
 use super::fingerprint::{Fingerprint, is_of_another_workload, read_fingerprints};
 use crate::workload::Workload;
-use bourse_engine::{Engine, EngineError, ErrorKind, Inventory, RowExt as _};
+use bourse_engine::{Engine, ErrorKind, Inventory, Result, RowExt as _};
 use std::fmt;
 
 /// Content of a target.
@@ -64,11 +64,7 @@ impl fmt::Display for ExistingDatabase {
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn examine(
-    engine: &dyn Engine,
-    workload: &dyn Workload,
-    wanted: &Fingerprint,
-) -> Result<ExistingDatabase, EngineError> {
+pub fn examine(engine: &dyn Engine, workload: &dyn Workload, wanted: &Fingerprint) -> Result<ExistingDatabase> {
     Ok(identify(engine, workload)?.against(workload, wanted))
 }
 
@@ -91,7 +87,7 @@ impl ExistingDatabase {
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<ExistingDatabase, EngineError> {
+pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<ExistingDatabase> {
     // First of all: a foreign database must not even be opened.
     if let Some(why) = engine.foreign()? {
         return Ok(ExistingDatabase::Foreign(why));
@@ -102,7 +98,7 @@ pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing
     Ok(existing)
 }
 
-fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<ExistingDatabase, EngineError> {
+fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<ExistingDatabase> {
     if !engine.exists()? {
         return Ok(ExistingDatabase::Absent);
     }

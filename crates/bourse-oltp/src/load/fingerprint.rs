@@ -1,7 +1,7 @@
 //! Fingerprint of a database, its parameters of generation, and the row in it that stores them.
 
 use crate::workload::{Generator, Size, SizeColumn, Workload};
-use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_engine::{Engine, Result, RowExt as _, Session};
 use bourse_schema::{Dialect, Table, load_order};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -50,7 +50,7 @@ impl Fingerprint {
         generator: &dyn Generator,
         size: &Size,
         constraints: Constraints,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut schema = Fnv::new();
         for statement in definitions(workload, engine.sql()?.dialect(), constraints) {
             schema.add(statement.as_bytes());
@@ -142,7 +142,7 @@ pub(super) fn insert_fingerprint(fingerprint: &Fingerprint) -> String {
 pub(crate) fn read_fingerprints(
     session: &mut dyn Session,
     workload: &dyn Workload,
-) -> Result<Vec<Result<Fingerprint, String>>, EngineError> {
+) -> Result<Vec<Result<Fingerprint, String>>> {
     let mut found = Vec::new();
     let columns: Vec<&str> = workload.size_columns().iter().map(|it| it.column).collect();
     let sql = format!(
@@ -152,7 +152,7 @@ pub(crate) fn read_fingerprints(
     let sql = session.dialect().fill(&sql);
     session.query_text(&sql, &[], &mut |row| {
         let behind = 2 + columns.len();
-        let numbers: Result<Vec<i64>, EngineError> = (2..behind).map(|at| row.get(at)).collect();
+        let numbers: Result<Vec<i64>> = (2..behind).map(|at| row.get(at)).collect();
         let size = Size(numbers?);
         let constraints: String = row.get(behind + 1)?;
         let constraints = [Constraints::Full, Constraints::KeysOnly].into_iter().find(|one| one.name() == constraints);

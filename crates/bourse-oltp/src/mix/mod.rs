@@ -20,7 +20,7 @@ use crate::check::ledger::Growths;
 use crate::verify::ReferenceTables;
 use crate::workload::{Generator, Size, Workload};
 use bourse_driver::{Nanos, OperationSpec};
-use bourse_engine::{Access, Capabilities, EngineError, Isolation, Session, Sql};
+use bourse_engine::{Access, Capabilities, Isolation, Result, Session, Sql};
 use bourse_record::Outcome;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -118,7 +118,7 @@ pub trait Transactions: Workload + Generator + Default + 'static {
     ///
     /// # Errors
     /// The engine's. The caller rolls back, and tries again after a conflict.
-    fn perform(session: &mut dyn Session, input: &Self::Input) -> Result<Self::Output, EngineError>;
+    fn perform(session: &mut dyn Session, input: &Self::Input) -> Result<Self::Output>;
 
     /// Performs a transaction on plain collections, and returns its status code and output: written from the rules, and of the
     /// transactions on a session sharing the type of the output alone.

@@ -9,7 +9,7 @@ use crate::verify::{
     VerifyError,
 };
 use crate::workload::{Generator, Size, Workload};
-use bourse_engine::{Access, Engine, EngineError, Session};
+use bourse_engine::{Access, Engine, Result, Session};
 use bourse_record::Outcome;
 use bourse_schema::{Table, Timestamp};
 use std::marker::PhantomData;
@@ -51,11 +51,11 @@ impl<T: Transactions> Subject<T::Input> for Reference<T> {
         self.tables.changed().to_vec()
     }
 
-    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>> {
         Ok(self.tables.row(key).map(<[Cell]>::to_vec))
     }
 
-    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError> {
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<()> {
         self.tables.rows(table).for_each(each);
         Ok(())
     }
@@ -92,7 +92,7 @@ impl<T: Transactions> Sampled for T {
         Ok(Sequence::new(&T::smallest(), SEEDS[0]))
     }
 
-    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention, EngineError> {
+    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention> {
         let size = T::smallest();
         let inputs = contended::<T>(&size);
         let mut session = engine.session()?;

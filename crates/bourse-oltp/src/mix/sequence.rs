@@ -3,7 +3,7 @@
 use super::Transactions;
 use crate::verify::{OutputValue, Perform, Performance, Script, Step};
 use crate::workload::Size;
-use bourse_engine::{EngineError, ErrorKind, Session};
+use bourse_engine::{ErrorKind, Result, Session};
 use bourse_schema::{Date, Timestamp};
 use std::marker::PhantomData;
 
@@ -72,7 +72,7 @@ pub fn retrying<T: Transactions>(
     input: &T::Input,
     attempts: u32,
     back_off: &mut dyn FnMut(u32),
-) -> Result<T::Output, EngineError> {
+) -> Result<T::Output> {
     let mut attempt = 1;
     loop {
         let error = match T::perform(session, input) {

@@ -7,7 +7,7 @@ use crate::check::{CheckResult, ledger::SOURCE};
 use crate::sut::{BegunRound, DriverCounts, RoundBegin, RunError, Share, SharedWorkload};
 use crate::workload::Size;
 use bourse_driver::{Backoff, Clock};
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, EngineError, Result, Session};
 use bourse_record::Check;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -116,7 +116,7 @@ impl<T: Transactions> SharedWorkload for T {
         Ok(())
     }
 
-    fn totals(session: &mut dyn Session) -> Result<Totals, EngineError> {
+    fn totals(session: &mut dyn Session) -> Result<Totals> {
         T::growths().before(session)
     }
 
@@ -126,7 +126,7 @@ impl<T: Transactions> SharedWorkload for T {
         backoff: &Backoff<'_>,
         input: &T::Input,
         _: &dyn Fn(&NoFollowUp),
-    ) -> Result<T::Output, EngineError> {
+    ) -> Result<T::Output> {
         // If even the rollback fails the next statement will say so; the first error is the one to report.
         backoff.retrying(|| <T as Transactions>::perform(session, input).inspect_err(|_| drop(session.rollback())))
     }
@@ -189,7 +189,7 @@ impl<T: Transactions> SharedWorkload for T {
         run: Option<(&Totals, &MixCounts)>,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>, EngineError> {
+    ) -> Result<Vec<Check>> {
         let mut reconcile = |session: &mut dyn Session| {
             run.map_or(Ok(Vec::new()), |(before, counts)| T::growths().compare(session, before, &ledger::<T>(counts)))
         };
@@ -202,7 +202,7 @@ impl<T: Transactions> SharedWorkload for T {
         begun: &RoundBegin<Self>,
         drivers: &[DriverCounts<MixCounts>],
         clock: &dyn Clock,
-    ) -> Result<Vec<Check>, EngineError> {
+    ) -> Result<Vec<Check>> {
         let mut sum = MixCounts::default();
         drivers.iter().filter_map(|driver| driver.acknowledged.as_ref()).for_each(|counts| sum.add(counts));
         let Some(lost) = drivers.iter().find(|driver| driver.acknowledged.is_none()) else {

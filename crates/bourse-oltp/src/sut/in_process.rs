@@ -2,7 +2,7 @@
 
 use super::{Connector, RoundBegin, RunError, SharedWorkload, Sut, Terms};
 use bourse_driver::Clock;
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, Result};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -43,7 +43,7 @@ impl<W: SharedWorkload> Sut<W> for InProcess<'_, W> {
         self.state().as_mut().and_then(Arc::get_mut).map(change).is_some()
     }
 
-    fn connector(&self) -> Result<Connector<W>, EngineError> {
+    fn connector(&self) -> Result<Connector<W>> {
         let state = self.state().clone();
         Ok(Connector::OnSession(state.expect("a round is opened before its users are made")))
     }

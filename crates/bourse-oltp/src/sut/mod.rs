@@ -27,7 +27,7 @@ pub use workload::{BegunRound, DriverCounts, RoundBegin, RunOf, SharedWorkload};
 
 use crate::workload::Size;
 use bourse_driver::{Clock, Fault, Nanos, RetryPolicy, RoundCounts};
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, Result};
 use bourse_record::Round;
 use std::sync::atomic::AtomicBool;
 
@@ -53,7 +53,7 @@ pub trait Sut<W: SharedWorkload>: Sync {
     ///
     /// # Errors
     /// The engine's, or the network's.
-    fn connector(&self) -> Result<Connector<W>, EngineError>;
+    fn connector(&self) -> Result<Connector<W>>;
 
     /// Sessions that other processes have on the same database during the round.
     fn sessions_elsewhere(&self) -> usize {
@@ -72,7 +72,7 @@ pub trait Sut<W: SharedWorkload>: Sync {
     ///
     /// # Errors
     /// The engine's, or the network's.
-    fn pending(&self) -> Result<Option<u64>, EngineError> {
+    fn pending(&self) -> Result<Option<u64>> {
         W::pending(self.engine())
     }
 }

@@ -3,7 +3,7 @@
 use super::{RunError, RunResult, Share};
 use crate::workload::{Size, Workload};
 use bourse_driver::{Backoff, Clock, OperationError};
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, EngineError, Result, Session};
 use bourse_record::Check;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub trait SharedWorkload: Workload + Default + 'static {
     ///
     /// # Errors
     /// The engine's.
-    fn totals(session: &mut dyn Session) -> Result<Self::Totals, EngineError>;
+    fn totals(session: &mut dyn Session) -> Result<Self::Totals>;
 
     /// Performs a transaction on a session, again after conflicts; what follows from it goes to `send` once it is committed.
     ///
@@ -110,7 +110,7 @@ pub trait SharedWorkload: Workload + Default + 'static {
         run: Option<(&Self::Totals, &Self::Counts)>,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>, EngineError>;
+    ) -> Result<Vec<Check>>;
 
     /// Checks a database once for several drivers that sent their own statements, and reconciles its growth with the counts of
     /// all together.
@@ -123,13 +123,13 @@ pub trait SharedWorkload: Workload + Default + 'static {
         begun: &RoundBegin<Self>,
         drivers: &[DriverCounts<Self::Counts>],
         clock: &dyn Clock,
-    ) -> Result<Vec<Check>, EngineError>;
+    ) -> Result<Vec<Check>>;
 
     /// Work that waits in a database; `None` if the workload has none.
     ///
     /// # Errors
     /// The engine's.
-    fn pending(engine: &dyn Engine) -> Result<Option<u64>, EngineError> {
+    fn pending(engine: &dyn Engine) -> Result<Option<u64>> {
         let _ = engine;
         Ok(None)
     }

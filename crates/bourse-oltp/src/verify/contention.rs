@@ -8,7 +8,7 @@
 
 use crate::check::CheckResult;
 use bourse_engine::{
-    Access, EachFound, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
+    Access, EachFound, EachRow, Engine, ErrorKind, Isolation, Params, Result, Routine, Session, Sql, Value,
     forward_session,
 };
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -236,44 +236,39 @@ impl<'m> SteppedSession<'m> {
 
 impl Session for SteppedSession<'_> {
     forward_session!(inner: dialect, install, has_routines);
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         self.set_writing(false);
         self.inner.rollback()
     }
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         self.meet();
         self.inner.begin(isolation, access)?;
         self.set_writing(self.participant.meeting.one_writer && access == Access::Write);
         Ok(())
     }
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.meet();
         self.inner.query(sql, params, each)
     }
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.meet();
         self.inner.execute(sql, params)
     }
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         self.meet();
         self.inner.call(routine, params, each)
     }
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         self.meet();
         let committed = self.inner.commit();
         self.set_writing(false);
         committed
     }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.meet();
         self.inner.query_text(sql, params, each)
     }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.meet();
         self.inner.execute_text(sql, params)
     }

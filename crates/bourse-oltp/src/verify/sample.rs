@@ -4,7 +4,7 @@
 use super::lockstep::{self, Extent, Progress, Script, Verdict, VerifyError};
 use super::{Contention, Subject};
 use crate::workload::{Generator, Size, Workload};
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, Result, Session};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
@@ -49,7 +49,7 @@ pub trait Sampled: Sync {
     ///
     /// # Errors
     /// The engine's, before or after the work; what goes wrong in it is in the result.
-    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention, EngineError>;
+    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention>;
 }
 
 /// Compares so many transactions on a session with the reference's.

@@ -1,9 +1,7 @@
 //! An SQL engine as a subject: one session, whose statements are recorded until the next transaction.
 
 use super::{Cell, Performance, RowKey, Statement, Subject};
-use bourse_engine::{
-    EachFound, EachRow, EngineError, Params, Routine, RowExt as _, Session, Sql, Value, forward_session,
-};
+use bourse_engine::{EachFound, EachRow, Params, Result, Routine, RowExt as _, Session, Sql, Value, forward_session};
 use bourse_schema::{Table, Timestamp};
 
 /// Rows of a result that the trace records.
@@ -39,7 +37,7 @@ impl<R, P: Perform<R>> Subject<R> for SqlSubject<P> {
         self.transactions.perform(&mut self.session, request, now)
     }
 
-    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>> {
         let dialect = self.session.dialect();
         let condition: Vec<_> = key
             .table
@@ -59,7 +57,7 @@ impl<R, P: Perform<R>> Subject<R> for SqlSubject<P> {
         Ok(found)
     }
 
-    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError> {
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<()> {
         self.session.inner.query_text(&select(table), &[], &mut |row| {
             each(&cells(table, row)?);
             Ok(())
@@ -76,7 +74,7 @@ fn select(table: &Table) -> String {
     format!("SELECT {} FROM {}", columns.join(", "), table.name)
 }
 
-fn cells(table: &Table, row: &dyn bourse_engine::Row) -> Result<Vec<Cell>, EngineError> {
+fn cells(table: &Table, row: &dyn bourse_engine::Row) -> Result<Vec<Cell>> {
     let cell = |(at, column): (usize, &bourse_schema::Column)| {
         Cell::of(column.column_type, row.value(at)).map_err(|wrong| wrong.in_column(at))
     };
@@ -129,7 +127,7 @@ fn shown(value: Value<'_>) -> String {
 
 impl Session for TracingSession {
     forward_session!(inner: dialect, install, has_routines, begin, commit, rollback, query_text, execute_text);
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         let mut seen = SeenRows::default();
         let outcome = self.inner.query(sql, params, &mut |row| {
             seen.row(row);
@@ -138,12 +136,7 @@ impl Session for TracingSession {
         self.note(sql, params, seen);
         outcome
     }
-    fn query_first(
-        &mut self,
-        sql: &'static Sql,
-        params: Params<'_>,
-        each: &mut EachRow<'_>,
-    ) -> Result<bool, EngineError> {
+    fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let mut seen = SeenRows::default();
         let outcome = self.inner.query_first(sql, params, &mut |row| {
             seen.row(row);
@@ -152,22 +145,17 @@ impl Session for TracingSession {
         self.note(sql, params, seen);
         outcome
     }
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         let outcome = self.inner.execute(sql, params);
         self.note(sql, params, SeenRows { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
         outcome
     }
-    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         let outcome = self.inner.change_one(sql, params);
         self.note(sql, params, SeenRows { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
         outcome
     }
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         let mut seen = SeenRows::default();
         let outcome = self.inner.call(routine, params, &mut |set, row| {
             seen.row(row);
@@ -201,19 +189,19 @@ mod tests {
 
     impl Session for ListingSession {
         forward_session!(inner: dialect, begin, commit, rollback, query_text, execute_text);
-        fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
             self.list("query");
             self.inner.query(sql, params, each)
         }
-        fn query_first(&mut self, _: &'static Sql, _: Params<'_>, _: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        fn query_first(&mut self, _: &'static Sql, _: Params<'_>, _: &mut EachRow<'_>) -> Result<bool> {
             self.list("query_first");
             Ok(false)
         }
-        fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
             self.list("execute");
             self.inner.execute(sql, params)
         }
-        fn change_one(&mut self, _: &'static Sql, _: Params<'_>) -> Result<u64, EngineError> {
+        fn change_one(&mut self, _: &'static Sql, _: Params<'_>) -> Result<u64> {
             self.list("change_one");
             Ok(1)
         }
@@ -222,7 +210,7 @@ mod tests {
     /// An engine may send a change together with later statements, and stop at a query's first row: only if it is asked to.
     #[test]
     fn a_traced_session_makes_the_calls_of_one_that_is_not() {
-        let perform = |session: &mut dyn Session| -> Result<(), EngineError> {
+        let perform = |session: &mut dyn Session| -> Result<()> {
             let key = [Value::Int(7)];
             session.query(&READ, Params::of(&key), &mut |_| Ok(()))?;
             session.query_first(&READ, Params::of(&key), &mut |_| Ok(()))?;

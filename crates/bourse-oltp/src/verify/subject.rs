@@ -1,7 +1,7 @@
 //! The interface of a compared system: anything that performs transactions and shows its rows.
 
 use super::{Cell, TableDigest};
-use bourse_engine::{EngineError, one_line};
+use bourse_engine::{Result, one_line};
 use bourse_schema::{Table, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -107,19 +107,19 @@ pub trait Subject<R> {
     ///
     /// # Errors
     /// The engine's.
-    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError>;
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>>;
 
     /// Every row of a table, in any order.
     ///
     /// # Errors
     /// The engine's.
-    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError>;
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<()>;
 
     /// The digest of a table.
     ///
     /// # Errors
     /// The engine's.
-    fn digest(&mut self, table: &'static Table) -> Result<TableDigest, EngineError> {
+    fn digest(&mut self, table: &'static Table) -> Result<TableDigest> {
         let (mut digest, mut scratch) = (TableDigest::default(), Vec::new());
         self.each_row(table, &mut |row| digest.add(row, &mut scratch))?;
         Ok(digest)

@@ -6,7 +6,7 @@ use crate::protocol::{Control, ControlReply, Purpose};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::{Clock, Nanos};
-use bourse_engine::{Engine, EngineError, ErrorKind};
+use bourse_engine::{Engine, ErrorKind, Result};
 use bourse_oltp::Workload;
 use bourse_oltp::sut::{Connector, InProcess, RoundBegin, RunError, SharedWorkload, Sut, Terms};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -194,7 +194,7 @@ impl<W: SharedWorkload> Sut<W> for CoordinatedSut<'_, W> {
         Ok(begun)
     }
 
-    fn connector(&self) -> Result<Connector<W>, EngineError> {
+    fn connector(&self) -> Result<Connector<W>> {
         self.own.connector()
     }
 

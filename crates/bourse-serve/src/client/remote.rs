@@ -11,7 +11,7 @@ use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
 use bourse_engine::{
     Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Guarantee, Hosting, Interface, IoCounts,
-    Isolation, Loader, Location, NullEngine, Session, SqlCapabilities, SqlEngine,
+    Isolation, Loader, Location, NullEngine, Result, Session, SqlCapabilities, SqlEngine,
 };
 use bourse_oltp::Workload;
 use bourse_oltp::load::Fingerprint;
@@ -207,7 +207,7 @@ impl Remote {
     }
 
     /// Sends a request that the server answers immediately.
-    fn ask(&self, asked: &Control) -> Result<ControlReply, EngineError> {
+    fn ask(&self, asked: &Control) -> Result<ControlReply> {
         let mut wire = self.wire();
         let mut answer = || {
             wire.send(asked, REQUEST_BYTES)?;
@@ -317,7 +317,7 @@ impl<W: SharedWorkload> Sut<W> for RemoteSut<'_, W> {
         self.remote.open_round::<W>(terms, interrupt).map(|(begun, _)| begun)
     }
 
-    fn connector(&self) -> Result<Connector<W>, EngineError> {
+    fn connector(&self) -> Result<Connector<W>> {
         let Remote { caller, welcome, .. } = self.remote;
         let called = caller.call(Purpose::User { driver: welcome.driver });
         let (wire, _) = called.map_err(|error| self.remote.engine_error(&error))?;
@@ -325,7 +325,7 @@ impl<W: SharedWorkload> Sut<W> for RemoteSut<'_, W> {
         Ok(Connector::Elsewhere(Box::new(RemoteConnector { wire, is_silent })))
     }
 
-    fn pending(&self) -> Result<Option<u64>, EngineError> {
+    fn pending(&self) -> Result<Option<u64>> {
         match self.remote.ask(&Control::Pending)? {
             ControlReply::Pending(pending) => Ok(pending),
             other => Err(self.remote.unexpected("pending work", &other)),
@@ -335,7 +335,7 @@ impl<W: SharedWorkload> Sut<W> for RemoteSut<'_, W> {
 
 /// Engine of the server, as far as a driver needs it: it runs no statements from the driver.
 impl Engine for Remote {
-    fn description(&self) -> Result<Description, EngineError> {
+    fn description(&self) -> Result<Description> {
         Ok(self.welcome.engine.describe(self.caller.address.to_string(), self.welcome.workers))
     }
 
@@ -369,18 +369,18 @@ impl Engine for Remote {
         Location::RunningServer
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
+    fn exists(&self) -> Result<bool> {
         Ok(true)
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
+    fn footprint(&self) -> Result<Footprint> {
         match self.ask(&Control::Footprint)? {
             ControlReply::Footprint(sizes) => Ok(sizes),
             other => Err(self.unexpected("sizes", &other)),
         }
     }
 
-    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+    fn io_counts(&self) -> Result<Option<IoCounts>> {
         match self.ask(&Control::IoCounts)? {
             ControlReply::IoCounts(counts) => Ok(counts.map(|it| {
                 let (source, counts) = *it;
@@ -397,11 +397,11 @@ impl SqlEngine for Remote {
         NullEngine.dialect()
     }
 
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+    fn new_session(&self) -> Result<Box<dyn Session>> {
         NullEngine.new_session()
     }
 
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+    fn new_loader(&self) -> Result<Box<dyn Loader>> {
         Err(EngineError::unsupported("a database is loaded where its server runs"))
     }
 }

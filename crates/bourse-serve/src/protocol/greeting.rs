@@ -1,7 +1,7 @@
 //! Messages that begin a connection: greeting, hello, admission.
 
 use crate::token::{Nonce, Proof};
-use bourse_engine::{Description, Engine, EngineError, Setting};
+use bourse_engine::{Description, Engine, Result, Setting};
 use bourse_oltp::load::Fingerprint;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ impl ServedEngine {
     ///
     /// # Errors
     /// The engine's.
-    pub fn of(engine: &dyn Engine) -> Result<Self, EngineError> {
+    pub fn of(engine: &dyn Engine) -> Result<Self> {
         let capabilities = engine.capabilities();
         Ok(Self {
             description: engine.description()?,

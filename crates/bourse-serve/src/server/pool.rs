@@ -2,7 +2,7 @@
 
 use super::lock;
 use crate::wire::TICK;
-use bourse_engine::{Engine, EngineError, ErrorKind, Session};
+use bourse_engine::{Engine, EngineError, ErrorKind, Result, Session};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use std::sync::Mutex;
 
@@ -49,7 +49,7 @@ impl<'s> Pool<'s> {
     ///
     /// # Errors
     /// The engine's, if it cannot make a session; [`ErrorKind::Interrupted`] after `stop`.
-    pub(super) fn take(&self, owner: u64, stop: impl Fn() -> bool) -> Result<PooledSession<'_>, EngineError> {
+    pub(super) fn take(&self, owner: u64, stop: impl Fn() -> bool) -> Result<PooledSession<'_>> {
         loop {
             match self.places.1.recv_timeout(TICK) {
                 Ok(()) => break,

@@ -1,6 +1,6 @@
 //! Number of sessions that a server accepts.
 
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A server's limit of connections, and their present use.
@@ -21,7 +21,7 @@ impl ConnectionLimits {
     ///
     /// # Errors
     /// An error with the server's numbers, and `advice` for what to try; `advice` gets the limit that would suffice.
-    pub fn check(&self, wanted: usize, advice: impl FnOnce(u64) -> String) -> Result<(), EngineError> {
+    pub fn check(&self, wanted: usize, advice: impl FnOnce(u64) -> String) -> Result<()> {
         let Self { name, most, reserved, open } = *self;
         let wanted = wanted as u64;
         if wanted <= most.saturating_sub(reserved).saturating_sub(open) {

@@ -1,6 +1,6 @@
 //! Nodes of a database with several addresses.
 
-use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, NodeLosses, Session, Setting};
+use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, NodeLosses, Result, Session, Setting};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Connector to a node.
@@ -12,7 +12,7 @@ pub trait NodeConnector: Send + Sync {
     ///
     /// # Errors
     /// The client's or the server's; [`ErrorKind::ConnectionLost`] if it cannot be reached.
-    fn session(&self, database: &str) -> Result<Self::Session, EngineError>;
+    fn session(&self, database: &str) -> Result<Self::Session>;
 }
 
 /// Isolation level of a transaction that requests `wanted`, on a server whose strictest level is `strictest`.
@@ -178,11 +178,7 @@ impl<C> Nodes<C> {
     /// last.
     ///
     /// Those of `connect` other than lost connections; [`ErrorKind::ConnectionLost`] if no node can be reached.
-    pub fn reach<T>(
-        &self,
-        first: usize,
-        connect: impl Fn(&C) -> Result<T, EngineError>,
-    ) -> Result<(usize, T), EngineError> {
+    pub fn reach<T>(&self, first: usize, connect: impl Fn(&C) -> Result<T>) -> Result<(usize, T)> {
         let order = || (0..self.len()).map(|step| (first + step) % self.len());
         let (up, down): (Vec<usize>, Vec<usize>) = order().partition(|node| self.is_up(*node));
         let mut lost = None;

@@ -1,7 +1,7 @@
 //! Files of passwords. A password is never part of a message, and no type that contains one has `Debug`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ impl Secret {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn first_line(path: &Path) -> Result<Secret, EngineError> {
+pub fn first_line(path: &Path) -> Result<Secret> {
     let text = fs::read_to_string(path).map_err(|e| EngineError::io("read", path, &e))?;
     Ok(Secret::known(text.lines().next().map(str::to_owned)))
 }
@@ -57,7 +57,7 @@ pub fn first_line(path: &Path) -> Result<Secret, EngineError> {
 ///
 /// # Errors
 /// The file exists and cannot be read.
-pub fn of_pgpass(path: &Path, wanted: [&str; 4]) -> Result<Secret, EngineError> {
+pub fn of_pgpass(path: &Path, wanted: [&str; 4]) -> Result<Secret> {
     if !path.is_file() {
         return Ok(Secret::default());
     }
@@ -136,7 +136,7 @@ const CLIENT_GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
 ///
 /// # Errors
 /// The file exists and cannot be read.
-pub fn of_my_cnf(home: Option<&Path>) -> Result<ClientOptions, EngineError> {
+pub fn of_my_cnf(home: Option<&Path>) -> Result<ClientOptions> {
     let Some(path) = home.map(|home| home.join(".my.cnf")).filter(|path| path.is_file()) else {
         return Ok(ClientOptions::default());
     };

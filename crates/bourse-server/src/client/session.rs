@@ -2,8 +2,8 @@
 
 use crate::client::nodes::{NodeConnector, Nodes};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
-    Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Session, Setting,
+    Sql, Value,
 };
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl<C: NodeConnector> NodeSession<C> {
     ///
     /// # Errors
     /// The client's or the server's.
-    pub fn new(dialect: &'static Dialect, nodes: Arc<Nodes<C>>) -> Result<Self, EngineError> {
+    pub fn new(dialect: &'static Dialect, nodes: Arc<Nodes<C>>) -> Result<Self> {
         let home = nodes.next_home();
         Self::at(dialect, nodes, home)
     }
@@ -49,7 +49,7 @@ impl<C: NodeConnector> NodeSession<C> {
     ///
     /// # Errors
     /// The client's or the server's.
-    pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self, EngineError> {
+    pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self> {
         let mut this = Self {
             dialect,
             nodes,
@@ -65,7 +65,7 @@ impl<C: NodeConnector> NodeSession<C> {
     }
 
     /// Present session; opens one at its node, or at the next node that can be reached.
-    fn session(&mut self) -> Result<&mut C::Session, EngineError> {
+    fn session(&mut self) -> Result<&mut C::Session> {
         if self.session.is_none() {
             let (at, mut session) = self.nodes.reach(self.at, |connector| connector.session(self.nodes.database()))?;
             if let Some(routines) = self.routines {
@@ -130,7 +130,7 @@ impl<C: NodeConnector> NodeSession<C> {
         }
     }
 
-    fn run<T>(&mut self, act: impl FnOnce(&mut C::Session) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn run<T>(&mut self, act: impl FnOnce(&mut C::Session) -> Result<T>) -> Result<T> {
         if self.state == TransactionState::Lost {
             return Err(self.refusal());
         }
@@ -149,7 +149,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
     }
 
     /// Begins a transaction. A node lost here has cost nothing yet, so the next node is tried immediately.
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
         if self.state != TransactionState::Idle {
             return Err(EngineError::already_open());
         }
@@ -172,7 +172,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         }
     }
 
-    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
         if self.nodes.len() > 1 {
             // A session that goes on at another node has that one's.
             return Ok(Vec::new());
@@ -180,23 +180,23 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         self.run(C::Session::settings)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
         self.run(|session| session.prepare(sql, params))
     }
 
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
         self.run(|session| session.query(sql, params, each))
     }
 
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.run(|session| session.execute(sql, params))
     }
 
-    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         self.run(|session| session.change_one(sql, params))
     }
 
-    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<()> {
         self.routines = Some(routines);
         let Some(session) = self.session.as_mut().filter(|_| self.state == TransactionState::Idle) else {
             return Ok(());
@@ -215,12 +215,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         self.session.as_ref().is_some_and(C::Session::has_routines)
     }
 
-    fn call(
-        &mut self,
-        routine: &'static Routine,
-        params: Params<'_>,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
+    fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
         self.run(|session| session.call(routine, params, each))
     }
 
@@ -235,11 +230,11 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         params: &[Value<'_>],
         width: usize,
         each: Option<&mut EachFound<'_>>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         self.run(|session| session.run_each(sql, params, width, each))
     }
 
-    fn commit(&mut self) -> Result<(), EngineError> {
+    fn commit(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle => Ok(()),
             TransactionState::Lost => Err(self.refusal()),
@@ -254,7 +249,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         }
     }
 
-    fn rollback(&mut self) -> Result<(), EngineError> {
+    fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle | TransactionState::Lost => Ok(()),
             TransactionState::Open => match self.session()?.rollback() {
@@ -273,15 +268,15 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         }
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
         self.run(|session| session.plan(sql))
     }
 
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
         self.run(|session| session.query_text(sql, params, each))
     }
 
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         self.run(|session| session.execute_text(sql, params))
     }
 }

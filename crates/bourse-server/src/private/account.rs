@@ -1,7 +1,7 @@
 //! The user that a private server runs as.
 
 use crate::private::ServerKind;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Result};
 use std::path::Path;
 use std::process::Command;
 
@@ -16,7 +16,7 @@ pub(crate) struct ServerAccount {
 impl ServerAccount {
     /// Finds the user. Servers refuse to run as root, so a root process uses one that the server's package creates.
     #[cfg(unix)]
-    pub(crate) fn find(kind: &ServerKind) -> Result<Self, EngineError> {
+    pub(crate) fn find(kind: &ServerKind) -> Result<Self> {
         let name = kind.account;
         if !rustix::process::geteuid().is_root() {
             return Ok(Self { name, ids: None });
@@ -34,7 +34,7 @@ impl ServerAccount {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn find(kind: &ServerKind) -> Result<Self, EngineError> {
+    pub(crate) fn find(kind: &ServerKind) -> Result<Self> {
         Ok(Self { name: kind.account, ids: None })
     }
 
@@ -44,7 +44,7 @@ impl ServerAccount {
     }
 
     /// Makes the user the owner of a file or folder.
-    pub(crate) fn give(&self, path: &Path) -> Result<(), EngineError> {
+    pub(crate) fn give(&self, path: &Path) -> Result<()> {
         #[cfg(unix)]
         if let Some((user, group)) = self.ids {
             return std::os::unix::fs::chown(path, Some(user), Some(group))

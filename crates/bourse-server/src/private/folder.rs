@@ -3,7 +3,7 @@
 use crate::private::account::ServerAccount;
 use crate::private::server::{detach, last_words};
 use crate::private::{ServerKind, leftovers};
-use bourse_engine::{EngineError, ErrorKind, copy_file, remove_folder, sync_folder};
+use bourse_engine::{EngineError, ErrorKind, Result, copy_file, remove_folder, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const SOCKET_PATH_BYTES: usize = 100;
 ///
 /// # Errors
 /// [`ErrorKind::Other`] if a relative path cannot be made absolute.
-pub fn parent(directory: Option<&Path>, in_memory: bool) -> Result<PathBuf, EngineError> {
+pub fn parent(directory: Option<&Path>, in_memory: bool) -> Result<PathBuf> {
     match directory {
         Some(directory) => std::path::absolute(directory).map_err(|e| EngineError::io("find", directory, &e)),
         None if in_memory => Ok(PathBuf::from(MEMORY_FOLDER)),
@@ -50,7 +50,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`EngineError`]: the folder cannot be created there, or no user is found that a server could run as.
-    pub fn make(kind: &'static ServerKind, directory: Option<&Path>, in_memory: bool) -> Result<Self, EngineError> {
+    pub fn make(kind: &'static ServerKind, directory: Option<&Path>, in_memory: bool) -> Result<Self> {
         let parent = parent(directory, in_memory)?;
         if in_memory && !parent.is_dir() {
             return Err(EngineError::unsupported(format!(
@@ -85,7 +85,7 @@ impl ServerFolder {
     /// # Errors
     /// [`EngineError`] of the file system; [`ErrorKind::Unsupported`] on a system without links.
     #[cfg(unix)]
-    pub fn use_data(&self, data: &Path) -> Result<bool, EngineError> {
+    pub fn use_data(&self, data: &Path) -> Result<bool> {
         let failed = |e: io::Error| EngineError::io("use", data, &e);
         fs::create_dir_all(data).map_err(failed)?;
         // Servers refuse a folder that others can read.
@@ -100,7 +100,7 @@ impl ServerFolder {
     /// # Errors
     /// [`ErrorKind::Unsupported`].
     #[cfg(not(unix))]
-    pub fn use_data(&self, _: &Path) -> Result<bool, EngineError> {
+    pub fn use_data(&self, _: &Path) -> Result<bool> {
         Err(EngineError::unsupported("a server cannot be started on given data on this system"))
     }
 
@@ -126,7 +126,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Other`]: the file cannot be written.
-    pub fn write_data(&self, name: &str, text: &str) -> Result<(), EngineError> {
+    pub fn write_data(&self, name: &str, text: &str) -> Result<()> {
         let path = self.data().join(name);
         fs::write(&path, text).map_err(|e| EngineError::io("write", &path, &e))?;
         self.account.give(&path)
@@ -136,7 +136,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`EngineError`] of the file system.
-    pub fn copy_data_of(&self, other: &Self, without: &[&str]) -> Result<(), EngineError> {
+    pub fn copy_data_of(&self, other: &Self, without: &[&str]) -> Result<()> {
         self.replace(&other.data(), &self.data(), without)
     }
 
@@ -145,7 +145,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`EngineError`] of the file system.
-    pub fn keep_copy(&self, without: &[&str]) -> Result<(), EngineError> {
+    pub fn keep_copy(&self, without: &[&str]) -> Result<()> {
         self.replace(&self.data(), &self.path().join(COPY), without)
     }
 
@@ -153,7 +153,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`EngineError`] of the file system; without a copy the data stay unchanged.
-    pub fn put_back_copy(&self) -> Result<(), EngineError> {
+    pub fn put_back_copy(&self) -> Result<()> {
         let copy = self.path().join(COPY);
         fs::metadata(&copy).map_err(|e| EngineError::io("find", &copy, &e))?;
         self.replace(&copy, &self.data(), &[])
@@ -161,7 +161,7 @@ impl ServerFolder {
 
     /// Replaces a folder by a copy of another and syncs it: writes left for later would be performed during a measured
     /// round.
-    fn replace(&self, from: &Path, to: &Path, without: &[&str]) -> Result<(), EngineError> {
+    fn replace(&self, from: &Path, to: &Path, without: &[&str]) -> Result<()> {
         remove_folder(to)?;
         fs::create_dir(to).map_err(|e| EngineError::io("make", to, &e))?;
         self.account.give(to)?;
@@ -173,7 +173,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time.
-    pub fn fill(&self, command: Command, until: Instant) -> Result<(), EngineError> {
+    pub fn fill(&self, command: Command, until: Instant) -> Result<()> {
         let failed =
             |how: String| EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}"));
         self.run(command, "install.log", until).map(drop).map_err(failed)
@@ -183,7 +183,7 @@ impl ServerFolder {
     ///
     /// # Errors
     /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time.
-    pub fn look_at_data(&self, command: Command, until: Instant) -> Result<String, EngineError> {
+    pub fn look_at_data(&self, command: Command, until: Instant) -> Result<String> {
         let program = command.get_program().to_string_lossy().into_owned();
         self.run(command, "look.log", until)
             .map_err(|how| EngineError::new(ErrorKind::Other, format!("{program} could not read its data: {how}")))
@@ -223,7 +223,7 @@ const COPY: &str = "copy";
 
 /// Copies the content of a folder into an existing one, without the files of these names. Anything but files and
 /// folders, such as a socket, is left out too.
-fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &ServerAccount) -> Result<(), EngineError> {
+fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &ServerAccount) -> Result<()> {
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
         if without.iter().any(|name| entry.file_name() == *name) {
@@ -245,7 +245,7 @@ fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &ServerAccount
 
 /// Makes the user the owner of a folder with all that is in it.
 #[cfg(unix)]
-fn give_all(folder: &Path, account: &ServerAccount) -> Result<(), EngineError> {
+fn give_all(folder: &Path, account: &ServerAccount) -> Result<()> {
     account.give(folder)?;
     for entry in fs::read_dir(folder).map_err(|e| EngineError::io("read", folder, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", folder, &e))?;
@@ -258,7 +258,7 @@ fn give_all(folder: &Path, account: &ServerAccount) -> Result<(), EngineError> {
 }
 
 /// Creates a new folder, marked before anything else is in it.
-fn marked_folder(kind: &ServerKind, parent: &Path) -> Result<(TempDir, File), EngineError> {
+fn marked_folder(kind: &ServerKind, parent: &Path) -> Result<(TempDir, File)> {
     let folder = tempfile::Builder::new()
         .prefix(kind.prefix)
         .tempdir_in(parent)

@@ -1,7 +1,7 @@
 //! Life of a private server.
 
 use crate::private::ServerFolder;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -22,7 +22,7 @@ impl PrivateServer {
     ///
     /// # Errors
     /// [`ErrorKind::Other`] if the program cannot be run.
-    pub fn start(folder: ServerFolder, command: Command) -> Result<Self, EngineError> {
+    pub fn start(folder: ServerFolder, command: Command) -> Result<Self> {
         let program = PathBuf::from(command.get_program());
         let child = spawn(&folder, command)?;
         let guard = OwnerGuard::of(&child);
@@ -33,7 +33,7 @@ impl PrivateServer {
     ///
     /// # Errors
     /// [`ErrorKind::Other`] if the program cannot be run.
-    pub fn start_again(&mut self, command: Command) -> Result<(), EngineError> {
+    pub fn start_again(&mut self, command: Command) -> Result<()> {
         self.child = spawn(&self.folder, command)?;
         self.guard = OwnerGuard::of(&self.child);
         self.ended = None;
@@ -44,11 +44,7 @@ impl PrivateServer {
     ///
     /// # Errors
     /// [`ErrorKind::ConnectionLost`] with the server's last output, if it ends or does not answer in time.
-    pub fn wait_until_it_answers<T>(
-        &mut self,
-        until: Instant,
-        mut ask: impl FnMut() -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    pub fn wait_until_it_answers<T>(&mut self, until: Instant, mut ask: impl FnMut() -> Result<T>) -> Result<T> {
         loop {
             self.check_alive()?;
             match ask() {
@@ -67,7 +63,7 @@ impl PrivateServer {
     ///
     /// # Errors
     /// [`ErrorKind::Other`] if its end cannot be waited for.
-    pub fn kill(&mut self) -> Result<(), EngineError> {
+    pub fn kill(&mut self) -> Result<()> {
         self.guard = None;
         // One that has ended already needs no killing.
         let _ = self.child.kill();
@@ -83,7 +79,7 @@ impl PrivateServer {
     /// # Errors
     /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Unsupported`] on a system without signals;
     /// [`ErrorKind::Other`] if the signal cannot be sent.
-    pub fn interrupt(&mut self) -> Result<(), EngineError> {
+    pub fn interrupt(&mut self) -> Result<()> {
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process};
@@ -100,7 +96,7 @@ impl PrivateServer {
     ///
     /// # Errors
     /// [`ErrorKind::Other`] with its last output, if it does not end in time: it is then killed.
-    pub fn wait_until_it_ends(&mut self, until: Instant) -> Result<(), EngineError> {
+    pub fn wait_until_it_ends(&mut self, until: Instant) -> Result<()> {
         while self.exit().is_none() {
             if Instant::now() > until {
                 let message = format!("the private server does not end in time{}", self.words());
@@ -130,7 +126,7 @@ impl PrivateServer {
     ///
     /// # Errors
     /// [`ErrorKind::ConnectionLost`] with its last output if it has ended.
-    pub fn check_alive(&mut self) -> Result<(), EngineError> {
+    pub fn check_alive(&mut self) -> Result<()> {
         let Some(status) = self.exit() else { return Ok(()) };
         let message = format!("the private server has ended ({status}){}", self.words());
         Err(EngineError::new(ErrorKind::ConnectionLost, message))
@@ -184,7 +180,7 @@ impl Drop for OwnerGuard {
 /// Name of the log: output of the server other than answers to clients.
 const LOG: &str = "server.log";
 
-fn spawn(folder: &ServerFolder, mut command: Command) -> Result<Child, EngineError> {
+fn spawn(folder: &ServerFolder, mut command: Command) -> Result<Child> {
     // What an earlier one has said stays before what this one says.
     let output = |name: &str| {
         let path = folder.path().join(name);

@@ -1,7 +1,7 @@
 //! Private server of an engine, started on demand.
 
 use crate::private::PrivateServer;
-use bourse_engine::{EngineError, ErrorKind, locked};
+use bourse_engine::{EngineError, ErrorKind, Result, locked};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ impl<C: Clone> ServerSlot<C> {
     ///
     /// # Errors
     /// Those of `start`; [`ErrorKind::ConnectionLost`] if it was started and has ended.
-    pub fn connector(&self, start: impl FnOnce() -> Result<(PrivateServer, C), EngineError>) -> Result<C, EngineError> {
+    pub fn connector(&self, start: impl FnOnce() -> Result<(PrivateServer, C)>) -> Result<C> {
         let mut slot = self.locked();
         if let Some((server, connector)) = slot.as_mut() {
             server.check_alive()?;
@@ -38,7 +38,7 @@ impl<C: Clone> ServerSlot<C> {
     ///
     /// # Errors
     /// Those of the attempt, or [`ErrorKind::ConnectionLost`] with the server's last output.
-    pub fn explained<T>(&self, reached: Result<T, EngineError>) -> Result<T, EngineError> {
+    pub fn explained<T>(&self, reached: Result<T>) -> Result<T> {
         /// Attempts, 10 ms apart: others refuse a killed process a moment before its end can be seen.
         const MOMENTS: u32 = 50;
         if reached.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::ConnectionLost) {
@@ -56,10 +56,7 @@ impl<C: Clone> ServerSlot<C> {
     ///
     /// # Errors
     /// Those of `act`; [`ErrorKind::Unsupported`] if none was started.
-    pub fn with<T>(
-        &self,
-        act: impl FnOnce(&mut PrivateServer, &C) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    pub fn with<T>(&self, act: impl FnOnce(&mut PrivateServer, &C) -> Result<T>) -> Result<T> {
         let mut slot = self.locked();
         let none = || EngineError::unsupported("this engine has no server that Bourse started");
         let (server, connector) = slot.as_mut().ok_or_else(none)?;

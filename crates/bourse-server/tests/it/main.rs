@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![cfg(target_os = "linux")] // elsewhere nothing is known of other processes
 
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::private::{PrivateServer, ServerFolder, ServerKind, ServerSlot, free_ports, processes, sweep};
 use bourse_testkit::server::{contents, is_alive, open_folder};
 use std::fs;
@@ -39,7 +39,7 @@ fn soon() -> Instant {
 }
 
 /// Waits until the script has written the file.
-fn wait_for(server: &mut PrivateServer, name: &str) -> Result<(), EngineError> {
+fn wait_for(server: &mut PrivateServer, name: &str) -> Result<()> {
     let file = server.folder().path().join(name);
     let silent = || EngineError::new(ErrorKind::ConnectionLost, "nobody answers");
     server.wait_until_it_answers(soon(), || if file.exists() { Ok(()) } else { Err(silent()) })

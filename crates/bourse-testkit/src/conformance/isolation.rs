@@ -2,11 +2,11 @@
 //! other must give up in the end, which counts as isolated.
 
 use super::{FIRST_CHARGE, read, set, small};
-use bourse_engine::{Access, Engine, EngineError, ErrorKind, Guarantee, Isolation, Session};
+use bourse_engine::{Access, Engine, ErrorKind, Guarantee, Isolation, Result, Session};
 
 /// Value of a statement that succeeded; `None` for a conflict. Panics on any other error.
 #[track_caller]
-fn unless_conflict<T>(result: Result<T, EngineError>) -> Option<T> {
+fn unless_conflict<T>(result: Result<T>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(e) if e.kind() == ErrorKind::Conflict => None,
@@ -97,11 +97,11 @@ pub(super) fn reads_repeat(engine: &dyn Engine) {
 pub(super) fn no_write_skew(engine: &dyn Engine) {
     let mut first = small(engine);
     let mut second = engine.session().unwrap();
-    fn read_both(session: &mut dyn Session) -> Result<(i64, i64), EngineError> {
+    fn read_both(session: &mut dyn Session) -> Result<(i64, i64)> {
         session.begin(Isolation::Serializable, Access::Write)?;
         Ok((read(session, "TMB", 1)?, read(session, "TMS", 1)?))
     }
-    fn goes_on<T>(session: &mut dyn Session, result: Result<T, EngineError>) -> bool {
+    fn goes_on<T>(session: &mut dyn Session, result: Result<T>) -> bool {
         let goes_on = unless_conflict(result).is_some();
         if !goes_on {
             session.rollback().unwrap();

@@ -11,9 +11,7 @@ mod rows;
 mod statements;
 mod threads;
 
-use bourse_engine::{
-    Dialect, Engine, EngineError, ErrorKind, Params, RowExt as _, Session, SessionExt as _, Sql, Value,
-};
+use bourse_engine::{Dialect, Engine, ErrorKind, Params, Result, RowExt as _, Session, SessionExt as _, Sql, Value};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
 pub use routines::routines_conformance;
@@ -96,8 +94,8 @@ pub(crate) fn promise(name: &str, check: impl FnOnce()) {
 /// Value of the first attempt that meets no conflict, within a minute; `undo` follows each of the others.
 pub(crate) fn without_conflict<S: ?Sized, T>(
     session: &mut S,
-    mut attempt: impl FnMut(&mut S) -> Result<T, EngineError>,
-    undo: impl Fn(&mut S) -> Result<(), EngineError>,
+    mut attempt: impl FnMut(&mut S) -> Result<T>,
+    undo: impl Fn(&mut S) -> Result<()>,
 ) -> T {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -160,15 +158,15 @@ fn small(engine: &dyn Engine) -> Box<dyn Session> {
 }
 
 /// Reads the charge of a type and tier, in cents.
-fn read(session: &mut dyn Session, name: &str, tier: u8) -> Result<i64, EngineError> {
+fn read(session: &mut dyn Session, name: &str, tier: u8) -> Result<i64> {
     let found = session.first(&READ_CHARGE, &[name.into(), tier.into()], |row| row.get::<Amount>(0))?;
     Ok(found.expect("the charge is there").units())
 }
 
-fn set(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64, EngineError> {
+fn set(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64> {
     session.execute(&SET_CHARGE, Params::of(&[name.into(), tier.into(), amount(cents)]))
 }
 
-fn add(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64, EngineError> {
+fn add(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64> {
     session.execute(&ADD_CHARGE, Params::of(&[name.into(), tier.into(), amount(cents)]))
 }

@@ -3,7 +3,7 @@
 use super::{ADD_CHARGE, FIRST_CHARGE, READ_CHARGE, SET_CHARGE, amount, load_small, read, set, small};
 use bourse_engine::RoutineStep::{Change, ChangeOne, Each, Into, Rows, Text as Words, Values};
 use bourse_engine::{
-    Access, Engine, EngineError, ErrorKind, Isolation, Params, Routine, RowExt as _, Session, Sql, Value,
+    Access, Engine, EngineError, ErrorKind, Isolation, Params, Result, Routine, RowExt as _, Session, Sql, Value,
 };
 use bourse_schema::{Amount, Date, Field as _, Text, Timestamp};
 
@@ -134,7 +134,7 @@ fn values_and_sets(engine: &dyn Engine) {
 
 fn failures(engine: &dyn Engine) {
     let mut session = session(engine);
-    let mut call = |routine: &'static Routine, tier: u8, each: Result<(), EngineError>| {
+    let mut call = |routine: &'static Routine, tier: u8, each: Result<()>| {
         session.begin(Isolation::ReadCommitted, Access::Write).unwrap();
         set(&mut *session, "TMS", 1, 7).unwrap();
         let params = ["TMB".into(), tier.into(), amount(5)];

@@ -2,7 +2,8 @@
 
 use super::{FIRST_CHARGE, READ_CHARGE, dialect, read, set, small};
 use bourse_engine::{
-    Access, Engine, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, SessionExt as _, Sql, Value,
+    Access, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, SessionExt as _, Sql,
+    Value,
 };
 use bourse_schema::Amount;
 use std::borrow::Cow;
@@ -99,9 +100,8 @@ pub(super) fn changes_of_one_row(engine: &dyn Engine) {
         session.rollback().unwrap();
         assert_eq!(read(&mut *session, "TMB", 1).unwrap(), to);
         // A row that is not there, then a row that is there twice.
-        let absent: &dyn Fn(&mut dyn Session) -> Result<bool, EngineError> =
-            &|session| Ok(change(session, "XXX", 1, 99)? == 1);
-        let twice: &dyn Fn(&mut dyn Session) -> Result<bool, EngineError> = &|session| {
+        let absent: &dyn Fn(&mut dyn Session) -> Result<bool> = &|session| Ok(change(session, "XXX", 1, 99)? == 1);
+        let twice: &dyn Fn(&mut dyn Session) -> Result<bool> = &|session| {
             let row = ["TMB".into(), 1.into(), units(99)];
             Ok(session.change_one(&super::ADD_CHARGE, Params::of(&row))? == 1)
         };

@@ -1,17 +1,13 @@
 //! Sessions on several threads.
 
 use super::{FIRST_CHARGE, load_small, read, set, without_conflict};
-use bourse_engine::{Access, Engine, EngineError, Isolation, Session};
+use bourse_engine::{Access, Engine, Isolation, Result, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Runs a transaction again until it meets no conflict.
-fn retried<T>(
-    session: &mut dyn Session,
-    access: Access,
-    mut body: impl FnMut(&mut dyn Session) -> Result<T, EngineError>,
-) -> T {
+fn retried<T>(session: &mut dyn Session, access: Access, mut body: impl FnMut(&mut dyn Session) -> Result<T>) -> T {
     without_conflict(
         session,
         |session| {

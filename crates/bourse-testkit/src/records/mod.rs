@@ -9,7 +9,7 @@ mod transactions;
 
 use crate::conformance::promise;
 use bourse_engine::{
-    Connection, Engine, EngineError, IndexKind, Key, RecordCapabilities, RecordField, RecordTable, RecordType, Records,
+    Connection, Engine, IndexKind, Key, RecordCapabilities, RecordField, RecordTable, RecordType, Records, Result,
     RowExt as _, StatementForm, Value,
 };
 
@@ -150,7 +150,7 @@ fn item(id: i64, text: &mut String, bytes: &mut Vec<u8>) -> (i64, f64) {
     (id * 100, id as f64 / 8.0)
 }
 
-fn insert_item(records: &mut dyn Records, id: i64) -> Result<(), EngineError> {
+fn insert_item(records: &mut dyn Records, id: i64) -> Result<()> {
     let (mut text, mut bytes) = (String::new(), Vec::new());
     let (price, weight) = item(id, &mut text, &mut bytes);
     let values = [Value::Int(price), Value::Real(weight), Value::Text(&text), Value::Blob(&bytes)];
@@ -158,7 +158,7 @@ fn insert_item(records: &mut dyn Records, id: i64) -> Result<(), EngineError> {
 }
 
 /// Price of an item, if it exists.
-fn price(records: &mut dyn Records, id: i64) -> Result<Option<i64>, EngineError> {
+fn price(records: &mut dyn Records, id: i64) -> Result<Option<i64>> {
     let mut found = None;
     let is_there = records.get(&ITEMS, Key::Int(id), &mut |row| {
         found = Some(row.get(1)?);
@@ -173,7 +173,7 @@ fn check_price(session: &mut Connection, id: i64, expected: Option<i64>) {
     assert_eq!(with(session, |records| price(records, id)).unwrap(), expected, "price of item {id}");
 }
 
-fn add_to_price(records: &mut dyn Records, id: i64, by: i64) -> Result<(), EngineError> {
+fn add_to_price(records: &mut dyn Records, id: i64, by: i64) -> Result<()> {
     assert!(records.add(&ITEMS, Key::Int(id), 0, by)?, "item {id} is there");
     Ok(())
 }

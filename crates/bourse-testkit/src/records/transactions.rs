@@ -2,7 +2,7 @@
 
 use super::{ITEMS, add_to_price, check_price, fresh, insert_item, price, with};
 use crate::conformance::without_conflict;
-use bourse_engine::{Access, Connection, Engine, EngineError, ErrorKind, Key, Records};
+use bourse_engine::{Access, Connection, Engine, ErrorKind, Key, Records, Result};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -129,11 +129,7 @@ pub(super) fn sessions_move(engine: &dyn Engine) {
 }
 
 /// Runs a transaction again until it meets no conflict.
-fn retried<T>(
-    session: &mut Connection,
-    access: Access,
-    mut body: impl FnMut(&mut dyn Records) -> Result<T, EngineError>,
-) -> T {
+fn retried<T>(session: &mut Connection, access: Access, mut body: impl FnMut(&mut dyn Records) -> Result<T>) -> T {
     let attempt = |session: &mut Connection| {
         with(session, |records| {
             records.begin(access)?;

@@ -6,7 +6,7 @@ use crate::transactions::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRA
 use crate::transactions::rates::commission;
 use crate::transactions::trade_order::{executor, limit};
 use crate::transactions::{TradeIds, Transaction};
-use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session};
+use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Session};
 use bourse_schema::{
     AccountId, Amount, BrokerId, CommissionRate, ExchangeId, Quantity, Symbol, Text, Timestamp, TradeTypeId,
 };
@@ -27,7 +27,7 @@ pub fn place(
     orders: &[PendingOrder],
     now: Timestamp,
     stop: &dyn Fn() -> bool,
-) -> Result<AcknowledgedCommits, EngineError> {
+) -> Result<AcknowledgedCommits> {
     let known = KnownRows::read(db)?;
     let mut placed = AcknowledgedCommits::default();
     for some in orders.chunks(AT_ONCE) {
@@ -47,7 +47,7 @@ pub fn place(
     Ok(placed)
 }
 
-fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<(), EngineError> {
+fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<()> {
     let trades: Vec<_> = rows.iter().flat_map(OrderRows::trade).collect();
     db.run_each(&INSERT_TRADE, &trades, trades.len() / rows.len(), None)?;
     let requests: Vec<_> = rows.iter().flat_map(OrderRows::request).collect();
@@ -70,7 +70,7 @@ struct KnownRows {
 }
 
 impl KnownRows {
-    fn read(db: &mut dyn Session) -> Result<Self, EngineError> {
+    fn read(db: &mut dyn Session) -> Result<Self> {
         let mut known = Self {
             accounts: HashMap::new(),
             exchanges: HashMap::new(),
@@ -99,7 +99,7 @@ impl KnownRows {
         Ok(known)
     }
 
-    fn rows(&self, order: &PendingOrder, trade_ids: &TradeIds, now: Timestamp) -> Result<OrderRows, EngineError> {
+    fn rows(&self, order: &PendingOrder, trade_ids: &TradeIds, now: Timestamp) -> Result<OrderRows> {
         let input = &order.input;
         let trade_type = input.trade_type.text();
         let found = || {

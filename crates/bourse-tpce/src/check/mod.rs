@@ -11,7 +11,7 @@ pub mod reconciliation;
 use crate::load::{Constraints, Fingerprint};
 use crate::workload::{Tpce, size_of};
 use bourse_egen::Part;
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, Result, Session};
 use bourse_schema::TradeId;
 
 pub use crate::workload::first_trade;
@@ -25,7 +25,7 @@ pub fn check_all(
     engine: &dyn Engine,
     fingerprint: &Fingerprint,
     progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>, EngineError> {
+) -> Result<Vec<CheckResult>> {
     bourse_oltp::check::check_all(engine, &Tpce, fingerprint, Depth::Full, progress)
 }
 
@@ -35,11 +35,7 @@ pub fn check_all(
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn check(
-    db: &mut dyn Session,
-    part: Part,
-    progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>, EngineError> {
+pub fn check(db: &mut dyn Session, part: Part, progress: &mut dyn FnMut(&CheckResult)) -> Result<Vec<CheckResult>> {
     bourse_oltp::check::check(db, &Tpce, &size_of(part), progress)
 }
 
@@ -52,7 +48,7 @@ pub fn before_run(
     fingerprint: &Fingerprint,
     depth: Depth,
     progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>, EngineError> {
+) -> Result<Vec<CheckResult>> {
     bourse_oltp::check::before_run(engine, &Tpce, fingerprint, depth, progress)
 }
 
@@ -60,7 +56,7 @@ pub fn before_run(
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn schema(db: &mut dyn Session, constraints: Constraints) -> Result<CheckResult, EngineError> {
+pub fn schema(db: &mut dyn Session, constraints: Constraints) -> Result<CheckResult> {
     bourse_oltp::check::schema::check(db, &Tpce, constraints)
 }
 

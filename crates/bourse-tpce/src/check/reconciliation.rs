@@ -4,7 +4,7 @@ use super::CheckResult;
 use crate::sut::{TRADES_OF_A_DRIVER, first_trade};
 use crate::transactions::Request;
 use bourse_egen::txn::TradeOrder;
-use bourse_engine::{Access, EngineError, Isolation, Session};
+use bourse_engine::{Access, Isolation, Result, Session};
 use bourse_oltp::check::ledger::{Growth, GrowthAmount, Growths, Ledger, Query, TotalUnit, Totals, read, read_one};
 use bourse_oltp::check::{number, offences};
 use bourse_oltp::sut::{DriverCounts, Share};
@@ -166,14 +166,14 @@ impl TotalsSnapshot {
     ///
     /// # Errors
     /// The engine's.
-    pub fn take(db: &mut dyn Session) -> Result<Self, EngineError> {
+    pub fn take(db: &mut dyn Session) -> Result<Self> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
         let taken = Self::read_totals(db);
         db.rollback()?;
         taken
     }
 
-    fn read_totals(db: &mut dyn Session) -> Result<Self, EngineError> {
+    fn read_totals(db: &mut dyn Session) -> Result<Self> {
         let totals = read(db, &[LAST_TRADE], "")?;
         let last_trade = TradeId(totals.of("last trade"));
         let totals = read(db, GROWTHS.before_and_after, "")?;
@@ -203,7 +203,7 @@ impl TotalsSnapshot {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn cleaned(&self, db: &mut dyn Session) -> Result<CheckResult, EngineError> {
+    pub fn cleaned(&self, db: &mut dyn Session) -> Result<CheckResult> {
         let last = self.last_trade;
         let sql = format!("SELECT t_id, t_st_id FROM trade WHERE t_id <= {last} AND t_st_id IN ('PNDG', 'SBMT')");
         let words = "Trade-Cleanup has left no trade of an earlier run pending or submitted";
@@ -215,11 +215,7 @@ impl TotalsSnapshot {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn compare(
-        &self,
-        db: &mut dyn Session,
-        acknowledged: &AcknowledgedCommits,
-    ) -> Result<Vec<CheckResult>, EngineError> {
+    pub fn compare(&self, db: &mut dyn Session, acknowledged: &AcknowledgedCommits) -> Result<Vec<CheckResult>> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
         let compared = self.compare_in(db, acknowledged);
         db.rollback()?;
@@ -236,7 +232,7 @@ impl TotalsSnapshot {
         db: &mut dyn Session,
         first: TradeId,
         drivers: &[DriverCounts<AcknowledgedCommits>],
-    ) -> Result<Vec<CheckResult>, EngineError> {
+    ) -> Result<Vec<CheckResult>> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
         let compared = self.compare_drivers_in(db, first, drivers);
         db.rollback()?;
@@ -248,7 +244,7 @@ impl TotalsSnapshot {
         db: &mut dyn Session,
         first: TradeId,
         drivers: &[DriverCounts<AcknowledgedCommits>],
-    ) -> Result<Vec<CheckResult>, EngineError> {
+    ) -> Result<Vec<CheckResult>> {
         let mut sum = AcknowledgedCommits::default();
         let mut checks = Vec::new();
         for driver in drivers {
@@ -285,11 +281,7 @@ impl TotalsSnapshot {
         Ok(checks)
     }
 
-    fn compare_in(
-        &self,
-        db: &mut dyn Session,
-        acknowledged: &AcknowledgedCommits,
-    ) -> Result<Vec<CheckResult>, EngineError> {
+    fn compare_in(&self, db: &mut dyn Session, acknowledged: &AcknowledgedCommits) -> Result<Vec<CheckResult>> {
         let mut all = self.placed;
         all.add(acknowledged);
         GROWTHS.compare_in(db, &self.totals(), self.last_trade.0, &all.ledger())
@@ -340,7 +332,7 @@ const NEW_TRADES: Query = Query {
 };
 
 /// [`NEW_TRADES`] of the trades that meet another condition.
-fn new_trades(db: &mut dyn Session, condition: &str) -> Result<Totals, EngineError> {
+fn new_trades(db: &mut dyn Session, condition: &str) -> Result<Totals> {
     read_one(db, &NEW_TRADES.sql.replace("t_id > {last}", condition), NEW_TRADES.totals)
 }
 

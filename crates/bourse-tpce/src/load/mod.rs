@@ -5,7 +5,7 @@
 
 use crate::workload::{Egen, Tpce, size_of};
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, Result};
 use std::ops::ControlFlow;
 
 pub use crate::workload::part_of;
@@ -34,12 +34,7 @@ pub fn load(
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) without SQL.
-pub fn fingerprint(
-    engine: &dyn Engine,
-    inputs: &Inputs,
-    part: Part,
-    constraints: Constraints,
-) -> Result<Fingerprint, EngineError> {
+pub fn fingerprint(engine: &dyn Engine, inputs: &Inputs, part: Part, constraints: Constraints) -> Result<Fingerprint> {
     Fingerprint::of(engine, &Tpce, &Egen(inputs), &size_of(part), constraints)
 }
 
@@ -52,7 +47,7 @@ pub fn differences(wanted: &Fingerprint, found: &Fingerprint) -> Vec<String> {
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<ExistingDatabase, EngineError> {
+pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<ExistingDatabase> {
     bourse_oltp::load::examine(engine, &Tpce, wanted)
 }
 
@@ -60,6 +55,6 @@ pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<ExistingData
 ///
 /// # Errors
 /// The engine's, if the target cannot be examined.
-pub fn identify(engine: &dyn Engine) -> Result<ExistingDatabase, EngineError> {
+pub fn identify(engine: &dyn Engine) -> Result<ExistingDatabase> {
     bourse_oltp::load::identify(engine, &Tpce)
 }

@@ -5,7 +5,7 @@ use crate::transactions::{Output, Request};
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeRequest;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::EngineError;
+use bourse_engine::Result;
 use bourse_oltp::verify::{Cell, MODEL, OutputValue, Performance, RowKey, Subject, value};
 use bourse_schema::{Table, Timestamp};
 
@@ -67,11 +67,11 @@ impl Subject<Request> for Model {
         self.market.tables.changed()
     }
 
-    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>> {
         Ok(self.market.tables.row(key))
     }
 
-    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError> {
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<()> {
         self.market.tables.each_row(table, each);
         Ok(())
     }

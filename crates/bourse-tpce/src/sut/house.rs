@@ -10,7 +10,7 @@ use bourse_driver::{Backoff, Clock};
 use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
-use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_engine::{Engine, Result, RowExt as _, Session};
 use bourse_oltp::sut::{BegunRound, RoundBegin, RunError};
 use bourse_schema::TradeId;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +57,7 @@ impl BrokerageHouse {
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<AcknowledgedCommits, EngineError> {
+    ) -> Result<AcknowledgedCommits> {
         let mut session = engine.session()?;
         let stop = || interrupt.load(Ordering::Relaxed);
         let placed = aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;
@@ -70,7 +70,7 @@ impl BrokerageHouse {
     ///
     /// # Errors
     /// The engine's.
-    pub fn join(engine: &dyn Engine, part: Part, first: TradeId) -> Result<Self, EngineError> {
+    pub fn join(engine: &dyn Engine, part: Part, first: TradeId) -> Result<Self> {
         let first_free = Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade();
         let short = ShortDatabase::survey(&mut *engine.session()?, part, first_free)?;
         Ok(Self { part, trade_ids: TradeIds::starting_at(first), short })
@@ -101,7 +101,7 @@ impl BrokerageHouse {
     ///
     /// # Errors
     /// The engine's.
-    pub fn pending_orders(engine: &dyn Engine) -> Result<u64, EngineError> {
+    pub fn pending_orders(engine: &dyn Engine) -> Result<u64> {
         let mut pending = 0;
         engine.session()?.query_text("SELECT count(*) FROM trade_request", &[], &mut |row| {
             pending = row.get(0)?;

@@ -21,7 +21,7 @@ use bourse_driver::{Backoff, Clock, Nanos};
 use bourse_egen::Part;
 use bourse_egen::driver::Partition;
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, EngineError, Result, Session};
 use bourse_oltp::Size;
 use bourse_oltp::sut::{DriverCounts, RoundBegin, RunError, Share, SharedWorkload};
 use bourse_record::Check;
@@ -77,7 +77,7 @@ impl SharedWorkload for Tpce {
         Ok(BrokerageHouse::join(engine, part(size)?, first_trade(share, begun.opening.first_trade))?)
     }
 
-    fn totals(session: &mut dyn Session) -> Result<TotalsSnapshot, EngineError> {
+    fn totals(session: &mut dyn Session) -> Result<TotalsSnapshot> {
         TotalsSnapshot::take(session)
     }
 
@@ -147,7 +147,7 @@ impl SharedWorkload for Tpce {
         run: Option<(&TotalsSnapshot, &AcknowledgedCommits)>,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>, EngineError> {
+    ) -> Result<Vec<Check>> {
         verify_and_reconcile(engine, workload::known_part(size), run, clock, progress)
     }
 
@@ -157,12 +157,12 @@ impl SharedWorkload for Tpce {
         begun: &RoundBegin<Self>,
         drivers: &[DriverCounts<AcknowledgedCommits>],
         clock: &dyn Clock,
-    ) -> Result<Vec<Check>, EngineError> {
+    ) -> Result<Vec<Check>> {
         verify_drivers(engine, workload::known_part(size), begun, drivers, clock)
     }
 
     /// Limit orders that are pending.
-    fn pending(engine: &dyn Engine) -> Result<Option<u64>, EngineError> {
+    fn pending(engine: &dyn Engine) -> Result<Option<u64>> {
         BrokerageHouse::pending_orders(engine).map(Some)
     }
 }

@@ -3,7 +3,7 @@
 use crate::transactions::trade_lookup::FoundTrades;
 use crate::transactions::{Output, Request, Status};
 use bourse_egen::Part;
-use bourse_engine::{EngineError, RowExt as _, Session};
+use bourse_engine::{Result, RowExt as _, Session};
 use bourse_schema::{AccountId, TradeId};
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ impl ShortDatabase {
     ///
     /// # Errors
     /// The engine's.
-    pub fn survey(db: &mut dyn Session, part: Part, first_free_trade: TradeId) -> Result<Option<Self>, EngineError> {
+    pub fn survey(db: &mut dyn Session, part: Part, first_free_trade: TradeId) -> Result<Option<Self>> {
         if part.days() >= FULL_DAYS {
             return Ok(None);
         }

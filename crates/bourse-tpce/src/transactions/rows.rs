@@ -1,16 +1,16 @@
 //! Shorter ways to run a statement: typed rows, and row counts that are checked.
 
 use super::FrameError;
-use bourse_engine::{EngineError, FromValue, Params, Row, Session, Sql, Value};
+use bourse_engine::{FromValue, Params, Result, Row, Session, Sql, Value};
 
 /// A type that is read from a row of a result, in place: rows are wide, so a list of them is filled without copies of single
 /// rows.
 pub(super) trait FromRow: Default {
     /// Reads the columns from index `first` on.
-    fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError>;
+    fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<()>;
 
     #[inline]
-    fn read(&mut self, row: &dyn Row) -> Result<(), EngineError> {
+    fn read(&mut self, row: &dyn Row) -> Result<()> {
         self.read_from(0, row)
     }
 }
@@ -31,7 +31,7 @@ macro_rules! rows {
                 &mut self,
                 first: usize,
                 row: &dyn bourse_engine::Row,
-            ) -> Result<(), bourse_engine::EngineError> {
+            ) -> bourse_engine::Result<()> {
                 $crate::transactions::rows::columns!(self first row; $($field)+);
                 Ok(())
             }
@@ -57,7 +57,7 @@ macro_rules! tuple {
     ($($type:ident $field:tt),+) => {
         impl<$($type: FromValue + Default),+> FromRow for ($($type,)+) {
             #[inline]
-            fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError> {
+            fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<()> {
                 columns!(self first row; $($field)+);
                 Ok(())
             }

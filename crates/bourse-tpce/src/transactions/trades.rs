@@ -6,7 +6,7 @@
 use super::FrameError;
 use super::rows::{self, FromRow, rows};
 use arrayvec::ArrayVec;
-use bourse_engine::{EngineError, Params, Row, RowExt as _, Session, Sql, Value};
+use bourse_engine::{Params, Result, Row, RowExt as _, Session, Sql, Value};
 use bourse_schema::{
     AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };
@@ -114,7 +114,7 @@ pub struct Detail<T> {
 /// Reads the trade alone; its outcome is [looked up](details) for all trades together.
 impl<T: FromRow> FromRow for Detail<T> {
     #[inline]
-    fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError> {
+    fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<()> {
         self.trade.read_from(first, row)
     }
 }
@@ -234,11 +234,7 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
 }
 
 /// Adds a payment to the trades of its number.
-pub(super) fn note_payment<T: HasDetails>(
-    trades: &mut [Detail<T>],
-    ids: &[TradeId],
-    row: &dyn Row,
-) -> Result<(), EngineError> {
+pub(super) fn note_payment<T: HasDetails>(trades: &mut [Detail<T>], ids: &[TradeId], row: &dyn Row) -> Result<()> {
     let mut id = TradeId::default();
     row.read_into(0, &mut id)?;
     for at in which(ids, id) {
@@ -253,11 +249,7 @@ pub(super) fn note_payment<T: HasDetails>(
 }
 
 /// Adds a status to the trades of its number.
-pub(super) fn note_history<T: HasDetails>(
-    trades: &mut [Detail<T>],
-    ids: &[TradeId],
-    row: &dyn Row,
-) -> Result<(), EngineError> {
+pub(super) fn note_history<T: HasDetails>(trades: &mut [Detail<T>], ids: &[TradeId], row: &dyn Row) -> Result<()> {
     let mut id = TradeId::default();
     row.read_into(0, &mut id)?;
     let mut reached = StatusReached::default();

@@ -7,7 +7,7 @@ use crate::load::Fingerprint;
 use crate::workload::{Tpce, size_of};
 use bourse_driver::Clock;
 use bourse_egen::Part;
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, Result, Session};
 use bourse_oltp::check::recorded::{after_run, entry};
 use bourse_oltp::sut::{DriverCounts, RoundBegin};
 use bourse_record::Check;
@@ -22,7 +22,7 @@ pub fn verify(
     ran: Option<&RunResult>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     verify_and_reconcile(engine, part, ran.map(|ran| (&ran.before, &ran.acknowledged)), clock, progress)
 }
 
@@ -30,7 +30,7 @@ pub fn verify(
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn reconcile(engine: &dyn Engine, ran: &RunResult) -> Result<Vec<Check>, EngineError> {
+pub fn reconcile(engine: &dyn Engine, ran: &RunResult) -> Result<Vec<Check>> {
     let mut session = engine.session()?;
     let mut checks: Vec<Check> =
         ran.before.compare(&mut *session, &ran.acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect();
@@ -48,7 +48,7 @@ pub fn verify_drivers(
     begun: &RoundBegin<Tpce>,
     drivers: &[DriverCounts<AcknowledgedCommits>],
     clock: &dyn Clock,
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     let mut session = engine.session()?;
     let before = &begun.before;
     let compared = before.compare_drivers(&mut *session, begun.opening.first_trade, drivers)?;
@@ -69,7 +69,7 @@ pub fn verify_and_reconcile(
     run: Option<(&TotalsSnapshot, &AcknowledgedCommits)>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     let mut reconcile = |session: &mut dyn Session| {
         let Some((before, acknowledged)) = run else { return Ok(Vec::new()) };
         let mut checks = before.compare(session, acknowledged)?;
@@ -89,6 +89,6 @@ pub fn before_run(
     depth: Depth,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
-) -> Result<Vec<Check>, EngineError> {
+) -> Result<Vec<Check>> {
     bourse_oltp::check::recorded::before_run(engine, &Tpce, fingerprint, depth, clock, progress)
 }

@@ -9,7 +9,7 @@ use crate::transactions::{Context, FrameError, Output, Request, Retry, Status, T
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database, Mix, Tunables};
 use bourse_egen::txn::{CustomerRequest, MarketFeed, TickerEntry, TradeOrder, TradeResult};
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, EngineError, ErrorKind};
+use bourse_engine::{Engine, EngineError, ErrorKind, Result};
 use bourse_oltp::verify::Contention;
 use bourse_oltp::verify::contention::{ATTEMPTS, SteppedSession, two_sessions};
 use bourse_schema::Timestamp;
@@ -27,12 +27,7 @@ const CLAUSE: &str = "Clause 7.3.2";
 ///
 /// # Errors
 /// The engine's, before or after the work; what goes wrong in it is in the result.
-pub fn contend(
-    engine: &dyn Engine,
-    inputs: &Inputs,
-    part: Part,
-    interrupted: &AtomicBool,
-) -> Result<Contention, EngineError> {
+pub fn contend(engine: &dyn Engine, inputs: &Inputs, part: Part, interrupted: &AtomicBool) -> Result<Contention> {
     let orders = market_orders(inputs, Database::of(part.total_customers(), part.scale_factor(), part.days()));
     let mut session = engine.session()?;
     let first_trade = first_trade(part);

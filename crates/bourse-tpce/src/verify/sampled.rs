@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::workload::{Egen, Tpce, size_of};
 use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, EngineError, Session};
+use bourse_engine::{Engine, Result, Session};
 use bourse_oltp::verify::{Contention, Sampled, VerifyError};
 use bourse_oltp::{Generator, Size, Workload};
 use std::sync::atomic::AtomicBool;
@@ -73,7 +73,7 @@ impl<'i> Sampled for TpceSample<'i> {
         Plan { requests_per_second: self.requests_per_second, ..Plan::of(Self::database()) }.stream(self.egen.0)
     }
 
-    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention, EngineError> {
+    fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention> {
         contend(engine, self.egen.0, Self::part(), interrupted)
     }
 }

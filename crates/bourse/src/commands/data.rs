@@ -10,7 +10,7 @@ use crate::output::{has_color, print, refusal_to_replace, terminal_width};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use bourse_engine::{
-    DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location,
+    DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location, Result,
     foreign_among, listed, refuse_others, target_with_path,
 };
 use bourse_micro::foreign_tables;
@@ -84,7 +84,7 @@ fn adopt(target: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Refused`](ErrorKind::Refused) if it has no list, or holds anything else; the engine's.
-fn contents(engine: &dyn Engine) -> Result<Vec<String>, EngineError> {
+fn contents(engine: &dyn Engine) -> Result<Vec<String>> {
     let (made, others) = match engine.interface() {
         Interface::Sql(_) => {
             let inventory = Inventory::of(engine)?.unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::tpce::whole;
 use bourse_driver::{Clock, OperationCx};
 use bourse_egen::Inputs;
 use bourse_egen::txn::{TradeCleanup, TradeRequest};
-use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
+use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine, Result};
 use bourse_oltp::sut::{Answered, BegunRound, Connector, Performer, RoundBegin, RunError, Sut, Terms};
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
 use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
@@ -43,7 +43,7 @@ impl<'i> ModelSystem<'i> {
         Self { inputs, model: Mutex::new(None) }
     }
 
-    fn model(&self) -> Result<Arc<Mutex<Model>>, EngineError> {
+    fn model(&self) -> Result<Arc<Mutex<Model>>> {
         let model = self.model.lock().unwrap_or_else(PoisonError::into_inner).clone();
         model.ok_or_else(|| EngineError::new(ErrorKind::Other, "no round is open"))
     }
@@ -79,11 +79,11 @@ impl Sut<Tpce> for ModelSystem<'_> {
         Ok(BegunRound { before, opening: Opening { cleaned, cleanup_ns, first_trade } })
     }
 
-    fn connector(&self) -> Result<Connector<Tpce>, EngineError> {
+    fn connector(&self) -> Result<Connector<Tpce>> {
         Ok(Connector::Elsewhere(Box::new(ModelConnector(self.model()?))))
     }
 
-    fn pending(&self) -> Result<Option<u64>, EngineError> {
+    fn pending(&self) -> Result<Option<u64>> {
         let mut pending = 0;
         let model = self.model()?;
         let mut model = model.lock().unwrap_or_else(PoisonError::into_inner);

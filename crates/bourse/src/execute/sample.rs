@@ -16,7 +16,7 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
 use bourse_engine::{
-    Capabilities, Engine, EngineError, ErrorKind, Guarantee, Hosting, Isolation, Location, target_with_path,
+    Capabilities, Engine, ErrorKind, Guarantee, Hosting, Isolation, Location, Result, target_with_path,
 };
 use bourse_oltp::load::{LoadError, LoadOptions, load};
 use bourse_oltp::verify::sample::{TRANSACTIONS, compare};
@@ -234,7 +234,7 @@ enum Removal {
     /// Removed with its folder and everything in it.
     Folder(WorkFolder),
     /// Dropped by the engine of the target's database, on the same server.
-    FromServer(Box<dyn FnOnce() -> Result<(), EngineError>>),
+    FromServer(Box<dyn FnOnce() -> Result<()>>),
 }
 
 impl SampleDatabase {

@@ -12,7 +12,7 @@ use crate::oltp::served::Performing;
 use crate::plan::targets;
 use crate::progress::note;
 use bourse_driver::Clock;
-use bourse_engine::{Engine, EngineError};
+use bourse_engine::{Engine, Result};
 use bourse_oltp::load::Fingerprint;
 use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::{Check, SharedRound, Warning};
@@ -120,7 +120,7 @@ impl SystemUnderTest {
         &self,
         target: &str,
         ran: &mut RunResult<T, C>,
-        check: impl FnOnce(&dyn Engine, &RunResult<T, C>) -> Result<Vec<Check>, EngineError>,
+        check: impl FnOnce(&dyn Engine, &RunResult<T, C>) -> Result<Vec<Check>>,
     ) -> Result<Vec<Check>, Failure> {
         let Some(remote) = self.remote() else {
             if matches!(self, Self::Model(_)) {

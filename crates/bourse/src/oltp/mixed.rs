@@ -11,7 +11,7 @@ use crate::plan::Drivers;
 use bourse_acid::AcidWorkload;
 use bourse_acid::mixed::MixAcid;
 use bourse_driver::{Clock, RoundProgress};
-use bourse_engine::{Capabilities, Engine, EngineError, Session};
+use bourse_engine::{Capabilities, Engine, Result, Session};
 use bourse_oltp::check::ledger::Totals;
 use bourse_oltp::mix::{MixCounts, Reference, RunOptions, Sequence, Transactions, run};
 use bourse_oltp::sut::{RunError, RunResult, SharedWorkload as _};
@@ -138,7 +138,7 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
         ran: &MixResult,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>, EngineError>;
+    ) -> Result<Vec<Check>>;
 
     /// Samples the transactions on a database beside a target's.
     fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks, Failure>;
@@ -220,7 +220,7 @@ impl<T: Transactions + Debug> MixWorkload for T {
         ran: &MixResult,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>, EngineError> {
+    ) -> Result<Vec<Check>> {
         T::check(engine, size, Some((&ran.before, &ran.acknowledged)), clock, progress)
     }
 

@@ -1,7 +1,7 @@
 //! Encrypted connections, by rustls.
 
 use super::{SslMode, TlsOptions};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Result};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -26,7 +26,7 @@ impl SecuredStream {
     ///
     /// # Errors
     /// A file that cannot be used, a certificate that is refused, or a lost connection.
-    pub fn start(mut stream: TcpStream, host: &str, options: &TlsOptions) -> Result<Self, EngineError> {
+    pub fn start(mut stream: TcpStream, host: &str, options: &TlsOptions) -> Result<Self> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| EngineError::unsupported(format!("invalid host name for TLS: '{host}'")))?;
         let mut connection = ClientConnection::new(Arc::new(config(options)?), name)
@@ -100,7 +100,7 @@ pub(super) fn certificate_error(error: &(dyn std::error::Error + 'static)) -> Op
     })
 }
 
-fn config(options: &TlsOptions) -> Result<ClientConfig, EngineError> {
+fn config(options: &TlsOptions) -> Result<ClientConfig> {
     let failed = |e: Error| EngineError::new(ErrorKind::Other, format!("TLS cannot be set up: {e}"));
     let provider = Arc::new(ring::default_provider());
     let roots = match &options.root {
@@ -138,7 +138,7 @@ fn unusable(path: &Path, e: &dyn std::fmt::Display) -> EngineError {
 }
 
 /// Certificates of a file.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, EngineError> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
         Ok(found) if found.is_empty() => Err(unusable(path, &"there is no certificate in it")),
@@ -146,7 +146,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, EngineError
     }
 }
 
-fn roots(path: &Path) -> Result<RootCertStore, EngineError> {
+fn roots(path: &Path) -> Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(path)? {
         roots.add(certificate).map_err(|e| unusable(path, &e))?;

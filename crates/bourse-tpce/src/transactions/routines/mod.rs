@@ -23,7 +23,7 @@ pub(super) mod updates;
 
 use super::FrameError;
 use super::rows::FromRow;
-use bourse_engine::{EachFound, EngineError, ErrorKind, Params, Routine, Row, Session, Sql, Value};
+use bourse_engine::{EachFound, EngineError, ErrorKind, Params, Result, Routine, Row, Session, Sql, Value};
 
 /// All of them.
 pub(super) static ALL: &[&Routine] = &[
@@ -62,14 +62,14 @@ fn call(
 
 /// Adds a row to a list.
 #[inline]
-fn add<T: FromRow>(list: &mut Vec<T>, row: &dyn Row) -> Result<(), EngineError> {
+fn add<T: FromRow>(list: &mut Vec<T>, row: &dyn Row) -> Result<()> {
     let next = list.len();
     list.resize_with(next + 1, T::default);
     list[next].read(row)
 }
 
 /// The first row of a set.
-fn keep<T: FromRow>(kept: &mut Option<T>, row: &dyn Row) -> Result<(), EngineError> {
+fn keep<T: FromRow>(kept: &mut Option<T>, row: &dyn Row) -> Result<()> {
     match kept {
         None => kept.insert(T::default()).read(row),
         Some(_) => Ok(()),
@@ -83,7 +83,7 @@ fn made<T: FromRow>(kept: Option<T>, routine: &Routine) -> Result<T, FrameError>
 
 /// Error of a set that the routine does not have.
 #[cold]
-fn no_such_set(set: usize) -> Result<(), EngineError> {
+fn no_such_set(set: usize) -> Result<()> {
     Err(EngineError::new(ErrorKind::Other, format!("the routine has no set {set}")))
 }
 

@@ -4,7 +4,7 @@ use super::against_sqlite::{database, inputs, sqlite};
 use super::wrong_cent::WrongCent;
 use crate::loaded::Copy;
 use bourse_egen::Part;
-use bourse_engine::{Engine as _, EngineError};
+use bourse_engine::{Engine as _, Result};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_oltp::verify::{Cell, DifferenceKind, Performance, RowKey, Subject, VerifyError};
 use bourse_schema::{Table, Timestamp};
@@ -102,10 +102,10 @@ impl Subject<Request> for Liar {
         }
         performance
     }
-    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>> {
         self.model.row(key)
     }
-    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError> {
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<()> {
         let mut rows = 0;
         self.model.each_row(table, &mut |row| {
             rows += 1;

@@ -1,6 +1,6 @@
 //! A session with a planted fault.
 
-use bourse_engine::{EngineError, Params, Session, Sql, Value, forward_session};
+use bourse_engine::{Params, Result, Session, Sql, Value, forward_session};
 
 /// A session that settles one trade with a cent too much.
 pub(crate) struct WrongCent {
@@ -18,7 +18,7 @@ impl WrongCent {
 
 impl Session for WrongCent {
     forward_session!(inner: dialect, begin, query, commit, rollback, query_text, execute_text);
-    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
         let mut params: Vec<_> = params.iter().collect();
         if sql.text().trim_start().starts_with("INSERT INTO settlement") {
             if self.settlements == 0

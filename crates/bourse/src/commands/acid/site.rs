@@ -8,7 +8,7 @@ use bourse_acid::{AcidError, Site};
 use bourse_crash::preload::{
     Call, ControlFile, ProcessFiles, Survival, copy_folder, library, lose_power, write_library,
 };
-use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, remove_folder, target_with_path};
+use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, Result, remove_folder, target_with_path};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -54,7 +54,7 @@ impl FileSite {
         Ok(Self { original: original.clone(), folder, copy, target, workload, flat_in: flat_in.map(Path::to_owned) })
     }
 
-    fn copy_all(&self) -> Result<(), EngineError> {
+    fn copy_all(&self) -> Result<()> {
         let files = self.folder.path().join("files");
         remove_folder(&files)?;
         fs::create_dir(&files).map_err(|error| EngineError::io("make", &files, &error))?;

@@ -3,7 +3,7 @@
 use super::folder::traces;
 use crate::failure::{Exit, Failure};
 use crate::output::{has_color, terminal_width};
-use bourse_engine::{Engine as _, EngineError, ErrorKind, Session, one_line};
+use bourse_engine::{Engine as _, EngineError, ErrorKind, Result, Session, one_line};
 use bourse_engine_sqlite::StoredDatabase;
 use bourse_report::{Sheet, TableCell};
 use bourse_trace::{Note, StatementSummary, TraceBase, TraceError, TraceSummary};
@@ -26,7 +26,7 @@ struct ConfinedSession {
 }
 
 impl ConfinedSession {
-    fn new() -> Result<Self, EngineError> {
+    fn new() -> Result<Self> {
         let opened = bourse_engine_sqlite::open("sqlite::memory:?defaults=sqlite");
         let engine = opened.map_err(|error| EngineError::new(ErrorKind::Other, error.to_string()))?;
         engine.sql()?.confine();
