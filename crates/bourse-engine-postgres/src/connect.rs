@@ -19,7 +19,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 
 /// Code of the error for a database that does not exist.
-const NO_DATABASE: &str = "3D000";
+pub(crate) const NO_DATABASE: &str = "3D000";
 
 /// Codes of errors about one database only, where another may be accessible: it does not exist, a pooler does not know
 /// it, the right to connect is missing, or the server's rules for hosts and databases exclude it.

@@ -4,7 +4,8 @@
 //! An account may be shut out of the database in which the sessions of other accounts have the lock. So a holder also looks
 //! for the lock in every other database, once it has its own.
 
-use crate::connect::{PostgresConnector, is_closed};
+use crate::connect::{NO_DATABASE, PostgresConnector, is_closed};
+use crate::ownership::{create_database, drop_marked};
 use crate::wire::WireConnection;
 use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, Result, locked};
 use std::sync::Mutex;
@@ -12,13 +13,17 @@ use std::sync::Mutex;
 /// Database that holding sessions are connected to.
 const ELSEWHERE: &str = "postgres";
 
+/// Database that the holding sessions of an account are connected to which creates databases and is shut out of [`ELSEWHERE`].
+/// It is empty, and the last holder drops it.
+const FOR_LOCKS: &str = "bourse_locks";
+
 /// Whether the account can make databases.
 const MAKES_DATABASES: &str = "SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolcreatedb OR rolsuper)";
 
 /// Longest name of a session, in bytes.
 const NAME_BYTES: usize = 63;
 
-/// Number of attempts to find a holder, which may have just ended.
+/// Number of attempts to find a holder, which may have just ended, or to connect to a database that holders create and drop.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Identity of a connection's session: the number of its process at the server, and the server's start.
@@ -31,6 +36,38 @@ static OURS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 struct HoldingConnection {
     connection: WireConnection,
     session: String,
+    /// Dropped after the connection, since nobody may be connected to the database that it drops.
+    _place: Option<LockDatabase>,
+}
+
+/// Use of [`FOR_LOCKS`] by a holder of another database, `home`.
+struct LockDatabase {
+    connector: PostgresConnector,
+    home: String,
+}
+
+impl LockDatabase {
+    /// Connects to the database, which is created if it does not exist.
+    fn enter(connector: &PostgresConnector, home: &str) -> Result<(WireConnection, Self)> {
+        let mut connected = alone(connector, FOR_LOCKS);
+        for _ in 0..MAX_ATTEMPTS {
+            if !connected.as_ref().is_err_and(|absent| absent.code() == Some(NO_DATABASE)) {
+                break;
+            }
+            // Another holder that creates it at the same time makes this fail.
+            let created = create_database(connector, FOR_LOCKS, home);
+            connected = alone(connector, FOR_LOCKS).map_err(|absent| created.err().unwrap_or(absent));
+        }
+        Ok((connected?, Self { connector: connector.clone(), home: home.to_owned() }))
+    }
+}
+
+impl Drop for LockDatabase {
+    fn drop(&mut self) {
+        // The server refuses it while others hold databases by it: the last of them drops it.
+        let _ =
+            self.connector.maintenance(&self.home).and_then(|mut connection| drop_marked(&mut connection, FOR_LOCKS));
+    }
 }
 
 impl Drop for HoldingConnection {
@@ -45,22 +82,10 @@ impl DatabaseLock for HoldingConnection {
     }
 }
 
-/// Takes the lock of a database at the server of a connector. The connection is to another database, since this one can
-/// be copied and replaced only while no session is connected to it. If the other one is inaccessible to an account that
-/// cannot create databases, and so makes no copies, the connection is to this one.
+/// Takes the lock of a database at the server of a connector.
 pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) -> Result<Hold> {
-    let mut connection = match alone(connector, ELSEWHERE) {
-        Err(closed) if is_closed(&closed) => {
-            let cannot = || Ok(Hold::Cannot(format!("database \"{ELSEWHERE}\" is closed to the account")));
-            let mut connection = match alone(connector, database) {
-                Err(closed) if is_closed(&closed) => return cannot(),
-                connected => connected?,
-            };
-            if !connection.names(MAKES_DATABASES)?.is_empty() {
-                return cannot();
-            }
-            connection
-        }
+    let (mut connection, place) = match connection_for(connector, database) {
+        Err(closed) if is_closed(&closed) => return Ok(Hold::Cannot(closed.message().to_owned())),
         connected => connected?,
     };
     connection.run(&format!("SET application_name = {}", text(&session_name(holder))))?;
@@ -78,7 +103,7 @@ pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) 
                         Ok(held_by(other))
                     }
                     // A product that lists no locks has no other place for them.
-                    Ok(None) | Err(_) => Ok(held(connection)),
+                    Ok(None) | Err(_) => Ok(held(connection, place)),
                 };
             }
             Ok(_) => {}
@@ -93,11 +118,25 @@ pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) 
     Ok(Hold::InUse(Vec::new()))
 }
 
-fn held(mut connection: WireConnection) -> Hold {
+/// Connects for the lock of a database: to another database, since this one can be copied and replaced only while no session
+/// is connected to it. If the other one is inaccessible to an account that cannot create databases, and so makes no copies, the
+/// connection is to this one.
+fn connection_for(connector: &PostgresConnector, database: &str) -> Result<(WireConnection, Option<LockDatabase>)> {
+    match alone(connector, ELSEWHERE) {
+        Err(closed) if is_closed(&closed) => {}
+        connected => return Ok((connected?, None)),
+    }
+    if connector.maintenance(database)?.names(MAKES_DATABASES)?.is_empty() {
+        return Ok((alone(connector, database)?, None));
+    }
+    LockDatabase::enter(connector, database).map(|(connection, place)| (connection, Some(place)))
+}
+
+fn held(mut connection: WireConnection, place: Option<LockDatabase>) -> Hold {
     // A product without the functions has a session that is no other's.
     let session = connection.names(&format!("SELECT {SESSION}")).unwrap_or_default().concat();
     locked(&OURS).push(session.clone());
-    Hold::Held(Box::new(HoldingConnection { connection, session }))
+    Hold::Held(Box::new(HoldingConnection { connection, session, _place: place }))
 }
 
 fn held_by((session, details): (String, Details)) -> Hold {

@@ -279,14 +279,18 @@ fn a_second_command_on_a_postgres_server_is_refused() {
     };
     on_two_databases(&target, &holds);
     // An account that is shut out of the server's own database has its locks in another place than one that is not.
-    for sql in
-        ["CREATE ROLE own LOGIN", "CREATE DATABASE shared OWNER own", "REVOKE CONNECT ON DATABASE postgres FROM public"]
-    {
+    for sql in [
+        "CREATE ROLE own LOGIN",
+        "CREATE ROLE maker LOGIN CREATEDB IN ROLE own",
+        "CREATE DATABASE shared OWNER own",
+        "REVOKE CONNECT ON DATABASE postgres FROM public",
+    ] {
         session.borrow_mut().execute_text(sql, &[]).expect(sql);
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let [own, other] = ["own", "postgres"].map(|user| target("shared").replace("postgres@", &format!("{user}@")));
-    for [first, second] in [[&own, &other], [&other, &own]] {
+    let [own, maker, other] =
+        ["own", "maker", "postgres"].map(|user| target("shared").replace("postgres@", &format!("{user}@")));
+    for [first, second] in [[&own, &other], [&other, &own], [&maker, &maker], [&maker, &own], [&other, &maker]] {
         let holder = Holder::start(folder.path(), &words(MICRO[0].0, first), &holds);
         let refused = output(folder.path(), &words(MICRO[0].0, second));
         let said = text(&refused.stderr);
@@ -294,6 +298,12 @@ fn a_second_command_on_a_postgres_server_is_refused() {
         holder.killed();
         wait_for("the killed holder's session to end", || (!holds_any(&mut **session.borrow_mut())).then_some(()));
     }
+    // The database that has an account's locks ends with them, also where a killed holder left it.
+    let for_locks = "SELECT 1 FROM pg_database WHERE datname = 'bourse_locks'";
+    assert!(holds_by(&mut **session.borrow_mut(), for_locks));
+    let ended = output(folder.path(), &words(MICRO[0].0, &maker));
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert!(!holds_by(&mut **session.borrow_mut(), for_locks));
     // A lock that is gone protects no round.
     let holder = Holder::start(folder.path(), &words(MICRO[0].0, &other), &holds);
     let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
