@@ -55,14 +55,9 @@ impl FjallDatabase {
         Ok(AsRef::<Keyspace>::as_ref(&keyspace).clone())
     }
 
-    /// Makes a table's keyspace empty, also for sessions that have it open.
+    /// Makes a table's keyspace empty in one step, outside of any transaction; also for sessions that have it open.
     pub(crate) fn remake(&self, table: &RecordTable) -> Result<()> {
-        self.clear(&self.keyspace(table)?)
-    }
-
-    /// Deletes all records of a keyspace in one step, outside of any transaction.
-    pub(crate) fn clear(&self, keyspace: &Keyspace) -> Result<()> {
-        keyspace.clear().map_err(error)?;
+        self.keyspace(table)?.clear().map_err(error)?;
         let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
         blocked_on(wait, || self.inner.persist(self.persist.mode())).map_err(error)
     }

@@ -2,7 +2,8 @@
 
 use crate::database::FjallDatabase;
 use crate::options::{FjallOptions, GRAMMAR, Persist};
-use crate::session::FjallSession;
+use crate::view::FjallView;
+use bourse_engine::records::KeySession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records, Result, Setting,
@@ -94,7 +95,7 @@ impl KeyDatabase for FjallDatabase {
     }
 
     fn records(self: Arc<Self>, _: &FjallOptions) -> Box<dyn Records> {
-        Box::new(FjallSession::new(self))
+        Box::new(KeySession::new(FjallView::new(self)))
     }
 
     fn tables(&self) -> Result<Vec<String>> {

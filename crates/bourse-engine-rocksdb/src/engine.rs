@@ -2,8 +2,8 @@
 
 use crate::database::RocksDbDatabase;
 use crate::options::{Compression, GRAMMAR, RocksDbOptions, parse};
-use crate::session::KeySession;
 use crate::transaction::TransactionView;
+use bourse_engine::records::KeySession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, Guarantee, KeyDatabase, KeyedEngine, MayLose,

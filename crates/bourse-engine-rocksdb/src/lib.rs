@@ -7,8 +7,8 @@
 //! get it.
 //!
 //! Files: `options` (settings of a target), `library` (the C interface), `database` (an open database and its tables),
-//! `transaction` (a transaction, and its view of the data), `session` and `engine` (the seam), `kind` (the engine's
-//! registration), `error` (kinds), `leveldb`, `berkeley`.
+//! `transaction` (a transaction, and its view of the data), `engine` (the seam), `kind` (the engine's registration), `error`
+//! (kinds), `leveldb`, `berkeley`.
 
 pub mod berkeley;
 mod database;
@@ -18,7 +18,6 @@ mod kind;
 pub mod leveldb;
 mod library;
 mod options;
-mod session;
 mod transaction;
 
 pub use engine::{RocksDbEngine, open};

@@ -3,7 +3,7 @@
 use crate::database::{ColumnFamily, RocksDbDatabase};
 use crate::error::UNCHECKED;
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
-use crate::session::View;
+use bourse_engine::records::KeyView;
 use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::c_char;
 use std::ptr;
@@ -136,7 +136,7 @@ impl TransactionView {
     }
 }
 
-impl View for TransactionView {
+impl KeyView for TransactionView {
     type Table = Arc<ColumnFamily>;
     const ENGINE: &'static str = "RocksDB";
 

@@ -3,7 +3,7 @@
 use crate::berkeley::library::{BerkeleyApi, Object, load};
 use crate::berkeley::options::{BerkeleyOptions, GRAMMAR};
 use crate::berkeley::view::{BerkeleyView, Table};
-use crate::session::{KeySession, View as _};
+use bourse_engine::records::{KeySession, KeyView as _};
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, ErrorKind, FileFormat, KeyDatabase, KeyedEngine, MayLose,

@@ -3,7 +3,7 @@
 use crate::berkeley::database::BerkeleyDatabase;
 use crate::berkeley::library::{Dbt, NOT_FOUND, Object, TOO_SMALL};
 use crate::database::name_of;
-use crate::session::View;
+use bourse_engine::records::KeyView;
 use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::cell::RefCell;
 use std::ptr;
@@ -113,15 +113,10 @@ impl BerkeleyView {
     }
 }
 
-impl View for BerkeleyView {
+// Tables stay open: one that is made anew is emptied.
+impl KeyView for BerkeleyView {
     type Table = Table;
     const ENGINE: &'static str = "Berkeley DB";
-
-    #[inline]
-    fn generation(&self) -> u64 {
-        // Tables stay open: one that is made anew is emptied.
-        0
-    }
 
     fn table(&self, table: &RecordTable) -> Result<Table> {
         let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));

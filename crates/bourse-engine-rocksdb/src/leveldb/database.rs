@@ -4,7 +4,7 @@ use crate::leveldb::library::{LevelDbApi, load};
 use crate::leveldb::options::{GRAMMAR, LevelDbOptions};
 use crate::leveldb::view::LevelDbView;
 use crate::library::{Cache, Db, DbOptions, Filter, WriteOptions};
-use crate::session::KeySession;
+use bourse_engine::records::KeySession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,

@@ -3,8 +3,8 @@
 use crate::database::name_of;
 use crate::leveldb::database::LevelDbDatabase;
 use crate::library::{Iter, ReadOptions, Snapshot};
-use crate::session::View;
 use crate::transaction::{raw, slice};
+use bourse_engine::records::KeyView;
 use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::collections::BTreeMap;
 use std::ptr;
@@ -121,7 +121,7 @@ fn key_of(table: &[u8], key: &[u8]) -> Vec<u8> {
     [table, key].concat()
 }
 
-impl View for LevelDbView {
+impl KeyView for LevelDbView {
     /// Prefix of the keys of its records.
     type Table = Vec<u8>;
     const ENGINE: &'static str = "LevelDB";

@@ -5,6 +5,7 @@
 //! | `table` | declaration of a set of records; the statements derived from it |
 //! | [`codec`] | keys and records as bytes, for engines that store bytes alone |
 //! | [`refusals`] | refusals that key engines have in common |
+//! | `session` | session over an engine's view of its data, for engines that store bytes alone |
 //! | `over_sql` | the one adapter by which every SQL engine's session serves as a key engine's |
 //!
 //! A workload by key is written once, over [`Records`]. A key engine's connection implements it; a SQL engine's session
@@ -13,9 +14,11 @@
 pub mod codec;
 mod over_sql;
 pub mod refusals;
+mod session;
 mod table;
 
 pub use over_sql::{RecordsOverSql, StatementForm};
+pub use session::{KeySession, KeyView};
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
 use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Result, Value};

@@ -1,18 +1,28 @@
-//! Records by key, over what a database's view of its data offers.
+//! Session of a key engine that stores bytes, over what its view of the data offers.
 
-use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
-use bourse_engine::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Result, Slots, Value};
+use super::codec::{self, EncodedRow, KeyBytes};
+use super::refusals::{key_exists, only_reads, refuse_indexes};
+use crate::{Access, EachRow, EngineError, FieldChange, Key, RecordTable, Records, Result, Slots, Value};
 
-/// A session's view of a database: as it is, a snapshot of it, or a transaction.
-pub(crate) trait View: Send {
+/// A session's view of a database: as it is, a snapshot of it, or a transaction. Keys and records are bytes; the methods fail
+/// with the engine's errors.
+#[allow(clippy::missing_errors_doc, reason = "said of all above")]
+pub trait KeyView: Send {
     /// Table, as the engine finds it.
     type Table: Send;
     /// Name of the engine, for errors.
     const ENGINE: &'static str;
 
-    /// Generation of the tables: it changes when a table is made anew.
-    fn generation(&self) -> u64;
+    /// Generation of the tables: it changes when tables that sessions have found are no longer valid.
+    #[inline]
+    fn generation(&self) -> u64 {
+        0
+    }
+    /// Bytes of a record's key, if it is of its table's type.
+    #[inline]
+    fn key<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>> {
+        KeyBytes::in_table(table, key)
+    }
     /// Table of the database; an error if it does not exist.
     fn table(&self, table: &RecordTable) -> Result<Self::Table>;
     /// Makes a table anew, empty, outside of any transaction.
@@ -34,6 +44,11 @@ pub(crate) trait View: Send {
         key: &[u8],
         found: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<Option<T>>;
+    /// Whether a record exists that the open transaction is about to change.
+    #[inline]
+    fn contains(&self, table: &Self::Table, key: &[u8]) -> Result<bool> {
+        self.get_for_update(table, key, |_| Ok(())).map(|found| found.is_some())
+    }
     /// Writes a record in the open transaction.
     fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<()>;
     /// Deletes a record in the open transaction.
@@ -46,10 +61,15 @@ pub(crate) trait View: Send {
         limit: u64,
         each: impl FnMut(&[u8], &[u8]) -> Result<()>,
     ) -> Result<u64>;
+    /// Number of records.
+    fn count(&self, table: &Self::Table) -> Result<u64> {
+        self.scan(table, &[], u64::MAX, |_, _| Ok(()))
+    }
 }
 
-/// Session of one user.
-pub(crate) struct KeySession<V: View> {
+/// Session of one user over a view. A change outside of a transaction is one of its own.
+#[derive(Debug)]
+pub struct KeySession<V: KeyView> {
     view: V,
     tables: SessionTables<V::Table>,
     /// Bytes of the record being written.
@@ -57,6 +77,7 @@ pub(crate) struct KeySession<V: View> {
 }
 
 /// Tables of a session by their slots, valid for a generation.
+#[derive(Debug)]
 struct SessionTables<T> {
     found: Slots<T>,
     generation: u64,
@@ -65,7 +86,7 @@ struct SessionTables<T> {
 impl<T> SessionTables<T> {
     /// Table, looked up again if tables were made anew since.
     #[inline]
-    fn of(&mut self, view: &impl View<Table = T>, table: &RecordTable) -> Result<&T> {
+    fn of(&mut self, view: &impl KeyView<Table = T>, table: &RecordTable) -> Result<&T> {
         let generation = view.generation();
         if generation != self.generation {
             self.found.clear();
@@ -75,8 +96,9 @@ impl<T> SessionTables<T> {
     }
 }
 
-impl<V: View> KeySession<V> {
-    pub(crate) fn new(view: V) -> Self {
+impl<V: KeyView> KeySession<V> {
+    /// Session that sees the database through `view`.
+    pub fn new(view: V) -> Self {
         let tables = SessionTables { found: Slots::default(), generation: view.generation() };
         Self { view, tables, buffer: Vec::new() }
     }
@@ -102,7 +124,7 @@ impl<V: View> KeySession<V> {
     }
 }
 
-impl<V: View> Records for KeySession<V> {
+impl<V: KeyView> Records for KeySession<V> {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes(V::ENGINE, tables, self.view.access().is_some())?;
         tables.iter().try_for_each(|table| self.view.remake(table))
@@ -126,17 +148,17 @@ impl<V: View> Records for KeySession<V> {
 
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
-        let bytes = KeyBytes::in_table(table, key)?;
+        let bytes = V::key(table, key)?;
         let found = self.tables.of(&self.view, table)?;
         Ok(self.view.get(found, bytes.as_ref(), |record| each(&EncodedRow::new(key, record)))?.is_some())
     }
 
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
-        let bytes = KeyBytes::in_table(table, key)?;
+        let bytes = V::key(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
-                if view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some() {
+                if view.contains(found, bytes.as_ref())? {
                     return Err(key_exists(table, key));
                 }
                 view.put(found, bytes.as_ref(), &buffer)
@@ -147,11 +169,11 @@ impl<V: View> Records for KeySession<V> {
     }
 
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
-        let bytes = KeyBytes::in_table(table, key)?;
+        let bytes = V::key(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
-                let is_there = view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some();
+                let is_there = view.contains(found, bytes.as_ref())?;
                 if is_there {
                     view.put(found, bytes.as_ref(), &buffer)?;
                 }
@@ -163,7 +185,7 @@ impl<V: View> Records for KeySession<V> {
     }
 
     fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
-        let bytes = KeyBytes::in_table(table, key)?;
+        let bytes = V::key(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |view, found| {
             let read = |record: &[u8]| {
@@ -182,9 +204,9 @@ impl<V: View> Records for KeySession<V> {
     }
 
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
-        let bytes = KeyBytes::in_table(table, key)?;
+        let bytes = V::key(table, key)?;
         self.writing(table, |view, found| {
-            let is_there = view.get_for_update(found, bytes.as_ref(), |_| Ok(()))?.is_some();
+            let is_there = view.contains(found, bytes.as_ref())?;
             if is_there {
                 view.delete(found, bytes.as_ref())?;
             }
@@ -202,13 +224,13 @@ impl<V: View> Records for KeySession<V> {
 
     fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
         let found = self.tables.of(&self.view, table)?;
-        self.view.scan(found, &[], u64::MAX, |_, _| Ok(()))
+        self.view.count(found)
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         if self.view.access().is_none() {
             let count = self.count(table)?;
-            // RocksDB drops the files in one step; deleting each record would write a tombstone for it.
+            // An engine may drop a table's files in one step; deleting each record would write a tombstone for it.
             return self.view.remake(table).map(|()| count);
         }
         // In a transaction, which could be undone, there is no shorter way.
