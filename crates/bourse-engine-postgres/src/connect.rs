@@ -7,16 +7,15 @@ use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::{PostgresTarget, ServerPlace};
 use crate::wire::{WireConnection, WireStream};
-use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
+use bourse_engine::server_wait::{AwaitedConnection, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SecuredStream;
-use bourse_server::client::{ConnectionLimits, NodeConnector, ServerAddress};
+use bourse_server::client::{ConnectionLimits, NodeConnector, ServerAddress, connect_tcp};
 use std::io;
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
 
 /// Code of the error for a database that does not exist.
 pub(crate) const NO_DATABASE: &str = "3D000";
@@ -108,19 +107,7 @@ impl PostgresConnector {
             ServerAddress::Socket(path) => WireStream::Unix(std::os::unix::net::UnixStream::connect(path)?),
             #[cfg(not(unix))]
             ServerAddress::Socket(..) => return Err(io::ErrorKind::Unsupported.into()),
-            ServerAddress::Tcp(host, port) => {
-                let mut tried = Err(io::Error::other("the name has no address"));
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    tried = TcpStream::connect_timeout(&address, connect_limit());
-                    if tried.is_ok() {
-                        break;
-                    }
-                }
-                let stream = tried?;
-                // A statement is one message, which is to leave at once.
-                stream.set_nodelay(true)?;
-                WireStream::Tcp(stream)
-            }
+            ServerAddress::Tcp(host, port) => WireStream::Tcp(connect_tcp(host, *port)?),
         };
         stream.set_timeout(self.options.common.answer_timeout)?;
         Ok(stream)

@@ -6,6 +6,7 @@ use crate::value::ResultColumn;
 use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::Secret;
+use bourse_server::client::{READ_BYTES, fill};
 use bytes::BytesMut;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -16,9 +17,6 @@ use std::ops::Range;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-
-/// Size of a read in bytes.
-const READ_BYTES: usize = 32 << 10;
 
 /// Maximal length of a server's message in bytes: a value has a gigabyte at most.
 const LONGEST_MESSAGE: usize = (1 << 30) + (1 << 20);
@@ -313,26 +311,7 @@ impl WireConnection {
         if self.is_broken {
             return Err(lost());
         }
-        if self.unread.is_empty() {
-            self.unread = 0..0;
-        }
-        if self.input.len() - self.unread.start < bytes {
-            self.input.copy_within(self.unread.clone(), 0);
-            self.unread = 0..self.unread.len();
-        }
-        while self.unread.len() < bytes {
-            // Memory follows what arrives: the announced length may be anything.
-            if self.unread.end == self.input.len() {
-                self.input.resize((2 * self.input.len()).min(bytes.next_multiple_of(READ_BYTES)), 0);
-            }
-            match self.stream.read(&mut self.input[self.unread.end..]) {
-                Ok(0) => return Err(self.failed(&io::ErrorKind::UnexpectedEof.into())),
-                Ok(read) => self.unread.end += read,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.failed(&e)),
-            }
-        }
-        Ok(())
+        fill(&mut self.stream, &mut self.input, &mut self.unread, bytes).map_err(|e| self.failed(&e))
     }
 
     /// Makes the connection wait for answers even during an interruption, so that a cleanup is not left incomplete.

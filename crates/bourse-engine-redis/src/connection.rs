@@ -3,17 +3,14 @@
 //! The protocol is RESP2, as Redis documents it: a command is an array of byte strings; a reply is a line whose first byte is its type,
 //! and for byte strings and arrays what the line announces.
 
-use bourse_engine::server_wait::{AwaitedConnection, connect_limit, for_report, within_limit};
+use bourse_engine::server_wait::{AwaitedConnection, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind, Result};
-use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
+use bourse_server::client::{READ_BYTES, ServerAddress, connect_tcp, fill};
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
+use std::net::Shutdown;
 use std::ops::Range;
 use std::time::Duration;
-
-/// Size of a read in bytes.
-const READ_BYTES: usize = 32 << 10;
 
 /// Maximal length of a value in bytes, above the server's own limit.
 const LONGEST_VALUE: i64 = 1 << 30;
@@ -87,15 +84,7 @@ impl RedisConnector {
             #[cfg(not(unix))]
             ServerAddress::Socket(..) => Err(io::ErrorKind::Unsupported.into()),
             ServerAddress::Tcp(host, port) => {
-                let mut tried = Err(io::Error::other("the name has no address"));
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    tried = TcpStream::connect_timeout(&address, connect_limit());
-                    if tried.is_ok() {
-                        break;
-                    }
-                }
-                let stream = tried?;
-                stream.set_nodelay(true)?;
+                let stream = connect_tcp(host, *port)?;
                 stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))?;
                 let other = stream.try_clone()?;
                 Ok((Box::new(stream), Box::new(move || drop(other.shutdown(Shutdown::Both)))))
@@ -251,23 +240,10 @@ impl RedisConnection {
 
     /// Reads until `bytes` unread bytes are available.
     fn have(&mut self, bytes: usize) -> Result<()> {
-        if self.unread.len() < bytes && self.input.len() - self.unread.start < bytes {
-            self.input.copy_within(self.unread.clone(), 0);
-            self.unread = 0..self.unread.len();
+        if self.unread.len() >= bytes {
+            return Ok(());
         }
-        while self.unread.len() < bytes {
-            // Memory follows what arrives: the announced length may be anything.
-            if self.unread.end == self.input.len() {
-                self.input.resize((2 * self.input.len()).min(bytes.next_multiple_of(READ_BYTES)), 0);
-            }
-            match self.stream.read(&mut self.input[self.unread.end..]) {
-                Ok(0) => return Err(self.lost(&io::ErrorKind::UnexpectedEof.into())),
-                Ok(read) => self.unread.end += read,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.lost(&e)),
-            }
-        }
-        Ok(())
+        fill(&mut *self.stream, &mut self.input, &mut self.unread, bytes).map_err(|e| self.lost(&e))
     }
 
     #[cold]
