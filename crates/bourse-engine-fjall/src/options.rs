@@ -1,7 +1,7 @@
 //! Settings of a fjall target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, Scheme, parse_number};
+use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_words, options};
 use fjall::PersistMode;
 
@@ -47,16 +47,8 @@ options! {
 
     /// `workers`; fjall's own default if `None`.
     workers: Option<usize> = None =>
-        [OptionSpec {
-            name: "workers",
-            values: "auto, or a number from 1 to 64",
-            meaning: "threads that write and merge tables; auto is one for each CPU, at most four",
-            set: |options, text| {
-                options.workers = if text == "auto" { None } else { Some(parse_number(text, 1, 64)?) };
-                Ok(())
-            },
-            show: |options| options.workers.map_or_else(|| "auto".to_owned(), |number| number.to_string()),
-        }];
+        ["workers": number_or("auto", 1, 64), "auto, or a number from 1 to 64",
+            "threads that write and merge tables; auto is one for each CPU, at most four"];
 }
 
 /// Grammar of fjall targets.

@@ -1,7 +1,7 @@
 //! Settings of a RocksDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError, parse_number};
+use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError};
 use bourse_engine::{option_words, options};
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -60,16 +60,8 @@ options! {
 
     /// `bloom`, in bits per key; `None` for no filter.
     bloom_bits: Option<u8> = None =>
-        [OptionSpec {
-            name: "bloom",
-            values: "off, or a number from 1 to 100",
-            meaning: "bits for each key of a Bloom filter, which spares reads of keys that are not there",
-            set: |options, text| {
-                options.bloom_bits = if text == "off" { None } else { Some(parse_number(text, 1, 100)?) };
-                Ok(())
-            },
-            show: |options| options.bloom_bits.map_or_else(|| "off".to_owned(), |bits| bits.to_string()),
-        }];
+        ["bloom": number_or("off", 1, 100), "off, or a number from 1 to 100",
+            "bits for each key of a Bloom filter, which spares reads of keys that are not there"];
 
     /// `compression`.
     compression: Compression = Compression::Snappy => ["compression": word(Compression), "snappy, none, lz4, zstd",

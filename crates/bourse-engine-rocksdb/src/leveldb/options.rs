@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::options;
-use bourse_engine::target::{Grammar, Scheme, parse_number};
+use bourse_engine::target::{Grammar, Scheme};
 use std::path::PathBuf;
 
 options! {
@@ -28,16 +28,8 @@ options! {
 
     /// `bloom`, in bits per key; `None` for no filter.
     bloom_bits: Option<u8> = None =>
-        [OptionSpec {
-            name: "bloom",
-            values: "off, or a number from 1 to 100",
-            meaning: "bits for each key of a Bloom filter, which spares reads of keys that are not there",
-            set: |options, text| {
-                options.bloom_bits = if text == "off" { None } else { Some(parse_number(text, 1, 100)?) };
-                Ok(())
-            },
-            show: |options| options.bloom_bits.map_or_else(|| "off".to_owned(), |bits| bits.to_string()),
-        }];
+        ["bloom": number_or("off", 1, 100), "off, or a number from 1 to 100",
+            "bits for each key of a Bloom filter, which spares reads of keys that are not there"];
 
     /// `compression`.
     compression: bool = true => ["compression": switch, "whether blocks of tables are compressed by Snappy, if the library can"];

@@ -9,7 +9,7 @@
 /// use std::{path::PathBuf, time::Duration};
 ///
 /// option_words! { pub enum Sync { Off = "off", Full = "full" } }
-/// pub struct Options { sync: Sync, late: Option<Sync>, ram: bool, cache_bytes: u64, wait: Duration, most: u32, file: Option<PathBuf> }
+/// pub struct Options { sync: Sync, late: Option<Sync>, ram: bool, cache_bytes: u64, wait: Duration, most: u32, bloom: Option<u8>, file: Option<PathBuf> }
 ///
 /// static OPTIONS: &[OptionSpec<Options>] = &[
 ///     option_spec!("sync" => sync: word(Sync), "off, full", "when files are synced"),
@@ -18,6 +18,7 @@
 ///     option_spec!("cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes from 1MiB to 1TiB", "page cache"),
 ///     option_spec!("wait" => wait: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s", "how long a lock is waited for"),
 ///     option_spec!("sessions" => most: number(1, 100), "a number from 1 to 100", "sessions at once"),
+///     option_spec!("bloom" => bloom: number_or("off", 1, 32), "off, or a number from 1 to 32", "bits of a filter"),
 ///     option_spec!("file" => file: path, "where the data are"),
 /// ];
 /// assert_eq!(OPTIONS[2].values, "on, off");
@@ -25,97 +26,63 @@
 #[macro_export]
 macro_rules! option_spec {
     ($name:literal => $field:ident: switch, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: "on, off",
-            meaning: $meaning,
-            set: |options, text| $crate::target::parse_switch(text).map(|value| options.$field = value),
-            show: |options| $crate::target::show_switch(options.$field),
-        }
+        $crate::option_spec!(@of $name, "on, off", $meaning, $field,
+            |text| $crate::target::parse_switch(text), |value| $crate::target::show_switch(*value))
     };
     ($name:literal => $field:ident: path, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: "a path",
-            meaning: $meaning,
-            set: |options, text| $crate::target::parse_path(text).map(|value| options.$field = value),
-            show: |options| $crate::target::show_path(options.$field.as_ref()),
-        }
+        $crate::option_spec!(@of $name, "a path", $meaning, $field,
+            |text| $crate::target::parse_path(text), |value| $crate::target::show_path(value.as_ref()))
     };
     ($name:literal => $field:ident: word($type:ident), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| $type::parse(text).map(|value| options.$field = value),
-            show: |options| options.$field.word().to_owned(),
-        }
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $type::parse(text), |value| value.word().to_owned())
     };
     ($name:literal => $field:ident: optional_word($type:ident), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| $type::parse(text).map(Some).map(|value| options.$field = value),
-            show: |options| options.$field.map_or_else(String::new, |value| value.word().to_owned()),
-        }
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $type::parse(text).map(Some),
+            |value| value.map_or_else(String::new, |value| value.word().to_owned()))
     };
     ($name:literal => $field:ident: bytes($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| $crate::target::parse_bytes(text, $least, $most).map(|value| options.$field = value),
-            show: |options| $crate::target::show_bytes(options.$field),
-        }
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $crate::target::parse_bytes(text, $least, $most), |value| $crate::target::show_bytes(*value))
     };
     ($name:literal => $field:ident: optional_bytes($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| {
-                $crate::target::parse_bytes(text, $least, $most).map(|value| options.$field = Some(value))
-            },
-            show: |options| options.$field.map_or_else(String::new, $crate::target::show_bytes),
-        }
-    };
-    ($name:literal => $field:ident: optional_number($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| {
-                $crate::target::parse_number(text, $least, $most).map(|value| options.$field = Some(value))
-            },
-            show: |options| options.$field.map_or_else(String::new, |value| value.to_string()),
-        }
-    };
-    ($name:literal => $field:ident: time($most:expr), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| $crate::target::parse_time(text, $most).map(|value| options.$field = value),
-            show: |options| $crate::target::show_time(options.$field),
-        }
-    };
-    ($name:literal => $field:ident: seconds($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
-        $crate::target::OptionSpec {
-            name: $name,
-            values: $values,
-            meaning: $meaning,
-            set: |options, text| $crate::target::parse_seconds(text, $least, $most).map(|value| options.$field = value),
-            show: |options| $crate::target::show_seconds(options.$field),
-        }
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $crate::target::parse_bytes(text, $least, $most).map(Some),
+            |value| value.map_or_else(String::new, $crate::target::show_bytes))
     };
     ($name:literal => $field:ident: number($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $crate::target::parse_number(text, $least, $most), |value| value.to_string())
+    };
+    ($name:literal => $field:ident: optional_number($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $crate::target::parse_number(text, $least, $most).map(Some),
+            |value| value.map_or_else(String::new, |number| number.to_string()))
+    };
+    ($name:literal => $field:ident: number_or($none:literal, $least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| if text == $none { Ok(None) } else { $crate::target::parse_number(text, $least, $most).map(Some) },
+            |value| value.map_or_else(|| $none.to_owned(), |number| number.to_string()))
+    };
+    ($name:literal => $field:ident: time($most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $crate::target::parse_time(text, $most), |value| $crate::target::show_time(*value))
+    };
+    ($name:literal => $field:ident: seconds($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::option_spec!(@of $name, $values, $meaning, $field,
+            |text| $crate::target::parse_seconds(text, $least, $most), |value| $crate::target::show_seconds(*value))
+    };
+    (@of $name:literal, $values:literal, $meaning:literal, $field:ident, |$text:ident| $parse:expr, |$value:ident| $show:expr) => {
         $crate::target::OptionSpec {
             name: $name,
             values: $values,
             meaning: $meaning,
-            set: |options, text| $crate::target::parse_number(text, $least, $most).map(|value| options.$field = value),
-            show: |options| options.$field.to_string(),
+            set: |options, $text| $parse.map(|value| options.$field = value),
+            show: |options| {
+                let $value = &options.$field;
+                $show
+            },
         }
     };
 }
