@@ -237,6 +237,7 @@ pub fn targets(bytes: &[u8]) {
     let _ = bourse_engine_postgres::PostgresTarget::parse(text);
     let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::LmdbOptions::DEFAULT);
     let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::RedbOptions::DEFAULT);
+    let _ = bourse_engine::files::GRAMMAR.parse(text, bourse_engine::files::FilesOptions::DEFAULT);
     let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::DuckDbOptions::DEFAULT);
     let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::RocksDbOptions::DEFAULT);
     let _ = bourse_engine_redis::open(text);

@@ -101,6 +101,11 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
         let _ = name;
         false
     }
+
+    /// Sizes of the files in its folder.
+    fn sizes(&self, files: &DatabaseFiles) -> FolderBytes {
+        folder_bytes(files.path(), &Self::is_log)
+    }
 }
 
 /// All settings of a target as the grammar writes them.
@@ -213,9 +218,12 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
 
     fn footprint(&self) -> Result<Footprint> {
         let opened = self.opened().clone();
-        let (memory_bytes, is_database) = opened.map_or((0, self.files.is_none()), |database| database.memory_bytes());
+        let (memory_bytes, is_database) =
+            opened.as_ref().map_or((0, self.files.is_none()), |database| database.memory_bytes());
         let FolderBytes { data, log } = match self.files() {
-            Some(files) if D::FORMAT.is_folder => folder_bytes(files.path(), &D::is_log),
+            Some(files) if D::FORMAT.is_folder => {
+                opened.map_or_else(|| folder_bytes(files.path(), &D::is_log), |database| database.sizes(&files))
+            }
             // Blocks that are really taken: files may be longer than what was written to them.
             Some(files) if !is_database => FolderBytes { data: bytes_on_disk(files.path()), log: 0 },
             _ => FolderBytes { data: memory_bytes, log: 0 },

@@ -29,6 +29,7 @@ mod error;
 mod file_mark;
 mod file_system;
 mod file_use;
+pub mod files;
 mod folder_parts;
 mod folders;
 mod footprint;

@@ -1,19 +1,22 @@
 use crate::{
     Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineKind, Footprint,
     Guarantee, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Result, Session, Sql, SqlEngine,
-    Value,
+    Value, files,
 };
 
 /// The engines of this crate.
-pub static KINDS: &[EngineKind] = &[EngineKind {
-    prepares_ms: 100,
-    ..EngineKind::new(
-        ["null", "no-op engine, to measure the harness overhead", "null:"],
-        || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-        Vec::new,
-        |_| Ok(Box::new(NullEngine)),
-    )
-}];
+pub static KINDS: &[EngineKind] = &[
+    files::KIND,
+    EngineKind {
+        prepares_ms: 100,
+        ..EngineKind::new(
+            ["null", "no-op engine, to measure the harness overhead", "null:"],
+            || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+            Vec::new,
+            |_| Ok(Box::new(NullEngine)),
+        )
+    },
+];
 
 /// An engine that does nothing: its figures are the harness overhead, the lower bound of every other figure.
 ///

@@ -10,7 +10,7 @@ use bourse_record::{Check, NameValue, SplitMix};
 use std::sync::OnceLock;
 
 /// Option: width of the texts.
-pub(crate) const WIDTH: WorkloadOption = option!("width" => OptionKind::Count { min: 1, max: 60_000 }, "100",
+pub(crate) const WIDTH: WorkloadOption = option!("width" => OptionKind::Count { min: 1, max: 16_000_000 }, "100",
     "length of each of a row's two texts, in characters");
 /// Option: the key by which rows are found.
 pub(crate) const KEY: WorkloadOption = option!("key" => OptionKind::Word(&["integer", "text"]), "integer",

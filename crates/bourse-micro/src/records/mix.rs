@@ -2,7 +2,7 @@
 
 use super::properties::{MIX, Properties};
 use super::user::RecordUser;
-use super::{EXPLICIT, LENGTH, PER_TRANSACTION};
+use super::{COMPUTE, EXPLICIT, LENGTH, PER_TRANSACTION};
 use crate::batching::BATCH;
 use crate::filled_table::{FilledTable, USERTABLE};
 use crate::keys::{GrowingKeys, KEYS, KeyDistribution, KeyStream, Zipf};
@@ -11,7 +11,7 @@ use crate::sql::{FILE, NOTHING};
 use crate::usual::{THREADS, lacking_records, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundSettings, RoundTally, Writes, named};
 use Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, Scan};
-use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
+use bourse_driver::{Clock, MS, MixShare, Nanos, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, IndexKind, StatementForm};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
@@ -56,6 +56,8 @@ pub(super) struct Crew {
     pub(super) operations: &'static [MixOperation],
     /// Operations of each in a round with a count, instead of that count.
     pub(super) most: Option<u64>,
+    /// Most operations of each in a second.
+    pub(super) rate: Option<u64>,
 }
 
 impl Crew {
@@ -67,7 +69,7 @@ impl Crew {
     /// Users as many as the option `threads`.
     pub(super) fn of(options: &WorkloadOptions, name: &'static str, operations: &'static [MixOperation]) -> Vec<Self> {
         let threads = if options.has(THREADS.name) { options.size(THREADS.name) } else { 1 };
-        vec![Self { name, role: "users", threads, operations, most: None }]
+        vec![Self { name, role: "users", threads, operations, most: None, rate: None }]
     }
 }
 
@@ -85,6 +87,8 @@ pub(super) struct RecordMix {
     /// Changes in a transaction.
     pub(super) per_transaction: u64,
     pub(super) explicit: bool,
+    /// Busy time of the program in each transaction, in nanoseconds.
+    pub(super) compute_ns: Nanos,
     /// Rows of a scan, at most in YCSB's.
     pub(super) length: u64,
     /// Properties of YCSB without an effect, with the reasons.
@@ -112,6 +116,9 @@ impl RecordMix {
             let what = format!("explicit=off makes each update a transaction: not {per_transaction} in one");
             return Err(options.refuse(what));
         }
+        if !explicit && count(COMPUTE.name, 0) > 0 {
+            return Err(options.refuse("compute=… is inside a transaction, which explicit=off has none of"));
+        }
         let operations = || crews.iter().flat_map(|crew| crew.operations);
         let range = match options.has("hit_rate") {
             true => (rows as f64 / options.fraction("hit_rate")).round() as u64,
@@ -136,6 +143,7 @@ impl RecordMix {
             },
             per_transaction,
             explicit,
+            compute_ns: count(COMPUTE.name, 0) * (MS / 1_000),
             length: count(LENGTH.name, 0),
             notes: match options.has(MIX) && !options.is(FILE, NOTHING) {
                 true => Properties::read(options.text(FILE))?.notes,

@@ -31,6 +31,9 @@ const PER_TRANSACTION: WorkloadOption = option!("per_transaction" => OptionKind:
 /// Option: delimiters of a transaction with one statement.
 pub(crate) const EXPLICIT: WorkloadOption = option!("explicit" => SWITCH, "on",
     "BEGIN and COMMIT around each transaction; off: single statements commit by themselves");
+/// Option: work of the program inside a transaction.
+const COMPUTE: WorkloadOption = option!("compute" => OptionKind::Count { min: 0, max: 10_000_000 }, "0",
+    "microseconds that the program is busy in each transaction, after it has begun");
 /// Option: rows of a scan.
 const LENGTH: WorkloadOption = option!("length" => OptionKind::Count { min: 1, max: 1_000_000_000 }, "100",
     "rows of one scan; fewer at the end of the table");
@@ -116,7 +119,7 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
         summary: "increments a column of rows found by primary key",
         tables: PERSONS,
         needs: BY_KEY,
-        options: &[ROWS, WIDTH, THREADS, PER_TRANSACTION, EXPLICIT, KEYS, STATEMENTS, BATCH],
+        options: &[ROWS, WIDTH, THREADS, PER_TRANSACTION, EXPLICIT, COMPUTE, KEYS, STATEMENTS, BATCH],
         extent: RoundExtent::Time,
         plan: |options| persons(options, "updates/s", Crew::of(options, "writer", &[("update", Add, 100)])),
     },
@@ -132,6 +135,8 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
             option!("writers" => OptionKind::Count { min: 1, max: 1_024 }, "1", "threads that update"),
             option!("writes" => OptionKind::CountOr { word: "any", min: 1, max: u64::MAX }, "any",
                 "updates of each writer if --count is given; any: as many as fit into the time"),
+            option!("write_rate" => OptionKind::CountOr { word: "any", min: 1, max: 1_000_000_000 }, "any",
+                "most updates of each writer in a second"),
             PER_TRANSACTION,
             EXPLICIT,
             KEYS,
@@ -140,12 +145,17 @@ pub(crate) static TABLE: [WorkloadSpec; 13] = [
         ],
         extent: RoundExtent::Time,
         plan: |options| {
-            let crew = |name, role, operations, most| {
+            let crew = |name, role, operations, [most, rate]: [Option<u64>; 2]| {
                 let threads = options.size(role);
-                Crew { name, role, threads, operations, most }
+                Crew { name, role, threads, operations, most, rate }
             };
-            let readers = crew("reader", "readers", &[("read", Read, 100)], None);
-            let writers = crew("writer", "writers", &[("write", Add, 100)], options.count_or("writes"));
+            let readers = crew("reader", "readers", &[("read", Read, 100)], [None; 2]);
+            let writers = crew(
+                "writer",
+                "writers",
+                &[("write", Add, 100)],
+                ["writes", "write_rate"].map(|name| options.count_or(name)),
+            );
             persons(options, "reads/s", vec![readers, writers])
         },
     },

@@ -11,7 +11,7 @@ use crate::keys::{GrowingKeys, KeyStream};
 use crate::usual::by_weight;
 use crate::workload::{RemainingOperations, RoundSettings, RoundTally};
 use arrayvec::ArrayString;
-use bourse_driver::{Clock, Draw, OperationCx, OperationResult, RoundControl, User};
+use bourse_driver::{Clock, Draw, MS, Nanos, OperationCx, OperationResult, RoundControl, SECOND, User};
 use bourse_engine::{Access, EngineError, ErrorKind, FieldChange, Key, Records, Result, Row, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
@@ -77,9 +77,14 @@ pub(super) struct RecordUser<'s> {
     /// Deletions that are not yet committed.
     in_transaction: u64,
     batching: Batching,
+    /// Moment before which no operation of a crew with a rate begins; 0 before the first.
+    due: Nanos,
     left: RemainingOperations,
     setting: RoundSettings<'s>,
 }
+
+/// Time by which a user with a rate may be late and still make up for it, in nanoseconds.
+const CATCH_UP: Nanos = 100 * MS;
 
 impl<'s> RecordUser<'s> {
     pub(super) fn new(
@@ -111,6 +116,7 @@ impl<'s> RecordUser<'s> {
             expected: ReadRows::default(),
             in_transaction: 0,
             batching: Batching::new(None),
+            due: 0,
             // The null engine deletes again and again, until its time is known well enough.
             left: RemainingOperations::of(if deletes { setting.is_real.then_some(mix.table.rows) } else { count }),
             setting: setting.clone(),
@@ -247,13 +253,19 @@ impl<'s> RecordUser<'s> {
 
     /// Adds 1 to numbers, many in a transaction.
     fn add(&self, cx: &mut OperationCx<'_>) -> Result<()> {
-        let RecordMix { table, statements, per_transaction, explicit, .. } = self.mix;
-        let is_real = self.setting.is_real;
+        let RecordMix { table, statements, per_transaction, explicit, compute_ns, .. } = self.mix;
+        let (is_real, clock) = (self.setting.is_real, cx.clock());
         for transaction in self.drawn.chunks(*per_transaction as usize) {
             cx.retrying(|connection| {
                 connection.with_records(*statements, |records| {
                     if *explicit {
                         records.begin(Access::Write)?;
+                    }
+                    if *compute_ns > 0 {
+                        let until = clock.now() + compute_ns;
+                        while clock.now() < until {
+                            std::hint::spin_loop();
+                        }
                     }
                     for key in transaction {
                         let Value::Int(key) = *key else { continue };
@@ -396,7 +408,11 @@ impl User for RecordUser<'_> {
         self.left.draw(self.count);
         self.draw_inputs();
         self.batching.begins(clock);
-        Draw::Ready
+        let Some(rate) = self.crew.rate else { return Draw::Ready };
+        let now = clock.now();
+        let due = if self.due == 0 { now } else { self.due.max(now.saturating_sub(CATCH_UP)) };
+        self.due = due + self.count * SECOND / rate;
+        Draw::Due(due)
     }
 
     fn skip(&mut self) -> Option<usize> {

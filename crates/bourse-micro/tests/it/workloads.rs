@@ -105,6 +105,14 @@ fn readers_and_writers_are_counted_apart() {
 }
 
 #[test]
+fn a_writer_keeps_to_its_rate() {
+    let options = [("rows", "100"), ("writes", "50"), ("write_rate", "500")];
+    let result = run(&sqlite(), "read-write", &options, counted(100));
+    assert_eq!(operation(&result, "write").valid(), 50);
+    assert!(result.round.measured_s >= 0.09, "50 updates at 500 a second: {} s", result.round.measured_s);
+}
+
+#[test]
 fn searches_find_by_number_and_by_text() {
     let engine = sqlite();
     let result = run(&engine, "index-search", &[("rows", "500"), ("by", "both"), ("batch", "10")], counted(1_000));

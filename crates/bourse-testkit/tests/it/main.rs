@@ -1,5 +1,7 @@
 //! The example engine does what every engine must, and the page that quotes it is its source.
 
+mod files;
+
 use bourse_engine::{Engine as _, ErrorKind, Location};
 use bourse_testkit::example_engine::open;
 use bourse_testkit::records_conformance;

@@ -66,7 +66,7 @@ static CRATES: &[EngineCrate] = &[
     // Proof in a test that an engine takes one line; useless to users.
     #[cfg(feature = "example")]
     engines!("example", example_engine, ["example"]),
-    engines!(bourse_engine, ["null"]),
+    engines!(bourse_engine, ["files", "null"]),
 ];
 
 impl EngineCrate {
