@@ -59,6 +59,22 @@ pub const FROM: &str = "from";
 /// Value of an option for a file that stands for none.
 pub const NOTHING: &str = "none";
 
+/// Files of published experiments, by the option's values that select them.
+static PUBLISHED: &[(&str, &str)] = &[
+    ("speed-2003/4.toml", include_str!("speed/4.toml")),
+    ("speed-2003/5.toml", include_str!("speed/5.toml")),
+    ("speed-2003/6.toml", include_str!("speed/6.toml")),
+    ("speed-2003/7.toml", include_str!("speed/7.toml")),
+    ("speed-2003/11.toml", include_str!("speed/11.toml")),
+    ("speed-2003/12.toml", include_str!("speed/12.toml")),
+    ("speed-2003/13.toml", include_str!("speed/13.toml")),
+    ("speed-2003/14.toml", include_str!("speed/14.toml")),
+    ("begin-2024/1-0.toml", include_str!("begin/1-0.toml")),
+    ("begin-2024/10-0.toml", include_str!("begin/10-0.toml")),
+    ("begin-2024/1-10.toml", include_str!("begin/1-10.toml")),
+    ("begin-2024/10-10.toml", include_str!("begin/10-10.toml")),
+];
+
 const SCALE: WorkloadOption = option!("scale" => OptionKind::Count { min: 1, max: 10_000 }, "1",
     "value of :scale in a .sql file; pgbench's tables have 100,000 accounts for each");
 
@@ -155,9 +171,10 @@ fn read_all(script: &mut SqlScript, names: &str) -> Result<(), OptionError> {
 fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let names = options.text(FILE);
     let mut script = SqlScript { scale: options.size(SCALE.name) as u64, ..SqlScript::default() };
-    match names {
-        EXAMPLE => read(&mut script, "examples/shop.toml", EXAMPLE_FILE)?,
-        names => read_all(&mut script, names)?,
+    match PUBLISHED.iter().find(|(name, _)| *name == names) {
+        Some((name, text)) => read(&mut script, name, text)?,
+        None if names == EXAMPLE => read(&mut script, "examples/shop.toml", EXAMPLE_FILE)?,
+        None => read_all(&mut script, names)?,
     }
     let script = script.finished().map_err(|fault| fault.in_file(names))?;
     if script.scale > 1 && !script.is_scaled {

@@ -52,6 +52,7 @@ data_table! {
             => test.map_or(finding.untested.as_deref(), |it| it.why.as_deref());
         level: Real, "Level of the interval" => test.and_then(|it| it.level);
         departure: Text, "Departure from the publication" => finding.departure.as_deref();
+        published: Real, "Value as published" => test.and_then(|it| it.published);
     }
 }
 

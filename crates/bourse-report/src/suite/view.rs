@@ -267,7 +267,9 @@ pub(super) fn test_words(test: &TestResult) -> String {
         (None, None) => units::NOTHING.to_owned(),
     };
     let why = test.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    units::printable(&format!("{}: {value}; to hold: {range}: {}{why}", test.claim, test.verdict.name()))
+    let published = test.published.map(|value| format!("; published: {}", number(value))).unwrap_or_default();
+    let verdict = test.verdict.name();
+    units::printable(&format!("{}: {value}{published}; to hold: {range}: {verdict}{why}", test.claim))
 }
 
 /// A finding's words.

@@ -173,7 +173,7 @@ pub struct PublishedFigures {
     /// Processor time, in percent of one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
-    /// Size of the log or journal at its peak, in bytes.
+    /// Size of the log or journal at its peak, or of the database, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<f64>,
     /// Memory used on the machine, in bytes.
@@ -192,7 +192,7 @@ pub struct CasePatch {
     pub workload: Option<String>,
     /// Name of the target.
     pub target: Option<String>,
-    /// Operation that fills the cell; the workload's first by default.
+    /// Operation that fills the cell, or `all` together; the workload's first by default.
     pub operation: Option<String>,
     /// Options of the workload that do not depend on the scale.
     #[serde(default)]
@@ -295,6 +295,8 @@ pub struct FindingTest {
     pub at_least: Option<f64>,
     /// Upper end of the range.
     pub at_most: Option<f64>,
+    /// Value as printed, if the publication prints it.
+    pub published: Option<f64>,
 }
 
 /// Error of a data file or of a request for a suite.

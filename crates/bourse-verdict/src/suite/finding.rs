@@ -67,6 +67,9 @@ pub struct TestResult {
     pub at_least: Option<f64>,
     /// Upper end of the range.
     pub at_most: Option<f64>,
+    /// Value as printed, if the publication prints it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<f64>,
     /// Verdict of the test.
     pub verdict: FindingVerdict,
     /// Reason that there is no value or no interval, if so.
@@ -140,6 +143,7 @@ fn result(test: &FindingTest, tables: &[TableResult]) -> TestResult {
         level: None,
         at_least: test.at_least,
         at_most: test.at_most,
+        published: test.published,
         verdict: FindingVerdict::NotShown,
         why: None,
     };

@@ -24,6 +24,8 @@ pub enum Measure {
     MachineBusy,
     /// Largest size of write-ahead log or rollback journal, in bytes.
     LogPeak,
+    /// Size of the database at the end, in bytes.
+    Size,
     /// Memory used on the machine, in bytes: mean over the measurement interval.
     MemoryUsed,
     /// Growth of the memory used on the machine, in bytes, from before the measurement interval to its end.
@@ -55,7 +57,7 @@ pub enum MeasureFormat {
 
 impl Measure {
     /// All measures.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Rate,
         Self::RateFromTimes,
         Self::TimeMs,
@@ -63,6 +65,7 @@ impl Measure {
         Self::Cpu,
         Self::MachineBusy,
         Self::LogPeak,
+        Self::Size,
         Self::MemoryUsed,
         Self::MemoryGrowth,
         Self::MemoryFree,
@@ -83,6 +86,7 @@ impl Measure {
             Self::Cpu => "processor time, % of one core".to_owned(),
             Self::MachineBusy => "processors busy with client and server, % of all".to_owned(),
             Self::LogPeak => "log or journal, peak".to_owned(),
+            Self::Size => "database".to_owned(),
             Self::MemoryUsed => "memory used on the machine".to_owned(),
             Self::MemoryGrowth => "growth of the memory used on the machine".to_owned(),
             Self::MemoryFree => "memory free on the machine".to_owned(),
@@ -99,16 +103,15 @@ impl Measure {
         match self {
             Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => MeasureFormat::Number,
             Self::InEngine | Self::InMarket | Self::InSyncs | Self::WaitingForLocks => MeasureFormat::Number,
-            Self::LogPeak | Self::MemoryUsed | Self::MemoryGrowth | Self::MemoryFree | Self::SwapUsed => {
-                MeasureFormat::Bytes
-            }
+            Self::LogPeak | Self::Size => MeasureFormat::Bytes,
+            Self::MemoryUsed | Self::MemoryGrowth | Self::MemoryFree | Self::SwapUsed => MeasureFormat::Bytes,
             Self::Cpu | Self::MachineBusy => MeasureFormat::Percent,
         }
     }
 
     /// Whether the measure is for all of the work together, so that another amount of work cannot be compared.
     pub const fn is_total(self) -> bool {
-        matches!(self, Self::TimeMs | Self::TimeS | Self::LogPeak)
+        matches!(self, Self::TimeMs | Self::TimeS | Self::LogPeak | Self::Size)
     }
 
     /// Published figure, if there is one; `work` is the number of operations that the published time covers.
@@ -119,7 +122,7 @@ impl Measure {
             Self::TimeMs => published.mean_ms,
             Self::TimeS => published.mean_ms.map(|ms| ms / 1e3),
             Self::Cpu => published.cpu_percent,
-            Self::LogPeak => published.bytes,
+            Self::LogPeak | Self::Size => published.bytes,
             Self::MemoryUsed => published.memory_bytes,
             _ => None,
         }
@@ -146,6 +149,7 @@ impl Measure {
                     (log, journal) => Some(log.unwrap_or(0.0) + journal.unwrap_or(0.0)),
                 })
             }
+            Self::Size => samples(round, "data_bytes").last().map(|(_, bytes)| bytes),
             Self::MemoryUsed => mean(round, "machine_memory_used_bytes"),
             Self::MemoryGrowth => {
                 let (from, to) = measurement(round);
@@ -219,13 +223,19 @@ fn mean(round: &Round, metric: &str) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// Numbers of completed and failed executions of an operation; the first by default.
+/// Word in place of an operation's name for all of them together.
+const ALL_OPERATIONS: &str = "all";
+
+/// Numbers of completed and failed executions of an operation, or of [`ALL_OPERATIONS`]; the first by default.
 pub(crate) fn counts(round: &Round, operation: Option<&str>) -> (u64, u64) {
-    let found = match operation {
-        Some(name) => round.operations.iter().find(|operation| operation.name == name),
-        None => round.operations.first(),
+    let wanted = |(at, name): (usize, &str)| match operation {
+        Some(ALL_OPERATIONS) => true,
+        Some(wanted) => name == wanted,
+        None => at == 0,
     };
-    let Some(found) = found else { return (0, 0) };
-    let failed = found.outcomes.iter().filter(|each| matches!(each.outcome, Outcome::Failed | Outcome::Dropped));
-    (found.valid(), failed.map(|each| each.count).sum())
+    let found = round.operations.iter().enumerate().filter(|(at, it)| wanted((*at, &it.name)));
+    found.fold((0, 0), |(valid, failed), (_, operation)| {
+        let lost = operation.outcomes.iter().filter(|each| matches!(each.outcome, Outcome::Failed | Outcome::Dropped));
+        (valid + operation.valid(), failed + lost.map(|each| each.count).sum::<u64>())
+    })
 }

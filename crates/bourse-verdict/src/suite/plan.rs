@@ -45,7 +45,7 @@ pub struct PlannedCell {
     pub column: usize,
     /// Index of its case in the plan.
     pub case: usize,
-    /// Operation that is counted; the first by default.
+    /// Operation that is counted, or `all` together; the first by default.
     pub operation: Option<String>,
     /// Operations to perform at this scale, if the work ends a round.
     pub work: Option<u64>,

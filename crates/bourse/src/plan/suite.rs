@@ -1,10 +1,11 @@
 //! The plan of `bourse suite run`: the cases of a published experiment.
 
 use super::brokerage::{Brokerage, WORKLOAD};
-use super::{CaseBlock, ClassicRound, Job, OnFailure, Plan, PlannedCase, RoundProcess, targets};
-use crate::args::{CheckDepth, DatabaseArgs, SuiteRun, numbers};
+use super::{CaseBlock, ClassicRound, Drivers, Job, MixRound, OnFailure, Plan, PlannedCase, RoundProcess, targets};
+use crate::args::{CheckDepth, ConstraintsArg, DatabaseArgs, SuiteRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
+use crate::oltp::mixed::{self, MixWorkload};
 use crate::output::files;
 use bourse_verdict::suite::plan::SuiteCase;
 use bourse_verdict::suite::{CellPlan, Suite};
@@ -97,6 +98,8 @@ fn planned(
     let job = if case.workload == WORKLOAD {
         let served = cells.suite.targets[&case.target].served;
         Job::from(brokerage(case, served)?)
+    } else if let Some(mixed) = mixed::find(&case.workload) {
+        Job::from(mix(mixed, case)?)
     } else {
         let job = classic(case);
         job.case().map_err(|failure| failure.hint("the scale may be too small for this suite's counts"))?;
@@ -150,6 +153,42 @@ fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
         served,
         ..job
     })
+}
+
+fn mix(mixed: &dyn MixWorkload, case: &SuiteCase) -> Result<MixRound, Failure> {
+    let mut job = MixRound {
+        workload: case.workload.clone(),
+        size: mixed.usual()[0],
+        is_size_set: true,
+        constraints: ConstraintsArg::Keys,
+        is_constraints_set: true,
+        reload: false,
+        users: 1,
+        open_loop: None,
+        terminals: false,
+        search: None,
+        warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(2.0)),
+        measure_ns: nanoseconds(case.seconds.unwrap_or(case.cap_s).min(case.cap_s)),
+        check: CheckDepth::Quick,
+        drivers: Drivers::ALONE,
+    };
+    for (name, value) in &case.options {
+        let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '{name}': {why}"));
+        match name.as_str() {
+            "size" => {
+                // A small scale may leave no whole step of the size.
+                let step = mixed.smallest().0.first().map_or(1, |size| size.unsigned_abs());
+                job.size = numbers::counted(value).map_err(refused)?.next_multiple_of(step);
+            }
+            "users" => job.users = numbers::threads(value).map_err(refused)?,
+            other => {
+                let why = format!("unknown option '{other}' for {} in a suite", case.workload);
+                return Err(Failure::usage(why).hint("options: size, users"));
+            }
+        }
+    }
+    mixed.workload().check_size(&mixed.size(job.size)).map_err(Failure::usage)?;
+    Ok(job)
 }
 
 /// The cells that a case fills: `1a/2/private`.

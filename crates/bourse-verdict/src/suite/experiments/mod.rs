@@ -13,6 +13,12 @@ const FILES: &[&str] = &[
     include_str!("leveldb-2011.toml"),
     include_str!("sqlite-settings.toml"),
     include_str!("wordpress.toml"),
+    include_str!("sqlite-speed-2003.toml"),
+    include_str!("sqlite-blobs.toml"),
+    include_str!("sqlite-vldb2022.toml"),
+    include_str!("readwhilewriting.toml"),
+    include_str!("turso-writes.toml"),
+    include_str!("sqlite-begin.toml"),
 ];
 
 /// All suites, parsed.
