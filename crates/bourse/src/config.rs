@@ -3,14 +3,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use crate::args::Arguments;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_engine::did_you_mean;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Reads the arguments of a file of options, followed by the typed ones, which win.
-pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Failure> {
+pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments> {
     let refuse = |message: &str| Failure::usage(message).detail("file", path.display().to_string());
     let content = std::fs::read_to_string(path)
         .map_err(|error| refuse("cannot read the file").detail("cause", error.to_string()))?;
@@ -18,7 +18,7 @@ pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Fail
 }
 
 /// Parses the arguments of a file's content.
-pub(crate) fn arguments_of(content: &str, typed: &[String]) -> Result<Arguments, Failure> {
+pub(crate) fn arguments_of(content: &str, typed: &[String]) -> Result<Arguments> {
     let words = words(content)?;
     let mut root = Arguments::command();
     override_itself(&mut root);
@@ -41,7 +41,7 @@ fn override_itself(command: &mut Command) {
 }
 
 /// The file's options as command-line arguments.
-fn words(content: &str) -> Result<Vec<String>, Failure> {
+fn words(content: &str) -> Result<Vec<String>> {
     let refuse = |message: String| Failure::usage(message);
     let mut table: toml::Table =
         content.parse().map_err(|error: toml::de::Error| refuse(format!("the file is not valid TOML: {error}")))?;

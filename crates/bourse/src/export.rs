@@ -3,7 +3,7 @@
 use crate::args::{ReportArgs, TableFormat};
 use crate::commands::report::{merged, other_document, read, refused_kind, texts};
 use crate::commands::runs::{is_results_folder, run_folders};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::OwnedFolder;
 use crate::progress::note;
 use bourse_record::{DocumentKind, RunFile, drivers};
@@ -11,7 +11,7 @@ use bourse_report::{DataTable, bencher, data_csv, data_ndjson, data_tables, gith
 use std::path::{Path, PathBuf};
 
 /// Writes every table of the runs into a folder.
-pub(crate) fn export(format: TableFormat, arguments: &ReportArgs) -> Result<(), Failure> {
+pub(crate) fn export(format: TableFormat, arguments: &ReportArgs) -> Result<()> {
     let Some(folder) = arguments.output.as_deref() else {
         return Err(Failure::usage("no folder for the tables").hint("name it: -o DIR"));
     };
@@ -48,13 +48,13 @@ pub(crate) fn export(format: TableFormat, arguments: &ReportArgs) -> Result<(), 
 fn files(
     runs: &[RunFile],
     ending: &str,
-    written: impl Fn(&DataTable) -> Result<Vec<u8>, Failure>,
-) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    written: impl Fn(&DataTable) -> Result<Vec<u8>>,
+) -> Result<Vec<(String, Vec<u8>)>> {
     data_tables(runs).iter().map(|table| Ok((format!("{}.{ending}", table.name), written(table)?))).collect()
 }
 
 /// Converts a single run for a benchmark service.
-fn of_one<T>(runs: &[RunFile], written: impl Fn(&RunFile) -> Option<T>) -> Result<T, Failure> {
+fn of_one<T>(runs: &[RunFile], written: impl Fn(&RunFile) -> Option<T>) -> Result<T> {
     let [run] = runs else {
         return Err(Failure::usage(format!("a benchmark service takes one run at a time: these are {}", runs.len()))
             .hint("name one run's folder"));
@@ -66,7 +66,7 @@ fn of_one<T>(runs: &[RunFile], written: impl Fn(&RunFile) -> Option<T>) -> Resul
 }
 
 /// The named runs, and those of named folders of results; drivers that shared a round as one.
-fn runs(paths: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
+fn runs(paths: &[PathBuf]) -> Result<Vec<RunFile>> {
     let mut runs = Vec::new();
     for path in paths {
         if is_results_folder(path) {
@@ -86,7 +86,7 @@ fn runs(paths: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
 }
 
 /// A run, or the run behind a suite's document.
-fn run(path: &Path) -> Result<RunFile, Failure> {
+fn run(path: &Path) -> Result<RunFile> {
     match other_document(path) {
         None => read(path),
         Some((DocumentKind::Suite, file)) => read(&file.with_file_name(DocumentKind::Run.file_name())),
@@ -97,13 +97,13 @@ fn run(path: &Path) -> Result<RunFile, Failure> {
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(_table: &DataTable) -> Result<Vec<u8>, Failure> {
+fn parquet(_table: &DataTable) -> Result<Vec<u8>> {
     Err(Failure::usage("this build writes no Parquet files")
         .hint("install it with `--features full`, or use --format csv or ndjson"))
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(table: &DataTable) -> Result<Vec<u8>, Failure> {
+fn parquet(table: &DataTable) -> Result<Vec<u8>> {
     use bourse_egen::files::parquet::{ParquetColumn, ParquetKind, TableWriter};
     use bourse_report::{DataKind, DataValue};
     use bourse_schema::Value;

@@ -52,6 +52,10 @@ impl Exit {
     }
 }
 
+/// Result of work that can end the program. Its name shadows the standard library's, which it also is if an error type is given:
+/// `Result<T, E>`.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
 /// An error for the user: what failed, on what, the cause in the engine's words, and what to try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {

@@ -4,7 +4,7 @@
 //! a lock of that server ([`Engine::hold`]). Both end with the process, even if it is killed. Processes that a command
 //! starts share its lock ([`join`]): it is free once the last of them has ended.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::{engine_failure, refuse_foreign, refused};
 use crate::output::refusal_to_replace;
 use crate::progress::note;
@@ -83,7 +83,7 @@ impl HeldDatabases {
     ///
     /// # Errors
     /// Another command may have used the database since.
-    pub(crate) fn check_held(&self, target: &str) -> Result<(), Failure> {
+    pub(crate) fn check_held(&self, target: &str) -> Result<()> {
         let lock = self.at_servers.iter().find(|(of, _)| of == target);
         lock.map_or(Ok(()), |(_, it)| locked(&it.lock).still_held()).map_err(|error| {
             Failure::new(Exit::Target, format!("the lock that held {target} against other commands was lost"))
@@ -99,21 +99,21 @@ type Holder = Vec<(String, String)>;
 ///
 /// # Errors
 /// Another command has one of them, and is not waited for or does not end in time; one is foreign, or cannot be looked at.
-pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<HeldDatabases, Failure> {
+pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<HeldDatabases> {
     targets.clone().into_iter().try_for_each(engines::make_folder)?;
     targets.clone().into_iter().try_for_each(refuse_unwritable)?;
     for_reading(targets)
 }
 
 /// Refuses to change or to replace a database in files that belong to another user, or are read-only.
-fn refuse_unwritable(target: &str) -> Result<(), Failure> {
+fn refuse_unwritable(target: &str) -> Result<()> {
     let location = engines::location(target)?;
     let Some(found) = location.file().and_then(|path| path.metadata().ok()) else { return Ok(()) };
     refusal_to_replace(&found).map_or(Ok(()), |why| Err(refused(target, &format!("the database {why}"))))
 }
 
 /// Refuses a name that Bourse or SQLite gives to a file next to a database.
-fn refuse_side_name(target: &str, path: &Path) -> Result<(), Failure> {
+fn refuse_side_name(target: &str, path: &Path) -> Result<()> {
     if !DatabaseFiles::is_side_name(path) {
         return Ok(());
     }
@@ -125,7 +125,7 @@ fn refuse_side_name(target: &str, path: &Path) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Those of [`for_writing`].
-pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<HeldDatabases, Failure> {
+pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<HeldDatabases> {
     let mut held = HeldDatabases::default();
     // Each once, and in the same order in all commands, since two that waited for each other would never end.
     let mut files = BTreeMap::new();
@@ -153,7 +153,7 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
 ///
 /// # Errors
 /// Another command has it, and is not waited for or does not end in time.
-pub(crate) fn without_mark(target: &str, path: &Path) -> Result<HeldDatabases, Failure> {
+pub(crate) fn without_mark(target: &str, path: &Path) -> Result<HeldDatabases> {
     let file = wait_until_released(target, || of_file(target, &resolved(path)))?;
     Ok(HeldDatabases { files: file.into_iter().collect(), ..HeldDatabases::default() })
 }
@@ -162,7 +162,7 @@ pub(crate) fn without_mark(target: &str, path: &Path) -> Result<HeldDatabases, F
 ///
 /// # Errors
 /// It is not waited for, or does not end in time.
-pub(crate) fn await_other(target: &str, path: &Path) -> Result<bool, Failure> {
+pub(crate) fn await_other(target: &str, path: &Path) -> Result<bool> {
     let is_held = SideFile::is_used(&file_at(&resolved(path)), &LOCK);
     if is_held {
         without_mark(target, path)?;
@@ -175,7 +175,7 @@ pub(crate) fn await_other(target: &str, path: &Path) -> Result<bool, Failure> {
 ///
 /// # Errors
 /// That command has ended, and another one holds the database.
-pub(crate) fn join(target: &str) -> Result<HeldDatabases, Failure> {
+pub(crate) fn join(target: &str) -> Result<HeldDatabases> {
     let location = engines::location(target)?;
     let Some(path) = location.file() else { return Ok(HeldDatabases::default()) };
     match SideFile::join(&file_at(&resolved(path)), &LOCK) {
@@ -187,7 +187,7 @@ pub(crate) fn join(target: &str) -> Result<HeldDatabases, Failure> {
 }
 
 /// Result of `hold`, once no other command has the database.
-fn wait_until_released<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>, Failure>) -> Result<T, Failure> {
+fn wait_until_released<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>>) -> Result<T> {
     let begun = Instant::now();
     let mut told = false;
     loop {
@@ -219,7 +219,7 @@ fn in_use(target: &str, holder: &Holder) -> Failure {
 }
 
 /// Holds a database of files, or returns its holder; `None` if no file can be locked next to it.
-fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>, Failure> {
+fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>> {
     for _ in 0..MAX_READ_ATTEMPTS {
         let taken = SideFile::create(&file_at(database), &LOCK).and_then(|file| {
             // On a full disk the lock holds all the same, without the holder's name.
@@ -256,7 +256,7 @@ fn note_without_lock(target: &str, why: &str) {
     note(&format!("{target} is not held against other commands: {why}"));
 }
 
-fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn DatabaseLock>>, Holder>, Failure> {
+fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn DatabaseLock>>, Holder>> {
     // A server may show the first few characters alone.
     let since = jiff::Zoned::now().strftime("%m-%d %H:%M");
     let holder = format!("process {} since {since}: {} on {}", std::process::id(), short_command(), machine());
@@ -338,12 +338,12 @@ fn read(database: &Path) -> Holder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_engine::{EngineError, Result};
+    use bourse_engine::EngineError;
 
     struct ToldLock(Sender<()>);
 
     impl DatabaseLock for ToldLock {
-        fn still_held(&mut self) -> Result<()> {
+        fn still_held(&mut self) -> bourse_engine::Result<()> {
             self.0.send(()).map_err(|_| EngineError::new(ErrorKind::ConnectionLost, "nobody listens"))
         }
     }

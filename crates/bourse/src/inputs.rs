@@ -1,12 +1,12 @@
 //! Input data for the generator: the official files from a folder, or the built-in data.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_egen::Inputs;
 use bourse_egen::files::GenError;
 use std::path::Path;
 
 /// The official files from `folder`, or without one the built-in data.
-pub(crate) fn inputs(folder: Option<&Path>) -> Result<Inputs, Failure> {
+pub(crate) fn inputs(folder: Option<&Path>) -> Result<Inputs> {
     let Some(folder) = folder else { return Ok(Inputs::builtin()) };
     bourse_egen::files::read_inputs(folder).map_err(|error| {
         let failure = Failure::usage(error.to_string());

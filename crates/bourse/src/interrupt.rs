@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first requests a clean end, the second ends the program immediately.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::live;
 use crate::progress::note;
 use bourse_engine::server_wait;
@@ -17,7 +17,7 @@ const ONE_INTERRUPTION: Duration = Duration::from_millis(250);
 /// A flag that is set by the first interruption; a second one ends the program immediately.
 ///
 /// There is one for the whole program: work of several parts is interrupted as a whole.
-pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn flag() -> Result<Arc<AtomicBool>> {
     static FLAG: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
     let mut known = FLAG.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(flag) = known.as_ref() {
@@ -55,7 +55,7 @@ fn await_all(mut signals: Signals, seen: &AtomicBool) {
 
 /// Does work that calls engines. If a call goes on for too long after an interruption, the process ends once it has saved
 /// the results: a thread in such a call cannot be ended.
-pub(crate) fn with_forced_end<T: Send>(work: impl FnOnce() -> T + Send, save: impl FnOnce()) -> Result<T, Failure> {
+pub(crate) fn with_forced_end<T: Send>(work: impl FnOnce() -> T + Send, save: impl FnOnce()) -> Result<T> {
     /// Longest time after an interruption.
     const LIMIT: Duration = Duration::from_secs(3);
     let interrupted = flag()?;
@@ -80,7 +80,7 @@ pub(crate) fn interrupted(what: &str) -> Failure {
 }
 
 /// Makes this process end when its parent does: the parent may be killed, and no process of Bourse may outlive it.
-pub(crate) fn end_with_parent() -> Result<(), Failure> {
+pub(crate) fn end_with_parent() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
         .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
@@ -88,7 +88,7 @@ pub(crate) fn end_with_parent() -> Result<(), Failure> {
 }
 
 /// Makes this process be killed when its parent ends: no process would read its results.
-pub(crate) fn die_with_parent() -> Result<(), Failure> {
+pub(crate) fn die_with_parent() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;

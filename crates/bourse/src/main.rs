@@ -34,7 +34,7 @@ use bourse_verdict::suite::SuiteFile;
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ContextValue};
-use failure::{Exit, Failure};
+use failure::{Exit, Failure, Result};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn command() -> Result<ExitCode, Failure> {
+fn command() -> Result<ExitCode> {
     #[cfg(feature = "planted-bug")]
     plant()?;
     limits::raise_open_files();
@@ -88,7 +88,7 @@ fn command() -> Result<ExitCode, Failure> {
 
 /// Plants the bug named in the environment.
 #[cfg(feature = "planted-bug")]
-fn plant() -> Result<(), Failure> {
+fn plant() -> Result<()> {
     use bourse_oltp::planted::HARNESS;
     let Ok(name) = std::env::var("BOURSE_PLANTED_BUG") else { return Ok(()) };
     let bugs = [HARNESS, bourse_tatp::planted::BUGS, bourse_tpcc::planted::BUGS, bourse_tpce::planted::BUGS].concat();
@@ -102,7 +102,7 @@ fn plant() -> Result<(), Failure> {
     Ok(())
 }
 
-fn run(command: Command) -> Result<ExitCode, Failure> {
+fn run(command: Command) -> Result<ExitCode> {
     let done = match command {
         Command::Tpce(TpceCommand::Run(arguments)) => commands::tpce::run::run(&arguments),
         Command::Tpce(TpceCommand::Load(arguments)) => commands::tpce::load::load(&arguments),

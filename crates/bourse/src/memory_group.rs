@@ -3,7 +3,7 @@
 //! A group of version 1 is made below that of this process. One of version 2 is made next to it, since a group with processes has
 //! no groups below it whose memory could be limited. Its name is its mark: the next command removes groups whose maker is gone.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use bourse_engine::target::show_bytes;
 use std::fs::{self, OpenOptions};
@@ -32,7 +32,7 @@ pub(crate) struct MemoryGroup {
 
 impl MemoryGroup {
     /// Makes a group with a limit in bytes, and no swap.
-    pub(crate) fn new(limit: u64) -> Result<Self, Failure> {
+    pub(crate) fn new(limit: u64) -> Result<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let below = folder_of_groups(Path::new("/sys/fs/cgroup"), &groups).map_err(|why| refused(&why))?;
@@ -62,7 +62,7 @@ impl MemoryGroup {
     }
 
     /// Adds a process. The processes that it starts are in the group too.
-    pub(crate) fn add(&self, process: u32) -> Result<(), Failure> {
+    pub(crate) fn add(&self, process: u32) -> Result<()> {
         set(&self.folder.join("cgroup.procs"), &process.to_string())
             .map_err(|error| refused(&format!("no process can be added to {}: {error}", self.folder.display())))
     }

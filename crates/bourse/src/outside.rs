@@ -1,6 +1,6 @@
 //! Other programs that are run to their end: compilers, cargo, git.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::interrupt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 const MOST_LINES: usize = 8;
 
 /// Output of a program that succeeds; otherwise a failure with the end of what it said.
-pub(crate) fn output_of(command: &mut Command) -> Result<String, Failure> {
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output();
     let output =

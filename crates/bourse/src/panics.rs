@@ -3,7 +3,7 @@
 //! [`catch_panic`] wraps each round, so that the rounds before it are published as after any other failure, and the whole
 //! command. Panics of a round's threads become the round's fault in `bourse-driver`.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::progress::note;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -42,7 +42,7 @@ pub(crate) fn install() {
 }
 
 /// Runs `work`; a panic in it is a failure of the command with exit code 2.
-pub(crate) fn catch_panic<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     // State after a panic is only written out or dropped: nothing is computed from it.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(unreported().unwrap_or_else(|| failure(None))))
 }

@@ -5,7 +5,7 @@ use super::report;
 use super::runs::run_files;
 use crate::args::{CompareArgs, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::{ResultFolder, StoredFiles, files, line_width, print, print_report, store, write_new};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
@@ -22,7 +22,7 @@ use std::path::Path;
 const TWO_OF_A_KIND: &str = "give two runs (folders or run.json files) or two targets (ENGINE:PLACE)";
 
 /// Compares, prints, and fails if the second is certainly slower by more than the tolerance.
-pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
     let is_stored = |run: &String| Path::new(run).exists();
     let sides = || std::iter::once(&arguments.base).chain(&arguments.head);
     if let Some(name) = sides().find(|name| !is_stored(name) && !name.contains(':')) {
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<(), Failure> {
 }
 
 /// Result of a run that has no earlier one: the first of a baseline decides nothing.
-fn without_baseline(arguments: &CompareArgs, what: String, unlike: &[String]) -> Result<(), Failure> {
+fn without_baseline(arguments: &CompareArgs, what: String, unlike: &[String]) -> Result<()> {
     let failure = Failure::new(Exit::Inconclusive, what).hint(
         "a case is the same if workload, target, machine and all that it ran with are; `bourse compare A B` compares \
          others too",
@@ -177,12 +177,7 @@ fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
 }
 
 /// Two stored runs.
-fn of_stored(
-    arguments: &CompareArgs,
-    base: RunFile,
-    head: RunFile,
-    noise: RunNoise,
-) -> Result<ComparedResults, Failure> {
+fn of_stored(arguments: &CompareArgs, base: RunFile, head: RunFile, noise: RunNoise) -> Result<ComparedResults> {
     if arguments.until_decided {
         return Err(Failure::usage("--until-decided cannot be used with stored runs: nothing is run"));
     }
@@ -202,7 +197,7 @@ fn of_stored(
 }
 
 /// Noise between stored runs, as stated or as estimated from earlier runs.
-fn noise(arguments: &CompareArgs, base: &RunFile) -> Result<RunNoise, Failure> {
+fn noise(arguments: &CompareArgs, base: &RunFile) -> Result<RunNoise> {
     match (&arguments.noise, &arguments.baseline) {
         (Some(part), _) => Ok(RunNoise::Stated(*part)),
         (None, Some(folder)) => Ok(earlier_than(base, earlier(folder)?)),
@@ -210,7 +205,7 @@ fn noise(arguments: &CompareArgs, base: &RunFile) -> Result<RunNoise, Failure> {
     }
 }
 
-fn earlier(folder: &Path) -> Result<Vec<RunFile>, Failure> {
+fn earlier(folder: &Path) -> Result<Vec<RunFile>> {
     run_files(folder).map(Iterator::collect).map_err(|error| {
         Failure::usage(format!("cannot read --baseline {}: {error}", folder.display()))
             .hint("expected a folder of runs, as bourse-runs")
@@ -255,12 +250,12 @@ struct ComparedResults {
 /// Result folder, and whether the run's files were stored in it.
 struct Results {
     folder: ResultFolder,
-    stored: Result<(), Failure>,
+    stored: Result<()>,
 }
 
 impl Results {
     /// Writes the page of the comparison next to the run's files.
-    fn written(self, page: &str) -> Result<(), Failure> {
+    fn written(self, page: &str) -> Result<()> {
         self.stored?;
         let path = self.folder.path().join(files::COMPARISON);
         write_new(&path, page.as_bytes())?;
@@ -270,7 +265,7 @@ impl Results {
 }
 
 /// Runs on both targets in turn, and stores the run with its comparison.
-fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults, Failure> {
+fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults> {
     let output = &arguments.settings.run.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (mut file, outcome) = execute::run(plan, &arguments.settings.run.execution, &folder)?.measured()?;

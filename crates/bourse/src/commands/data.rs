@@ -3,14 +3,14 @@
 use super::runs::is_absent;
 use crate::args::DataCommand;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::hold;
 use crate::oltp::database::{engine_failure, refuse_foreign};
 use crate::output::{has_color, print, refusal_to_replace, terminal_width};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use bourse_engine::{
-    DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location, Result,
+    DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location,
     foreign_among, listed, refuse_others, target_with_path,
 };
 use bourse_micro::foreign_tables;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Carries out `bourse data`.
-pub(crate) fn data(command: &DataCommand) -> Result<(), Failure> {
+pub(crate) fn data(command: &DataCommand) -> Result<()> {
     match command {
         DataCommand::Ls { directory, json } => {
             refuse_server(directory)?;
@@ -49,7 +49,7 @@ pub(crate) fn data(command: &DataCommand) -> Result<(), Failure> {
 }
 
 /// Marks a database that was copied or moved, if it lists what Bourse made and holds nothing else.
-fn adopt(target: &str) -> Result<(), Failure> {
+fn adopt(target: &str) -> Result<()> {
     let location = engines::location(target)?;
     let cannot = |why: &str| Failure::usage(format!("cannot adopt {target}")).detail("cause", why);
     let failed = |error: EngineError| engine_failure(target, &error);
@@ -84,7 +84,7 @@ fn adopt(target: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// [`Refused`](ErrorKind::Refused) if it has no list, or holds anything else; the engine's.
-fn contents(engine: &dyn Engine) -> Result<Vec<String>> {
+fn contents(engine: &dyn Engine) -> bourse_engine::Result<Vec<String>> {
     let (made, others) = match engine.interface() {
         Interface::Sql(_) => {
             let inventory = Inventory::of(engine)?.unwrap_or_default();
@@ -124,7 +124,7 @@ struct DatabaseInFile {
 }
 
 /// Every database of Bourse in a folder, the largest first.
-fn databases(directory: &Path) -> Result<Vec<DatabaseInFile>, Failure> {
+fn databases(directory: &Path) -> Result<Vec<DatabaseInFile>> {
     let refused = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", directory.display()));
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(refused)? {
@@ -139,7 +139,7 @@ fn databases(directory: &Path) -> Result<Vec<DatabaseInFile>, Failure> {
 }
 
 /// Refuses the target of a server, whose databases are not files.
-fn refuse_server(name: &Path) -> Result<(), Failure> {
+fn refuse_server(name: &Path) -> Result<()> {
     let target = name.to_str().filter(|_| !name.exists());
     let location = target.and_then(|target| engines::location(target).ok());
     match location {
@@ -160,7 +160,7 @@ fn written_target(name: &Path) -> Option<(String, PathBuf)> {
 }
 
 /// Database that Bourse made in a file or a folder, or at a target; a failure if there is no such database.
-fn database(name: &Path) -> Result<DatabaseInFile, Failure> {
+fn database(name: &Path) -> Result<DatabaseInFile> {
     let target = written_target(name);
     let file = target.as_ref().map_or(name, |(_, path)| path.as_path());
     let shown = name.display();
@@ -211,7 +211,7 @@ fn database(name: &Path) -> Result<DatabaseInFile, Failure> {
 }
 
 /// Database as [`database`] returns it, unless another command is making it.
-fn made(name: &Path) -> Result<DatabaseInFile, Failure> {
+fn made(name: &Path) -> Result<DatabaseInFile> {
     database(name).or_else(|failure| {
         let path = written_target(name).map_or_else(|| name.to_owned(), |(_, path)| path);
         if hold::await_other(&name.display().to_string(), &path)? { database(name) } else { Err(failure) }
@@ -219,7 +219,7 @@ fn made(name: &Path) -> Result<DatabaseInFile, Failure> {
 }
 
 /// The database of a file or a folder, refused if it holds anything that Bourse did not make.
-fn removable(file: &Path) -> Result<DatabaseInFile, Failure> {
+fn removable(file: &Path) -> Result<DatabaseInFile> {
     let found = database(file)?;
     let cannot = |why: &str| Failure::usage(format!("cannot remove {}: {why}", file.display()));
     let foreign = |why: &str| cannot(why).hint("it is left as it is; move what is yours elsewhere, and try again");
@@ -287,7 +287,7 @@ fn sheet(found: &[DatabaseInFile], directory: &Path) -> Sheet {
 
 impl DatabaseInFile {
     /// Removes its files, the main one last, so that an interrupted removal is still recognised.
-    fn remove(&self) -> Result<(), Failure> {
+    fn remove(&self) -> Result<()> {
         for file in self.files.iter().rev() {
             if file.is_dir() { std::fs::remove_dir_all(file) } else { std::fs::remove_file(file) }
                 .map_err(|error| Failure::usage(format!("cannot remove {}: {error}", file.display())))?;

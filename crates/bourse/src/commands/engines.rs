@@ -3,7 +3,7 @@
 use super::report::{DocumentPlace, put, texts};
 use crate::args::EnginesArgs;
 use crate::engines::{of_scheme, schemes};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::print;
 use bourse_engine::did_you_mean;
 use bourse_engine::target::OptionHelp;
@@ -11,7 +11,7 @@ use bourse_report::{Sheet, SheetEntry};
 use serde::Serialize;
 
 /// Prints the list of engines, or all options of one; or writes it to a file.
-pub(crate) fn list(arguments: &EnginesArgs) -> Result<(), Failure> {
+pub(crate) fn list(arguments: &EnginesArgs) -> Result<()> {
     let (document, sheet) = match &arguments.engine {
         None => {
             let listed: Vec<ListedEngine> = schemes().filter_map(ListedEngine::of).collect();

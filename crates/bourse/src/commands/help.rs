@@ -1,7 +1,7 @@
 //! `bourse help --json`: commands, options, exit codes, and a command for each question, as data for programs.
 
 use crate::config::{commands, listed, property};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use clap::{Arg, Command};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ const QUESTIONS: [(&str, &str); 20] = [
 ];
 
 /// Data on the commands whose name begins with these words, or on all.
-pub(crate) fn json(names: &[String]) -> Result<Value, Failure> {
+pub(crate) fn json(names: &[String]) -> Result<Value> {
     let is_wanted = |name: &str| names.iter().map(String::as_str).eq(name.split(' ').take(names.len()));
     let wanted: Vec<Value> =
         commands().iter().filter(|(name, _)| is_wanted(name)).map(|(name, command)| described(name, command)).collect();

@@ -2,7 +2,7 @@
 
 use super::report;
 use crate::args::IsolationArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{has_color, print, terminal_width};
 use crate::plan::isolation;
 use bourse_driver::history::examine;
@@ -14,7 +14,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 /// Records histories on each target at each level, examines them and reports; or examines stored ones again.
-pub(crate) fn run(arguments: &IsolationArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &IsolationArgs) -> Result<()> {
     match &arguments.replay {
         Some(path) => replay(path),
         None => super::run(&isolation::plan(arguments)?, &arguments.execution, &arguments.output),
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &IsolationArgs) -> Result<(), Failure> {
 }
 
 /// Examines a stored history, or shows what was found in each round of a run.
-fn replay(path: &Path) -> Result<(), Failure> {
+fn replay(path: &Path) -> Result<()> {
     let shown = |name: &str, transactions: u64, strongest: &str, found: &[FoundAnomaly]| {
         let sheet = bourse_report::anomalies(name, transactions, strongest, found);
         print(&sheet.terminal(terminal_width(), has_color(), true))

@@ -2,7 +2,7 @@
 
 use super::acid::{self, Examination, selected};
 use crate::args::{AcidLoad, ConstraintsArg, MixAcidArgs, MixCommand, MixDatabase, MixLoad, MixServe, MixVerify};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::database::{engine_failure, find_database, ready, refuse_used};
 use crate::oltp::mixed::{MixWorkload, SetOptions, wanted, wanted_of_size};
 use crate::oltp::serve::ServedDatabase;
@@ -20,7 +20,7 @@ use bourse_oltp::verify::{Extent, MODEL};
 use std::sync::atomic::AtomicBool;
 
 /// Runs a command of a workload.
-pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Result<(), Failure> {
+pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Result<()> {
     match command {
         MixCommand::Run(arguments) => {
             let plan = mix::plan(mixed, &arguments)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
 }
 
 /// Serves a database.
-fn serve(mixed: &'static dyn MixWorkload, arguments: &MixServe) -> Result<(), Failure> {
+fn serve(mixed: &'static dyn MixWorkload, arguments: &MixServe) -> Result<()> {
     let MixServe { server, database, given } = arguments;
     let target = server.target.as_str();
     let ready = |engine: &dyn Engine, interrupted: &AtomicBool| {
@@ -67,7 +67,7 @@ fn rows(mixed: &dyn MixWorkload, size: &Size) -> u64 {
 }
 
 /// Tests of a workload on a database of that size.
-fn tests(mixed: &dyn MixWorkload, size: &Size) -> Result<Box<dyn AcidWorkload>, Failure> {
+fn tests(mixed: &dyn MixWorkload, size: &Size) -> Result<Box<dyn AcidWorkload>> {
     let name = mixed.workload().name();
     mixed.acid(size).ok_or_else(|| {
         Failure::usage(format!("{name} has no tests of atomicity, consistency, isolation and durability"))
@@ -75,7 +75,7 @@ fn tests(mixed: &dyn MixWorkload, size: &Size) -> Result<Box<dyn AcidWorkload>, 
     })
 }
 
-fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<(), Failure> {
+fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<()> {
     let MixAcidArgs { target, tests: options, reload, output } = arguments;
     let (workload, smallest) = (mixed.workload(), mixed.smallest());
     let specs = tests(mixed, &smallest)?;
@@ -120,7 +120,7 @@ fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<(), Failu
 }
 
 /// The process that is crashed.
-fn acid_load(mixed: &dyn MixWorkload, arguments: &AcidLoad) -> Result<(), Failure> {
+fn acid_load(mixed: &dyn MixWorkload, arguments: &AcidLoad) -> Result<()> {
     interrupt::die_with_parent()?;
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
@@ -128,7 +128,7 @@ fn acid_load(mixed: &dyn MixWorkload, arguments: &AcidLoad) -> Result<(), Failur
     acid::load(target, engine.as_ref(), &*tests(mixed, &size)?, arguments.seed)
 }
 
-fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<(), Failure> {
+fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<()> {
     let (targets, settings) = (&arguments.targets, &arguments.settings);
     let [_, usual] = mixed.usual();
     let number = arguments.database.size.unwrap_or(usual);

@@ -24,13 +24,13 @@ pub(crate) mod watch;
 
 use crate::args::{ExecutionArgs, OutputArgs};
 use crate::execute::{self, verdict::verdict};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::output::{ResultFolder, print, publish};
 use crate::plan::{Plan, show::show};
 use bourse_verdict::likeness::earlier_runs;
 
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
-fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<(), Failure> {
+fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<()> {
     if how.plan.dry_run {
         return print(&show(plan));
     }

@@ -3,7 +3,7 @@
 use super::runs::{index, is_results_folder};
 use crate::args::{CsvCells, ReportArgs};
 use crate::export::export;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{
     OwnedFolder, files, has_color, line_width, print, report_text, run_files, terminal_width, write_file,
 };
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Reads the runs, joins their cases and draws the report, with the comparison first if they are two runs of the same work;
 /// or draws a document of another kind.
-pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
+pub(crate) fn report(arguments: &ReportArgs) -> Result<()> {
     if let Some((word, runs)) = arguments.runs.split_first()
         && word.as_path() == Path::new("merge")
         && !word.exists()
@@ -70,7 +70,7 @@ pub(crate) fn refused_kind(kind: DocumentKind, path: &Path, why: &str) -> Failur
     Failure::usage(format!("{} is {}, which {why}", path.display(), kind.title()))
 }
 
-fn written(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
+fn written(path: &Path, text: &str, overwrite: bool) -> Result<()> {
     write_file(path, text, overwrite)?;
     note(&format!("report: {}", path.display()));
     Ok(())
@@ -94,7 +94,7 @@ pub(crate) struct DrawnReport<'a> {
 
 impl DrawnReport<'_> {
     /// Prints it, or writes it to a file in the form of its ending; with `overwrite`, in place of any other file.
-    pub(crate) fn put(&self, output: Option<&Path>, overwrite: bool) -> Result<(), Failure> {
+    pub(crate) fn put(&self, output: Option<&Path>, overwrite: bool) -> Result<()> {
         let Some(path) = output else { return print(&(self.terminal)()) };
         let text = match path.extension().and_then(|ending| ending.to_str()) {
             Some("html") => (self.html)(),
@@ -111,12 +111,7 @@ impl DrawnReport<'_> {
 
 /// Prints a document, or writes it to a file; `whole` with the parts that a terminal leaves out. Its CSV has the given tables,
 /// or those of the document.
-pub(crate) fn put(
-    sheet: &Sheet,
-    tables: Option<&[DataTable]>,
-    whole: bool,
-    to: &DocumentPlace<'_>,
-) -> Result<(), Failure> {
+pub(crate) fn put(sheet: &Sheet, tables: Option<&[DataTable]>, whole: bool, to: &DocumentPlace<'_>) -> Result<()> {
     let drawn = DrawnReport {
         terminal: &|| sheet.terminal(terminal_width(), has_color(), whole),
         html: &|| sheet.html(),
@@ -141,8 +136,8 @@ impl ReportArgs {
 }
 
 /// Draws a document of a kind other than a run.
-fn draw(kind: DocumentKind, file: &Path, arguments: &ReportArgs) -> Result<(), Failure> {
-    fn read<D: Document>(file: &Path) -> Result<D, Failure> {
+fn draw(kind: DocumentKind, file: &Path, arguments: &ReportArgs) -> Result<()> {
+    fn read<D: Document>(file: &Path) -> Result<D> {
         Ok(D::read(file)?)
     }
     let (to, whole) = (arguments.target(), arguments.verbose);
@@ -207,7 +202,7 @@ impl RunSides {
 
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its
 /// run.
-fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
+fn joined(mut runs: Vec<RunFile>) -> Result<RunFile> {
     if runs.len() > 1 && runs.iter().any(drivers::is_part) {
         return merged(runs);
     }
@@ -229,7 +224,7 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
 }
 
 /// Merges the runs of all drivers of one round into one run, in a folder of its own if one is named.
-fn merge(runs: &[PathBuf], arguments: &ReportArgs) -> Result<(), Failure> {
+fn merge(runs: &[PathBuf], arguments: &ReportArgs) -> Result<()> {
     if arguments.format.is_some() || runs.is_empty() {
         return Err(Failure::usage("`report merge` wants the runs of all drivers of one round, and no --format").hint(
             "for instance `bourse report merge RUN1 RUN2 RUN3 -o merged`; then `bourse report merged --format …`",
@@ -246,7 +241,7 @@ fn merge(runs: &[PathBuf], arguments: &ReportArgs) -> Result<(), Failure> {
 }
 
 /// The runs of all drivers of one round as one.
-pub(crate) fn merged(runs: Vec<RunFile>) -> Result<RunFile, Failure> {
+pub(crate) fn merged(runs: Vec<RunFile>) -> Result<RunFile> {
     drivers::together(runs).map_err(|error| {
         Failure::usage(format!("cannot merge these runs: {error}"))
             .hint("give the runs of all drivers of one round and no other, or a single run")
@@ -254,7 +249,7 @@ pub(crate) fn merged(runs: Vec<RunFile>) -> Result<RunFile, Failure> {
 }
 
 /// Reads a run by its folder or its file.
-pub(crate) fn read(path: &Path) -> Result<RunFile, Failure> {
+pub(crate) fn read(path: &Path) -> Result<RunFile> {
     let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     Ok(RunFile::read(&file)?)
 }

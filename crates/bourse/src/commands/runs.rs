@@ -4,7 +4,7 @@ use super::compare::refused;
 use super::report;
 use super::watch::unfinished;
 use crate::args::{ReportArgs, RunsCommand};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::live;
 use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace};
 use crate::progress::note;
@@ -25,7 +25,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const LAST: &str = "last";
 
 /// Carries out `bourse runs`.
-pub(crate) fn runs(command: &RunsCommand) -> Result<(), Failure> {
+pub(crate) fn runs(command: &RunsCommand) -> Result<()> {
     match command {
         RunsCommand::Ls(arguments) => {
             let directory = arguments.folder.as_ref().unwrap_or(&arguments.results.directory);
@@ -52,7 +52,7 @@ pub(crate) fn runs(command: &RunsCommand) -> Result<(), Failure> {
                 let files = files_of(&folder)?;
                 Ok((folder, files))
             };
-            let owned: Vec<(PathBuf, Vec<PathBuf>)> = runs.iter().map(owned).collect::<Result<_, Failure>>()?;
+            let owned: Vec<(PathBuf, Vec<PathBuf>)> = runs.iter().map(owned).collect::<Result<_>>()?;
             owned.iter().try_for_each(|(folder, files)| remove(folder, files))
         }
     }
@@ -69,7 +69,7 @@ pub(crate) fn is_results_folder(path: &Path) -> bool {
 }
 
 /// Draws the history of a folder of results.
-pub(crate) fn index(directory: &Path, arguments: &ReportArgs) -> Result<(), Failure> {
+pub(crate) fn index(directory: &Path, arguments: &ReportArgs) -> Result<()> {
     let found = stored(directory)?;
     if found.is_empty() {
         return Err(Failure::usage(format!("{} has no results", directory.display()))
@@ -87,7 +87,7 @@ fn document_in(folder: &Path) -> Option<(DocumentKind, PathBuf)> {
 }
 
 /// Every result folder in a folder, the oldest run first. Unreadable results are reported and skipped.
-fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
+fn stored(directory: &Path) -> Result<Vec<StoredRun>> {
     let mut found: Vec<StoredRun> = Vec::new();
     for folder in of_results(directory)? {
         let Some((kind, file)) = document_in(&folder) else { continue };
@@ -103,7 +103,7 @@ fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
 }
 
 /// The folders of runs in a folder of results, by name. A suite has a run too.
-pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>> {
     let has_run = |folder: &PathBuf| folder.join(DocumentKind::Run.file_name()).is_file();
     Ok(of_results(directory)?.into_iter().filter(has_run).collect())
 }
@@ -130,7 +130,7 @@ pub(crate) fn run_files(directory: &Path) -> std::io::Result<impl DoubleEndedIte
 }
 
 /// The folders in a folder of results.
-fn of_results(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn of_results(directory: &Path) -> Result<Vec<PathBuf>> {
     folders(directory).map_err(|error| {
         Failure::usage(format!("cannot read {}: {error}", directory.display()))
             .hint("-o names the folder with the results of runs")
@@ -157,7 +157,7 @@ fn bytes_of(folder: &Path) -> u64 {
 }
 
 /// The result folder of a name or a path.
-pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf> {
     if name == LAST {
         let last = stored(directory)?.pop();
         return last.map(|run| directory.join(run.folder)).ok_or_else(|| {
@@ -183,7 +183,7 @@ pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The folder to remove, by a name or a path: also of a run that was ended from outside.
-fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+fn removable(directory: &Path, name: &str) -> Result<PathBuf> {
     let Some(folder) = [directory.join(name), PathBuf::from(name)].into_iter().find(|path| live::is_unfinished(path))
     else {
         return named(directory, name);
@@ -196,7 +196,7 @@ fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// Compares two stored runs; the noise is estimated from the other runs of the folder, if there are enough of them.
-fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
+fn diff(directory: &Path, base: &str, head: &str) -> Result<()> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
     let base = report::read(&one)?;
     let machine = Box::new(base.provenance.machine.clone());
@@ -207,7 +207,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.
-fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     let refused = |why: String| {
         Failure::usage(format!("cannot remove {}: {why}", folder.display()))
             .hint("it is left as it is; only folders with nothing but a run's results are removed")
@@ -261,7 +261,7 @@ fn contents(file: &Path) -> Result<(), String> {
     }
 }
 
-fn remove(folder: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+fn remove(folder: &Path, files: &[PathBuf]) -> Result<()> {
     let failed = |error: std::io::Error| Failure::usage(format!("cannot remove {}: {error}", folder.display()));
     files.iter().try_for_each(std::fs::remove_file).map_err(failed)?;
     std::fs::remove_dir(folder).map_err(failed)?;

@@ -3,7 +3,7 @@
 
 use crate::args::{DurabilityClass, TuneArgs};
 use crate::execute::{self, CaseRun, ExecutedPlan, verdict::verdict};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::{ResultFolder, print, publish};
 use crate::plan::tune::{Change, TunePlan, plan};
 use crate::plan::{Plan, PlannedCase};
@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Races, crashes, proves, and reports.
-pub(crate) fn run(arguments: &TuneArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TuneArgs) -> Result<()> {
     let plan = plan(arguments)?;
     let (steps, run) = (plan.steps(), &arguments.work.settings.run);
     if run.execution.plan.dry_run {
@@ -53,7 +53,7 @@ struct Race<'p> {
 
 impl<'p> Race<'p> {
     /// Runs the target as it is once; a failure if its class is below the promise.
-    fn begin(plan: &'p TunePlan<'p>, folder: &'p ResultFolder) -> Result<Self, Failure> {
+    fn begin(plan: &'p TunePlan<'p>, folder: &'p ResultFolder) -> Result<Self> {
         let began = Instant::now();
         let first = execute(plan, folder, &plan.rounds(0, vec![plan.base.clone()], 1)?)?;
         fail_if_interrupted()?;
@@ -96,7 +96,7 @@ impl<'p> Race<'p> {
     }
 
     /// The run's document and its outcome; of a search that was interrupted as far as it came.
-    fn answered(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
+    fn answered(mut self) -> Result<(RunFile, Result<()>)> {
         let answered = self.select().and_then(|selected| self.proven(selected));
         match (answered, self.last) {
             (Err(failure), Some(mut file)) if failure.exit == Exit::Interrupted => {
@@ -108,7 +108,7 @@ impl<'p> Race<'p> {
     }
 
     /// Keeps the document of rounds, unless there are none; an interruption ends the search.
-    fn stays(&mut self, ran: ExecutedPlan) -> Result<(), Failure> {
+    fn stays(&mut self, ran: ExecutedPlan) -> Result<()> {
         let file = ran.file();
         if !file.cases.is_empty() {
             self.last = Some(file);
@@ -117,14 +117,14 @@ impl<'p> Race<'p> {
     }
 
     /// Runs cases in turn, with random numbers of their own.
-    fn ran(&mut self, cases: Vec<PlannedCase>, rounds: u32) -> Result<ExecutedPlan, Failure> {
+    fn ran(&mut self, cases: Vec<PlannedCase>, rounds: u32) -> Result<ExecutedPlan> {
         self.stage += 1;
         self.rounds_run += cases.len() as u64 * u64::from(rounds);
         execute(self.plan, self.folder, &self.plan.rounds(self.stage, cases, rounds)?)
     }
 
     /// Races the settings, and joins those that won; the settings to prove, the most promising first.
-    fn select(&mut self) -> Result<Vec<Vec<&'p Change>>, Failure> {
+    fn select(&mut self) -> Result<Vec<Vec<&'p Change>>> {
         let plan = self.plan;
         let mut alive: Vec<usize> = (0..plan.settings.len()).collect();
         for (nth, stage) in plan.schedule.stages.iter().enumerate() {
@@ -169,7 +169,7 @@ impl<'p> Race<'p> {
 
     /// The settings without those that bring nothing; `None` if all together break the promise or fail. One is taken away at a
     /// time and the others are judged anew, so that of two which stand in for each other one stays.
-    fn without_useless(&mut self, joined: &[&'p Change]) -> Result<Option<Vec<&'p Change>>, Failure> {
+    fn without_useless(&mut self, joined: &[&'p Change]) -> Result<Option<Vec<&'p Change>>> {
         let mut lines = joined.to_vec();
         loop {
             let cases = [vec![self.plan.case(&lines)?], self.without_each(&lines)?].concat();
@@ -201,7 +201,7 @@ impl<'p> Race<'p> {
     }
 
     /// Cases with all of these settings but one each.
-    fn without_each(&self, lines: &[&Change]) -> Result<Vec<PlannedCase>, Failure> {
+    fn without_each(&self, lines: &[&Change]) -> Result<Vec<PlannedCase>> {
         let without = |out: usize| -> Vec<&Change> {
             lines.iter().enumerate().filter(|(at, _)| *at != out).map(|(_, change)| *change).collect()
         };
@@ -230,7 +230,7 @@ impl<'p> Race<'p> {
 
     /// Proves the first of the selected settings that power losses do not break: the run's document and its outcome.
     /// Without any the document is that of the race's last stage.
-    fn proven(&mut self, selected: Vec<Vec<&'p Change>>) -> Result<(RunFile, Result<(), Failure>), Failure> {
+    fn proven(&mut self, selected: Vec<Vec<&'p Change>>) -> Result<(RunFile, Result<()>)> {
         let mut lines = Vec::new();
         for candidate in selected {
             let crash = self.crashed(&self.plan.case(&candidate)?.target)?;
@@ -297,7 +297,7 @@ impl<'p> Race<'p> {
     }
 
     /// Enumerates states that power losses may leave of a target, in a process of its own.
-    fn crashed(&self, target: &str) -> Result<TunedCrash, Failure> {
+    fn crashed(&self, target: &str) -> Result<TunedCrash> {
         // It makes small databases of its own.
         let (place, options) = target.split_once('?').unwrap_or((target, ""));
         let target = format!("{}:?{options}", place.split(':').next().unwrap_or_default());
@@ -334,7 +334,7 @@ impl<'p> Race<'p> {
 }
 
 /// Carries out a plan, up to an interruption.
-fn execute(of: &TunePlan<'_>, folder: &ResultFolder, plan: &Plan) -> Result<ExecutedPlan, Failure> {
+fn execute(of: &TunePlan<'_>, folder: &ResultFolder, plan: &Plan) -> Result<ExecutedPlan> {
     let mut executed = execute::run(plan, &of.arguments.work.settings.run.execution, folder)?;
     let outcome = std::mem::replace(&mut executed.outcome, Ok(()));
     if !is_interrupted()? {
@@ -343,7 +343,7 @@ fn execute(of: &TunePlan<'_>, folder: &ResultFolder, plan: &Plan) -> Result<Exec
     Ok(executed)
 }
 
-fn is_interrupted() -> Result<bool, Failure> {
+fn is_interrupted() -> Result<bool> {
     Ok(interrupt::flag()?.load(Ordering::Relaxed))
 }
 
@@ -351,7 +351,7 @@ fn interrupted() -> Failure {
     interrupt::interrupted("the search was not finished, so there is no answer")
 }
 
-fn fail_if_interrupted() -> Result<(), Failure> {
+fn fail_if_interrupted() -> Result<()> {
     if is_interrupted()? { Err(interrupted()) } else { Ok(()) }
 }
 

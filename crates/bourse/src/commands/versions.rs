@@ -1,7 +1,7 @@
 //! `bourse versions`: versions of an engine side by side, from libraries that are built from their sources.
 
 use crate::args::VersionsArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::{print, wrapped};
 use crate::outside::output_of;
 use crate::plan::about::lasting;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds the libraries that are not there, runs all in turn, and reports.
-pub(crate) fn run(arguments: &VersionsArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &VersionsArgs) -> Result<()> {
     let (run, folder) = (&arguments.work.of.settings.run, libraries(arguments)?);
     let compiler = compiler();
     let versions = VersionsPlan::new(arguments, &folder, compiler.as_ref().map_or("none", |(_, name)| name.as_str()))?;
@@ -48,7 +48,7 @@ fn cannot(what: &str, path: &Path, error: std::io::Error) -> Failure {
 }
 
 /// Folder of the libraries: a cache of the user's, since any of them can be built again.
-fn libraries(arguments: &VersionsArgs) -> Result<PathBuf, Failure> {
+fn libraries(arguments: &VersionsArgs) -> Result<PathBuf> {
     if let Some(folder) = &arguments.libraries {
         return Ok(folder.clone());
     }
@@ -61,7 +61,7 @@ fn libraries(arguments: &VersionsArgs) -> Result<PathBuf, Failure> {
 }
 
 /// The compiler that `CC` names, or `cc`: its program with arguments, and what it calls itself.
-fn compiler() -> Result<(Vec<String>, String), Failure> {
+fn compiler() -> Result<(Vec<String>, String)> {
     let named = env::var("CC").unwrap_or_default();
     let mut words: Vec<String> = named.split_whitespace().map(str::to_owned).collect();
     if words.is_empty() {
@@ -81,7 +81,7 @@ fn command(words: &[String]) -> Command {
 }
 
 /// Builds the library of a version in a folder that is removed, and moves it to its place when it is whole.
-fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: &[String]) -> Result<(), Failure> {
+fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: &[String]) -> Result<()> {
     let work = WorkFolder::new("bourse-build-", folder).map_err(|error| cannot("build in", folder, error))?;
     let source = downloaded(engine, of.release, work.path())?;
     let declares = |text: &str| {
@@ -106,7 +106,7 @@ fn build(engine: &VersionedEngine, of: &EngineVersion, folder: &Path, compiler: 
 }
 
 /// File of the source in a release of the engine's package, which cargo downloads unless it has it.
-fn downloaded(engine: &VersionedEngine, release: &str, folder: &Path) -> Result<PathBuf, Failure> {
+fn downloaded(engine: &VersionedEngine, release: &str, folder: &Path) -> Result<PathBuf> {
     let VersionedEngine { package, source, .. } = engine;
     let mut manifest = "[package]\nname = \"bourse-versions\"\nversion = \"0.0.0\"\nedition = \"2021\"\n".to_owned();
     let dependency = format!("{package} = {{ version = \"={release}\", default-features = false }}");

@@ -2,7 +2,7 @@
 
 use super::runs;
 use crate::args::WatchArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::live::{FILE, Follower, MetricsServer, is_unfinished, listen, watched};
 use crate::output::print;
@@ -14,7 +14,7 @@ use std::time::Duration;
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follows a run until it ends.
-pub(crate) fn watch(arguments: &WatchArgs) -> Result<(), Failure> {
+pub(crate) fn watch(arguments: &WatchArgs) -> Result<()> {
     let folder = match &arguments.run {
         Some(run) => named(&arguments.results.directory, run)?,
         None => newest(&arguments.results.directory)?,
@@ -59,7 +59,7 @@ pub(crate) fn watch(arguments: &WatchArgs) -> Result<(), Failure> {
 }
 
 /// A line for each second, until the run ends.
-fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<Result<(), Failure>> {
+fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<Result<()>> {
     let mut last = String::new();
     loop {
         // Read before the file: so the last line is read in any case.
@@ -82,7 +82,7 @@ fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<R
 }
 
 /// Fails if the process of the run is gone before the end of the run.
-fn ended(follower: &Follower, folder: &Path) -> Result<(), Failure> {
+fn ended(follower: &Follower, folder: &Path) -> Result<()> {
     if follower.state.outcome.is_some() {
         return Ok(());
     }
@@ -95,7 +95,7 @@ fn ended(follower: &Follower, folder: &Path) -> Result<(), Failure> {
 }
 
 /// The folder named by a name or a path: of an unfinished run, or of one that was ended from outside.
-fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+fn named(directory: &Path, name: &str) -> Result<PathBuf> {
     let candidates = [directory.join(name), PathBuf::from(name)];
     match candidates.into_iter().find(|path| is_unfinished(path)) {
         Some(folder) => Ok(folder),
@@ -105,7 +105,7 @@ fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The newest unfinished run.
-fn newest(directory: &Path) -> Result<PathBuf, Failure> {
+fn newest(directory: &Path) -> Result<PathBuf> {
     let none = || {
         Failure::usage(format!("no unfinished run in {}", directory.display()))
             .hint("-o names the folder with the results of runs; a run can be named too: its folder")

@@ -3,7 +3,7 @@
 //! Each engine is described in its crate, in a list `KINDS`. Each crate but SQLite's is a Cargo feature and a line of
 //! [`CRATES`]. A crate that is left out of a build is listed all the same, with the feature that includes it.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::tpce::DATA_FOLDER;
 use bourse_driver::SECOND;
 use bourse_engine::target::TargetError;
@@ -143,7 +143,7 @@ pub(crate) fn is_target(text: &str) -> bool {
 }
 
 /// Opens a target.
-pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
+pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>> {
     if bourse_serve::Address::has_scheme(target) {
         return Err(Failure::usage(format!(
             "{target} is an application server: only `bourse tpce run` and `bourse tatp run` can use it"
@@ -155,7 +155,7 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
 }
 
 /// The engine that a target names; a failure if it is not part of this build.
-fn named(target: &str) -> Result<&'static EngineKind, Failure> {
+fn named(target: &str) -> Result<&'static EngineKind> {
     let scheme = target.split_once(':').map_or("", |(scheme, _)| scheme);
     match of_scheme(scheme) {
         Some(found) => found.map_err(|why| Failure::usage(format!("{scheme} is {why}"))),
@@ -169,7 +169,7 @@ fn refused(kind: &EngineKind, error: &TargetError) -> Failure {
 }
 
 /// Location of a target's database, by its text: nothing is opened.
-pub(crate) fn location(target: &str) -> Result<Location, Failure> {
+pub(crate) fn location(target: &str) -> Result<Location> {
     if bourse_serve::Address::has_scheme(target) {
         return Ok(Location::RunningServer);
     }
@@ -258,7 +258,7 @@ pub(crate) fn cleanup(target: &str) {
 }
 
 /// Refuses an engine that runs no SQL, before anything is made.
-pub(crate) fn needs_sql(target: &str, engine: &dyn Engine, workload: &str) -> Result<(), Failure> {
+pub(crate) fn needs_sql(target: &str, engine: &dyn Engine, workload: &str) -> Result<()> {
     if engine.capabilities().sql.is_some() {
         return Ok(());
     }
@@ -267,12 +267,12 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine, workload: &str) -> Re
 }
 
 /// Refuses an engine that cannot run the brokerage workload, before anything is created.
-pub(crate) fn needs_tpce(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+pub(crate) fn needs_tpce(target: &str, engine: &dyn Engine) -> Result<()> {
     needs(target, engine, bourse_tpce::users::needs)
 }
 
 /// Refuses an engine that lacks what a workload needs, before anything is made.
-pub(crate) fn needs(target: &str, engine: &dyn Engine, needs: fn(&Capabilities) -> Vec<String>) -> Result<(), Failure> {
+pub(crate) fn needs(target: &str, engine: &dyn Engine, needs: fn(&Capabilities) -> Vec<String>) -> Result<()> {
     let lacking = needs(&engine.capabilities());
     if lacking.is_empty() {
         return Ok(());
@@ -282,7 +282,7 @@ pub(crate) fn needs(target: &str, engine: &dyn Engine, needs: fn(&Capabilities) 
 }
 
 /// Makes the folder for a target's file or server, if that is Bourse's folder for databases.
-pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
+pub(crate) fn make_folder(target: &str) -> Result<()> {
     let location = location(target)?;
     let folder = match &location {
         Location::ServerFolder(folder) => Some(folder.as_path()),

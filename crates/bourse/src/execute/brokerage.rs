@@ -9,7 +9,7 @@ use super::shared::{SharedJob, run_failure};
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::args::{DatabaseArgs, ExplicitlySet};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure};
 use crate::oltp::served::ServedWorkload;
 use crate::plan::drivers::{Coordinate, Drivers};
@@ -32,11 +32,11 @@ use bourse_tpce::workload::{Tpce, part};
 use bourse_verdict::units::seconds;
 
 impl SharedJob for Brokerage {
-    fn served(&self) -> Result<&'static dyn ServedWorkload, Failure> {
+    fn served(&self) -> Result<&'static dyn ServedWorkload> {
         Ok(&Tpce)
     }
 
-    fn requirements(&self) -> Result<Requirements<'_>, Failure> {
+    fn requirements(&self) -> Result<Requirements<'_>> {
         Ok(self.requirements())
     }
 
@@ -47,13 +47,13 @@ impl SharedJob for Brokerage {
     fn wanted(
         &self,
         context: &RunContext,
-        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase, Failure>,
-    ) -> Result<ReadyDatabase, Failure> {
+        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>,
+    ) -> Result<ReadyDatabase> {
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
         tpce::database::wanted(&self.database, self.explicitly_set, &inputs, then)
     }
 
-    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job, Failure> {
+    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job> {
         let part = part(size).map_err(Failure::usage)?;
         let database = DatabaseArgs { reload: false, ..self.database.of_size(part) };
         let drivers = Drivers { coordinate: Some(coordinate), ..self.drivers.clone() };
@@ -62,12 +62,12 @@ impl SharedJob for Brokerage {
 }
 
 impl ExecuteRounds for Brokerage {
-    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks> {
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
         of_target(&TpceSample::of(&inputs), target, &self.drivers, context)
     }
 
-    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase)> {
         let system = match SystemUnderTest::open(target, self, context)? {
             SystemUnderTest::InProcess(engine) if matches!(engine.location(), Location::Nowhere) => {
                 SystemUnderTest::Model(engine)
@@ -89,9 +89,9 @@ impl ExecuteRounds for Brokerage {
         databases: &mut Databases,
         context: &RunContext,
         label: &str,
-    ) -> Result<RoundOutcome, Failure> {
+    ) -> Result<RoundOutcome> {
         let target = &request.target;
-        let options = |ready: &ReadyDatabase| -> Result<RunOptions, Failure> {
+        let options = |ready: &ReadyDatabase| -> Result<RunOptions> {
             let options = self.options(request.seed)?;
             let (statements, page_cache) = (request.statements, request.memory.cache);
             let plan = RoundPlan { statements, page_cache, ..options.plan };
@@ -137,7 +137,7 @@ fn in_this_process(
     history: String,
     context: &RunContext,
     label: &str,
-) -> Result<CheckedRound, Failure> {
+) -> Result<CheckedRound> {
     let (target, system) = (&request.target, &database.system);
     let (mut ran, mut failure) = run(system, target, job, options, context, label, false)?;
     ran.round.facts.insert(0, on_database::history(system.history_with_preparation(history)));
@@ -186,7 +186,7 @@ fn latency(
     context: &RunContext,
     label: &str,
     ran: &mut RunResult,
-) -> Result<Option<Failure>, Failure> {
+) -> Result<Option<Failure>> {
     let Some(plan) = job.latency else { return Ok(None) };
     ran.round.checks.extend(reconciled(system, target, ran)?);
     let rate = customers_rate(&ran.round);
@@ -208,7 +208,7 @@ fn latency(
 }
 
 /// Reconciles a round with the database, before another round follows on it.
-fn reconciled(system: &SystemUnderTest, target: &str, ran: &RunResult) -> Result<Vec<Check>, Failure> {
+fn reconciled(system: &SystemUnderTest, target: &str, ran: &RunResult) -> Result<Vec<Check>> {
     if matches!(system, SystemUnderTest::Model(_)) {
         return Ok(Vec::new());
     }
@@ -232,7 +232,7 @@ fn run(
     context: &RunContext,
     label: &str,
     is_latency: bool,
-) -> Result<(RunResult, Option<Failure>), Failure> {
+) -> Result<(RunResult, Option<Failure>)> {
     let inputs = context.inputs(job.database.flat_in.as_deref())?;
     let mut ran = shown(label, target, context, is_latency, line, |say| {
         let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| match system {

@@ -1,7 +1,7 @@
 //! A case with the rounds it has had.
 
 use super::RoundOutcome;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::plan::{Job, PlannedCase};
 use bourse_record::{Case, CheckStatus, Conditions, Engine, Round, Search, Workload};
 
@@ -69,7 +69,7 @@ impl CaseRun {
     ///
     /// # Errors
     /// The failure that the round ended with.
-    pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<(), Failure> {
+    pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<()> {
         let RoundOutcome { mut round, engine, workload, conditions, interrupted, failure, .. } = outcome;
         round.offset_s = offset_s;
         self.described(engine, workload, conditions).rounds.push(round);

@@ -5,7 +5,7 @@ use super::databases::Databases;
 use super::instructions::RoundCount;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, parts, round};
 use crate::args::{DatabaseArgs, ExplicitlySet};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::memory_group::MemoryGroup;
 use crate::oltp::serve::serve_here;
 use crate::plan::Job;
@@ -78,7 +78,7 @@ impl ChildRequest {
 }
 
 /// `bourse round`: reads a request, performs it, answers. A failure is an answer too.
-pub(crate) fn answer() -> Result<(), Failure> {
+pub(crate) fn answer() -> Result<()> {
     let mut line = String::new();
     let request: ChildRequest = std::io::stdin()
         .lock()
@@ -138,14 +138,14 @@ pub(crate) fn answer() -> Result<(), Failure> {
 }
 
 /// Writes the answer for the process that started this one.
-pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Failure> {
+pub(super) fn reply<T: Serialize>(answer: &Result<T>) -> Result<()> {
     let text = serde_json::to_string(answer)
         .map_err(|error| Failure::new(Exit::Target, format!("cannot pass on the outcome: {error}")))?;
     output::print(&format!("{text}\n"))
 }
 
 /// Runs a round in a process of its own, in a group with limited memory if there is a limit.
-pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome, Failure> {
+pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome> {
     let what = format!("a round of {} on {}", request.job.workload(), request.target);
     let group = request.memory.limit.map(MemoryGroup::new).transpose()?;
     let round = ChildRequest::Round(Box::new(request.clone()));
@@ -160,7 +160,7 @@ pub(super) fn ask<T: DeserializeOwned>(
     what: &str,
     group: Option<&MemoryGroup>,
     interrupted: &AtomicBool,
-) -> Result<T, Failure> {
+) -> Result<T> {
     let mut process = ChildProcess::start_in(group, request, what, StderrTarget::Collected)?;
     let answer = process.answer(Some(interrupted));
     if !process.end() {
@@ -201,7 +201,7 @@ pub(super) enum StderrTarget {
 /// Message of a child process.
 pub(super) enum ChildMessage<T> {
     /// Its answer.
-    Answer(Result<T, Failure>),
+    Answer(Result<T>),
     /// Another line: progress, or output of a library.
     Line(String),
     /// Nothing within the given time.
@@ -225,17 +225,12 @@ pub(super) fn longest_silence(call_limit_ns: u64) -> Duration {
 
 impl ChildProcess {
     /// Starts the process and sends it its request.
-    pub(super) fn start(request: &ChildRequest, what: &str, words: StderrTarget) -> Result<Self, Failure> {
+    pub(super) fn start(request: &ChildRequest, what: &str, words: StderrTarget) -> Result<Self> {
         Self::start_in(None, request, what, words)
     }
 
     /// [`start`](Self::start), in a group of processes. The process waits for its request meanwhile.
-    fn start_in(
-        group: Option<&MemoryGroup>,
-        request: &ChildRequest,
-        what: &str,
-        words: StderrTarget,
-    ) -> Result<Self, Failure> {
+    fn start_in(group: Option<&MemoryGroup>, request: &ChildRequest, what: &str, words: StderrTarget) -> Result<Self> {
         let started = std::env::current_exe().and_then(|program| {
             request
                 .count()
@@ -311,7 +306,7 @@ impl ChildProcess {
 
     /// Its next answer; progress is passed on. An interruption of this process alone is passed on to it, if `interrupted` is
     /// given.
-    pub(super) fn answer<T: DeserializeOwned>(&mut self, interrupted: Option<&AtomicBool>) -> Result<T, Failure> {
+    pub(super) fn answer<T: DeserializeOwned>(&mut self, interrupted: Option<&AtomicBool>) -> Result<T> {
         loop {
             match self.next(Duration::from_millis(20)) {
                 ChildMessage::Answer(answer) => return answer,
@@ -428,6 +423,6 @@ mod tests {
         assert_eq!(serde_json::from_str::<ChildRequest>(&text).unwrap(), request);
         let failure = Failure::new(Exit::Check, "lost").detail("cause", "a\nb").hint("look");
         let text = serde_json::to_string(&Err::<RoundOutcome, _>(failure.clone())).unwrap();
-        assert_eq!(serde_json::from_str::<Result<RoundOutcome, Failure>>(&text).unwrap(), Err(failure));
+        assert_eq!(serde_json::from_str::<Result<RoundOutcome>>(&text).unwrap(), Err(failure));
     }
 }

@@ -6,7 +6,7 @@ use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, parts};
 use crate::args::{ArrivalsArg, TimingMode};
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::live;
 use crate::oltp::database::{ReadyDatabase, engine_failure, refuse_foreign, refused};
@@ -17,17 +17,11 @@ use bourse_micro::{FROM, MicroError, NOTICE, PreparedRound, RoundResult, prepare
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 impl ExecuteRounds for ClassicRound {
-    fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
+    fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase)> {
         Err(Failure::usage(format!("{} makes its own tables for each round", self.workload)))
     }
 
-    fn round(
-        &self,
-        request: &RoundRequest,
-        _: &mut Databases,
-        context: &RunContext,
-        _: &str,
-    ) -> Result<RoundOutcome, Failure> {
+    fn round(&self, request: &RoundRequest, _: &mut Databases, context: &RunContext, _: &str) -> Result<RoundOutcome> {
         let target = &request.target;
         let case = self.case()?;
         let mut engine = engines::open(target)?;

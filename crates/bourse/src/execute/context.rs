@@ -1,7 +1,7 @@
 //! Context of all rounds of a run: clock, interruption, input data, and the results that are stored if a call never returns.
 
 use super::lost::ForcedEnd;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::interrupt;
 use bourse_driver::RealClock;
 use bourse_egen::Inputs;
@@ -33,16 +33,16 @@ pub(crate) struct RunContext {
 
 impl RunContext {
     /// Context of the rounds of a command, whose files go into that folder.
-    pub(super) fn of_command(folder: &Path, call_limit_ns: u64) -> Result<Self, Failure> {
+    pub(super) fn of_command(folder: &Path, call_limit_ns: u64) -> Result<Self> {
         Self::with(RealClock::start(), call_limit_ns, ForcedEnd::Files(folder.to_owned()))
     }
 
     /// Context of a child process that runs one round.
-    pub(super) fn of_round(call_limit_ns: u64) -> Result<Self, Failure> {
+    pub(super) fn of_round(call_limit_ns: u64) -> Result<Self> {
         Self::with(RealClock::start(), call_limit_ns, ForcedEnd::Answer)
     }
 
-    fn with(clock: RealClock, call_limit_ns: u64, ending: ForcedEnd) -> Result<Self, Failure> {
+    fn with(clock: RealClock, call_limit_ns: u64, ending: ForcedEnd) -> Result<Self> {
         let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
         Ok(Self { clock, interrupted, interrupted_at_s: Cell::new(None), inputs, call_limit_ns, ending, kept })
     }
@@ -63,7 +63,7 @@ impl RunContext {
     }
 
     /// The official input files of a folder, or the built-in data; each is read once.
-    pub(crate) fn inputs(&self, folder: Option<&Path>) -> Result<Rc<Inputs>, Failure> {
+    pub(crate) fn inputs(&self, folder: Option<&Path>) -> Result<Rc<Inputs>> {
         let folder = folder.map(Path::to_owned);
         if let Some(known) = self.inputs.borrow().get(&folder) {
             return Ok(Rc::clone(known));

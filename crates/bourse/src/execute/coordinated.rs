@@ -5,7 +5,7 @@
 use super::RunContext;
 use super::shared::SharedJob;
 use super::system::{prepared, served, waiting};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::hold::{self, HeldDatabases};
 use crate::interrupt;
 use crate::oltp::database::{ReadyDatabase, find_database, refuse_foreign};
@@ -54,7 +54,7 @@ impl Driver {
         coordinate: &Coordinate,
         share: Share,
         job: &dyn SharedJob,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let of = job.requirements()?;
         if of.reloads && share.number() > 1 {
             return Err(Failure::usage(format!("--reload: driver {share} does not load {target}, driver 1 does"))
@@ -88,12 +88,7 @@ impl Driver {
     }
 
     /// Driver 1 makes the database ready and begins to coordinate; the others find it and join.
-    pub(super) fn ready(
-        &self,
-        target: &str,
-        job: &dyn SharedJob,
-        context: &RunContext,
-    ) -> Result<ReadyDatabase, Failure> {
+    pub(super) fn ready(&self, target: &str, job: &dyn SharedJob, context: &RunContext) -> Result<ReadyDatabase> {
         let failed = |error: ServeError| failure(target, &error);
         if self.is_process {
             // The parent has found its database fit, and holds it.
@@ -146,7 +141,7 @@ impl Driver {
         })
     }
 
-    fn options(&self, job: &dyn SharedJob) -> Result<ServerOptions, Failure> {
+    fn options(&self, job: &dyn SharedJob) -> Result<ServerOptions> {
         let of = job.requirements()?;
         let place = of.drivers.coordinate.as_ref().map_or("", |coordinate| &coordinate.place);
         Ok(ServerOptions {
@@ -167,7 +162,7 @@ impl Driver {
     }
 
     /// Joins driver 1, which may be loading the database.
-    fn join_within_limit(&self, target: &str, interrupted: &AtomicBool) -> Result<(), Failure> {
+    fn join_within_limit(&self, target: &str, interrupted: &AtomicBool) -> Result<()> {
         let begun = Instant::now();
         let mut told = false;
         loop {
@@ -267,7 +262,7 @@ impl Coordinator {
         ready: &ReadyDatabase,
         context: &RunContext,
         tell: impl Fn(&Event) + Send + Sync + 'static,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let clock: RealClock = context.clock.clone();
         let (stopped, fingerprint, history) = (Arc::clone(&stop), ready.fingerprint.clone(), ready.history.clone());

@@ -4,7 +4,7 @@ use super::RunContext;
 use super::keeper::Keeper;
 use super::system::SystemUnderTest;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::Job;
 use crate::progress::{ProgressStep, note};
@@ -85,7 +85,7 @@ impl Databases {
 
     /// The database of a target for rounds in other processes: prepared here, or by a process of its own if its library
     /// would stay in this process.
-    pub(super) fn prepared(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<DatabaseRef, Failure> {
+    pub(super) fn prepared(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<DatabaseRef> {
         if !engines::stays_loaded(target) {
             return self.ready(target, job, context).map(DatabaseRef::Here);
         }
@@ -104,7 +104,7 @@ impl Databases {
     }
 
     /// Opens the database of a target in this process, and loads it unless it is loaded; returns its index.
-    pub(super) fn ready(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<usize, Failure> {
+    pub(super) fn ready(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<usize> {
         let size = job.database_key();
         if let Some(at) = self.prepared.iter().position(|it| it.target == target && it.size == size) {
             return Ok(at);
@@ -143,7 +143,7 @@ impl Databases {
 
     /// Makes a database ready for a round, and returns its history as text. If other rounds run on it, of its case or of
     /// another that shares it, each finds it as the first did; and so does the next run, if it is in files.
-    pub(super) fn begin(&mut self, at: DatabaseRef, others: bool) -> Result<String, Failure> {
+    pub(super) fn begin(&mut self, at: DatabaseRef, others: bool) -> Result<String> {
         let history = match at {
             DatabaseRef::Here(at) => self.prepared[at].ready.history.clone(),
             DatabaseRef::Apart(at) => self.apart[at].keeper.history.clone(),
@@ -220,7 +220,7 @@ impl Databases {
         }
     }
 
-    fn location(&self, at: DatabaseRef) -> Result<Location, Failure> {
+    fn location(&self, at: DatabaseRef) -> Result<Location> {
         match at {
             DatabaseRef::Here(at) => Ok(self.prepared[at].system.engine().location()),
             DatabaseRef::Apart(at) => engines::location(&self.apart[at].target),
@@ -228,7 +228,7 @@ impl Databases {
     }
 
     /// A copy for further rounds, if there are `others`, and for the end of the run; or the reason why there can be none.
-    fn keep(&self, at: DatabaseRef, others: bool) -> Result<Result<StoredCopy, String>, Failure> {
+    fn keep(&self, at: DatabaseRef, others: bool) -> Result<Result<StoredCopy, String>> {
         let target = self.target(at);
         let is_in_files = self.location(at)?.file().is_some();
         let step = ProgressStep::waiting(format!("taking a snapshot of {target}"));
@@ -245,7 +245,7 @@ impl Databases {
     }
 
     /// Puts files back, so that the next run finds them as this one did; files that are removed with the run are left.
-    pub(super) fn put_back(&self) -> Result<(), Failure> {
+    pub(super) fn put_back(&self) -> Result<()> {
         for kept in self.copies.values().filter(|_| self.puts_back) {
             if let CopyOrReason::Copy(copy) = kept
                 && copy.is_in_files
@@ -260,7 +260,7 @@ impl Databases {
 impl PreparedDatabase {
     /// Takes a copy of the database, or returns the reason why there can be none. Another program that has it open is a
     /// failure only if rounds `need` the copy.
-    pub(super) fn copy(&self, need: bool) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
+    pub(super) fn copy(&self, need: bool) -> Result<Result<Box<dyn Snapshot>, String>> {
         let rules_out_copy = |kind| match kind {
             ErrorKind::Unsupported | ErrorKind::Full | ErrorKind::Denied => true,
             kind => kind == ErrorKind::Conflict && !need,
@@ -283,7 +283,7 @@ impl StoredCopy {
     }
 
     /// Puts the database back, as that part of the time; returns the duration in seconds.
-    fn restore(&self, part: SpentPart) -> Result<f64, Failure> {
+    fn restore(&self, part: SpentPart) -> Result<f64> {
         let _spending = spent::on(part);
         let step = ProgressStep::waiting(format!("restoring {}", self.target));
         let begin = Instant::now();

@@ -5,7 +5,7 @@ use super::bracket::{Bracket, RateToTry};
 use super::judge::Judgement;
 use super::strategy::Strategy;
 use super::{CaseRun, Executor, RoundOutcome, RoundParameters};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::plan::{CaseBlock, Job, SearchPlan};
 use crate::progress::note;
 use bourse_record::{Probe, Round, Warning};
@@ -14,7 +14,7 @@ use bourse_record::{Probe, Round, Warning};
 pub(super) struct FindMax;
 
 impl Strategy for FindMax {
-    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<()> {
         for case in cases.iter_mut().filter(|case| case.has_more_rounds()) {
             let Some(search) = case.planned.job.search() else { continue };
             executor.search(case, &search, block.rounds)?;
@@ -25,7 +25,7 @@ impl Strategy for FindMax {
 
 impl Executor<'_> {
     /// Finds the rate of a case, which then has the rounds of full length that ended the search.
-    fn search(&mut self, case: &mut CaseRun, search: &SearchPlan, rounds: u32) -> Result<(), Failure> {
+    fn search(&mut self, case: &mut CaseRun, search: &SearchPlan, rounds: u32) -> Result<()> {
         let job = case.planned.job.clone();
         // The throughput without a schedule is near the highest rate, so the search begins there.
         let label = format!("{}: without a schedule", case.label());
@@ -67,7 +67,7 @@ impl Executor<'_> {
     }
 
     /// Runs a probe: a round whose figures only steer the search.
-    fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<RoundOutcome, Failure> {
+    fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<RoundOutcome> {
         let turn = RoundParameters { job, number: 0, begins_alike: true, is_probe: true, label };
         let mut outcome = self.outcome(case, turn)?;
         outcome.failure.take().map_or(Ok(outcome), Err)
@@ -100,8 +100,8 @@ impl SearchState {
         &mut self,
         search: &SearchPlan,
         job: &Job,
-        mut measure: impl FnMut(RateToTry) -> Result<Option<Vec<Round>>, Failure>,
-    ) -> Result<(), Failure> {
+        mut measure: impl FnMut(RateToTry) -> Result<Option<Vec<Round>>>,
+    ) -> Result<()> {
         while let Some(next) = self.bracket.next() {
             let Some(rounds) = measure(next)? else { break };
             if matches!(next, RateToTry::Short(_)) {

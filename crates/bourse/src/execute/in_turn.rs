@@ -2,7 +2,7 @@
 
 use super::strategy::Strategy;
 use super::{CaseRun, Executor, expected, repeats};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::live;
 use crate::plan::{CaseBlock, OnFailure, PlannedCase, about};
 use crate::progress::{RunBar, note, passing};
@@ -12,7 +12,7 @@ use bourse_driver::Clock as _;
 pub(super) struct RoundsInTurn;
 
 impl Strategy for RoundsInTurn {
-    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<()> {
         let of = block.rounds;
         let mut budget = executor.plan.budget(block);
         for round in 0..of {
@@ -63,7 +63,7 @@ impl Strategy for RoundsInTurn {
 
 impl Executor<'_> {
     /// The rounds of these cases, in this order. Results before a failure are retained.
-    fn turns(&mut self, block: &CaseBlock, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<(), Failure> {
+    fn turns(&mut self, block: &CaseBlock, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<()> {
         let of = block.rounds;
         for (nth, at) in order.iter().enumerate() {
             if self.context.is_interrupted() {

@@ -5,7 +5,7 @@ use super::callgrind::Callgrind;
 use super::{CaseRun, Executor, RoundRequest, child};
 use crate::args::MemoryArgs;
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::plan::Job;
 use crate::plan::instructions::COUNTS;
@@ -55,7 +55,7 @@ struct Counted {
 
 impl Executor<'_> {
     /// Counts the instructions of cases that have rounds.
-    pub(super) fn count_instructions(&self, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    pub(super) fn count_instructions(&self, cases: &mut [CaseRun]) -> Result<()> {
         let Some(plan) = &self.plan.instructions else { return Ok(()) };
         let _spending = spent::on(spent::SpentPart::Instructions);
         let mut of_harness: Option<(Job, u64)> = None;
@@ -94,7 +94,7 @@ impl Executor<'_> {
     }
 
     /// Counts the instructions of a round of a job on a target.
-    fn counted(&self, source: InstructionSource, target: &str, job: &Job, label: &str) -> Result<Counted, Failure> {
+    fn counted(&self, source: InstructionSource, target: &str, job: &Job, label: &str) -> Result<Counted> {
         let failed = |cause: String| {
             Failure::new(Exit::Target, format!("cannot count the instructions of {} on {target}", job.workload()))
                 .detail("cause", cause)

@@ -4,7 +4,7 @@
 use super::RunContext;
 use super::child::{ChildProcess, ChildRequest, StderrTarget, reply};
 use super::databases::Databases;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::oltp::database::engine_failure;
 use crate::plan::Job;
 use crate::{interrupt, panics, progress, spent};
@@ -42,7 +42,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts the process, which loads the database if necessary; waits until it is ready.
-    pub(super) fn start(target: &str, job: &Job, interrupted: &AtomicBool) -> Result<Self, Failure> {
+    pub(super) fn start(target: &str, job: &Job, interrupted: &AtomicBool) -> Result<Self> {
         let request = ChildRequest::Keep { target: target.to_owned(), job: Box::new(job.clone()) };
         let what = format!("the process that prepares the database of {target}");
         let mut process = ChildProcess::start(&request, &what, StderrTarget::Shown)?;
@@ -52,16 +52,16 @@ impl Keeper {
     }
 
     /// Takes a copy; returns how it is made, or the reason why there can be none.
-    pub(super) fn copy(&self) -> Result<Result<String, String>, Failure> {
+    pub(super) fn copy(&self) -> Result<Result<String, String>> {
         self.ask(KeeperCommand::Copy)
     }
 
     /// Puts the database back as it was when the copy was taken.
-    pub(super) fn restore(&self) -> Result<(), Failure> {
+    pub(super) fn restore(&self) -> Result<()> {
         self.ask(KeeperCommand::Restore)
     }
 
-    fn ask<T: DeserializeOwned>(&self, command: KeeperCommand) -> Result<T, Failure> {
+    fn ask<T: DeserializeOwned>(&self, command: KeeperCommand) -> Result<T> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         process.send(&command);
         process.answer(None)
@@ -69,7 +69,7 @@ impl Keeper {
 }
 
 /// Runs the process: makes the database ready, then follows commands until there are no more.
-pub(super) fn keep(target: &str, job: &Job) -> Result<(), Failure> {
+pub(super) fn keep(target: &str, job: &Job) -> Result<()> {
     progress::set_report_interval(Duration::ZERO);
     interrupt::end_with_parent()?;
     let context = RunContext::of_round(u64::MAX)?;

@@ -8,7 +8,7 @@ use super::shared::{SharedJob, run_failure};
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::args::MixDatabase;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::oltp::database::{ReadyDatabase, WantedDatabase};
 use crate::oltp::mixed::{SetOptions, wanted};
 use crate::oltp::served::ServedWorkload;
@@ -23,11 +23,11 @@ use bourse_oltp::sut::Share;
 use bourse_record::{Conditions, NameValue, Outcome, UsersOfProcess, Workload, WorkloadKind};
 
 impl SharedJob for MixRound {
-    fn served(&self) -> Result<&'static dyn ServedWorkload, Failure> {
+    fn served(&self) -> Result<&'static dyn ServedWorkload> {
         Ok(self.mixed()?)
     }
 
-    fn requirements(&self) -> Result<Requirements<'_>, Failure> {
+    fn requirements(&self) -> Result<Requirements<'_>> {
         self.requirements()
     }
 
@@ -38,14 +38,14 @@ impl SharedJob for MixRound {
     fn wanted(
         &self,
         _: &RunContext,
-        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase, Failure>,
-    ) -> Result<ReadyDatabase, Failure> {
+        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>,
+    ) -> Result<ReadyDatabase> {
         let database = MixDatabase { size: Some(self.size), constraints: self.constraints, reload: self.reload };
         let set = SetOptions { size: self.is_size_set, constraints: self.is_constraints_set };
         wanted(self.mixed()?, &database, self.size, set, then)
     }
 
-    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job, Failure> {
+    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job> {
         let number = size.0.first().copied().unwrap_or_default();
         let drivers = Drivers { coordinate: Some(coordinate), ..self.drivers.clone() };
         let (is_size_set, is_constraints_set) = (false, false);
@@ -55,11 +55,11 @@ impl SharedJob for MixRound {
 }
 
 impl ExecuteRounds for MixRound {
-    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks> {
         self.mixed()?.sample(target, &self.drivers, context)
     }
 
-    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure> {
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase)> {
         let system = SystemUnderTest::open(target, self, context)?;
         let ready = system.ready(target, self, context)?;
         Ok((system, ready))
@@ -71,7 +71,7 @@ impl ExecuteRounds for MixRound {
         databases: &mut Databases,
         context: &RunContext,
         label: &str,
-    ) -> Result<RoundOutcome, Failure> {
+    ) -> Result<RoundOutcome> {
         let (target, mixed) = (&request.target, self.mixed()?);
         let sessions = |_: &ReadyDatabase| {
             let options = self.run_options(&Size(Vec::new()), request.own_seed());
@@ -136,7 +136,7 @@ impl MixRound {
         options: &RunOptions,
         context: &RunContext,
         label: &str,
-    ) -> Result<CheckedRound, Failure> {
+    ) -> Result<CheckedRound> {
         let (target, mixed, system) = (&request.target, self.mixed()?, &on.database.system);
         let mut ran = shown(label, target, context, false, line, |say| {
             let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| {
@@ -171,7 +171,7 @@ fn line(progress: &RoundProgress) -> String {
 }
 
 /// The workload as the run file has it.
-fn workload(job: &MixRound, size: i64) -> Result<Workload, Failure> {
+fn workload(job: &MixRound, size: i64) -> Result<Workload> {
     let mixed = job.mixed()?;
     let named = |name: &str, value: String| NameValue { name: name.to_owned(), value };
     let arrivals = job.open_loop.map(|it| named(Workload::ARRIVALS, it.arrivals.name()));

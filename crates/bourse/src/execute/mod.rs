@@ -65,7 +65,7 @@ pub(crate) use context::RunContext;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::args::ExecutionArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::hold::HeldDatabases;
 use crate::memory_group::MemoryGroup;
 use crate::output::ResultFolder;
@@ -89,7 +89,7 @@ pub(crate) struct ExecutedPlan {
     /// The plan's cases, in its order.
     pub(crate) cases: Vec<CaseRun>,
     /// Failure that ended the run early, if one did.
-    pub(crate) outcome: Result<(), Failure>,
+    pub(crate) outcome: Result<()>,
 }
 
 impl ExecutedPlan {
@@ -100,7 +100,7 @@ impl ExecutedPlan {
     }
 
     /// A failure if a case failed and the others continued.
-    fn all_ran(&self) -> Result<(), Failure> {
+    fn all_ran(&self) -> Result<()> {
         let failures = || self.cases.iter().filter_map(|case| Some((case, case.failure.as_ref()?)));
         let failed: Vec<_> = failures().map(|(case, why)| format!("{}: {}", case.label(), why.line())).collect();
         if failed.is_empty() {
@@ -112,7 +112,7 @@ impl ExecutedPlan {
     }
 
     /// The run's document, and the failure that ended the run early; a failure if nothing was measured.
-    pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
+    pub(crate) fn measured(mut self) -> Result<(RunFile, Result<()>)> {
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
         let outcome = outcome.and_then(|()| self.all_ran());
         let file = self.file();
@@ -128,7 +128,7 @@ impl ExecutedPlan {
 }
 
 /// Carries out a plan whose files go into that folder, with the followers that the command requests.
-pub(crate) fn run(plan: &Plan, how: &ExecutionArgs, folder: &ResultFolder) -> Result<ExecutedPlan, Failure> {
+pub(crate) fn run(plan: &Plan, how: &ExecutionArgs, folder: &ResultFolder) -> Result<ExecutedPlan> {
     let followers = live::follow(plan, how, folder.path())?;
     let executed = carry_out(plan, folder.path());
     // Messages from here on go to the terminal.
@@ -143,7 +143,7 @@ pub(crate) fn run(plan: &Plan, how: &ExecutionArgs, folder: &ResultFolder) -> Re
     executed
 }
 
-fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan, Failure> {
+fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan> {
     // Refused before anything is loaded, if the system makes no such group.
     plan.memory.limit.map(MemoryGroup::new).transpose()?;
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
@@ -231,7 +231,7 @@ struct RoundParameters<'t> {
 
 impl Executor<'_> {
     /// Runs the rounds of a block, and samples its transactions afterwards.
-    fn block(&mut self, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn block(&mut self, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<()> {
         self.prepare(cases)?;
         if let Some(whole) = &mut self.whole {
             whole.advance(about::shared_ns(block));
@@ -249,7 +249,7 @@ impl Executor<'_> {
     }
 
     /// Prepares the databases that rounds find as they were.
-    fn prepare(&mut self, cases: &mut [CaseRun]) -> Result<(), Failure> {
+    fn prepare(&mut self, cases: &mut [CaseRun]) -> Result<()> {
         for case in cases {
             let planned = &case.planned;
             if planned.not_run.is_some() || !self.is_prepared_here(planned) {
@@ -268,7 +268,7 @@ impl Executor<'_> {
     }
 
     /// The database of a case for rounds of this process, or of others.
-    fn in_place(&mut self, case: &PlannedCase, job: &Job) -> Result<DatabaseRef, Failure> {
+    fn in_place(&mut self, case: &PlannedCase, job: &Job) -> Result<DatabaseRef> {
         match case.rounds_in {
             RoundProcess::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(DatabaseRef::Here),
             RoundProcess::Child => self.databases.prepared(&case.target, job, &self.context),
@@ -320,7 +320,7 @@ impl Executor<'_> {
     }
 
     /// Runs a case's round; its failure ends the run, or leaves the case out.
-    fn turn(&mut self, case: &mut CaseRun, round: u32, of: u32, label: &str) -> Result<(), Failure> {
+    fn turn(&mut self, case: &mut CaseRun, round: u32, of: u32, label: &str) -> Result<()> {
         let ran = panics::catch_panic(|| {
             panics::panic_if_requested(&format!("round {}", round + 1));
             self.round(case, round, of, label)
@@ -344,7 +344,7 @@ impl Executor<'_> {
     }
 
     /// Runs a round of a case and stores it, also if it failed.
-    fn round(&mut self, case: &mut CaseRun, number: u32, of: u32, label: &str) -> Result<(), Failure> {
+    fn round(&mut self, case: &mut CaseRun, number: u32, of: u32, label: &str) -> Result<()> {
         let offset_s = self.offset_s();
         let job = case.job.clone();
         let puts_back = job.puts_back();
@@ -373,7 +373,7 @@ impl Executor<'_> {
     }
 
     /// Runs a round of a case and returns its outcome, which is void if the database was no longer held at its end.
-    fn outcome(&mut self, case: &CaseRun, turn: RoundParameters<'_>) -> Result<RoundOutcome, Failure> {
+    fn outcome(&mut self, case: &CaseRun, turn: RoundParameters<'_>) -> Result<RoundOutcome> {
         let mut outcome = self.ran(case, turn)?;
         // An interrupted command waits for no server any more.
         if !self.context.is_interrupted()
@@ -386,7 +386,7 @@ impl Executor<'_> {
     }
 
     /// Runs a round of a case, in this process or in one of its own.
-    fn ran(&mut self, case: &CaseRun, turn: RoundParameters<'_>) -> Result<RoundOutcome, Failure> {
+    fn ran(&mut self, case: &CaseRun, turn: RoundParameters<'_>) -> Result<RoundOutcome> {
         let planned = &case.planned;
         let mut request = RoundRequest {
             target: planned.target.clone(),
@@ -431,7 +431,7 @@ impl Executor<'_> {
         ran.inspect(|outcome| spent::of_process(&outcome.spent))
     }
 
-    fn in_child(&self, mut request: RoundRequest) -> Result<RoundOutcome, Failure> {
+    fn in_child(&self, mut request: RoundRequest) -> Result<RoundOutcome> {
         let interrupted = &self.context.interrupted;
         let mut server = None;
         if let Some(database) = request.job.served().cloned() {

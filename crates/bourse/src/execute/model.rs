@@ -2,13 +2,13 @@
 //! measured.
 
 use crate::args::DatabaseArgs;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::tpce::whole;
 use bourse_driver::{Clock, OperationCx};
 use bourse_egen::Inputs;
 use bourse_egen::txn::{TradeCleanup, TradeRequest};
-use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine, Result};
+use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_oltp::sut::{Answered, BegunRound, Connector, Performer, RoundBegin, RunError, Sut, Terms};
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
 use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) const NOTE: &str = "no database: one reference model in memory answers all users, one at a time";
 
 /// The requested database; none is created.
-pub(super) fn ready(target: &str, wanted: &DatabaseArgs, inputs: &Inputs) -> Result<ReadyDatabase, Failure> {
+pub(super) fn ready(target: &str, wanted: &DatabaseArgs, inputs: &Inputs) -> Result<ReadyDatabase> {
     let constraints = wanted.constraints.into();
     let fingerprint = fingerprint(&NullEngine, inputs, whole(wanted)?, constraints);
     let fingerprint = fingerprint.map_err(|error| engine_failure(target, &error))?;
@@ -43,7 +43,7 @@ impl<'i> ModelSystem<'i> {
         Self { inputs, model: Mutex::new(None) }
     }
 
-    fn model(&self) -> Result<Arc<Mutex<Model>>> {
+    fn model(&self) -> bourse_engine::Result<Arc<Mutex<Model>>> {
         let model = self.model.lock().unwrap_or_else(PoisonError::into_inner).clone();
         model.ok_or_else(|| EngineError::new(ErrorKind::Other, "no round is open"))
     }
@@ -79,11 +79,11 @@ impl Sut<Tpce> for ModelSystem<'_> {
         Ok(BegunRound { before, opening: Opening { cleaned, cleanup_ns, first_trade } })
     }
 
-    fn connector(&self) -> Result<Connector<Tpce>> {
+    fn connector(&self) -> bourse_engine::Result<Connector<Tpce>> {
         Ok(Connector::Elsewhere(Box::new(ModelConnector(self.model()?))))
     }
 
-    fn pending(&self) -> Result<Option<u64>> {
+    fn pending(&self) -> bourse_engine::Result<Option<u64>> {
         let mut pending = 0;
         let model = self.model()?;
         let mut model = model.lock().unwrap_or_else(PoisonError::into_inner);

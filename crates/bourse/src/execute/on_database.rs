@@ -2,7 +2,7 @@
 
 use super::databases::{DatabaseRef, Databases, PreparedDatabase};
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::progress::ProgressStep;
 use crate::{live, panics, spent};
@@ -34,9 +34,9 @@ pub(super) fn round(
     request: &RoundRequest,
     databases: &mut Databases,
     context: &RunContext,
-    sessions: impl FnOnce(&ReadyDatabase) -> Result<usize, Failure>,
-    measure: impl FnOnce(OnDatabase<'_>) -> Result<(CheckedRound, Workload, Conditions), Failure>,
-) -> Result<RoundOutcome, Failure> {
+    sessions: impl FnOnce(&ReadyDatabase) -> Result<usize>,
+    measure: impl FnOnce(OnDatabase<'_>) -> Result<(CheckedRound, Workload, Conditions)>,
+) -> Result<RoundOutcome> {
     let target = &request.target;
     let at = databases.ready(target, &request.job, context)?;
     let database = databases.at(at);
@@ -87,8 +87,8 @@ pub(super) fn shown<T>(
     context: &RunContext,
     is_latency: bool,
     line: impl Fn(&RoundProgress) -> String,
-    run: impl FnOnce(&mut dyn FnMut(&RoundProgress)) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    run: impl FnOnce(&mut dyn FnMut(&RoundProgress)) -> Result<T>,
+) -> Result<T> {
     let step = ProgressStep::waiting(format!("running on {label}"));
     let ran = run(&mut |progress: &RoundProgress| {
         step.say(format!("{label}  {}", line(progress)));
@@ -108,8 +108,8 @@ pub(super) fn ended(round: &mut Round, fault: &Fault, target: &str) -> Failure {
 /// Checks a database after a round, and shows the progress.
 pub(super) fn checked(
     target: &str,
-    check: impl FnOnce(&mut dyn FnMut(String)) -> Result<Vec<Check>, Failure>,
-) -> Result<Vec<Check>, Failure> {
+    check: impl FnOnce(&mut dyn FnMut(String)) -> Result<Vec<Check>>,
+) -> Result<Vec<Check>> {
     panics::catch_panic(|| {
         panics::panic_if_requested("check");
         let step = ProgressStep::waiting(format!("checking {target}"));
@@ -122,7 +122,7 @@ pub(super) fn checked(
 
 /// Adds checks to a round, which is void if they could not be made, or its growth could not be judged since a driver was lost;
 /// the failure then.
-pub(super) fn add_checks(round: &mut Round, checked: Result<Vec<Check>, Failure>) -> Option<Failure> {
+pub(super) fn add_checks(round: &mut Round, checked: Result<Vec<Check>>) -> Option<Failure> {
     let failure = match checked {
         Ok(checks) => {
             let is_unjudged = |it: &&Check| it.source == SOURCE && it.status == CheckStatus::NotApplicable;

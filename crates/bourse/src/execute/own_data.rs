@@ -1,7 +1,7 @@
 //! Copies of databases of a person's own, with which rounds begin: made once for all rounds, removed with the command.
 
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::plan::{Job, Plan, PlannedCase};
 use crate::progress::ProgressStep;
 use crate::work_folder::WorkFolder;
@@ -23,7 +23,7 @@ pub(crate) struct DatabaseCopy {
 
 impl DatabaseCopy {
     /// Copies a database, which other programs may use meanwhile.
-    pub(crate) fn of(from: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of(from: &Path) -> Result<Self> {
         let shown = printable(&from.display().to_string());
         let folder = WorkFolder::new("bourse-copy-", &std::env::temp_dir()).map_err(|error| {
             Failure::usage(format!("cannot make a folder for a copy of {shown}")).detail("cause", error.to_string())
@@ -80,7 +80,7 @@ pub(super) struct OwnCopies(BTreeMap<String, DatabaseCopy>);
 
 impl OwnCopies {
     /// Makes the copies.
-    pub(super) fn of(plan: &Plan) -> Result<Self, Failure> {
+    pub(super) fn of(plan: &Plan) -> Result<Self> {
         let mut copies = BTreeMap::new();
         for case in plan.run_cases() {
             let Job::Classic(job) = &case.job else { continue };

@@ -3,7 +3,7 @@
 use super::child::{ChildMessage, ChildProcess, ChildRequest, StderrTarget};
 use super::processes::one_round;
 use super::{RoundRequest, RunContext};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::plan::{ClassicRound, Job};
 use crate::work_folder::WorkFolder;
 use crate::{engines, live};
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Runs a process's part of a round.
-pub(super) fn run_part(request: &RoundRequest, part: &ProcessPart, context: &RunContext) -> Result<Round, Failure> {
+pub(super) fn run_part(request: &RoundRequest, part: &ProcessPart, context: &RunContext) -> Result<Round> {
     let RoundRequest { target, job: Job::Classic(job), .. } = request else {
         return Err(Failure::usage("a part of a round is one of a classic workload"));
     };
@@ -64,7 +64,7 @@ pub(super) fn run(
     (case, engine): (&WorkloadCase, &dyn Engine),
     context: &RunContext,
     failed: &dyn Fn(MicroError) -> Failure,
-) -> Result<Round, Failure> {
+) -> Result<Round> {
     prepare_round(case, engine, &context.clock).map_err(failed)?;
     let folder = WorkFolder::new("bourse-history-", &std::env::temp_dir()).map_err(|error| {
         Failure::usage("cannot make a folder for what processes record").detail("cause", error.to_string())

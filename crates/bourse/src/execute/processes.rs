@@ -10,7 +10,7 @@ use super::on_database::CheckedRound;
 use super::shared::SharedJob;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::oltp::serve::failure;
 use crate::plan::drivers::{Coordinate, ProcessOfUsers};
 use crate::{live, spent};
@@ -27,7 +27,7 @@ struct UserProcess {
     /// Its last progress.
     progress: Option<RoundProgress>,
     /// Its outcome, or the failure by which it was lost.
-    ended: Option<Result<RoundOutcome, Failure>>,
+    ended: Option<Result<RoundOutcome>>,
 }
 
 /// Runs a round with its users in several processes.
@@ -38,7 +38,7 @@ pub(super) fn run(
     history: &str,
     context: &RunContext,
     say: &mut dyn FnMut(&RoundProgress),
-) -> Result<CheckedRound, Failure> {
+) -> Result<CheckedRound> {
     let (target, of) = (&request.target, job.requirements()?.drivers.processes);
     let failed = |error| failure(target, &error);
     let SystemUnderTest::InProcess(engine) = &database.system else {
@@ -86,7 +86,7 @@ fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMu
         let mut is_new = false;
         for (at, part) in parts.iter_mut().enumerate().filter(|(_, part)| part.ended.is_none()) {
             let named = |failure: Failure| failure.detail("process", format!("{} of {of}", at + 1));
-            let ended: Result<RoundOutcome, Failure> = match part.process.next(Duration::from_millis(5)) {
+            let ended: Result<RoundOutcome> = match part.process.next(Duration::from_millis(5)) {
                 ChildMessage::Answer(answer) => answer.map_err(named),
                 ChildMessage::End => Err(part.process.lost()),
                 ChildMessage::Line(line) => {
@@ -118,7 +118,7 @@ fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMu
 }
 
 /// The rounds of several processes as one.
-pub(super) fn one_round(parts: &[&Round]) -> Result<Round, Failure> {
+pub(super) fn one_round(parts: &[&Round]) -> Result<Round> {
     let unmerged = |why: String| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {why}"));
     if parts.is_empty() {
         return Err(unmerged("none was left".to_owned()));
@@ -127,7 +127,7 @@ pub(super) fn one_round(parts: &[&Round]) -> Result<Round, Failure> {
 }
 
 /// The rounds of all processes as one, which is void if a process was lost.
-fn together(mut parts: Vec<RoundOutcome>, lost: Option<Failure>) -> Result<CheckedRound, Failure> {
+fn together(mut parts: Vec<RoundOutcome>, lost: Option<Failure>) -> Result<CheckedRound> {
     let rounds: Vec<&Round> = parts.iter().map(|part| &part.round).collect();
     let mut round = one_round(&rounds).map_err(|unmerged| lost.clone().unwrap_or(unmerged))?;
     if let Some(lost) = &lost {

@@ -6,7 +6,7 @@ use super::instructions::RoundCount;
 use super::sample::SampleChecks;
 use super::system::SystemUnderTest;
 use crate::args::MemoryArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::database::ReadyDatabase;
 use crate::plan::Job;
 use crate::plan::work::settings_of;
@@ -112,7 +112,7 @@ impl RoundOutcome {
 /// Execution of a workload's rounds.
 pub(super) trait ExecuteRounds {
     /// Opens a target and makes sure that it holds the database of the job.
-    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase), Failure>;
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, ReadyDatabase)>;
 
     /// Runs a round.
     fn round(
@@ -121,10 +121,10 @@ pub(super) trait ExecuteRounds {
         databases: &mut Databases,
         context: &RunContext,
         label: &str,
-    ) -> Result<RoundOutcome, Failure>;
+    ) -> Result<RoundOutcome>;
 
     /// Samples the transactions on a database beside a target's; without checks if the workload has none.
-    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks, Failure> {
+    fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks> {
         let _ = (target, context);
         Ok(SampleChecks::new())
     }
@@ -143,7 +143,7 @@ pub(crate) fn round(
     databases: &mut Databases,
     context: &RunContext,
     label: &str,
-) -> Result<RoundOutcome, Failure> {
+) -> Result<RoundOutcome> {
     let _spending = spent::on(spent::SpentPart::Rounds);
     let mut outcome = request.job.rounds().round(request, databases, context, label)?;
     spent::of_round(&outcome.round, request.is_probe);

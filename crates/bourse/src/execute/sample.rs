@@ -8,16 +8,14 @@
 
 use super::child::{self, ChildRequest};
 use super::{CaseRun, RunContext};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::engine_failure;
 use crate::plan::Drivers;
 use crate::progress::{ProgressStep, note};
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
-use bourse_engine::{
-    Capabilities, Engine, ErrorKind, Guarantee, Hosting, Isolation, Location, Result, target_with_path,
-};
+use bourse_engine::{Capabilities, Engine, ErrorKind, Guarantee, Hosting, Isolation, Location, target_with_path};
 use bourse_oltp::load::{LoadError, LoadOptions, load};
 use bourse_oltp::verify::sample::{TRANSACTIONS, compare};
 use bourse_oltp::verify::{Sampled, Verdict, VerifyError};
@@ -66,7 +64,7 @@ fn checks<S: Sampled>(results: [(SampleResult, f64); 2]) -> SampleChecks {
 
 /// Samples each target once whose transactions are to be checked in full, and adds the checks to the first round of each of
 /// its cases.
-pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
+pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<()> {
     let mut sampled: BTreeMap<(String, String), SampleChecks> = BTreeMap::new();
     for case in cases {
         let job = &case.planned.job;
@@ -110,7 +108,7 @@ pub(crate) fn of_target<S: Sampled>(
     target: &str,
     drivers: &Drivers,
     context: &RunContext,
-) -> Result<SampleChecks, Failure> {
+) -> Result<SampleChecks> {
     // One sample for all drivers is enough.
     if drivers.joins_another() && drivers.coordinate.is_some() {
         return Ok(none::<S>("driver 1 samples the transactions"));
@@ -165,7 +163,7 @@ fn lockstep<S: Sampled>(
     engine: &dyn Engine,
     reference: S::Reference,
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
-) -> Result<SampleResult, Failure> {
+) -> Result<SampleResult> {
     let session = engine.session().map_err(|error| engine_failure(target, &error))?;
     let extent = (TRANSACTIONS, S::WHOLE_TABLES);
     let verdict = compare(sampled, (target, session), reference, extent, &mut |_| go_on());
@@ -180,12 +178,7 @@ fn lockstep<S: Sampled>(
 }
 
 /// Runs two sessions on the same rows.
-fn contend(
-    sampled: &impl Sampled,
-    target: &str,
-    engine: &dyn Engine,
-    context: &RunContext,
-) -> Result<SampleResult, Failure> {
+fn contend(sampled: &impl Sampled, target: &str, engine: &dyn Engine, context: &RunContext) -> Result<SampleResult> {
     let contended = sampled.contend(engine, &context.interrupted);
     let contention = contended.map_err(|error| engine_failure(target, &error))?;
     if context.is_interrupted() {
@@ -234,12 +227,12 @@ enum Removal {
     /// Removed with its folder and everything in it.
     Folder(WorkFolder),
     /// Dropped by the engine of the target's database, on the same server.
-    FromServer(Box<dyn FnOnce() -> Result<()>>),
+    FromServer(Box<dyn FnOnce() -> bourse_engine::Result<()>>),
 }
 
 impl SampleDatabase {
     /// Makes a database next to a target's, or returns the reason why there can be none.
-    fn of(target: &str) -> Result<Result<Self, String>, Failure> {
+    fn of(target: &str) -> Result<Result<Self, String>> {
         if Address::has_scheme(target) {
             return Ok(Err("the transactions are performed where the server runs".to_owned()));
         }
@@ -264,7 +257,7 @@ impl SampleDatabase {
         }
     }
 
-    fn on_server(target: &str, engine: &dyn Engine) -> Result<Result<Self, String>, Failure> {
+    fn on_server(target: &str, engine: &dyn Engine) -> Result<Result<Self, String>> {
         match engine.side_database("sample") {
             Ok(side) => Ok(Ok(Self { engine: side.engine, removal: Removal::FromServer(side.remove) })),
             Err(error) if rules_out_sample(error.kind()) => Ok(Err(error.message().to_owned())),
@@ -272,7 +265,7 @@ impl SampleDatabase {
         }
     }
 
-    fn remove(self) -> Result<(), Failure> {
+    fn remove(self) -> Result<()> {
         drop(self.engine);
         match self.removal {
             Removal::None => Ok(()),

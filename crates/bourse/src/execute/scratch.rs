@@ -1,6 +1,6 @@
 //! The folder for a run's databases: created for it, removed with it.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::interrupt;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ const MARKED: &str = "This folder belongs to a run of `bourse suite`, and is rem
 impl Scratch {
     /// Makes the folder, whose name ends with this process's number. A killed run may have left one with the same name: that
     /// is removed if it bears Bourse's mark.
-    pub(super) fn new(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn new(path: &Path) -> Result<Self> {
         let refused = |error: std::io::Error| {
             Failure::usage("cannot make the folder for databases")
                 .detail("folder", path.display().to_string())

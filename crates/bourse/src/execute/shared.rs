@@ -1,7 +1,7 @@
 //! Jobs of transactional workloads as systems under test and several drivers take them, whatever the workload.
 
 use super::RunContext;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure};
 use crate::oltp::served::ServedWorkload;
@@ -15,10 +15,10 @@ use bourse_oltp::sut::RunError;
 /// Job of a transactional workload: its transactions can be performed by a server, and its rounds shared by several drivers.
 pub(super) trait SharedJob {
     /// The workload.
-    fn served(&self) -> Result<&'static dyn ServedWorkload, Failure>;
+    fn served(&self) -> Result<&'static dyn ServedWorkload>;
 
     /// Requirements of its rounds.
-    fn requirements(&self) -> Result<Requirements<'_>, Failure>;
+    fn requirements(&self) -> Result<Requirements<'_>>;
 
     /// Depth of the checks before a run.
     fn depth(&self) -> Depth;
@@ -27,11 +27,11 @@ pub(super) trait SharedJob {
     fn wanted(
         &self,
         context: &RunContext,
-        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase, Failure>,
-    ) -> Result<ReadyDatabase, Failure>;
+        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>,
+    ) -> Result<ReadyDatabase>;
 
     /// The job of one of its processes of users, which meet at that place, on a database of that size.
-    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job, Failure>;
+    fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job>;
 }
 
 /// Failure of a run that could not begin.

@@ -3,13 +3,13 @@
 use super::find_max::FindMax;
 use super::in_turn::RoundsInTurn;
 use super::{CaseRun, Executor};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::plan::CaseBlock;
 
 /// Decides by the rounds until now which round is run next, and when a block is done.
 pub(super) trait Strategy {
     /// Runs the rounds of a block. Results before a failure are retained.
-    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<(), Failure>;
+    fn run(&self, executor: &mut Executor<'_>, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<()>;
 }
 
 /// The strategy for the cases of a block.

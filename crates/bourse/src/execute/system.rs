@@ -5,14 +5,14 @@ use super::child::longest_silence;
 use super::coordinated::Driver;
 use super::shared::SharedJob;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::database::{self, ReadyDatabase, WantedDatabase, engine_failure, refuse_foreign};
 use crate::oltp::serve::failure;
 use crate::oltp::served::Performing;
 use crate::plan::targets;
 use crate::progress::note;
 use bourse_driver::Clock;
-use bourse_engine::{Engine, Result};
+use bourse_engine::Engine;
 use bourse_oltp::load::Fingerprint;
 use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::{Check, SharedRound, Warning};
@@ -33,7 +33,7 @@ pub(crate) enum SystemUnderTest {
 
 impl SystemUnderTest {
     /// Opens a target, or calls its server; refuses a target that cannot run this job.
-    pub(super) fn open(target: &str, job: &dyn SharedJob, context: &RunContext) -> Result<Self, Failure> {
+    pub(super) fn open(target: &str, job: &dyn SharedJob, context: &RunContext) -> Result<Self> {
         let (of, served) = (job.requirements()?, job.served()?);
         if Address::has_scheme(target) {
             let (address, token) = targets::caller(target, &of)?;
@@ -81,12 +81,7 @@ impl SystemUnderTest {
     }
 
     /// Makes sure that the database is the requested one; in this process it is loaded if necessary.
-    pub(super) fn ready(
-        &self,
-        target: &str,
-        job: &dyn SharedJob,
-        context: &RunContext,
-    ) -> Result<ReadyDatabase, Failure> {
+    pub(super) fn ready(&self, target: &str, job: &dyn SharedJob, context: &RunContext) -> Result<ReadyDatabase> {
         match self {
             Self::InProcess(engine) | Self::Model(engine) => prepared(target, engine.as_ref(), job, context),
             Self::Coordinated(driver) => driver.ready(target, job, context),
@@ -120,8 +115,8 @@ impl SystemUnderTest {
         &self,
         target: &str,
         ran: &mut RunResult<T, C>,
-        check: impl FnOnce(&dyn Engine, &RunResult<T, C>) -> Result<Vec<Check>>,
-    ) -> Result<Vec<Check>, Failure> {
+        check: impl FnOnce(&dyn Engine, &RunResult<T, C>) -> bourse_engine::Result<Vec<Check>>,
+    ) -> Result<Vec<Check>> {
         let Some(remote) = self.remote() else {
             if matches!(self, Self::Model(_)) {
                 return Ok(Vec::new());
@@ -167,7 +162,7 @@ pub(super) fn prepared(
     engine: &dyn Engine,
     job: &dyn SharedJob,
     context: &RunContext,
-) -> Result<ReadyDatabase, Failure> {
+) -> Result<ReadyDatabase> {
     engines::make_folder(target)?;
     job.wanted(context, &mut |wanted| database::ready(target, engine, wanted, job.depth(), &context.interrupted))
 }
@@ -195,14 +190,14 @@ pub(super) fn served(
     when: &str,
     job: &dyn SharedJob,
     context: &RunContext,
-) -> Result<ReadyDatabase, Failure> {
+) -> Result<ReadyDatabase> {
     job.wanted(context, &mut |wanted| {
         let history = format!("{when}: {}", remote.history());
         Ok(ReadyDatabase { fingerprint: requested(target, remote, wanted)?, history, checks: Vec::new() })
     })
 }
 
-fn requested(target: &str, remote: &Remote, wanted: &WantedDatabase<'_>) -> Result<Fingerprint, Failure> {
+fn requested(target: &str, remote: &Remote, wanted: &WantedDatabase<'_>) -> Result<Fingerprint> {
     let there = remote.fingerprint();
     let (size, constraints) = (wanted.adopt)(there);
     wanted.workload.check_size(&size).map_err(Failure::usage)?;

@@ -1,6 +1,6 @@
 //! The exit code for a run's figures.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::plan::Plan;
 use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady, WorkloadKind};
@@ -11,7 +11,7 @@ const ALLOWED_FAILURES: u64 = 0;
 
 /// Fails if a check failed, operations failed, the run was interrupted, a search has no answer, a round has no figure, or a
 /// required steady state was not shown; in that order.
-pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<()> {
     let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
     let checks = || rounds().flat_map(|round| &round.checks);
     let broken: Vec<_> = checks().filter(|check| check.status == CheckStatus::Failed).collect();
@@ -57,7 +57,7 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
 
 /// Fails if a round that must be steady by the plan was not shown to be in steady state; an undetermined one was not shown
 /// to be. Rounds that end by their work are exempt.
-pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<()> {
     let mut unsteady = Vec::new();
     let asked = |case: &&Case| plan.demands_steadiness(&case.label) && case.workload.may_be_steady();
     for case in file.cases.iter().filter(asked) {

@@ -2,7 +2,7 @@
 
 use super::follow::Follower;
 use super::metrics;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_report::{LIVE_SCRIPT, LIVE_STYLE, live_fragment, live_page};
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ enum ServedContent {
 }
 
 /// Listens at an address; `what` names the content in messages.
-pub(crate) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Failure> {
+pub(crate) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -56,20 +56,20 @@ pub(crate) struct MetricsServer {
 
 impl MetricsServer {
     /// Serves the figures of the run of that folder.
-    pub(crate) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self> {
         let this = Self::start(listener, folder, ServedContent::Metrics)?;
         crate::progress::note(&format!("metrics: http://{}/metrics", this.address));
         Ok(this)
     }
 
     /// Serves the page that follows it.
-    pub(crate) fn of_page(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_page(listener: TcpListener, folder: &Path) -> Result<Self> {
         let this = Self::start(listener, folder, ServedContent::Page)?;
         crate::progress::note(&format!("page: http://{}/", this.address));
         Ok(this)
     }
 
-    fn start(listener: TcpListener, folder: &Path, served: ServedContent) -> Result<Self, Failure> {
+    fn start(listener: TcpListener, folder: &Path, served: ServedContent) -> Result<Self> {
         let failed = |error: io::Error| Failure::usage("cannot serve the run").detail("cause", error.to_string());
         let address = listener.local_addr().map_err(failed)?;
         let mut follower = Follower::open(folder).map_err(failed)?;

@@ -37,7 +37,7 @@ pub(crate) use writer::{
 };
 
 use crate::args::ExecutionArgs;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::plan::Plan;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub(crate) struct Followers {
 }
 
 /// Begins to report a run, to a file in its folder and to the followers that its command requests. Nothing was loaded yet.
-pub(crate) fn follow(plan: &Plan, how: &ExecutionArgs, folder: &Path) -> Result<Followers, Failure> {
+pub(crate) fn follow(plan: &Plan, how: &ExecutionArgs, folder: &Path) -> Result<Followers> {
     if how.live {
         terminal::check()?;
     }

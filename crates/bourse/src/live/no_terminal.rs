@@ -1,7 +1,7 @@
 //! Messages of a build without the view, the Cargo feature `live`.
 
 use super::follow::Follower;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 pub(crate) const fn restore() {}
 
 /// Refuses the view.
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<()> {
     Err(missing())
 }
 
@@ -30,7 +30,7 @@ pub(crate) const fn watched(_: &mut Follower, _: &AtomicBool) -> Option<io::Resu
 pub(crate) enum RunView {}
 
 impl RunView {
-    pub(crate) fn of_run(_: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_run(_: &Path) -> Result<Self> {
         Err(missing())
     }
 }

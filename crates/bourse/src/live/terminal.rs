@@ -3,7 +3,7 @@
 
 use super::follow::Follower;
 use super::screen::draw;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::progress;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -33,7 +33,7 @@ pub(crate) fn restore() {
 }
 
 /// Refuses a view without a terminal.
-pub(crate) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<()> {
     if io::stderr().is_terminal() && io::stdin().is_terminal() {
         return Ok(());
     }
@@ -157,7 +157,7 @@ pub(crate) struct RunView {
 
 impl RunView {
     /// Shows the run of that folder.
-    pub(crate) fn of_run(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_run(folder: &Path) -> Result<Self> {
         let failed =
             |error: io::Error| Failure::usage("cannot show the run with --live").detail("cause", error.to_string());
         let mut follower = Follower::open(folder).map_err(failed)?;

@@ -2,7 +2,7 @@
 //! file for both: writes of a round's process would count as part of the measurement.
 
 use super::line::{EventLine, FILE, RoundBegun, RunBegun, RunEvent, RunOutcome, Second, VERSION};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::print;
 use crate::plan::{Plan, about};
 use crate::progress::note;
@@ -70,7 +70,7 @@ pub(crate) fn print_note(words: &str) {
 }
 
 /// Creates the file of a run. It gets its name once it is locked.
-pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<()> {
     let path = folder.join(FILE);
     let made = || -> io::Result<File> {
         let unlocked = folder.join(format!("{FILE}.unfinished"));

@@ -1,6 +1,6 @@
 //! The database of a target: found fit, loaded, or refused with a reason.
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::progress::{ProgressStep, note};
 use crate::spent::{self, SpentPart};
@@ -57,7 +57,7 @@ pub(crate) fn ready(
     wanted: &WantedDatabase<'_>,
     depth: Depth,
     interrupted: &AtomicBool,
-) -> Result<ReadyDatabase, Failure> {
+) -> Result<ReadyDatabase> {
     let ready = present(target, engine, wanted, interrupted)?;
     let checks = checked(target, engine, wanted.workload, &ready.fingerprint, depth)?;
     Ok(ReadyDatabase { checks, ..ready })
@@ -70,7 +70,7 @@ fn checked(
     workload: &dyn Workload,
     fingerprint: &Fingerprint,
     depth: Depth,
-) -> Result<Vec<Check>, Failure> {
+) -> Result<Vec<Check>> {
     let clock = RealClock::start();
     let step = ProgressStep::waiting(format!("checking {target} before it is used"));
     let _spending = spent::on(SpentPart::ChecksBefore);
@@ -94,7 +94,7 @@ fn present(
     engine: &dyn Engine,
     wanted: &WantedDatabase<'_>,
     interrupted: &AtomicBool,
-) -> Result<ReadyDatabase, Failure> {
+) -> Result<ReadyDatabase> {
     let failed = |error: EngineError| engine_failure(target, &error);
     let &WantedDatabase { workload, generator, reload, threads, .. } = wanted;
     let existing = identify(engine, workload).map_err(failed)?;
@@ -133,7 +133,7 @@ fn fill(
     size: &Size,
     options: &LoadOptions,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let step = ProgressStep::in_parts(format!("loading {}", wanted.workload.size_text(size)), "rows");
     let _spending = spent::on(SpentPart::Loading);
     let mut told = None;
@@ -182,11 +182,7 @@ pub(crate) fn passing_place(engine: &dyn Engine) -> Option<&'static str> {
 }
 
 /// The database of a workload that a target holds, of any size.
-pub(crate) fn find_database(
-    target: &str,
-    engine: &dyn Engine,
-    workload: &dyn Workload,
-) -> Result<FoundDatabase, Failure> {
+pub(crate) fn find_database(target: &str, engine: &dyn Engine, workload: &dyn Workload) -> Result<FoundDatabase> {
     match identify(engine, workload).map_err(|error| engine_failure(target, &error))? {
         ExistingDatabase::Matches(found) => Ok(found),
         ExistingDatabase::Foreign(why) => Err(refused(target, &why)),
@@ -202,7 +198,7 @@ pub(crate) fn find_database(
 }
 
 /// Refuses to verify a database that earlier runs, or verifications, have changed.
-pub(crate) fn refuse_used(target: &str, found: &FoundDatabase) -> Result<(), Failure> {
+pub(crate) fn refuse_used(target: &str, found: &FoundDatabase) -> Result<()> {
     let Some(changes) = found.used() else { return Ok(()) };
     Err(Failure::usage(format!("{target}: used by earlier runs: {changes}")).hint(
         "a verification changes what it compares, and needs fresh databases: add --reload, which loads each anew",
@@ -210,7 +206,7 @@ pub(crate) fn refuse_used(target: &str, found: &FoundDatabase) -> Result<(), Fai
 }
 
 /// Refuses a target whose place is taken by something foreign: before anything is loaded, and before it is opened.
-pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<()> {
     match engine.foreign().map_err(|error| engine_failure(target, &error))? {
         None => Ok(()),
         Some(why) => Err(refused(target, &why)),

@@ -6,12 +6,12 @@ use super::verify::Verification;
 use crate::args::{GivenOptions, MixDatabase};
 use crate::execute::RunContext;
 use crate::execute::sample::{SampleChecks, of_target};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::plan::Drivers;
 use bourse_acid::AcidWorkload;
 use bourse_acid::mixed::MixAcid;
 use bourse_driver::{Clock, RoundProgress};
-use bourse_engine::{Capabilities, Engine, Result, Session};
+use bourse_engine::{Capabilities, Engine, Session};
 use bourse_oltp::check::ledger::Totals;
 use bourse_oltp::mix::{MixCounts, Reference, RunOptions, Sequence, Transactions, run};
 use bourse_oltp::sut::{RunError, RunResult, SharedWorkload as _};
@@ -52,8 +52,8 @@ pub(crate) fn wanted<R>(
     database: &MixDatabase,
     usual: u64,
     set: SetOptions,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R, Failure>,
-) -> Result<R, Failure> {
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R>,
+) -> Result<R> {
     wanted_of_size(mixed, mixed.size(database.size.unwrap_or(usual)), database, set, then)
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn wanted_of_size<R>(
     size: Size,
     database: &MixDatabase,
     set: SetOptions,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R, Failure>,
-) -> Result<R, Failure> {
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R>,
+) -> Result<R> {
     mixed.workload().check_size(&size).map_err(Failure::usage)?;
     let constraints = database.constraints.into();
     then(&WantedDatabase {
@@ -138,10 +138,10 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
         ran: &MixResult,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>>;
+    ) -> bourse_engine::Result<Vec<Check>>;
 
     /// Samples the transactions on a database beside a target's.
-    fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks, Failure>;
+    fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks>;
 
     /// Compares several systems over the transactions of a seed: each is a name with a session, or the reference.
     fn verify(
@@ -150,7 +150,7 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
         systems: Vec<(String, Option<Box<dyn Session>>)>,
         size: &Size,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure>;
+    ) -> Result<()>;
 
     /// Meaning of a status code.
     fn meaning(&self, code: i32) -> Option<&'static str>;
@@ -220,11 +220,11 @@ impl<T: Transactions + Debug> MixWorkload for T {
         ran: &MixResult,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
-    ) -> Result<Vec<Check>> {
+    ) -> bourse_engine::Result<Vec<Check>> {
         T::check(engine, size, Some((&ran.before, &ran.acknowledged)), clock, progress)
     }
 
-    fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks, Failure> {
+    fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks> {
         of_target(self, target, drivers, context)
     }
 
@@ -234,7 +234,7 @@ impl<T: Transactions + Debug> MixWorkload for T {
         systems: Vec<(String, Option<Box<dyn Session>>)>,
         size: &Size,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let subject = |(name, session): (String, Option<_>)| match session {
             Some(session) => self.subject(&name, session),
             None => Box::new(Reference::load(self, size)),

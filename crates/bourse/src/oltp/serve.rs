@@ -2,7 +2,7 @@
 
 use super::database::{ReadyDatabase, engine_failure};
 use super::served::ServedWorkload;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_driver::RealClock;
@@ -20,15 +20,15 @@ pub(crate) struct ServedDatabase<'d> {
     /// Reasons why an engine cannot run it.
     pub(crate) needs: fn(&Capabilities) -> Vec<String>,
     /// Makes sure that the engine's target holds the database, until the flag is set.
-    pub(crate) ready: &'d dyn Fn(&dyn Engine, &AtomicBool) -> Result<ReadyDatabase, Failure>,
+    pub(crate) ready: &'d dyn Fn(&dyn Engine, &AtomicBool) -> Result<ReadyDatabase>,
 }
 
 /// Serves a database to programs of this machine at a free port, and passes its address to a callback.
 pub(crate) fn serve_here(
     target: &str,
     database: &ServedDatabase<'_>,
-    told: impl FnOnce(String) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    told: impl FnOnce(String) -> Result<()>,
+) -> Result<()> {
     let options = ServerOptions::new(resolved("--listen", "127.0.0.1:0")?, env!("CARGO_PKG_VERSION"));
     serve_as(target, database, options, told)
 }
@@ -38,8 +38,8 @@ pub(crate) fn serve_as(
     target: &str,
     database: &ServedDatabase<'_>,
     options: ServerOptions,
-    told: impl FnOnce(String) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    told: impl FnOnce(String) -> Result<()>,
+) -> Result<()> {
     let engine = engines::open(target)?;
     engines::needs(target, engine.as_ref(), database.needs)?;
     let failed = |error| failure(target, &error);
@@ -93,7 +93,7 @@ pub(crate) fn tell(event: &Event, sent_away: &AtomicU64) {
 }
 
 /// The address of an option.
-pub(crate) fn resolved(option: &str, listen: &str) -> Result<Listen, Failure> {
+pub(crate) fn resolved(option: &str, listen: &str) -> Result<Listen> {
     let refused = |why: String| {
         Failure::usage(format!("invalid value '{listen}' for {option}: {why}"))
             .hint("expected HOST:PORT, as 127.0.0.1:4780, or unix:PATH")

@@ -3,7 +3,7 @@
 use super::database::engine_failure;
 use crate::args::VerifySettings;
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::hold;
 use crate::interrupt;
 use crate::output::print;
@@ -45,7 +45,7 @@ pub(crate) struct Verification<'v> {
 
 /// Refuses a database that is given twice: each side would find the other's changes. One in memory, or of a private server, is
 /// another each time.
-pub(crate) fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result<(), Failure> {
+pub(crate) fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result<()> {
     let mut places = BTreeMap::new();
     for target in targets {
         let (place, location) = (target.split('?').next().unwrap_or_default(), engines::location(target)?);
@@ -96,7 +96,7 @@ impl Verification<'_> {
         subjects: &mut [Box<dyn Subject<S::Request>>],
         script: &mut S,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         match self.settings.replay {
             Some(number) => self.show_one(subjects, script, number, interrupted),
             None => self.compare(subjects, script, interrupted),
@@ -108,7 +108,7 @@ impl Verification<'_> {
         subjects: &mut [Box<dyn Subject<S::Request>>],
         script: &mut S,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let transactions = self.extent.transactions;
         let step =
             ProgressStep::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
@@ -203,7 +203,7 @@ impl Verification<'_> {
         script: &mut S,
         number: u64,
         interrupted: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let transactions = self.extent.transactions;
         if number == 0 || number > transactions {
             return Err(Failure::usage(format!("invalid value '{number}' for --replay: expected 1 to {transactions}")));

@@ -1,7 +1,7 @@
 //! The folder of a run's results: made and tested before the run begins, so that no result is lost at its end.
 
 use super::write_new;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::live::{self, RunOutcome};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) struct ResultFolder {
 
 impl ResultFolder {
     /// Makes `<directory>/<time>-<name>`, with a number after it if that is taken, and writes into it once as a test.
-    pub(crate) fn new(directory: &Path, name: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(directory: &Path, name: &str) -> Result<Self> {
         let refused = |path: &Path, error: std::io::Error| {
             Failure::new(Exit::Usage, "cannot make a folder for this run")
                 .detail("folder", path.display().to_string())
@@ -58,7 +58,7 @@ impl ResultFolder {
         unreachable!("there are more numbers than folders")
     }
 
-    fn tried(self) -> Result<Self, Failure> {
+    fn tried(self) -> Result<Self> {
         let probe = self.path.join("room-for-results");
         write_new(&probe, &vec![0; PROBE_BYTES]).map_err(|failure| {
             failure.hint("results need some MiB; -o chooses another folder for runs, nothing was run yet")

@@ -8,7 +8,7 @@ pub(crate) use folder::{ResultFolder, free_path};
 pub(crate) use owned::{LIST, OwnedFolder, has_mark, is_list, refusal_to_replace, write_file, write_new};
 
 use crate::args::OutputArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::progress::note;
 use bourse_record::{Document, RunFile};
 use bourse_report::{CsvText, Sheet, csv_file, suite_tables};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes the run's files and prints its report, or with `--json` the run file. A report that cannot be written is still
 /// printed.
-pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &OutputArgs) -> Result<(), Failure> {
+pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &OutputArgs) -> Result<()> {
     let stored = store(run, folder.path());
     if output.json {
         print(&format!("{:#}\n", serde_json::json!(run)))?;
@@ -37,7 +37,7 @@ pub(crate) struct StoredFiles {
 }
 
 /// Writes the run's files into its folder.
-pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<StoredFiles, Failure> {
+pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<StoredFiles> {
     run_files(run).iter().try_for_each(|(name, bytes)| write_new(&folder.join(name), bytes))?;
     let [json, page] = files::OF_RUN.map(|name| folder.join(name));
     Ok(StoredFiles { json, page })
@@ -50,7 +50,7 @@ pub(crate) fn run_files(run: &RunFile) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Prints the report for the terminal, in brief or whole; `page` is the file with the whole report.
-pub(crate) fn print_report(run: &RunFile, is_whole: bool, page: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn print_report(run: &RunFile, is_whole: bool, page: Option<&Path>) -> Result<()> {
     print(&report_text(run, is_whole, page))
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct PublishedDocument<'a, D> {
 
 impl<D: Document> PublishedDocument<'_, D> {
     /// Writes document and page, and prints the tables, or with `--json` the document.
-    pub(crate) fn put(self, folder: &ResultFolder, output: &OutputArgs) -> Result<(), Failure> {
+    pub(crate) fn put(self, folder: &ResultFolder, output: &OutputArgs) -> Result<()> {
         let document = self.document.to_json();
         let terminal = || self.sheet.terminal(terminal_width(), has_color(), output.verbose);
         print(&if output.json { String::from_utf8_lossy(&document) } else { terminal().into() })?;
@@ -139,7 +139,7 @@ fn wrapped_to(columns: usize, text: &str) -> String {
 }
 
 /// Prints to stdout; a reader that has gone away (`| head`) is no error.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -155,7 +155,7 @@ pub(crate) fn publish_suite(
     run: &RunFile,
     folder: &ResultFolder,
     output: &OutputArgs,
-) -> Result<(), Failure> {
+) -> Result<()> {
     let document = suite.to_json();
     if output.json {
         print(&String::from_utf8_lossy(&document))?

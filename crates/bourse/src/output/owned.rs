@@ -8,7 +8,7 @@
 //!
 //! No link is followed, a file appears whole or not at all, and another hard link to a replaced file is left unchanged.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_engine::open_regular;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, Permissions};
@@ -24,7 +24,7 @@ const LISTED: &str = "Files of this folder that Bourse made, with their lengths.
 const LIST_BYTES: u64 = 1 << 20;
 
 /// Writes a new file. It appears whole, and only if its name is free.
-pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<()> {
     let written = temporary_file_for(path).and_then(|mut file| {
         file.write_all(content)?;
         file.as_file().sync_all()?;
@@ -35,13 +35,13 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Failure> {
 
 /// Writes a file that the user named: a new one, or in place of one with [a mark](has_mark) of Bourse's; with `overwrite`,
 /// in place of any other regular file.
-pub(crate) fn write_file(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
+pub(crate) fn write_file(path: &Path, text: &str, overwrite: bool) -> Result<()> {
     let is_there = is_replaceable(path, overwrite, |file, _| has_mark(file))?;
     let content = marked(path, text);
     if is_there { replace(path, content.as_bytes()) } else { write_new(path, content.as_bytes()) }
 }
 
-fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
+fn replace(path: &Path, content: &[u8]) -> Result<()> {
     let written = temporary_file_for(path).and_then(|mut file| {
         file.write_all(content)?;
         file.as_file().sync_all()?;
@@ -70,7 +70,7 @@ fn is_replaceable(
     path: &Path,
     overwrite: bool,
     is_ours: impl FnOnce(&mut File, u64) -> io::Result<bool>,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let refused = |why: &str| Failure::usage(format!("cannot write {}: {why}", path.display()));
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -157,7 +157,7 @@ pub(crate) struct OwnedFolder {
 
 impl OwnedFolder {
     /// Makes the folder, if necessary, and reads its list.
-    pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Self, Failure> {
+    pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| {
             Failure::usage("cannot make a folder")
                 .detail("folder", path.display().to_string())
@@ -178,7 +178,7 @@ impl OwnedFolder {
     }
 
     /// Refuses names of files that Bourse did not make, or that have changed since.
-    pub(crate) fn refuse_others<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Failure> {
+    pub(crate) fn refuse_others<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
         names.into_iter().try_for_each(|name| {
             let is_listed = |_: &mut File, length| Ok(self.listed.get(name) == Some(&length));
             is_replaceable(&self.path.join(name), self.overwrite, is_listed).map(drop)
@@ -186,13 +186,13 @@ impl OwnedFolder {
     }
 
     /// Writes files, by their names.
-    pub(crate) fn write(mut self, files: &[(String, Vec<u8>)]) -> Result<(), Failure> {
+    pub(crate) fn write(mut self, files: &[(String, Vec<u8>)]) -> Result<()> {
         self.list(files.iter().map(|(name, bytes)| (name.clone(), bytes.len() as u64)))?;
         files.iter().try_for_each(|(name, bytes)| replace(&self.path.join(name), bytes))
     }
 
     /// Moves files from elsewhere in the same file system into the folder.
-    pub(crate) fn take(mut self, files: &[PathBuf]) -> Result<(), Failure> {
+    pub(crate) fn take(mut self, files: &[PathBuf]) -> Result<()> {
         let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut lengths = Vec::new();
         for file in files {
@@ -207,7 +207,7 @@ impl OwnedFolder {
     }
 
     /// Lists files that are about to be written, after a check that all may be.
-    fn list(&mut self, files: impl IntoIterator<Item = (String, u64)>) -> Result<(), Failure> {
+    fn list(&mut self, files: impl IntoIterator<Item = (String, u64)>) -> Result<()> {
         let files: Vec<_> = files.into_iter().collect();
         self.refuse_others(files.iter().map(|(name, _)| name.as_str()))?;
         self.listed.extend(files);

@@ -3,7 +3,7 @@
 use super::show::Steps;
 use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, compare, nanoseconds};
 use crate::args::{BisectArgs, CompareArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::files;
 use bourse_driver::SECOND;
 use bourse_record::BisectedCommit;
@@ -42,7 +42,7 @@ pub(crate) struct BisectPlan<'a> {
 
 impl<'a> BisectPlan<'a> {
     /// The search among so many commits.
-    pub(crate) fn new(arguments: &'a BisectArgs, commits: usize) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &'a BisectArgs, commits: usize) -> Result<Self> {
         let work = compare::counted(&arguments.work, "bisect")?;
         let run = &work.settings.run;
         let by = match (run.execution.statements, work.instructions.instructions) {
@@ -74,7 +74,7 @@ impl<'a> BisectPlan<'a> {
     }
 
     /// Rounds of two commits in turn, each built in its folder, with random numbers of their own.
-    pub(crate) fn pair(&self, nth: usize, sides: [(&BisectedCommit, &Path); 2]) -> Result<Plan, Failure> {
+    pub(crate) fn pair(&self, nth: usize, sides: [(&BisectedCommit, &Path); 2]) -> Result<Plan> {
         let mut cases: Vec<PlannedCase> = Vec::new();
         for (commit, tree) in sides {
             let of_tree = |text: &String| text.replace(TREE, &tree.display().to_string());

@@ -5,7 +5,7 @@ use super::sweep::{Sweep, not_through_server, on_each, with_options};
 use super::targets::{self, Requirements, default_target, with_size};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, DatabaseArgs, ExplicitlySet, MarketAge, RunSettings, TpceRun, numbers};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::tpce::whole;
 use bourse_driver::{OpenLoop, SECOND};
 use bourse_oltp::history::HistoryOptions;
@@ -115,7 +115,7 @@ impl Brokerage {
     }
 
     /// The options of a round with this seed.
-    pub(crate) fn options(&self, seed: u64) -> Result<RunOptions, Failure> {
+    pub(crate) fn options(&self, seed: u64) -> Result<RunOptions> {
         let default = RunOptions::new(whole(&self.database)?);
         let options = RunOptions {
             users: self.users,
@@ -150,7 +150,7 @@ impl Brokerage {
     }
 
     /// The workload on that database with default options otherwise.
-    pub(super) fn on(database: DatabaseArgs) -> Result<Self, Failure> {
+    pub(super) fn on(database: DatabaseArgs) -> Result<Self> {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
             database,
@@ -175,7 +175,7 @@ impl Brokerage {
         })
     }
 
-    fn of(arguments: &TpceRun) -> Result<Self, Failure> {
+    fn of(arguments: &TpceRun) -> Result<Self> {
         let settings = &arguments.settings;
         let default = Self::on(settings.database.clone())?;
         let users = settings.run.users.unwrap_or(default.users);
@@ -210,7 +210,7 @@ const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
 const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
 
 /// The plan of `bourse tpce run`.
-pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan> {
     let settings = &arguments.settings;
     let rounds = settings.run.rounds.unwrap_or(1);
     let mut jobs = jobs(arguments)?;
@@ -268,7 +268,7 @@ pub(crate) fn plan(arguments: &TpceRun) -> Result<Plan, Failure> {
 }
 
 /// Lets a single round last until its throughput is found to be steady or not.
-fn until_steady(jobs: &mut [JobOnTarget], longest: Duration, is_alone: bool) -> Result<(), Failure> {
+fn until_steady(jobs: &mut [JobOnTarget], longest: Duration, is_alone: bool) -> Result<()> {
     if !is_alone {
         return Err(Failure::usage(
             "--until-steady needs a single round on a single target in this process: rounds that are compared last alike",
@@ -301,11 +301,11 @@ impl From<JobOnTarget> for PlannedCase {
 }
 
 /// A case of each target with each combination of the sweeps, all checked.
-pub(super) fn cases(arguments: &TpceRun) -> Result<Vec<PlannedCase>, Failure> {
+pub(super) fn cases(arguments: &TpceRun) -> Result<Vec<PlannedCase>> {
     Ok(jobs(arguments)?.into_iter().map(PlannedCase::from).collect())
 }
 
-fn jobs(arguments: &TpceRun) -> Result<Vec<JobOnTarget>, Failure> {
+fn jobs(arguments: &TpceRun) -> Result<Vec<JobOnTarget>> {
     let TpceRun { targets, settings, .. } = arguments;
     if settings.run.duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
         return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
@@ -317,7 +317,7 @@ fn jobs(arguments: &TpceRun) -> Result<Vec<JobOnTarget>, Failure> {
     on_each(targets, &sweeps, |target, chosen| job(target, arguments, chosen))
 }
 
-fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) -> Result<JobOnTarget, Failure> {
+fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) -> Result<JobOnTarget> {
     let mut run = arguments.clone();
     let settings = &mut run.settings;
     let mut of_target = Vec::new();
@@ -380,7 +380,7 @@ const SWEPT: [&str; 9] =
     ["users", "market-users", "processes", "rate", "backlog", "market", "customers", "days", "scale-factor"];
 
 /// Sets a swept option, unless it belongs to the target.
-fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<SweepScope, Failure> {
+fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<SweepScope> {
     let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
     match name.replace('_', "-").as_str() {
         "users" => settings.run.users = Some(numbers::threads(value).map_err(refused)?),

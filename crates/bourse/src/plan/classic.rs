@@ -4,7 +4,7 @@ use super::sweep::{Sweep, combinations, with_options};
 use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, RoundProcess, SearchPlan, nanoseconds, targets, varied};
 use crate::args::{ArrivalsArg, ConductArgs, MicroRun, ReplayArgs, TimingMode};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_driver::Schedule;
 use bourse_micro::{FROM, NOTHING, OptionError, Timing, WorkloadSpec, find};
 use bourse_record::{ResponseLimit, Search};
@@ -96,7 +96,7 @@ const EXAMPLE: &str =
 
 impl ClassicRound {
     /// Refuses a search whose limits are of more executions than any operation has in a round.
-    fn can_be_searched(&self) -> Result<(), Failure> {
+    fn can_be_searched(&self) -> Result<()> {
         let Some(search) = &self.search else { return Ok(()) };
         let case = self.case()?;
         let Some(executions) = case.executions() else { return Ok(()) };
@@ -130,7 +130,7 @@ impl ClassicRound {
     }
 
     /// Specification of the workload.
-    pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec, Failure> {
+    pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec> {
         known(&self.workload)
     }
 
@@ -141,7 +141,7 @@ impl ClassicRound {
     }
 
     /// The workload with its options.
-    pub(crate) fn case(&self) -> Result<bourse_micro::WorkloadCase, Failure> {
+    pub(crate) fn case(&self) -> Result<bourse_micro::WorkloadCase> {
         let spec = self.spec()?;
         let options = self.options.iter().map(|(name, value)| match &self.copy {
             Some(copy) if name == FROM => (FROM, copy.as_str()),
@@ -174,7 +174,7 @@ impl ClassicRound {
 }
 
 /// The workload of that name.
-fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
+fn known(name: &str) -> Result<&'static WorkloadSpec> {
     find(name).map_err(|error| Failure::usage(error.to_string()).hint("`bourse micro list` describes them"))
 }
 
@@ -214,7 +214,7 @@ pub(super) fn rounds_of(cases: usize) -> u32 {
 }
 
 /// The plan of `bourse micro run`.
-pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan> {
     let asked = ClassicArgs {
         workload: &arguments.workload,
         set: &arguments.set,
@@ -233,7 +233,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
 }
 
 /// The plan of `bourse replay`.
-pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
+pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan> {
     let set: Vec<String> = arguments.pace.iter().map(|pace| format!("pace={pace}")).collect();
     let asked = ClassicArgs {
         workload: REPLAY,
@@ -249,13 +249,7 @@ pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan, Failure> {
 
 impl ClassicArgs<'_> {
     /// The plan of a command that runs these alone.
-    fn plan(
-        &self,
-        name: String,
-        targets: &[String],
-        rounds: Option<u32>,
-        conduct: &ConductArgs,
-    ) -> Result<Plan, Failure> {
+    fn plan(&self, name: String, targets: &[String], rounds: Option<u32>, conduct: &ConductArgs) -> Result<Plan> {
         let ConductArgs { instructions, memory, execution, output } = conduct;
         let cases = self.cases(targets)?;
         let default = if self.search.is_some() { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
@@ -265,7 +259,7 @@ impl ClassicArgs<'_> {
     }
 
     /// A case of each target with each combination of the sweeps, all checked.
-    pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>, Failure> {
+    pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>> {
         let spec = known(self.workload)?;
         let mut fixed = Vec::new();
         for text in self.set {
@@ -296,7 +290,7 @@ impl ClassicArgs<'_> {
     }
 
     /// The job, with default options of the workload.
-    pub(super) fn job(&self) -> Result<ClassicRound, Failure> {
+    pub(super) fn job(&self) -> Result<ClassicRound> {
         if self.duration == Some(Duration::ZERO) {
             let hint = match self.workload {
                 REPLAY => "without --for a replay lasts as long as its recording takes",
@@ -322,7 +316,7 @@ impl ClassicArgs<'_> {
         target: &str,
         fixed: &[(String, String)],
         chosen: &[(&str, &str)],
-    ) -> Result<PlannedCase, Failure> {
+    ) -> Result<PlannedCase> {
         let mut options = fixed.to_vec();
         let (mut of_target, mut label) = (Vec::new(), Vec::new());
         for &(name, value) in chosen {
@@ -361,11 +355,7 @@ impl ClassicArgs<'_> {
 }
 
 /// Takes the workload's file from before the targets, unless an option names one.
-fn file_of(
-    spec: &WorkloadSpec,
-    targets: &mut Vec<String>,
-    fixed: &[(String, String)],
-) -> Result<Option<String>, Failure> {
+fn file_of(spec: &WorkloadSpec, targets: &mut Vec<String>, fixed: &[(String, String)]) -> Result<Option<String>> {
     if fixed.iter().any(|(name, _)| name == "file") {
         return Ok(None);
     }

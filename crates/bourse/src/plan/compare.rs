@@ -7,7 +7,7 @@ use crate::args::{
     CompareArgs, CompareFormat, CountedWorkArgs, DriverArgs, ExplicitlySet, Inconclusive, InstructionArgs, MixDatabase,
     MixRun, TimingMode, TokenFile, TpceRun, WorkloadArgs,
 };
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::mixed::find;
 use crate::output::files;
 use bourse_stats::sequential;
@@ -46,7 +46,7 @@ const OF_BROKERAGE: [(&str, &str); 16] = [
 ];
 
 /// The plan of `bourse compare` with two targets.
-pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan> {
     let settings = &arguments.settings;
     if settings.until_steady.is_some() {
         return Err(Failure::usage(
@@ -83,7 +83,7 @@ pub(crate) fn plan(arguments: &CompareArgs) -> Result<Plan, Failure> {
 }
 
 /// Arguments of the cases of a workload that may be counted; `command` runs them all alike.
-pub(super) fn counted(work: &CountedWorkArgs, command: &str) -> Result<CompareArgs, Failure> {
+pub(super) fn counted(work: &CountedWorkArgs, command: &str) -> Result<CompareArgs> {
     let CountedWorkArgs { count, of, instructions } = work;
     if of.settings.run.find_max || !of.settings.run.sweep.is_empty() || of.settings.until_steady.is_some() {
         return Err(Failure::usage(format!(
@@ -129,7 +129,7 @@ pub(super) fn work(of: &WorkloadArgs, count: Option<u64>, instructions: Instruct
 }
 
 /// A case of the workload on each target, all checked.
-pub(super) fn cases(arguments: &CompareArgs, targets: Vec<String>) -> Result<Vec<PlannedCase>, Failure> {
+pub(super) fn cases(arguments: &CompareArgs, targets: Vec<String>) -> Result<Vec<PlannedCase>> {
     if arguments.workload == WORKLOAD {
         if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
             return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")
@@ -171,7 +171,7 @@ fn of_mix(arguments: &CompareArgs, targets: Vec<String>) -> MixRun {
 }
 
 /// Refuses options that a workload with a mix cannot follow.
-fn only_mix(arguments: &CompareArgs) -> Result<(), Failure> {
+fn only_mix(arguments: &CompareArgs) -> Result<()> {
     const FOLLOWED: [&str; 6] = ["users", "processes", "constraints", "reload", "check", "path"];
     let workload = &arguments.workload;
     if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != TimingMode::Batched {
@@ -181,7 +181,7 @@ fn only_mix(arguments: &CompareArgs) -> Result<(), Failure> {
 }
 
 /// Refuses options of the brokerage workload, except those that another workload can follow too.
-fn only_brokerage(arguments: &CompareArgs, followed: &[&str], hint: impl Fn() -> String) -> Result<(), Failure> {
+fn only_brokerage(arguments: &CompareArgs, followed: &[&str], hint: impl Fn() -> String) -> Result<()> {
     let mut others = OF_BROKERAGE.iter().filter(|(id, _)| !followed.contains(id));
     let Some((_, typed)) = others.find(|(id, _)| arguments.given.typed(id)) else { return Ok(()) };
     let workload = &arguments.workload;
@@ -205,7 +205,7 @@ fn classic(arguments: &CompareArgs) -> ClassicArgs<'_> {
 }
 
 /// Refuses options that a classic workload cannot apply.
-fn only_classic(arguments: &CompareArgs, job: Option<&super::Job>) -> Result<(), Failure> {
+fn only_classic(arguments: &CompareArgs, job: Option<&super::Job>) -> Result<()> {
     let workload = &arguments.workload;
     if let Some(job) = job.filter(|_| arguments.settings.rate.is_some()) {
         refuse_unsupported(workload, "--rate", job.abilities()?.rate)?;

@@ -2,7 +2,7 @@
 
 use super::nanoseconds;
 use crate::args::DriverArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_oltp::sut::Share;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -114,7 +114,7 @@ impl Drivers {
 
 /// Refuses options that one of several coordinated drivers cannot apply; `others` are further ones, each with whether it is
 /// set.
-pub(crate) fn only_alone(drivers: &Drivers, targets: &[String], others: &[(&str, bool)]) -> Result<(), Failure> {
+pub(crate) fn only_alone(drivers: &Drivers, targets: &[String], others: &[(&str, bool)]) -> Result<()> {
     if drivers.coordinate.is_none() {
         return Ok(());
     }

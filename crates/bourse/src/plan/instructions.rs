@@ -3,7 +3,7 @@
 use super::PlannedCase;
 use crate::args::{InstructionArgs, MemoryArgs};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_engine::Hosting;
 use bourse_engine::instructions::{InstructionSource, processor_lacks};
 use serde::{Deserialize, Serialize};
@@ -30,11 +30,7 @@ impl InstructionPlan {
     ///
     /// # Errors
     /// A case whose instructions cannot be counted, conditions that a count does not have, or a machine without a counter.
-    pub(crate) fn of(
-        arguments: InstructionArgs,
-        memory: MemoryArgs,
-        cases: &[PlannedCase],
-    ) -> Result<Option<Self>, Failure> {
+    pub(crate) fn of(arguments: InstructionArgs, memory: MemoryArgs, cases: &[PlannedCase]) -> Result<Option<Self>> {
         if !arguments.instructions {
             return Ok(None);
         }
@@ -75,7 +71,7 @@ fn valgrind() -> Result<String, String> {
 }
 
 /// Refuses a case whose operations are not a fixed number, of one user, in this process.
-fn refuse_uncountable(case: &PlannedCase) -> Result<(), Failure> {
+fn refuse_uncountable(case: &PlannedCase) -> Result<()> {
     let (job, target) = (&case.job, &case.target);
     let refused = |what: &str, why: &str| Failure::usage(format!("--instructions cannot be used with {what}: {why}"));
     let workload = job.workload();

@@ -4,13 +4,13 @@ use super::classic::ClassicArgs;
 use super::{CaseBlock, OnFailure, Plan, quick, targets};
 use crate::args::IsolationArgs;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::Result;
 use bourse_engine::{Hosting, Interface, Isolation};
 use std::slice;
 use std::time::Duration;
 
 /// The plan of `bourse isolation`.
-pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &IsolationArgs) -> Result<Plan> {
     let mut set = arguments.set.clone();
     if let Some(folder) = &arguments.history {
         set.push(format!("history={}", folder.display()));
@@ -58,7 +58,7 @@ const PROCESSES: u32 = 3;
 const WITH_RESTARTS: Duration = Duration::from_secs(10);
 
 /// Levels that were asked for, or those that the target tells apart: of several with one promise the strictest.
-fn levels(arguments: &IsolationArgs, target: &str) -> Result<Vec<Isolation>, Failure> {
+fn levels(arguments: &IsolationArgs, target: &str) -> Result<Vec<Isolation>> {
     if !arguments.level.is_empty() {
         return Ok(arguments.level.clone());
     }

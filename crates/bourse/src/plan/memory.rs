@@ -3,13 +3,13 @@
 use super::{Plan, PlannedCase, RoundProcess};
 use crate::args::MemoryArgs;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_engine::target::show_bytes;
 use bourse_engine::{Location, Medium, Storage};
 use bourse_record::PageCache;
 
 /// Prepares each case that is run.
-pub(super) fn apply(plan: &mut Plan) -> Result<(), Failure> {
+pub(super) fn apply(plan: &mut Plan) -> Result<()> {
     let MemoryArgs { cache, limit } = plan.memory;
     if cache == Some(PageCache::Cold) && plan.require_steady {
         return Err(never_warm("--require-steady"));
@@ -48,7 +48,7 @@ fn refused(option: &str, case: &PlannedCase, why: &str) -> Failure {
 const SEVERAL: &str = "its users are in several processes";
 
 /// Reason that no round of a case can begin with a known page cache and empty caches of the engine.
-fn no_page_cache(case: &PlannedCase) -> Result<Option<&'static str>, Failure> {
+fn no_page_cache(case: &PlannedCase) -> Result<Option<&'static str>> {
     let location = engines::location(&case.target)?;
     let medium = || Some(Storage::of(&location.folder()?)?.medium);
     let has_own_caches = || engines::kind_of(&case.target).is_some_and(|kind| kind.caches_by_session);
@@ -69,7 +69,7 @@ fn no_page_cache(case: &PlannedCase) -> Result<Option<&'static str>, Failure> {
 }
 
 /// Reason that the memory of a case's rounds cannot be limited.
-fn no_limit(case: &PlannedCase) -> Result<Option<&'static str>, Failure> {
+fn no_limit(case: &PlannedCase) -> Result<Option<&'static str>> {
     Ok(match engines::location(&case.target)? {
         Location::RunningServer => {
             Some("its server was running before, with memory of its own; limit it where it is started")

@@ -7,7 +7,7 @@ use super::targets::{self, Requirements, with_suffix};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, ConstraintsArg, MixDatabase, MixRun, numbers};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::mixed::{MixWorkload, find};
 use bourse_serve::Address;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 
 impl MixRound {
     /// The workload.
-    pub(crate) fn mixed(&self) -> Result<&'static dyn MixWorkload, Failure> {
+    pub(crate) fn mixed(&self) -> Result<&'static dyn MixWorkload> {
         find(&self.workload).ok_or_else(|| Failure::usage(format!("unknown workload '{}'", self.workload)))
     }
 
@@ -69,7 +69,7 @@ impl MixRound {
     }
 
     /// Requirements of its rounds.
-    pub(crate) fn requirements(&self) -> Result<Requirements<'_>, Failure> {
+    pub(crate) fn requirements(&self) -> Result<Requirements<'_>> {
         Ok(Requirements {
             workload: self.mixed()?.workload().name(),
             needs: bourse_oltp::mix::needs,
@@ -81,7 +81,7 @@ impl MixRound {
     }
 
     /// Refuses more processes than users.
-    fn check_users(&self) -> Result<(), Failure> {
+    fn check_users(&self) -> Result<()> {
         let (users, processes) = (self.users, self.drivers.processes);
         if users >= processes as usize {
             return Ok(());
@@ -112,7 +112,7 @@ impl MixRound {
 }
 
 /// The plan of `bourse WORKLOAD run`.
-pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, Failure> {
+pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan> {
     let cases = cases(mixed, arguments)?;
     let drivers = Drivers::of(arguments.run.processes, &arguments.drivers);
     let others = [("--find-max", arguments.run.find_max), ("--sweep", !arguments.run.sweep.is_empty())];
@@ -127,7 +127,7 @@ pub(crate) fn plan(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Plan, 
 }
 
 /// A case of each target with each combination of the sweeps, everything checked.
-pub(super) fn cases(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Vec<PlannedCase>, Failure> {
+pub(super) fn cases(mixed: &dyn MixWorkload, arguments: &MixRun) -> Result<Vec<PlannedCase>> {
     if arguments.run.duration == Some(Duration::ZERO) {
         return Err(Failure::usage("--for 0s leaves nothing to measure"));
     }
@@ -140,7 +140,7 @@ fn case(
     target: Option<&String>,
     arguments: &MixRun,
     chosen: &[(&str, &str)],
-) -> Result<PlannedCase, Failure> {
+) -> Result<PlannedCase> {
     let mut job = MixRound::of(mixed, arguments);
     let (mut of_target, mut sized) = (Vec::new(), false);
     for &(name, value) in chosen {

@@ -45,7 +45,7 @@ pub(crate) use work::Job;
 
 use crate::args::{ExecutionArgs, MemoryArgs, OutputArgs};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::files;
 use bourse_driver::Ability;
 use bourse_record::{NameValue, SplitMix};
@@ -261,7 +261,7 @@ impl Plan {
     }
 
     /// The plan; a failure if one of its workloads lacks a requested ability.
-    pub(crate) fn checked(mut self) -> Result<Self, Failure> {
+    pub(crate) fn checked(mut self) -> Result<Self> {
         memory::apply(&mut self)?;
         // A suite mixes cases that end by their work with others: only the others are checked.
         if self.require_steady
@@ -296,7 +296,7 @@ fn may_be_steady(job: &Job) -> bool {
 }
 
 /// Refuses an option that a workload cannot apply.
-pub(crate) fn refuse_unsupported(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
+pub(crate) fn refuse_unsupported(workload: &str, option: &str, ability: Ability) -> Result<()> {
     match ability.lacks() {
         None => Ok(()),
         Some(why) => Err(Failure::usage(format!("{option} cannot be used with {workload}: {why}"))),

@@ -7,7 +7,7 @@ use super::targets::{self, size};
 use super::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about, nanoseconds};
 use crate::args::{CheckDepth, DatabaseArgs, QuickArgs};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::tpce::DATA_FOLDER;
 use bourse_driver::SECOND;
 use bourse_engine::{EngineKind, did_you_mean};
@@ -28,7 +28,7 @@ const PLANNED_NS: u64 = LONGEST_NS / 10 * 9;
 ///
 /// If many engines are available, warm-up and interval have half their length. Then those cases are left out that would take
 /// longest, most of it for loading.
-pub(crate) fn plan(arguments: &QuickArgs) -> Result<Plan, Failure> {
+pub(crate) fn plan(arguments: &QuickArgs) -> Result<Plan> {
     let mut plan = with_times(arguments, WARM_UP, arguments.duration.unwrap_or(INTERVAL))?;
     if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > PLANNED_NS {
         plan = with_times(arguments, WARM_UP / 2, INTERVAL / 2)?;
@@ -60,7 +60,7 @@ fn shorten(plan: &mut Plan) {
 }
 
 /// A block for the brokerage workload, and one for each classic workload.
-fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Plan, Failure> {
+fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Plan> {
     let classic = named(&arguments.workloads)?;
     let rounds = arguments.rounds;
     // Its one round has the interval of its series. Each server is there for its own round alone.
@@ -90,7 +90,7 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
 }
 
 /// The classic workloads of these names; a failure for an unknown one.
-fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
+fn named(names: &[String]) -> Result<Vec<&'static str>> {
     // Workloads that run a file of statements need the file.
     let known = || bourse_micro::WORKLOADS.iter().filter(|spec| !spec.takes_file()).map(|spec| spec.name);
     let find = |name: &String| {
@@ -127,7 +127,7 @@ fn is_variant(kind: &EngineKind) -> bool {
 }
 
 /// The brokerage workload on every engine that can run it: in a file if it stores its data, or else in memory.
-fn brokerage_cases(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
+fn brokerage_cases(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Vec<PlannedCase>> {
     let mut cases = Vec::new();
     for kind in here(arguments.all).filter(|kind| !is_variant(kind)) {
         let job = Brokerage {
@@ -162,7 +162,7 @@ pub(super) fn targets_here(all: bool, name: &str) -> impl Iterator<Item = String
 
 /// A classic workload on every engine: in a file or on a private server's disk, or in memory if it stores nothing, so that a
 /// database that syncs is compared with others that do; labels contain the workload.
-fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
+fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>> {
     let mut cases = Vec::new();
     for target in targets_here(all, "quick") {
         let job = asked.job()?;

@@ -1,6 +1,6 @@
 //! A search for the highest rate, as data: its limits, and the jobs of its rounds.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_engine::did_you_mean;
 use bourse_record::{ResponseLimit, Round, is_of_customers};
 
@@ -21,7 +21,7 @@ pub(crate) struct SearchPlan {
 
 impl SearchPlan {
     /// Refuses limits of operations that the workload does not have.
-    pub(super) fn check(&self, operations: &[&str]) -> Result<(), Failure> {
+    pub(super) fn check(&self, operations: &[&str]) -> Result<()> {
         let mut named = self.limits.iter().filter_map(|limit| limit.operation.as_deref());
         let Some(name) = named.find(|name| !operations.contains(name)) else { return Ok(()) };
         let near = did_you_mean(name, operations.iter().copied());

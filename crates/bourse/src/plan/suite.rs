@@ -4,7 +4,7 @@ use super::brokerage::{Brokerage, WORKLOAD};
 use super::{CaseBlock, ClassicRound, Drivers, Job, MixRound, OnFailure, Plan, PlannedCase, RoundProcess, targets};
 use crate::args::{CheckDepth, ConstraintsArg, DatabaseArgs, SuiteRun, numbers};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::mixed::{self, MixWorkload};
 use crate::output::files;
 use bourse_verdict::suite::plan::SuiteCase;
@@ -27,7 +27,7 @@ pub(crate) struct SuitePlan<'s> {
 }
 
 /// The plan of `bourse suite run`.
-pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePlan<'s>, Failure> {
+pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePlan<'s>> {
     let cap_s = arguments.cap.map(|cap| cap.as_secs_f64());
     if cap_s == Some(0.0) {
         return Err(Failure::usage("invalid value for --cap: expected more than 0").hint("for instance --cap 10s"));
@@ -87,12 +87,7 @@ fn filled(url: &str, data: &Path) -> Result<String, String> {
     Ok(url)
 }
 
-fn planned(
-    cells: &CellPlan<'_>,
-    at: usize,
-    case: &SuiteCase,
-    url: &Result<String, String>,
-) -> Result<PlannedCase, Failure> {
+fn planned(cells: &CellPlan<'_>, at: usize, case: &SuiteCase, url: &Result<String, String>) -> Result<PlannedCase> {
     let mut not_run = url.as_ref().err().cloned();
     let target = url.clone().unwrap_or_default();
     let job = if case.workload == WORKLOAD {
@@ -128,7 +123,7 @@ fn classic(case: &SuiteCase) -> ClassicRound {
     }
 }
 
-fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
+fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage> {
     let mut database = DatabaseArgs::of_days(10);
     let mut users = None;
     for (name, value) in &case.options {
@@ -155,7 +150,7 @@ fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
     })
 }
 
-fn mix(mixed: &dyn MixWorkload, case: &SuiteCase) -> Result<MixRound, Failure> {
+fn mix(mixed: &dyn MixWorkload, case: &SuiteCase) -> Result<MixRound> {
     let mut job = MixRound {
         workload: case.workload.clone(),
         size: mixed.usual()[0],

@@ -1,7 +1,7 @@
 //! Sweep of an option: one value after another; every combination of all sweeps is a case of its own.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_serve::Address;
 
 /// Option with the values that it takes in turn.
@@ -15,7 +15,7 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// Parses a sweep: `threads=1,2,4`.
-    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let refuse =
             || Failure::usage(format!("invalid value '{text}' for --sweep: expected OPTION=A,B,C, as threads=1,2,4"));
         let (name, values) = text.split_once('=').ok_or_else(refuse)?;
@@ -28,7 +28,7 @@ impl Sweep {
     }
 
     /// Reads several.
-    pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Self>, Failure> {
+    pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Self>> {
         texts.iter().map(|text| Self::parse(text)).collect()
     }
 }
@@ -69,8 +69,8 @@ pub(super) fn with_options(
     target: &str,
     swept: &[(&str, &str)],
     own: &[&str],
-    check: impl Fn(&str) -> Result<(), Failure>,
-) -> Result<String, Failure> {
+    check: impl Fn(&str) -> Result<()>,
+) -> Result<String> {
     if let (true, Some((name, _))) = (Address::has_scheme(target), swept.first()) {
         return Err(not_through_server(name, target));
     }
@@ -93,8 +93,8 @@ pub(super) fn not_through_server(name: &str, target: &str) -> Failure {
 pub(super) fn on_each<C>(
     targets: &[String],
     sweeps: &[Sweep],
-    case: impl Fn(Option<&String>, &[(&str, &str)]) -> Result<C, Failure>,
-) -> Result<Vec<C>, Failure> {
+    case: impl Fn(Option<&String>, &[(&str, &str)]) -> Result<C>,
+) -> Result<Vec<C>> {
     let named: Vec<Option<&String>> = if targets.is_empty() { vec![None] } else { targets.iter().map(Some).collect() };
     let mut planned = Vec::new();
     for target in named {

@@ -3,14 +3,14 @@
 use super::{ClassicRound, Drivers, Job};
 use crate::args::DatabaseArgs;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::serve::failure;
 use bourse_engine::{Capabilities, Engine, Hosting, Location};
 use bourse_serve::address::socket_path;
 use bourse_serve::{Address, ServeError, Token};
 
 /// Requirements of a classic workload that a target does not meet; empty if it meets all.
-pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>, Failure> {
+pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>> {
     let case = job.case()?;
     let engine = engines::open(target)?;
     let mut lacking = case.lacking(&engine.capabilities());
@@ -30,7 +30,7 @@ pub(crate) fn lacking(target: &str, job: &ClassicRound) -> Result<Vec<String>, F
 }
 
 /// Refuses to time the statements of a job that sends none, or whose users are in other processes.
-pub(crate) fn has_statements(target: &str, job: &Job) -> Result<(), Failure> {
+pub(crate) fn has_statements(target: &str, job: &Job) -> Result<()> {
     let refused = |why: &str| Err(Failure::usage(format!("--statements cannot be used with {target}: {why}")));
     if Address::has_scheme(target) {
         return refused("its statements are run by the server");
@@ -71,7 +71,7 @@ pub(crate) struct Requirements<'j> {
 
 /// Refuses a target that cannot run a transactional workload. A server is called only when its round begins: it would take two
 /// calls for two drivers.
-pub(crate) fn check(target: &str, of: &Requirements<'_>) -> Result<(), Failure> {
+pub(crate) fn check(target: &str, of: &Requirements<'_>) -> Result<()> {
     let Drivers { processes, coordinate, .. } = of.drivers;
     if let (true, Some(_)) = (Address::has_scheme(target), coordinate) {
         return Err(Failure::usage(format!(
@@ -110,7 +110,7 @@ pub(crate) fn check(target: &str, of: &Requirements<'_>) -> Result<(), Failure> 
 }
 
 /// Address and token of a server; options that it would refuse, or cannot apply, are refused before it is called.
-pub(crate) fn caller(target: &str, of: &Requirements<'_>) -> Result<(Address, Option<Token>), Failure> {
+pub(crate) fn caller(target: &str, of: &Requirements<'_>) -> Result<(Address, Option<Token>)> {
     if of.reloads {
         return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
             .hint("stop the server, and start it again with --reload"));
@@ -125,7 +125,7 @@ pub(crate) fn caller(target: &str, of: &Requirements<'_>) -> Result<(Address, Op
 }
 
 /// The place of `--coordinate`, as an address.
-pub(crate) fn place(text: &str) -> Result<Address, Failure> {
+pub(crate) fn place(text: &str) -> Result<Address> {
     let refused = |why: String| {
         Failure::usage(format!("invalid value '{text}' for --coordinate: {why}"))
             .hint("expected HOST:PORT, as 127.0.0.1:4781, or unix:PATH; the same for all drivers")

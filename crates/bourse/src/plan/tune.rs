@@ -7,7 +7,7 @@ use super::sweep::{Sweep, with_option};
 use super::{CaseBlock, OnFailure, Plan, PlannedCase, about, compare, nanoseconds};
 use crate::args::{CompareArgs, InstructionArgs, MemoryArgs, TuneArgs};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::files;
 use bourse_driver::SECOND;
 use bourse_stats::race::{RaceStage, stages};
@@ -159,7 +159,7 @@ pub(crate) struct TunePlan<'a> {
 }
 
 /// The plan of `bourse tune`.
-pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>, Failure> {
+pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>> {
     let settings = &arguments.work.settings;
     if settings.run.find_max || settings.until_steady.is_some() || settings.latency {
         return Err(Failure::usage(
@@ -222,7 +222,7 @@ pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>, Failure> {
 }
 
 /// The changes that are raced: those of --sweep, or the engine's own of options that the target does not name.
-fn changes(arguments: &TuneArgs) -> Result<Vec<Change>, Failure> {
+fn changes(arguments: &TuneArgs) -> Result<Vec<Change>> {
     let swept = &arguments.work.settings.run.sweep;
     let is_named = |name: &str| {
         let options = arguments.target.split_once('?').map_or("", |(_, options)| options);
@@ -235,7 +235,7 @@ fn changes(arguments: &TuneArgs) -> Result<Vec<Change>, Failure> {
 }
 
 /// The case of a target with these changes.
-fn case(work: &CompareArgs, target: &str, changes: &[&Change]) -> Result<PlannedCase, Failure> {
+fn case(work: &CompareArgs, target: &str, changes: &[&Change]) -> Result<PlannedCase> {
     let options = changes.iter().flat_map(|it| it.options());
     let changed = options.fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value));
     let mut cases = compare::cases(work, vec![changed])?;
@@ -244,12 +244,12 @@ fn case(work: &CompareArgs, target: &str, changes: &[&Change]) -> Result<Planned
 
 impl TunePlan<'_> {
     /// The case of the target with these changes; a failure if they exclude each other.
-    pub(crate) fn case(&self, changes: &[&Change]) -> Result<PlannedCase, Failure> {
+    pub(crate) fn case(&self, changes: &[&Change]) -> Result<PlannedCase> {
         case(&self.work, &self.arguments.target, changes)
     }
 
     /// Rounds of cases that take turns, with random numbers that no other stage has. A case that fails is left out of the race.
-    pub(crate) fn rounds(&self, stage: u32, cases: Vec<PlannedCase>, rounds: u32) -> Result<Plan, Failure> {
+    pub(crate) fn rounds(&self, stage: u32, cases: Vec<PlannedCase>, rounds: u32) -> Result<Plan> {
         let run = &self.arguments.work.settings.run;
         let plan = Plan::of("tune", CaseBlock { cases, rounds }, &run.execution, &run.output);
         let seed = self.seed.wrapping_add(u64::from(stage) << 20);
@@ -257,13 +257,7 @@ impl TunePlan<'_> {
     }
 
     /// Rounds of the proof. Disturbed ones are repeated within the time that is left.
-    pub(crate) fn proof(
-        &self,
-        stage: u32,
-        cases: Vec<PlannedCase>,
-        rounds: u32,
-        spent: Duration,
-    ) -> Result<Plan, Failure> {
+    pub(crate) fn proof(&self, stage: u32, cases: Vec<PlannedCase>, rounds: u32, spent: Duration) -> Result<Plan> {
         let repeats_disturbed = !self.arguments.work.settings.run.execution.no_repeat;
         let at_most_ns = Some(self.budget_ns.saturating_sub(nanoseconds(spent)));
         let plan = self.rounds(stage, cases, rounds)?;

@@ -5,7 +5,7 @@ use super::sweep::with_option;
 use super::{CaseBlock, InstructionPlan, Plan, PlannedCase, compare, show, varied};
 use crate::args::{CompareArgs, VersionsArgs};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_driver::SECOND;
 use bourse_micro::short_digest;
 use std::fs;
@@ -116,7 +116,7 @@ pub(crate) struct VersionsPlan {
 impl VersionsPlan {
     /// The versions that were asked for, with their libraries in `folder`. One that another compiler built is
     /// another file: `compiler` is what the compiler calls itself.
-    pub(crate) fn new(arguments: &VersionsArgs, folder: &Path, compiler: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(arguments: &VersionsArgs, folder: &Path, compiler: &str) -> Result<Self> {
         let work = compare::counted(&arguments.work, "versions")?;
         let (scheme, place) = arguments.engine.split_once(':').unwrap_or((&arguments.engine, ""));
         let Some(engine) = ENGINES.iter().find(|it| it.scheme == scheme) else { return Err(unversioned(scheme)) };
@@ -143,7 +143,7 @@ impl VersionsPlan {
     }
 
     /// Rounds of all versions in turn: of their libraries, or before these are built of the built-in engine.
-    pub(crate) fn plan(&self, are_built: bool) -> Result<Plan, Failure> {
+    pub(crate) fn plan(&self, are_built: bool) -> Result<Plan> {
         let target = |it: &EngineVersion| if are_built { it.target.clone() } else { it.built_in.clone() };
         let cases = compare::cases(&self.work, self.versions.iter().map(target).collect())?;
         let named = |(case, it): (PlannedCase, &EngineVersion)| PlannedCase {
@@ -194,7 +194,7 @@ impl VersionsPlan {
 
 impl VersionedEngine {
     /// Versions within the bounds that were asked for.
-    fn between(&self, arguments: &VersionsArgs) -> Result<&'static [[&'static str; 2]], Failure> {
+    fn between(&self, arguments: &VersionsArgs) -> Result<&'static [[&'static str; 2]]> {
         let VersionsArgs { from, to, .. } = arguments;
         let bound = |text: &Option<String>| {
             let read =

@@ -2,7 +2,7 @@
 
 use super::{threads, whole};
 use crate::args::{DatabaseArgs, ExplicitlySet};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::inputs::inputs;
 use crate::oltp::database::{self, ReadyDatabase, WantedDatabase};
 use crate::oltp::serve::ServedDatabase;
@@ -24,7 +24,7 @@ pub(crate) fn ready(
     inputs: &Inputs,
     depth: Depth,
     interrupted: &AtomicBool,
-) -> Result<ReadyDatabase, Failure> {
+) -> Result<ReadyDatabase> {
     wanted(database, set, inputs, &mut |wanted| database::ready(target, engine, wanted, depth, interrupted))
 }
 
@@ -33,8 +33,8 @@ pub(crate) fn wanted<T>(
     wanted: &DatabaseArgs,
     set: ExplicitlySet,
     inputs: &Inputs,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T>,
+) -> Result<T> {
     then(&WantedDatabase {
         workload: &Tpce,
         generator: &Egen(inputs),
@@ -52,8 +52,8 @@ pub(crate) fn served(
     target: &str,
     database: &DatabaseArgs,
     set: ExplicitlySet,
-    then: impl FnOnce(&ServedDatabase<'_>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    then: impl FnOnce(&ServedDatabase<'_>) -> Result<()>,
+) -> Result<()> {
     whole(database)?;
     then(&ServedDatabase {
         workload: &Tpce,
@@ -66,7 +66,7 @@ pub(crate) fn served(
 }
 
 /// The database that a target holds, of any size.
-pub(crate) fn find_database(target: &str, engine: &dyn Engine) -> Result<FoundDatabase, Failure> {
+pub(crate) fn find_database(target: &str, engine: &dyn Engine) -> Result<FoundDatabase> {
     database::find_database(target, engine, &Tpce)
 }
 

@@ -3,7 +3,7 @@
 pub(crate) mod database;
 
 use crate::args::DatabaseArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use bourse_egen::Part;
 
 pub(crate) use crate::args::DATA_FOLDER;
@@ -19,12 +19,12 @@ pub(crate) fn processors() -> usize {
 }
 
 /// The whole database that the options describe.
-pub(crate) fn whole(database: &DatabaseArgs) -> Result<Part, Failure> {
+pub(crate) fn whole(database: &DatabaseArgs) -> Result<Part> {
     part(1, database.customers, database.customers, database.scale_factor, database.days)
 }
 
 /// A part of a database; a failure with the reason if there is no such part.
-pub(crate) fn part(first: u64, count: u64, total: u64, scale_factor: u32, days: u32) -> Result<Part, Failure> {
+pub(crate) fn part(first: u64, count: u64, total: u64, scale_factor: u32, days: u32) -> Result<Part> {
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     Part::new(signed(first), signed(count), signed(total), scale_factor.into(), days.into())
         .map_err(|error| Failure::usage(error.to_string()))

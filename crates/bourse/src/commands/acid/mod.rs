@@ -5,7 +5,7 @@ mod site;
 pub(crate) use site::FileSite;
 
 use crate::args::{AcidOptions, DurabilityClass, OutputArgs};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::oltp::database::engine_failure;
 use crate::output::{PublishedDocument, ResultFolder};
@@ -46,7 +46,7 @@ pub(crate) struct Examination<'e> {
 
 impl Examination<'_> {
     /// Runs the tests, writes the evidence, prints the verdicts.
-    pub(crate) fn run(self, folder: &ResultFolder) -> Result<(), Failure> {
+    pub(crate) fn run(self, folder: &ResultFolder) -> Result<()> {
         let Self { target, engine, workload, options, interrupted, .. } = self;
         let described = engine.description().map_err(|error| engine_failure(target, &error))?;
         let class = options.demand.map_or(described.durability, DurabilityClass::durability);
@@ -113,7 +113,7 @@ pub(crate) fn steps<'n>(
     Steps { name, steps, seed: Some(options.seed), about_ns: 0, writes }
 }
 
-fn verdict(file: &AcidFile) -> Result<(), Failure> {
+fn verdict(file: &AcidFile) -> Result<()> {
     let failed: Vec<_> =
         file.tests.iter().filter(|test| test.verdict == AcidVerdict::Failed).map(|test| test.id.as_str()).collect();
     if !failed.is_empty() {
@@ -127,7 +127,7 @@ fn verdict(file: &AcidFile) -> Result<(), Failure> {
 }
 
 /// The selected tests, each by its name or a property's letter; empty for all.
-pub(crate) fn selected(only: &[String], tests: &[TestSpec]) -> Result<Vec<String>, Failure> {
+pub(crate) fn selected(only: &[String], tests: &[TestSpec]) -> Result<Vec<String>> {
     let names: Vec<String> = only.iter().map(|name| name.trim().to_ascii_uppercase()).collect();
     for name in &names {
         let is_known = |id: &str| id == name || (name.len() == 1 && id.starts_with(name.as_str()));
@@ -141,7 +141,7 @@ pub(crate) fn selected(only: &[String], tests: &[TestSpec]) -> Result<Vec<String
 }
 
 /// Works on a database and reports each acknowledged transaction on stdout, until this process is killed.
-pub(crate) fn load(target: &str, engine: &dyn Engine, workload: &dyn AcidWorkload, seed: u64) -> Result<(), Failure> {
+pub(crate) fn load(target: &str, engine: &dyn Engine, workload: &dyn AcidWorkload, seed: u64) -> Result<()> {
     let tell = |it: Acknowledgement| {
         // One write for a line, so that the end of this process cannot leave two lines mixed.
         let mut stdout = std::io::stdout().lock();

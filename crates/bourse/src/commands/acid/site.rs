@@ -1,14 +1,14 @@
 //! Site of crashes: a copy of a database's file in a folder next to it, which is removed afterwards.
 
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::work_folder::WorkFolder;
 use bourse_acid::demand::CrashKind;
 use bourse_acid::{AcidError, Site};
 use bourse_crash::preload::{
     Call, ControlFile, ProcessFiles, Survival, copy_folder, library, lose_power, write_library,
 };
-use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, Result, remove_folder, target_with_path};
+use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, remove_folder, target_with_path};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub(crate) struct FileSite {
 
 impl FileSite {
     /// The site of a target whose engine's files can be crashed, for the workload of that command; `None` for others.
-    pub(crate) fn of(workload: &'static str, target: &str, flat_in: Option<&Path>) -> Result<Option<Self>, Failure> {
+    pub(crate) fn of(workload: &'static str, target: &str, flat_in: Option<&Path>) -> Result<Option<Self>> {
         let files = engines::location(target).ok().and_then(|location| location.database_files().cloned());
         let Some(original) = files.filter(|_| engines::crash_sweeps(target).is_some()) else { return Ok(None) };
         let made = Self::at(workload, target, flat_in, &original);
@@ -54,7 +54,7 @@ impl FileSite {
         Ok(Self { original: original.clone(), folder, copy, target, workload, flat_in: flat_in.map(Path::to_owned) })
     }
 
-    fn copy_all(&self) -> Result<()> {
+    fn copy_all(&self) -> bourse_engine::Result<()> {
         let files = self.folder.path().join("files");
         remove_folder(&files)?;
         fs::create_dir(&files).map_err(|error| EngineError::io("make", &files, &error))?;

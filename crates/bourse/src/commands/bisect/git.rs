@@ -1,7 +1,7 @@
 //! Commits of the repository of the current folder. Nothing in it is changed: commits are checked out in clones that share its
 //! objects.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::outside::output_of;
 use bourse_record::BisectedCommit;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(super) struct Repository {
 
 impl Repository {
     /// The repository of the current folder.
-    pub(super) fn here() -> Result<Self, Failure> {
+    pub(super) fn here() -> Result<Self> {
         let found = git(&["rev-parse", "--path-format=absolute", "--git-common-dir"], None);
         let folder = found.map_err(|failure| {
             Failure::usage("there is no git repository here")
@@ -25,7 +25,7 @@ impl Repository {
     }
 
     /// The commits from `good` to `bad`, both among them. A merge counts as one commit.
-    pub(super) fn commits(&self, good: &str, bad: &str) -> Result<Vec<BisectedCommit>, Failure> {
+    pub(super) fn commits(&self, good: &str, bad: &str) -> Result<Vec<BisectedCommit>> {
         let named = |name: &str| {
             let commit = format!("{name}^{{commit}}");
             let hash = git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], None);
@@ -52,7 +52,7 @@ impl Repository {
     }
 
     /// Checks a commit out in a new folder.
-    pub(super) fn check_out(&self, commit: &BisectedCommit, tree: &Path) -> Result<(), Failure> {
+    pub(super) fn check_out(&self, commit: &BisectedCommit, tree: &Path) -> Result<()> {
         let (from, to) = (self.folder.to_string_lossy(), tree.to_string_lossy());
         git(&["clone", "--quiet", "--shared", "--no-checkout", &from, &to], None)?;
         // What a commit's build pushes reaches no branch of the repository.
@@ -62,7 +62,7 @@ impl Repository {
 }
 
 /// Output of git, without a person's hooks; in the current folder or another.
-fn git(arguments: &[&str], folder: Option<&Path>) -> Result<String, Failure> {
+fn git(arguments: &[&str], folder: Option<&Path>) -> Result<String> {
     let mut command = Command::new("git");
     if let Some(folder) = folder {
         command.current_dir(folder);

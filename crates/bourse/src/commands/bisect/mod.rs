@@ -5,7 +5,7 @@ mod git;
 
 use crate::args::BisectArgs;
 use crate::execute::{self, verdict::verdict};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::output::{ResultFolder, print, publish};
 use crate::outside::output_of;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Searches and reports; a failure if nothing was found.
-pub(crate) fn run(arguments: &BisectArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &BisectArgs) -> Result<()> {
     let repository = Repository::here()?;
     let commits = repository.commits(&arguments.good, &arguments.bad)?;
     let last = commits.len() - 1;
@@ -107,7 +107,7 @@ impl Difference {
 
 impl CommitSearch<'_> {
     /// Searches among commits 1 to `last`.
-    fn search(&mut self, last: usize) -> Result<bourse_record::Bisection, Failure> {
+    fn search(&mut self, last: usize) -> Result<bourse_record::Bisection> {
         // Without its ends there is no search.
         let end = |mut failure: Failure| {
             if failure.exit == Exit::Usage {
@@ -195,7 +195,7 @@ impl CommitSearch<'_> {
 
     /// Folder with a commit, built. Each has a folder of its own: a library that was loaded must not change. Names have the same
     /// length, as engines copy the names of their files as they work.
-    fn built(&self, at: usize) -> Result<PathBuf, Failure> {
+    fn built(&self, at: usize) -> Result<PathBuf> {
         let commit = &self.commits[at];
         let mut tree = self.trees.path().join(format!("{at:05}"));
         if tree.exists() {
@@ -212,7 +212,7 @@ impl CommitSearch<'_> {
     }
 
     /// Difference of the second commit from the first, of rounds in turn.
-    fn difference(&mut self, sides: [(usize, &Path); 2]) -> Result<Difference, Failure> {
+    fn difference(&mut self, sides: [(usize, &Path); 2]) -> Result<Difference> {
         let plan = self.plan.pair(self.measured, sides.map(|(at, tree)| (&self.commits[at], tree)))?;
         self.measured += 1;
         let (mut file, outcome) =

@@ -2,7 +2,7 @@
 
 use crate::args::CrashArgs;
 use crate::commands::acid::FileSite;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::engine_failure;
 use crate::output::{free_path, print};
 use crate::tpce::database::find_database;
@@ -24,7 +24,7 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    pub(super) fn new() -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self> {
         let folder = tempfile::tempdir()
             .map_err(|error| Failure::usage(format!("cannot make a folder for recorded traces: {error}")))?;
         Ok(Self { folder })
@@ -38,7 +38,7 @@ impl Traces {
         row: &mut CrashRow,
         number: usize,
         states: u32,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let Some(site) = subject.site.filter(|_| states > 0 && row.power.is_some()) else { return Ok(()) };
         let name = format!("trace-{number}.bin");
         let target = row.target.clone();
@@ -53,7 +53,7 @@ impl Traces {
     }
 
     /// Moves the traces of a document into the run's folder, and records their paths in the document.
-    pub(super) fn publish(&self, file: &mut CrashFile, folder: &Path) -> Result<(), Failure> {
+    pub(super) fn publish(&self, file: &mut CrashFile, folder: &Path) -> Result<()> {
         for sampled in file.rows.iter_mut().filter_map(|row| row.sampled.as_mut()) {
             let to = folder.join(&sampled.trace);
             let failed = |error| Failure::usage(format!("cannot write {}: {error}", to.display()));
@@ -71,7 +71,7 @@ pub(super) fn parse(name: &str) -> Option<(PathBuf, u64)> {
 }
 
 /// Rebuilds a state and reports what it is.
-pub(super) fn replay(file: &Path, number: u64, arguments: &CrashArgs) -> Result<(), Failure> {
+pub(super) fn replay(file: &Path, number: u64, arguments: &CrashArgs) -> Result<()> {
     /// Largest trace that is read, in bytes.
     const TRACE_BYTES_MAX: u64 = 1 << 30;
     let bytes = regular_bytes(file, TRACE_BYTES_MAX)

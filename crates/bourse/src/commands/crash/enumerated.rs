@@ -2,7 +2,7 @@
 
 use crate::args::{CrashArgs, CrashCases};
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::output::{free_path, print};
 use crate::progress::ProgressStep;
@@ -24,7 +24,7 @@ fn recorded(work: &str) -> io::Result<Command> {
 }
 
 /// `bourse crash-work`: does the work whose file operations are recorded.
-pub(crate) fn work(work: &str) -> Result<(), Failure> {
+pub(crate) fn work(work: &str) -> Result<()> {
     interrupt::die_with_parent()?;
     let done = RecordedWork::parse(work).and_then(|work| work.perform(&opened));
     done.map_err(|error| Failure::new(Exit::of(error.kind()), error.to_string()))
@@ -47,7 +47,7 @@ pub(super) fn targets(arguments: &CrashArgs) -> Vec<String> {
 }
 
 /// Devices of these names.
-fn devices(names: &[String]) -> Result<Vec<Device>, Failure> {
+fn devices(names: &[String]) -> Result<Vec<Device>> {
     let known = |name: &String| {
         PROFILES.into_iter().find(|device| device.name == name).ok_or_else(|| {
             let words = PROFILES.map(|device| format!("{}: {}", device.name, device.title)).join("\n");
@@ -58,11 +58,7 @@ fn devices(names: &[String]) -> Result<Vec<Device>, Failure> {
 }
 
 /// Enumerates the states, and writes the files of violations below a folder; `None` if it was interrupted.
-pub(super) fn states(
-    arguments: &CrashArgs,
-    folder: &Path,
-    interrupted: &AtomicBool,
-) -> Result<Option<StatesSection>, Failure> {
+pub(super) fn states(arguments: &CrashArgs, folder: &Path, interrupted: &AtomicBool) -> Result<Option<StatesSection>> {
     let (targets, devices) = (targets(arguments), devices(&arguments.profile)?);
     let options = StatesOptions {
         cases: match (arguments.cases, &arguments.target) {
@@ -88,7 +84,7 @@ pub(super) fn states(
 }
 
 /// Rebuilds a state and reports what it is.
-pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<(), Failure> {
+pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<()> {
     let folder = free_path(&states::folder_of(state, below));
     let interrupted = interrupt::flag()?;
     let recordings = Recordings::new(&recorded, &interrupted).map_err(|error| Failure::usage(error.to_string()))?;

@@ -8,7 +8,7 @@ pub(crate) use enumerated::work;
 use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs};
 use crate::commands::acid::FileSite;
 use crate::commands::tpce::acid::{database, default_target, describe_database};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::output::{PublishedDocument, ResultFolder, print};
@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
-pub(crate) fn run(arguments: &CrashArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
     if let Some((trace, number)) = arguments.replay.as_deref().and_then(drawn::parse) {
         return drawn::replay(&trace, number, arguments);
     }
@@ -121,7 +121,7 @@ fn crash_all(
     arguments: &CrashArgs,
     interrupted: &AtomicBool,
     shared: &Mutex<CrashFile>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     for (number, target) in targets.iter().enumerate() {
         if interrupted.load(Ordering::Relaxed) {
             break;
@@ -192,7 +192,7 @@ const CAN_BE_CRASHED: &str =
     "targets that can be crashed: files of SQLite and other engines in process, private servers";
 
 /// The target with every combination of its sweeps.
-fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
+fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>> {
     let usual = engines::crash_sweeps(target).unwrap_or_default();
     let given = |text: &&str| {
         let name = text.split('=').next().unwrap_or_default();
@@ -214,7 +214,7 @@ fn row(
     arguments: &CrashArgs,
     interrupted: &AtomicBool,
     shared: &Mutex<CrashFile>,
-) -> Result<CrashRow, Failure> {
+) -> Result<CrashRow> {
     let engine = engines::open(target)?;
     let flat_in = arguments.database.flat_in.as_deref();
     let inputs = inputs(flat_in)?;
@@ -240,7 +240,7 @@ fn row(
     Ok(row)
 }
 
-fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &CrashArgs) -> Result<(), Failure> {
+fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &CrashArgs) -> Result<()> {
     traces.publish(file, folder.path())?;
     for example in file.states.iter().flat_map(|states| states.violations()) {
         note(&format!("state:    {}", folder_of(&example.state, folder.path()).display()));

@@ -2,7 +2,7 @@
 
 use super::{TrialConditions, child, placed, renewed, work_folder};
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::tpce::DATA_FOLDER;
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
@@ -27,12 +27,7 @@ pub(super) struct FileBed<'c> {
 
 impl<'c> FileBed<'c> {
     /// Makes the database that each trial begins with.
-    pub(super) fn new(
-        target: &str,
-        scheme: &str,
-        options: &str,
-        conditions: &'c TrialConditions,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(target: &str, scheme: &str, options: &str, conditions: &'c TrialConditions) -> Result<Self> {
         let folder = work_folder(conditions.folder.as_deref().unwrap_or(Path::new(DATA_FOLDER)))?;
         let base = folder.path().join("base");
         let failed = |cause: String| {

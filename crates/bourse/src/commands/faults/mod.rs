@@ -9,7 +9,7 @@ mod work;
 pub(crate) use work::work;
 
 use crate::args::FaultsArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::Steps;
 use crate::progress::{ProgressStep, note};
@@ -52,7 +52,7 @@ struct TrialConditions {
 }
 
 /// Tries the faults on every target, writes the evidence, prints the table.
-pub(crate) fn run(arguments: &FaultsArgs) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &FaultsArgs) -> Result<()> {
     if arguments.times == 0 || arguments.transactions == 0 {
         return Err(Failure::usage("invalid value '0': expected 1 or more trials and transactions")
             .hint("give --times and --transactions of 1 or more"));
@@ -129,7 +129,7 @@ fn steps(arguments: &FaultsArgs, targets: &[String], faults: usize) -> Steps<'st
 }
 
 /// The faults of these names; all without any.
-fn wanted(names: &[String]) -> Result<Vec<&'static CallFault>, Failure> {
+fn wanted(names: &[String]) -> Result<Vec<&'static CallFault>> {
     let known = || FAULTS.iter().map(|fault| fault.name).collect::<Vec<_>>().join(", ");
     let unknown = |name: &str| !FAULTS.iter().any(|fault| fault.name == name);
     if let Some(name) = names.iter().find(|name| unknown(name)) {
@@ -156,7 +156,7 @@ fn default_targets() -> Vec<String> {
 }
 
 /// A target's scheme and options. It has no path: the databases are made for the trials and removed.
-pub(crate) fn parted(target: &str) -> Result<(&str, &str), Failure> {
+pub(crate) fn parted(target: &str) -> Result<(&str, &str)> {
     let (place, options) = target.split_once('?').unwrap_or((target, ""));
     match place.split_once(':') {
         Some((scheme, "")) => Ok((scheme, options)),
@@ -191,7 +191,7 @@ fn tried(
     faults: &[&'static CallFault],
     times: u32,
     conditions: &TrialConditions,
-) -> Result<Vec<FaultRow>, Failure> {
+) -> Result<Vec<FaultRow>> {
     let (scheme, options) = parted(target)?;
     if let Err(why) = bourse_crash::preload::library() {
         return Ok(not_tried(target, faults, why));
@@ -224,7 +224,7 @@ fn tried(
 }
 
 /// A folder for databases, removed with all its contents.
-fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
+fn work_folder(below: &Path) -> Result<WorkFolder> {
     let failed = |error: std::io::Error| {
         Failure::usage("cannot make the folder for databases")
             .detail("folder", below.display().to_string())
@@ -247,7 +247,7 @@ fn renewed(folder: &WorkFolder, files: PathBuf) -> io::Result<(ProcessFiles, Con
     Ok((ProcessFiles { control, files, image: Some(image), recording: None }, made))
 }
 
-fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &FaultsArgs) -> Result<(), Failure> {
+fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &FaultsArgs) -> Result<()> {
     PublishedDocument { document: file, sheet: bourse_report::faults(file) }.put(folder, &arguments.output)
 }
 

@@ -2,7 +2,7 @@
 //! loaded.
 
 use super::{TrialConditions, child, renewed, work_folder};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{ProcessEnd, ProcessReport, TargetDurability};
@@ -72,7 +72,7 @@ impl FaultedServer for bourse_engine_postgres::PostgresEngine {
     }
 }
 
-fn open(target: &str) -> Result<Box<dyn FaultedServer>, Failure> {
+fn open(target: &str) -> Result<Box<dyn FaultedServer>> {
     #[cfg(feature = "postgres")]
     if bourse_engine_postgres::KINDS.iter().any(|kind| target.split(':').next() == Some(kind.scheme)) {
         let server = bourse_engine_postgres::open(target).map_err(|error| Failure::usage(error.to_string()))?;
@@ -100,7 +100,7 @@ pub(super) struct ServerBed<'c> {
 
 impl<'c> ServerBed<'c> {
     /// Starts a server, fills the table, and takes a copy of its data.
-    pub(super) fn new(target: &str, conditions: &'c TrialConditions) -> Result<Self, Failure> {
+    pub(super) fn new(target: &str, conditions: &'c TrialConditions) -> Result<Self> {
         let failed = |cause: String| {
             Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };

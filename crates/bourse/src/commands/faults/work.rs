@@ -2,14 +2,14 @@
 
 use crate::args::FaultWork;
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use bourse_acid::known_work::{self as work, WorkEvent};
 use bourse_crash::preload::{ControlFile, ProcessFiles};
 use std::io::Write as _;
 
 /// Runs transactions or looks at the database, and reports each event on stdout.
-pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
+pub(crate) fn work(arguments: &FaultWork) -> Result<()> {
     interrupt::die_with_parent()?;
     let engine = engines::open(&arguments.target)?;
     let mut tell = |event: WorkEvent| {

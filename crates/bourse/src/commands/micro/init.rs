@@ -2,14 +2,14 @@
 
 use crate::args::MicroInit;
 use crate::execute::own_data::{DatabaseCopy, failure, is_same_file};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{print, write_file};
 use crate::progress::note;
 use bourse_micro::{operations_of, start_file};
 use bourse_verdict::units::printable;
 
 /// Writes the file, or prints it.
-pub(crate) fn init(arguments: &MicroInit) -> Result<(), Failure> {
+pub(crate) fn init(arguments: &MicroInit) -> Result<()> {
     let MicroInit { from, output, overwrite } = arguments;
     let shown = printable(&from.display().to_string());
     let file = output.as_deref().map_or_else(|| "start.sql".to_owned(), |it| printable(&it.display().to_string()));

@@ -1,12 +1,12 @@
 //! `bourse micro list`: the workloads, and of one all its options; as text and as JSON.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{named, wrapped};
 use bourse_micro::{RoundExtent, WORKLOADS, WorkloadSpec, find};
 use serde_json::{Value, json};
 
 /// List of the workloads; for one workload its tables, requirements and options.
-pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
+pub(crate) fn list(workload: Option<&str>) -> Result<String> {
     let mut text = String::new();
     let Some(name) = workload else {
         for spec in WORKLOADS {
@@ -34,7 +34,7 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
 }
 
 /// The list as JSON: an object for each workload, or the object of one.
-pub(crate) fn json(workload: Option<&str>) -> Result<Value, Failure> {
+pub(crate) fn json(workload: Option<&str>) -> Result<Value> {
     Ok(match workload {
         None => WORKLOADS.iter().map(|spec| described(spec)).collect(),
         Some(name) => described(find(name).map_err(|error| Failure::usage(error.to_string()))?),

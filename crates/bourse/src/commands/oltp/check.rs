@@ -1,7 +1,7 @@
 //! `bourse WORKLOAD check`: the conditions that a database must meet, each with its text and its offences.
 
 use crate::args::TpceCheck;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::{engine_failure, find_database};
 use crate::output::print;
 use crate::plan::show::Steps;
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 /// Runs every check and prints its result.
-pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<(), Failure> {
+pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<()> {
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref(), workload.name())?;

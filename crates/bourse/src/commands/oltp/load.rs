@@ -1,7 +1,7 @@
 //! `bourse WORKLOAD load`: a database, and nothing run on it.
 
 use crate::args::DryRun;
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::oltp::database::{WantedDatabase, engine_failure, passing_place, ready};
 use crate::output::print;
 use crate::plan::show::{self, Steps};
@@ -19,8 +19,8 @@ pub(crate) fn load(
     needs: fn(&Capabilities) -> Vec<String>,
     (words, rows, reload): (String, u64, bool),
     how: DryRun,
-    wanted: impl FnOnce(&mut dyn FnMut(&WantedDatabase<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    wanted: impl FnOnce(&mut dyn FnMut(&WantedDatabase<'_>) -> Result<()>) -> Result<()>,
+) -> Result<()> {
     let engine = engines::open(target)?;
     engines::needs(target, engine.as_ref(), needs)?;
     if let Some(place) = passing_place(engine.as_ref()) {

@@ -1,14 +1,14 @@
 //! `bourse WORKLOAD serve`: the application server, for drivers elsewhere.
 
 use crate::args::ServerArgs;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::hold;
 use crate::oltp::serve::{ServedDatabase, failure, resolved, serve_as};
 use crate::output::print;
 use bourse_serve::{ServerOptions, Token};
 
 /// Loads if needed, listens, serves until it is interrupted.
-pub(crate) fn serve(arguments: &ServerArgs, database: &ServedDatabase<'_>) -> Result<(), Failure> {
+pub(crate) fn serve(arguments: &ServerArgs, database: &ServedDatabase<'_>) -> Result<()> {
     let target = arguments.target.as_str();
     let options = ServerOptions {
         workers: arguments.workers.into(),

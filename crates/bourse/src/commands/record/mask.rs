@@ -1,7 +1,7 @@
 //! Masks of a recording: its traces and the copies of databases, by one mask.
 
 use super::folder::ProcessTrace;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::progress::note;
 use bourse_engine_sqlite::{StoredValue, replace_values, stored_values};
 use bourse_trace::{EventKind, MaskPlan, Record, TraceHead, TraceValue, TraceWriter};
@@ -13,7 +13,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 /// Replaces the values of traces, and of the databases in their folder. A database that cannot be masked is removed.
-pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<(), Failure> {
+pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<()> {
     let failed = |file: &Path, error: &dyn Display| {
         Failure::new(Exit::Target, "the values of the recording are not masked")
             .detail("file", file.display().to_string())
@@ -89,7 +89,7 @@ pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<(), Failure
     Ok(())
 }
 
-fn remove(path: &Path, why: &dyn Display) -> Result<(), Failure> {
+fn remove(path: &Path, why: &dyn Display) -> Result<()> {
     note(&format!("the copy {} cannot be masked and is removed: {why}", path.display()));
     fs::remove_file(path).map_err(|error| {
         Failure::new(Exit::Target, "a copy that cannot be masked cannot be removed")

@@ -5,7 +5,7 @@ mod mask;
 mod show;
 
 use crate::args::{RecordArgs, RecordCommand};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::{free_path, print};
 use crate::progress::note;
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Records a program, makes the extension, or shows a trace.
-pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     match (&arguments.command, &arguments.attach, arguments.program.split_first()) {
         (Some(RecordCommand::Show { trace, statements }), ..) => {
             print(&show::show(trace, *statements)?)?;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Makes the folder of a trace, with a library in it; its absolute path, and the library's.
-fn make(output: Option<&Path>, library: Library, name: &str) -> Result<(PathBuf, PathBuf), Failure> {
+fn make(output: Option<&Path>, library: Library, name: &str) -> Result<(PathBuf, PathBuf)> {
     let bytes =
         library.bytes().map_err(|why| Failure::new(Exit::Target, format!("nothing can be recorded here: {why}")))?;
     let folder = output.map_or_else(
@@ -60,7 +60,7 @@ fn make(output: Option<&Path>, library: Library, name: &str) -> Result<(PathBuf,
 }
 
 /// Runs a program with the recording library, and says where the trace is.
-fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Result<ExitCode, Failure> {
+fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Result<ExitCode> {
     let (path, library) = make(options.output.as_deref(), SQLITE_CALLS, "record.so")?;
     let mut preloaded = library.clone().into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty()) {
@@ -94,7 +94,7 @@ fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Resu
 }
 
 /// Puts the folder in order once the program has ended, and says what is in it.
-fn finish(path: &Path, mask: bool) -> Result<(), Failure> {
+fn finish(path: &Path, mask: bool) -> Result<()> {
     let failed = |error: std::io::Error| {
         Failure::new(Exit::Target, "the trace cannot be finished")
             .detail("folder", path.display().to_string())
@@ -147,7 +147,7 @@ fn finish(path: &Path, mask: bool) -> Result<(), Failure> {
 }
 
 /// Makes the extension, and shows the lines that load it.
-fn attach(database: &Path, output: Option<&Path>) -> Result<(), Failure> {
+fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     let mut header = Vec::new();
     let read = File::open(database).and_then(|file| file.take(16).read_to_end(&mut header));
     read.map_err(|error| {

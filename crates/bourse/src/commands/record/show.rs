@@ -1,9 +1,9 @@
 //! `bourse record show`: what is in a trace, and what of it cannot be replayed.
 
 use super::folder::traces;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::{has_color, terminal_width};
-use bourse_engine::{Engine as _, EngineError, ErrorKind, Result, Session, one_line};
+use bourse_engine::{Engine as _, EngineError, ErrorKind, Session, one_line};
 use bourse_engine_sqlite::StoredDatabase;
 use bourse_report::{Sheet, TableCell};
 use bourse_trace::{Note, StatementSummary, TraceBase, TraceError, TraceSummary};
@@ -26,7 +26,7 @@ struct ConfinedSession {
 }
 
 impl ConfinedSession {
-    fn new() -> Result<Self> {
+    fn new() -> bourse_engine::Result<Self> {
         let opened = bourse_engine_sqlite::open("sqlite::memory:?defaults=sqlite");
         let engine = opened.map_err(|error| EngineError::new(ErrorKind::Other, error.to_string()))?;
         engine.sql()?.confine();
@@ -62,7 +62,7 @@ fn foreign_objects(copy: &Path, found: &TraceSummary) -> Vec<String> {
 }
 
 /// Draws the summary of a trace with so many statements.
-pub(super) fn show(path: &Path, most: usize) -> Result<String, Failure> {
+pub(super) fn show(path: &Path, most: usize) -> Result<String> {
     let unreadable = |error: TraceError| {
         let newer = matches!(error, TraceError::Newer { .. });
         let refused = Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())));

@@ -1,6 +1,6 @@
 //! `bourse suite list` and `bourse suite show`.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::output::{named, wrapped};
 use bourse_engine::nearest;
 use bourse_verdict::suite::definition::SuiteTable;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// The suite of that name.
-pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
+pub(crate) fn find(name: &str) -> Result<Suite> {
     bourse_verdict::suite::find(name).map_err(|error| {
         let suites = bourse_verdict::suite::all().unwrap_or_default();
         let failure = match nearest(name, suites.iter().map(|suite| suite.name.as_str())) {
@@ -25,7 +25,7 @@ fn refused(error: &SuiteError) -> Failure {
 }
 
 /// The list of suites.
-pub(crate) fn list() -> Result<String, Failure> {
+pub(crate) fn list() -> Result<String> {
     let mut text = String::new();
     for suite in bourse_verdict::suite::all().map_err(|error| refused(&error))? {
         let plan = CellPlan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
@@ -42,7 +42,7 @@ pub(crate) fn list() -> Result<String, Failure> {
 }
 
 /// The list as JSON: an object for each experiment.
-pub(crate) fn json() -> Result<Value, Failure> {
+pub(crate) fn json() -> Result<Value> {
     let suites = bourse_verdict::suite::all().map_err(|error| refused(&error))?;
     let described = suites.iter().map(|suite| {
         let plan = CellPlan::new(suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
@@ -58,7 +58,7 @@ pub(crate) fn json() -> Result<Value, Failure> {
 }
 
 /// Description of one experiment: published results, and the cases run for it.
-pub(crate) fn show(name: &str) -> Result<String, Failure> {
+pub(crate) fn show(name: &str) -> Result<String> {
     let suite = find(name)?;
     let mut text = String::new();
     put(&mut text, &format!("{}: {}", suite.name, suite.title));

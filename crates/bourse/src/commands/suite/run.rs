@@ -3,7 +3,7 @@
 use super::list::find;
 use crate::args::SuiteRun;
 use crate::execute::{self, CaseRun, verdict::steady};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::output::{ResultFolder, print, publish_suite};
 use crate::plan::{
@@ -17,7 +17,7 @@ use bourse_verdict::suite::document::{CellState, EngineUsed, Incomplete, RerunFa
 use std::collections::BTreeMap;
 
 /// Runs a suite, writes its files, prints its report.
-pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &SuiteRun) -> Result<()> {
     let suite = find(&arguments.name)?;
     let planned = plan(&suite, arguments)?;
     if arguments.execution.plan.dry_run {
@@ -98,7 +98,7 @@ fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<Warning
 }
 
 /// Failure for the exit code of the suite's result.
-fn verdict(file: &SuiteFile) -> Result<(), Failure> {
+fn verdict(file: &SuiteFile) -> Result<()> {
     let cells = || file.tables.iter().flat_map(|table| table.cells.iter().map(move |cell| (&table.id, cell)));
     let named = |wanted: fn(&CellState) -> bool| {
         cells()

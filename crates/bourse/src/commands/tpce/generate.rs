@@ -1,7 +1,7 @@
 //! `bourse tpce gen`: the initial database as files.
 
 use crate::args::{self, TpceGen};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::inputs::inputs;
 use crate::interrupt;
 use crate::output::{OwnedFolder, print};
@@ -16,7 +16,7 @@ use bourse_schema::{Cardinality, Table, tables};
 use std::path::Path;
 
 /// Writes the files.
-pub(crate) fn generate(arguments: &TpceGen) -> Result<(), Failure> {
+pub(crate) fn generate(arguments: &TpceGen) -> Result<()> {
     let last = arguments.first.saturating_add(arguments.count).saturating_sub(1);
     let total = arguments.total.unwrap_or(last.max(1_000));
     let part = crate::tpce::part(arguments.first, arguments.count, total, arguments.scale, arguments.days)?;
@@ -94,12 +94,12 @@ type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<WrittenFiles, 
 
 #[cfg(feature = "parquet")]
 #[expect(clippy::unnecessary_wraps, reason = "other builds have none")]
-fn parquet() -> Result<Write, Failure> {
+fn parquet() -> Result<Write> {
     Ok(bourse_egen::files::parquet::write_parquet)
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet() -> Result<Write, Failure> {
+fn parquet() -> Result<Write> {
     Err(Failure::usage("this build writes no Parquet files")
         .hint("install it with `--features full`, or use --format csv"))
 }
@@ -115,7 +115,7 @@ fn failure(error: &GenError) -> Failure {
 }
 
 /// The tables of these names, SQL's or the files'; `None` for all.
-fn chosen(names: &[String]) -> Result<Option<Vec<&'static Table>>, Failure> {
+fn chosen(names: &[String]) -> Result<Option<Vec<&'static Table>>> {
     if names.is_empty() {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use crate::args::{DatabaseArgs, ExplicitlySet, TpceLoad};
 use crate::commands::oltp;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::inputs::inputs;
 use crate::plan::work;
 use crate::tpce::database::{sized, wanted};
@@ -10,7 +10,7 @@ use crate::tpce::whole;
 use bourse_tpce::users::needs;
 
 /// Loads the database, or says that it exists already.
-pub(crate) fn load(arguments: &TpceLoad) -> Result<(), Failure> {
+pub(crate) fn load(arguments: &TpceLoad) -> Result<()> {
     let TpceLoad { target, database, plan } = arguments;
     whole(database)?;
     let DatabaseArgs { customers, days, .. } = *database;

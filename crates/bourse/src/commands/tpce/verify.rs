@@ -1,7 +1,7 @@
 //! `bourse tpce verify`: targets and the reference model compared over the transactions of TPC-E.
 
 use crate::args::{ConstraintsArg, DatabaseArgs, ExplicitlySet, TpceVerify};
-use crate::failure::Failure;
+use crate::failure::{Failure, Result};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::oltp::database::refuse_used;
@@ -22,7 +22,7 @@ use bourse_tpce::verify::{Plan, TpceSubject, sql_subject};
 use std::sync::atomic::AtomicBool;
 
 /// Runs and compares, or with `--replay` shows one transaction.
-pub(crate) fn run(arguments: &TpceVerify) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TpceVerify) -> Result<()> {
     let part = whole(&arguments.database)?;
     let interrupted = interrupt::flag()?;
     let plan = plan(arguments, part);
@@ -87,12 +87,7 @@ fn plan(arguments: &TpceVerify, part: Part) -> Plan {
 }
 
 /// A target's engine with a fresh database.
-fn open(
-    target: &str,
-    arguments: &TpceVerify,
-    inputs: &Inputs,
-    interrupted: &AtomicBool,
-) -> Result<Box<dyn Engine>, Failure> {
+fn open(target: &str, arguments: &TpceVerify, inputs: &Inputs, interrupted: &AtomicBool) -> Result<Box<dyn Engine>> {
     let engine = engines::open(target)?;
     ready(target, engine.as_ref(), &arguments.database, ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?;
     refuse_used(target, &find_database(target, engine.as_ref())?)?;

@@ -3,7 +3,7 @@
 use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
 use crate::args::{CheckDepth, DatabaseArgs, MarketAge};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::plan::brokerage::{LatencyPlan, WORKLOAD};
 use crate::plan::search::customers_rate;
 use crate::plan::show::{loaded, time};
@@ -43,11 +43,11 @@ impl JobWork for Brokerage {
         "brokerage workload"
     }
 
-    fn abilities(&self) -> Result<Abilities, Failure> {
+    fn abilities(&self) -> Result<Abilities> {
         Ok(users::ABILITIES)
     }
 
-    fn operations(&self) -> Result<Vec<&'static str>, Failure> {
+    fn operations(&self) -> Result<Vec<&'static str>> {
         Ok(Transaction::ALL.map(Transaction::name).into())
     }
 
@@ -73,7 +73,7 @@ impl JobWork for Brokerage {
         self.until.is_some()
     }
 
-    fn is_shared(&self) -> Result<bool, Failure> {
+    fn is_shared(&self) -> Result<bool> {
         Ok(self.drivers.are_several())
     }
 

@@ -3,7 +3,7 @@
 use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
 use crate::args::{ArrivalsArg, TimingMode};
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::plan::classic::{OpenLoopPlan, RateSearch};
 use crate::plan::instructions::COUNTED;
 use crate::plan::search::rate_of_all;
@@ -17,11 +17,11 @@ impl JobWork for ClassicRound {
         &self.workload
     }
 
-    fn abilities(&self) -> Result<Abilities, Failure> {
+    fn abilities(&self) -> Result<Abilities> {
         Ok(self.spec()?.abilities())
     }
 
-    fn operations(&self) -> Result<Vec<&'static str>, Failure> {
+    fn operations(&self) -> Result<Vec<&'static str>> {
         Ok(self.case()?.operations())
     }
 
@@ -60,7 +60,7 @@ impl JobWork for ClassicRound {
         self.measure_ns
     }
 
-    fn is_shared(&self) -> Result<bool, Failure> {
+    fn is_shared(&self) -> Result<bool> {
         Ok(self.case()?.processes() > 1)
     }
 

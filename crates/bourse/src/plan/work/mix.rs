@@ -4,7 +4,7 @@ use super::classic::arrivals;
 use super::{Job, JobWork, SHORT_WARM_UP_NS, short_ns};
 use crate::args::CheckDepth;
 use crate::engines;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::plan::classic::OpenLoopPlan;
 use crate::plan::mix::USERS;
 use crate::plan::search::rate_of_all;
@@ -24,7 +24,7 @@ impl JobWork for MixRound {
         &self.workload
     }
 
-    fn abilities(&self) -> Result<Abilities, Failure> {
+    fn abilities(&self) -> Result<Abilities> {
         Ok(Abilities {
             rate: Ability::Has,
             sampling: Ability::Lacks("each transaction is timed"),
@@ -34,7 +34,7 @@ impl JobWork for MixRound {
         })
     }
 
-    fn operations(&self) -> Result<Vec<&'static str>, Failure> {
+    fn operations(&self) -> Result<Vec<&'static str>> {
         Ok(self.mixed()?.operations().to_vec())
     }
 
@@ -54,7 +54,7 @@ impl JobWork for MixRound {
         Some(self.measure_ns)
     }
 
-    fn is_shared(&self) -> Result<bool, Failure> {
+    fn is_shared(&self) -> Result<bool> {
         Ok(self.drivers.are_several())
     }
 

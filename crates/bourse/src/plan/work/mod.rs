@@ -14,7 +14,7 @@ pub(crate) use brokerage::{load_ns, rows};
 
 use super::{Brokerage, ClassicRound, MixRound, SearchPlan};
 use crate::args::DatabaseArgs;
-use crate::failure::Failure;
+use crate::failure::Result;
 use bourse_driver::{Abilities, SECOND};
 use bourse_record::Round;
 use serde::{Deserialize, Serialize};
@@ -87,10 +87,10 @@ pub(crate) trait JobWork {
     }
 
     /// Options and commands that the workload supports.
-    fn abilities(&self) -> Result<Abilities, Failure>;
+    fn abilities(&self) -> Result<Abilities>;
 
     /// Names of the operations, which limits of a search may name.
-    fn operations(&self) -> Result<Vec<&'static str>, Failure>;
+    fn operations(&self) -> Result<Vec<&'static str>>;
 
     /// Threads that are busy at once.
     fn threads(&self) -> u32;
@@ -125,7 +125,7 @@ pub(crate) trait JobWork {
     }
 
     /// Whether several processes, or drivers elsewhere, have the users of a round.
-    fn is_shared(&self) -> Result<bool, Failure>;
+    fn is_shared(&self) -> Result<bool>;
 
     /// Whether a rate is requested.
     fn has_rate(&self) -> bool;

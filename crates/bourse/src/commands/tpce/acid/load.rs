@@ -3,7 +3,7 @@
 
 use crate::args::AcidLoad;
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::inputs::inputs;
 use crate::interrupt;
 use crate::output::write_new;
@@ -14,7 +14,7 @@ use bourse_tpce::load::part_of;
 use std::path::Path;
 
 /// `bourse tpce acid-load`: ends by itself only if it records.
-pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
+pub(crate) fn load(arguments: &AcidLoad) -> Result<()> {
     interrupt::die_with_parent()?;
     if let (Some(file), Some(copy), Some(of)) = (&arguments.record, &arguments.file, &arguments.of) {
         return record(arguments, copy, of, file);
@@ -27,7 +27,7 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
 }
 
 /// Records a load on the target, whose file `copy` is a copy of the target `of`.
-fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<(), Failure> {
+fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<()> {
     let target = arguments.target.as_str();
     let cannot = |error| Failure::new(Exit::Target, format!("cannot record the load on {target}: {error}"));
     let inputs = inputs(arguments.flat_in.as_deref())?;

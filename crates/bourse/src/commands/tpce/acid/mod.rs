@@ -6,7 +6,7 @@ pub(crate) use load::load;
 
 use crate::args::{self, TpceAcid};
 use crate::commands::acid::{Examination, selected, steps};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::output::{ResultFolder, print};
@@ -22,7 +22,7 @@ use bourse_tpce::users;
 use std::sync::atomic::AtomicBool;
 
 /// Examines a target, writes the evidence, prints the verdicts.
-pub(crate) fn run(arguments: &TpceAcid) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TpceAcid) -> Result<()> {
     let TpceAcid { database: wanted, tests: options, output, .. } = arguments;
     let only = selected(&options.only, TESTS)?;
     crate::tpce::whole(wanted)?;
@@ -69,7 +69,7 @@ pub(crate) fn database(
     wanted: &args::DatabaseArgs,
     inputs: &Inputs,
     interrupted: &AtomicBool,
-) -> Result<(FoundDatabase, String), Failure> {
+) -> Result<(FoundDatabase, String)> {
     let look = || identify(engine).map_err(|error| engine_failure(target, &error));
     if !wanted.reload
         && let ExistingDatabase::Matches(found) = look()?
