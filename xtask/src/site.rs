@@ -2,13 +2,16 @@
 //! of the program.
 
 use crate::links::links;
+use crate::scaling::program;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Pages of the workspace's folder that are chapters too.
 const ABOVE: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/// Builds the site into `target/site/book`, and checks each of its links.
+/// Builds the site into `target/site/book`, and checks each of its links. `BOURSE_PROGRAM` names the program that draws the
+/// samples; otherwise a release build is made.
 pub(crate) fn build(root: &Path) -> Result<(), String> {
     let program = std::env::var("BOURSE_MDBOOK").unwrap_or_else(|_| "mdbook".to_owned());
     let found = Command::new(&program).arg("--version").output();
@@ -60,22 +63,48 @@ fn for_programs(site: &Path) -> std::io::Result<()> {
 /// Folder of the sample reports, below the site's pages.
 const SAMPLES: &str = "samples";
 
-/// Draws the page of each file of the newest stored results of a machine into `folder`, and returns the names of the pages.
+/// Samples of short runs that are made with the site: name of the page, and command. Minutes, mostly of the settings' race.
+const MADE: [(&str, &str); 4] = [
+    ("compare", "compare sqlite:a.db sqlite:b.db?journal=truncate --workload update"),
+    ("isolation", "isolation sqlite:a.db sqlite:b.db?journal=delete --rounds 1 --for 1s"),
+    ("suite", "suite run wordpress --scale 0.1"),
+    ("tune", "tune sqlite:a.db --workload point-read --set rows=100k --sweep mmap=256MiB --for 100ms --states 100"),
+];
+
+/// Draws a page into `folder` of each file of the newest stored results of a machine and of each run made for it, and returns
+/// the names of the pages.
 fn samples(root: &Path, folder: &Path) -> Result<Vec<String>, String> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let program = program(root, &[])?;
+    let run = |arguments: &[&str], within: &Path| {
+        println!("xtask: bourse {}", arguments.join(" "));
+        std::fs::create_dir_all(within).map_err(|error| format!("{}: {error}", within.display()))?;
+        // Pages have the command as a reader types it.
+        let mut command = Command::new(&program);
+        let status = command.arg0("bourse").args(arguments).current_dir(within).status();
+        status.map_err(|error| format!("{}: {error}", program.display()))
+    };
     let mut names = Vec::new();
     for file in newest_results(&root.join("results")) {
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let name = name.split('.').next().unwrap_or_default().to_owned();
-        let page = folder.join(&name).with_extension("html");
-        let mut command = Command::new(env!("CARGO"));
-        command.args(["run", "--quiet", "--release", "--package", "bourse", "--", "report"]);
-        let status = command.arg(&file).arg("-o").arg(&page).current_dir(root).status();
-        let status = status.map_err(|error| format!("cargo could not be started: {error}"))?;
-        if !status.success() {
+        let page = format!("{name}.html");
+        if !run(&["report", &file.to_string_lossy(), "-o", &page], folder)?.success() {
             return Err(format!("bourse report {} failed", file.display()));
         }
         names.push(name);
+    }
+    for (name, command) in MADE {
+        // Also a verdict that the run leaves open, or a level refuted, is a page.
+        let work = root.join("target/site/made").join(name);
+        let _ = run(&command.split(' ').collect::<Vec<_>>(), &work)?;
+        let mut pages = Vec::new();
+        collect(&work, &mut pages);
+        // A comparison's page stands before the report of its rounds.
+        pages.sort_by_key(|page| page.file_name().map(ToOwned::to_owned));
+        let page = pages.first().ok_or_else(|| format!("bourse {command} made no page"))?;
+        std::fs::copy(page, folder.join(name).with_extension("html"))
+            .map_err(|error| format!("{}: {error}", page.display()))?;
+        names.push(name.to_owned());
     }
     Ok(names)
 }
@@ -127,9 +156,8 @@ fn turned(text: &str, samples: &[String]) -> String {
         if let Some(inner) = inner.filter(|_| is_page) {
             out = out.replace(&format!("]({link})"), &format!("]({inner}{anchor})"));
         } else if !is_page
-            || path.starts_with("../")
-            || path.starts_with("crates/")
-            || matches!(path, "xtask" | "LICENSE-APACHE" | "LICENSE-MIT")
+            || ["../", "crates/", "examples/"].iter().any(|folder| path.starts_with(folder))
+            || matches!(path, "fuzz" | "xtask" | "LICENSE-APACHE" | "LICENSE-MIT")
         {
             out = without_link(&out, link);
         }

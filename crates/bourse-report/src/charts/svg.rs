@@ -110,10 +110,14 @@ impl Svg {
     /// A horizontal axis of that length from `left` on, with its ticks below.
     pub(super) fn axis(&mut self, scale: &AxisScale, (left, y): (f64, f64), length: f64) {
         self.line("axis", (left, y), (left + length, y));
+        // Names between the ends that would meet the last one are left out.
+        let wide = |label: &str| NAME_CHARACTER * label.chars().count() as f64;
+        let room = scale.ticks.last().map_or(length, |(_, label)| length - wide(label));
         for (value, label) in &scale.ticks {
             let anchor = match scale.place(*value) {
                 start if start < 0.02 => Anchor::Start,
                 end if end > 0.98 => Anchor::End,
+                place if length * place + wide(label) / 2.0 > room => continue,
                 _ => Anchor::Middle,
             };
             self.text("tick", (left + length * scale.place(*value), y + 16.0), anchor, label);
