@@ -39,6 +39,9 @@ use user::Replayer;
 /// Option with the speed, relative to the recording's.
 pub const PACE: &str = "pace";
 
+/// Option with the recorded database to be replayed.
+const DATABASE: &str = "database";
+
 /// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "replay",
@@ -51,6 +54,8 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
         option!(PACE => OptionKind::Text("max, or a number above 0"), "max",
             "speed: 1 is the recording's, 2 twice as fast; response times count from when an execution was due; max is as \
              fast as possible in the recorded order"),
+        option!(DATABASE => OptionKind::Text("a path or the end of one, memory, or most"), recording::MOST,
+            "database that is replayed, if several were recorded; most is the one with most executions"),
     ],
     extent: RoundExtent::Work,
     plan,
@@ -66,18 +71,21 @@ struct Replay {
 
 fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     /// The recording read last: a round is planned several times.
-    static READ: Mutex<Option<(String, Arc<Recording>)>> = Mutex::new(None);
+    static READ: Mutex<Option<([String; 2], Arc<Recording>)>> = Mutex::new(None);
     let pace = match options.text(PACE) {
         "max" => None,
         text => Some(text.parse().ok().filter(|pace| *pace > 0.0 && f64::is_finite(*pace)).ok_or_else(|| {
             options.refuse(format!("invalid value '{text}' for 'pace': expected max, or a number above 0"))
         })?),
     };
-    let file = options.text(FILE);
+    let wanted = [FILE, DATABASE].map(|name| options.text(name).to_owned());
     let mut read = locked(&READ);
     let recording = match &*read {
-        Some((known, recording)) if known == file => Arc::clone(recording),
-        _ => Arc::clone(&read.insert((file.to_owned(), Arc::new(Recording::read(Path::new(file))?))).1),
+        Some((known, recording)) if *known == wanted => Arc::clone(recording),
+        _ => {
+            let recording = Arc::new(Recording::read(Path::new(&wanted[0]), &wanted[1])?);
+            Arc::clone(&read.insert((wanted, recording)).1)
+        }
     };
     let state = Mutex::new(Arc::new(RoundState::of(&recording, true, true)));
     Ok(Box::new(Replay { recording, pace, state }))

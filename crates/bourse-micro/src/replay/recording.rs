@@ -21,6 +21,9 @@ pub(super) const DAMAGE: &str = "read up to there";
 /// Begin of the name of a database without a file, which no path has.
 const IN_MEMORY: &str = "in memory";
 
+/// Word for the database with most executions.
+pub(super) const MOST: &str = "most";
+
 /// Work of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Recording {
@@ -165,8 +168,8 @@ struct Statements {
 }
 
 impl Recording {
-    /// Reads the traces of a folder, or one trace.
-    pub(super) fn read(path: &Path) -> Result<Self, OptionError> {
+    /// Reads the traces of a folder, or one trace, for the database of that name.
+    pub(super) fn read(path: &Path, database: &str) -> Result<Self, OptionError> {
         let fault = |what: String| OptionError::File { place: path.display().to_string(), what };
         let files = path.metadata().and_then(|_| bourse_trace::files(path));
         let files = files.map_err(|error| fault(format!("cannot be read: {error}")))?;
@@ -182,7 +185,7 @@ impl Recording {
                 this.facts.push(named(DAMAGE, format!("{name}: {why}")));
             }
         }
-        this.choose_database(&mut connections, &statements);
+        this.choose_database(database, &mut connections, &statements).map_err(fault)?;
         if let Some(copy) = this.copy.as_ref().filter(|copy| !copy.exists()) {
             return Err(fault(format!("the copy of the database is missing: {}", copy.display())));
         }
@@ -268,8 +271,13 @@ impl Recording {
         }
     }
 
-    /// Keeps the connections to the database with most executions.
-    fn choose_database(&mut self, connections: &mut Vec<RecordedConnection>, statements: &Statements) {
+    /// Keeps the connections to the database of that name with most executions; an error names those that were recorded.
+    fn choose_database(
+        &mut self,
+        wanted: &str,
+        connections: &mut Vec<RecordedConnection>,
+        statements: &Statements,
+    ) -> Result<(), String> {
         let mut lost = Vec::new();
         for connection in connections.iter_mut().filter(|it| it.cannot.is_some()) {
             let executed = std::mem::take(&mut connection.executed);
@@ -280,7 +288,16 @@ impl Recording {
         connections
             .iter()
             .for_each(|it| *executions.entry(it.database.clone()).or_default() += it.executed.len() as u64);
-        let most = executions.iter().max_by_key(|(_, count)| **count);
+        let is_wanted = |name: &str| match wanted {
+            MOST => true,
+            "memory" => name.starts_with(IN_MEMORY),
+            wanted => Path::new(name).ends_with(wanted),
+        };
+        let most = executions.iter().filter(|(name, _)| is_wanted(name)).max_by_key(|(_, count)| **count);
+        if most.is_none() && !executions.is_empty() {
+            let recorded: Vec<&str> = executions.keys().map(String::as_str).collect();
+            return Err(format!("no database {wanted} was recorded, only {}", recorded.join(", ")));
+        }
         let chosen = most.map(|(database, _)| database.clone()).unwrap_or_default();
         connections.retain(|it| it.database == chosen && !it.executed.is_empty());
         executions.remove(&chosen);
@@ -300,6 +317,7 @@ impl Recording {
             if chosen.starts_with(IN_MEMORY) { "the database in memory".to_owned() } else { chosen.clone() };
         self.facts.push(named("recorded database", chosen));
         self.facts.push(named("recorded connections", grouped(connections.len() as u64)));
+        Ok(())
     }
 
     /// Gives connections to users, one after another where they did not overlap, and orders their transactions.

@@ -75,6 +75,10 @@ pub(crate) struct ReplayArgs {
     /// possible, in the recorded order]
     #[arg(long, value_name = "FACTOR", env = "BOURSE_PACE")]
     pub(crate) pace: Option<String>,
+    /// Database to replay, if several were recorded: its path, or the end of it; memory is one without a file [default: the one
+    /// with most executions]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) database: Option<String>,
     /// Search for the highest pace that meets every --limit, and confirm it with a further round
     #[arg(long, requires = "limit", conflicts_with = "pace", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,

@@ -95,7 +95,7 @@ const EXAMPLE: &str =
     "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints";
 
 impl ClassicRound {
-    /// Refuses a search whose limits are of more executions than any operation has in a round.
+    /// Refuses a search with a limit of more executions than any operation has in a round.
     fn can_be_searched(&self) -> Result<()> {
         let Some(search) = &self.search else { return Ok(()) };
         let case = self.case()?;
@@ -105,10 +105,7 @@ impl ClassicRound {
             let limited = counted().filter(|(name, _)| limit.operation.as_ref().is_none_or(|it| it == name));
             limited.map(|(_, count)| *count).max().unwrap_or(0)
         };
-        if search.limits.iter().any(|limit| most(limit) >= limit.needed()) {
-            return Ok(());
-        }
-        let Some(limit) = search.limits.first() else { return Ok(()) };
+        let Some(limit) = search.limits.iter().find(|limit| most(limit) < limit.needed()) else { return Ok(()) };
         let (name, most, needed) = (limit.quantile_name(), most(limit), limit.needed());
         let what = match &limit.operation {
             Some(operation) => format!("'{}' is executed {} times", printable(operation), count(most)),
@@ -234,7 +231,8 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan> {
 
 /// The plan of `bourse replay`.
 pub(crate) fn replay(arguments: &ReplayArgs) -> Result<Plan> {
-    let set: Vec<String> = arguments.pace.iter().map(|pace| format!("pace={pace}")).collect();
+    let pace = arguments.pace.iter().map(|pace| format!("pace={pace}"));
+    let set: Vec<String> = pace.chain(arguments.database.iter().map(|name| format!("database={name}"))).collect();
     let asked = ClassicArgs {
         workload: REPLAY,
         set: &set,
