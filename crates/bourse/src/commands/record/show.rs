@@ -61,6 +61,33 @@ fn foreign_objects(copy: &Path, found: &TraceSummary) -> Vec<String> {
     needs.collect()
 }
 
+/// Names by which statements reach attached databases: the schemas of `ATTACH`, each with a point at its end, and tables that no
+/// database has which the program opened.
+fn attached_names(folder: &Path, found: &TraceSummary) -> BTreeSet<String> {
+    let tables = |copy: &str| {
+        let objects = StoredDatabase::open(&folder.join(copy)).and_then(|it| it.objects()).unwrap_or_default();
+        objects.into_iter().map(|object| object.name.to_lowercase())
+    };
+    let copies = found.notes.keys().filter(|(note, _)| *note == Note::Attached);
+    let copies = copies.filter_map(|(_, name)| name.split_once('\t').map(|(_, copy)| copy));
+    let mut names: BTreeSet<String> = copies.flat_map(tables).collect();
+    let opened = found.opened.iter().filter(|(_, opened)| opened.base == TraceBase::Copied);
+    opened.flat_map(|(_, opened)| tables(&opened.copy)).for_each(|own| {
+        names.remove(&own);
+    });
+    let texts = found.statements.iter().map(|it| names_of(&it.text.sql));
+    let attached = texts.filter(|words| words.first().is_some_and(|word| word == "attach"));
+    names.extend(attached.filter_map(|words| Some(format!("{}.", words.last().filter(|it| !it.is_empty())?))));
+    names
+}
+
+/// Words of a statement in lower case without quotes; one before a point has it at its end.
+fn names_of(sql: &str) -> Vec<String> {
+    let plain = sql.to_lowercase().replace(['"', '[', ']', '`'], "").replace('.', ". ");
+    let words = plain.split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.'));
+    words.filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
+}
+
 /// Draws the summary of a trace with so many statements.
 pub(super) fn show(path: &Path, most: usize) -> Result<String> {
     let unreadable = |error: TraceError| {
@@ -124,7 +151,16 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String> {
                 *missing.entry(format!("{}: {name}", note.words())).or_default() += times;
             }
         }
+        let attached = attached_names(folder, found);
         for statement in &found.statements {
+            let words = names_of(&statement.text.sql);
+            let reaches = |pair: &[String]| {
+                let is_table = ["from", "join", "into", "update"].contains(&&*pair[0]) || pair[1].ends_with('.');
+                is_table && attached.contains(&pair[1])
+            };
+            if words.windows(2).any(reaches) {
+                *missing.entry("on an attached database: executions".to_owned()).or_default() += statement.executions;
+            }
             for (note, name) in found.foreign_names(&statement.text.sql) {
                 *missing.entry(format!("{}: {name}: executions", note.words())).or_default() += statement.executions;
             }
