@@ -21,6 +21,8 @@ class Metric(NamedTuple):
     """Difference in one metric. The headline's `name` is its unit."""
 
     name: str
+    #: Unit of `base` and `head`.
+    unit: str
     base: float
     head: float
     #: Head divided by base, estimated over the pairs of rounds.
@@ -31,11 +33,6 @@ class Metric(NamedTuple):
     level: Optional[float]
     #: Verdict; `None` where a metric is only shown.
     verdict: Optional[str]
-
-    @property
-    def unit(self) -> str:
-        """Unit of `base` and `head`: times are in nanoseconds."""
-        return {"response": "ns", "processor": "ns", "bytes": "bytes"}.get(self.name.split()[0], self.name)
 
     def __str__(self) -> str:
         interval = "no interval"
@@ -175,6 +172,7 @@ def _pair(pair: Dict[str, Any]) -> Pair:
     metrics = [
         Metric(
             it["name"],
+            it["unit"],
             it["base"],
             it["head"],
             it["ratio"],

@@ -73,6 +73,7 @@ fn difference(base: &Instructions, head: &Instructions) -> Result<MetricDifferen
     let ratio = head / base;
     Ok(MetricDifference {
         name: MetricDifference::INSTRUCTIONS.to_owned(),
+        unit: "instructions".to_owned(),
         base,
         head,
         ratio,

@@ -8,6 +8,7 @@ use bourse_record::{Better, Case, Round, Workload};
 /// A metric of a round and of a case.
 pub(super) struct ComparedMetric {
     pub(super) name: &'static str,
+    pub(super) unit: &'static str,
     pub(super) better: Better,
     pub(super) of_round: fn(&Round, &Workload) -> Option<f64>,
     /// The figure of all rounds together, as in reports of the case.
@@ -18,6 +19,7 @@ pub(super) struct ComparedMetric {
 /// The metric that heads a comparison.
 pub(super) const HEADLINE: ComparedMetric = ComparedMetric {
     name: "result",
+    unit: "",
     better: Better::Higher,
     of_round: |round, workload| Some(round.figure(workload)),
     of_case: |case| case.estimate().map(|it| it.value),
@@ -34,6 +36,7 @@ pub(super) const JUDGED_METRICS: [ComparedMetric; 4] = [
     of_responses("response p99", |round, workload| response(round, workload, 2), |case| of_all(case, 0.99)),
     ComparedMetric {
         name: "processor time each",
+        unit: "ns",
         better: Better::Lower,
         of_round: |round, workload| Some(cpu_ns(round)? / valid(round, workload)?),
         of_case: |case| each(case, cpu_ns),
@@ -41,6 +44,7 @@ pub(super) const JUDGED_METRICS: [ComparedMetric; 4] = [
     },
     ComparedMetric {
         name: "bytes written/op",
+        unit: "bytes",
         better: Better::Lower,
         of_round: |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
         of_case: |case| each(case, Round::all_written_bytes),
@@ -53,7 +57,7 @@ const fn of_responses(
     of_round: fn(&Round, &Workload) -> Option<f64>,
     of_case: fn(&Case) -> Option<f64>,
 ) -> ComparedMetric {
-    ComparedMetric { name, better: Better::Lower, of_round, of_case, text: units::duration_ns }
+    ComparedMetric { name, unit: "ns", better: Better::Lower, of_round, of_case, text: units::duration_ns }
 }
 
 fn cpu_ns(round: &Round) -> Option<f64> {

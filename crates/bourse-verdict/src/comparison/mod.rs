@@ -80,6 +80,8 @@ pub struct CaseComparison {
 pub struct MetricDifference {
     /// Name of the metric; for the headline its unit.
     pub name: String,
+    /// Unit of both figures.
+    pub unit: String,
     /// Figure of the first case, as in every report of its run.
     pub base: f64,
     /// Figure of the second case.
@@ -237,6 +239,7 @@ impl CaseComparison {
         let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
         let headline = headline.ok().map(|it| MetricDifference {
             name: pair.base.workload.figure_unit().to_owned(),
+            unit: pair.base.workload.figure_unit().to_owned(),
             verdict: Some(verdict),
             ..it
         });
@@ -336,6 +339,7 @@ fn difference(pair: &CasePair, metric: &ComparedMetric, at_look: bool) -> Result
     let p = signed_rank::p_of_pairs(&pairs).filter(|_| pair.in_turn && pairs.len() >= PAIRS_FOR_ALL);
     Ok(MetricDifference {
         name: metric.name.to_owned(),
+        unit: metric.unit.to_owned(),
         base: one,
         head: other,
         ratio,
