@@ -156,7 +156,8 @@ fn run(command: Command) -> Result<ExitCode> {
             let mut script = Vec::new();
             let mut shown = visible(&with_known_names(Arguments::command()));
             clap_complete::generate(shell, &mut shown, "bourse", &mut script);
-            output::print(&String::from_utf8_lossy(&script))
+            let stored = if shell == clap_complete::Shell::Bash { STORED } else { "" };
+            output::print(&format!("{}{stored}", String::from_utf8_lossy(&script)))
         }
         Command::Man { directory, overwrite } => {
             let mut root = Arguments::command().disable_help_subcommand(true);
@@ -179,6 +180,19 @@ fn run(command: Command) -> Result<ExitCode> {
     };
     done.map(|()| ExitCode::SUCCESS)
 }
+
+/// Completion of stored runs and of databases that runs left, in bash.
+const STORED: &str = r#"
+_bourse_stored() {
+    _bourse "$@"
+    case "${COMP_WORDS[1]} ${COMP_WORDS[2]} $2" in
+        *" -"*) ;;
+        "runs show "*|"runs diff "*|"runs rm "*) COMPREPLY=($(compgen -W "$(ls bourse-runs 2>/dev/null)" -- "$2")) ;;
+        "data rm "*) COMPREPLY=($(compgen -f -- "${2:-bourse-data/}")) ;;
+    esac
+}
+complete -F _bourse_stored -o bashdefault -o default bourse
+"#;
 
 /// The manual page of a command and those of its subcommands, by the names of their files.
 fn manual_pages(command: &clap::Command) -> Vec<(String, Vec<u8>)> {

@@ -284,15 +284,35 @@ pub(crate) fn note(line: &str) {
     // A target such as `sqlite::memory:` needs no second colon before what is said of it.
     let shown: Vec<String> =
         line.split('\n').map(|line| bourse_verdict::units::printable(&line.replace(":: ", ": "))).collect();
+    let shown = shown.join("\n") + "\n";
     if BARS.is_hidden() {
-        return lines(&format!("{}\n", shown.join("\n")));
+        return lines(&shown);
     }
     // Above the bars. `suspend` would panic if the terminal is gone; an error could be reported nowhere else.
-    let _ = BARS.println(shown.join("\n"));
+    let _ = BARS.println(filled(&shown).trim_end_matches('\n'));
+}
+
+/// A text whose lines are filled to the width of the terminal that stderr is, if it is one.
+fn filled(text: &str) -> String {
+    let Some((_, width)) = console::Term::stderr().size_checked() else { return text.to_owned() };
+    let fitted = |line: &str| {
+        let rest = line.trim_start_matches(' ');
+        let indent = line.len() - rest.len();
+        match console::measure_text_width(line) > usize::from(width) {
+            true => {
+                " ".repeat(indent)
+                    + &bourse_report::fill(rest, usize::from(width).saturating_sub(indent), indent + 2)
+                    + "\n"
+            }
+            false => format!("{line}\n"),
+        }
+    };
+    text.lines().map(fitted).collect()
 }
 
 /// Prints text on stderr. A closed or full stderr is ignored.
 pub(crate) fn lines(text: &str) {
+    let text = filled(text);
     // An error could be reported nowhere else.
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
 }

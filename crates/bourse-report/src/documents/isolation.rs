@@ -16,8 +16,8 @@ pub(crate) fn isolation(views: &[CaseView<'_>]) -> Vec<SheetPart> {
     let mut table = SheetTable::new(
         "Isolation",
         heads![
-            left "target", left "level", left "promised", left "kept", right "transactions",
-            right "overlapping pairs" .rank(1), right "conflicts" .rank(2), right "anomalies per million",
+            left "target", left "level", left "promised", left "kept", right "transactions" .rank(1),
+            right "overlapping pairs" .rank(2), right "conflicts" .rank(3), right "anomalies per million",
             right "transactions/s",
         ],
     );

@@ -89,7 +89,10 @@ fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<()> {
     engines::needs(&target, engine.as_ref(), needs)?;
     if options.plan.dry_run {
         let (name, size) = (format!("{} acid", workload.name()), workload.size_text(&smallest));
-        return print(&acid::steps(&name, &target, &size, specs.tests(), &only, (options, output)).show());
+        return print(
+            &acid::steps(&name, &target, (&size, rows(mixed, &smallest)), specs.tests(), &only, (options, output))
+                .show(),
+        );
     }
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing([target.as_str()])?;

@@ -6,14 +6,15 @@ pub(crate) use site::FileSite;
 
 use crate::args::{AcidOptions, DurabilityClass, OutputArgs};
 use crate::failure::{Exit, Failure, Result};
-use crate::interrupt;
 use crate::oltp::database::engine_failure;
 use crate::output::{PublishedDocument, ResultFolder};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::ProgressStep;
 use crate::provenance::provenance;
+use crate::{engines, interrupt};
 use bourse_acid::acknowledged::Acknowledgement;
 use bourse_acid::{AcidSubject, AcidWorkload, Site, TestConfig, TestSpec, run_tests};
+use bourse_driver::SECOND;
 use bourse_engine::Engine;
 use bourse_record::acid::{AcidFile, AcidTest, AcidVerdict};
 use bourse_record::{OperationIsolation, Warning};
@@ -96,21 +97,33 @@ fn is_wanted(id: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name.as_str())))
 }
 
-/// Plan of the command `name`, on a database of that description.
+/// Approximate time of a test, in nanoseconds: of isolation that of its pairs of transactions, of durability that of its crashes.
+fn test_ns(id: &str, options: &AcidOptions) -> u64 {
+    const PAIR_NS: u64 = SECOND / 10;
+    match id.as_bytes().first() {
+        Some(b'I') => 2 * u64::from(options.repeats) * PAIR_NS,
+        Some(b'D') => 3 * SECOND,
+        _ => SECOND / 3,
+    }
+}
+
+/// Plan of the command `name`, on a database of that description with about so many rows.
 pub(crate) fn steps<'n>(
     name: &'n str,
     target: &str,
-    database: &str,
+    (database, rows): (&str, u64),
     tests: &[TestSpec],
     only: &[String],
     (options, output): (&AcidOptions, &OutputArgs),
 ) -> Steps<'n> {
     let tests: Vec<&str> = tests.iter().map(|test| test.id).filter(|id| is_wanted(id, only)).collect();
+    let tests_ns: u64 = tests.iter().map(|id| test_ns(id, options)).sum();
+    let about_ns = engines::loading_ns(target, rows).saturating_add(tests_ns);
     let steps = vec![format!("{target}: {database}, {LOADED}"), format!("{target}: tests {}", tests.join(", "))];
     let mut writes = vec![format!("{}/<time>-acid/: acid.json, acid.html", output.directory.display())];
     let left = if name.starts_with("tpce") { "trades" } else { "rows" };
     writes.extend(files([(target, format!("{LOADED}; the tests leave {left} in it"))]));
-    Steps { name, steps, seed: Some(options.seed), about_ns: 0, writes }
+    Steps { name, steps, seed: Some(options.seed), about_ns, writes }
 }
 
 fn verdict(file: &AcidFile) -> Result<()> {

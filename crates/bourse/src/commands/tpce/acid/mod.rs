@@ -10,6 +10,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::output::{ResultFolder, print};
+use crate::plan::work;
 use crate::progress::note;
 use crate::tpce::database::{ready, sized};
 use crate::{engines, hold, interrupt};
@@ -31,7 +32,8 @@ pub(crate) fn run(arguments: &TpceAcid) -> Result<()> {
     engines::needs_tpce(&target, engine.as_ref())?;
     if options.plan.dry_run {
         let size = format!("{} of trades", sized(wanted.customers, wanted.days.into()));
-        return print(&steps("tpce acid", &target, &size, TESTS, &only, (options, output)).show());
+        let size = (&*size, work::rows(wanted.customers, wanted.days));
+        return print(&steps("tpce acid", &target, size, TESTS, &only, (options, output)).show());
     }
     let inputs = inputs(wanted.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
