@@ -1,5 +1,6 @@
 //! Data of a recording, or of a person's own database: a copy of it, loaded into an engine's own.
 
+use super::lacking::lost_without;
 use super::shape::Shape;
 pub(crate) use super::translated::number;
 use super::translated::{TranslatedTable, declared};
@@ -119,7 +120,7 @@ pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
             _ if !copy.left_out.contains_key(&label(object)) => {}
             // An index that refuses no row changes no result.
             "index" if !Shape::of(&object.sql).names.contains("unique") => {}
-            "trigger" => facts.lacks.extend(Shape::of(&object.sql).names),
+            "trigger" => facts.lacks.extend(lost_without(&Shape::of(&object.sql))),
             _ => facts.lacks.extend([object.table.to_lowercase()]),
         }
     }

@@ -3,19 +3,28 @@
 use super::recording::RecordedStatement;
 use super::shape::Shape;
 use bourse_engine::locked;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Object of a schema that relates tables.
-#[derive(Debug, PartialEq, Eq)]
-enum Relation {
-    /// View of this name: reading it reads the tables.
-    View(String),
-    /// Trigger: writing one of the tables may write the others.
-    Trigger,
-    /// Foreign keys: writing one of the tables may read or change the others.
-    Keys,
+/// Trigger of a schema.
+#[derive(Debug)]
+struct Trigger {
+    /// Table or view whose changes fire it.
+    fired_by: String,
+    /// Tables that it reads or changes.
+    uses: BTreeSet<String>,
+    /// Tables that it changes, and the first one if it can refuse a change.
+    changes: BTreeSet<String>,
+}
+
+/// Table with foreign keys.
+#[derive(Debug)]
+struct Child {
+    table: String,
+    parents: BTreeSet<String>,
+    /// Whether changes of a parent change it.
+    follows: bool,
 }
 
 /// Tables that lack writes, in the course of a round.
@@ -23,7 +32,10 @@ enum Relation {
 pub(super) struct Lacking {
     /// Tables and views of the schema.
     known: BTreeSet<String>,
-    relations: Vec<(Relation, BTreeSet<String>)>,
+    /// Tables that views read.
+    views: BTreeMap<String, BTreeSet<String>>,
+    triggers: Vec<Trigger>,
+    children: Vec<Child>,
     tables: Mutex<BTreeSet<String>>,
     /// Whether each statement writes to another table what depends on one that lacks something.
     spreads: Vec<AtomicBool>,
@@ -38,53 +50,71 @@ impl Lacking {
     ) -> Self {
         let shapes: Vec<_> = schema.map(Shape::of).collect();
         let mut this = Self { known: shapes.iter().filter_map(|it| it.target.clone()).collect(), ..Self::default() };
-        for Shape { names, target, mut parents, makes_view, .. } in shapes {
-            let names = names.intersection(&this.known).cloned().collect();
-            let relation = match target {
-                Some(name) if !parents.is_empty() => {
-                    parents.insert(name);
-                    (Relation::Keys, parents)
+        for shape in shapes {
+            // Columns may have the names of tables.
+            let uses = || shape.names.intersection(&this.known).cloned().collect();
+            match (shape.fired_by.clone(), shape.target.clone()) {
+                (Some(fired_by), _) => {
+                    let uses = uses();
+                    this.triggers.push(Trigger { changes: lost_without(&shape), fired_by, uses });
                 }
-                Some(name) if makes_view => (Relation::View(name), names),
-                // Columns may have the names of tables.
-                Some(_) => continue,
-                None => (Relation::Trigger, names),
-            };
-            this.relations.push(relation);
+                (None, Some(view)) if shape.makes_view => {
+                    let uses = uses();
+                    this.views.insert(view, uses);
+                }
+                (None, Some(table)) if !shape.parents.is_empty() => {
+                    this.children.push(Child { table, parents: shape.parents, follows: shape.has_side_changes });
+                }
+                _ => {}
+            }
         }
         this.spreads = statements.iter().map(|_| AtomicBool::new(false)).collect();
         this.lose(lacks, statements);
         this
     }
 
-    /// Names that are reached from others by some relations.
-    fn reached(&self, from: &BTreeSet<String>, by: impl Fn(&Relation) -> bool) -> BTreeSet<String> {
-        let mut reached: BTreeSet<String> = from.intersection(&self.known).cloned().collect();
+    /// Tables and views that a statement names, with the tables that the views read.
+    fn named(&self, statement: &RecordedStatement) -> BTreeSet<String> {
+        let mut named: BTreeSet<String> = statement.names.intersection(&self.known).cloned().collect();
         loop {
-            let known = reached.len();
-            for (relation, names) in self.relations.iter().filter(|(relation, _)| by(relation)) {
-                let leads = match relation {
-                    Relation::View(name) => reached.contains(name),
-                    Relation::Trigger | Relation::Keys => !reached.is_disjoint(names),
-                };
-                if leads {
-                    reached.extend(names.iter().cloned());
-                }
-            }
-            if reached.len() == known {
-                return reached;
+            let tables: Vec<_> = named.iter().filter_map(|name| self.views.get(name)).flatten().cloned().collect();
+            let before = named.len();
+            named.extend(tables);
+            if named.len() == before {
+                return named;
             }
         }
     }
 
-    /// Tables that a statement may change.
+    /// Tables that a statement may change, by triggers and by actions of foreign keys too.
     fn written(&self, statement: &RecordedStatement) -> BTreeSet<String> {
-        let target = statement.target.clone().map(|name| BTreeSet::from([name]));
-        match &target {
-            _ if statement.reads => BTreeSet::new(),
-            Some(target) => self.reached(target, |it| *it == Relation::Trigger),
-            None => self.reached(&statement.names, |it| *it == Relation::Trigger),
+        let mut written = match &statement.target {
+            _ if statement.reads => return BTreeSet::new(),
+            Some(target) => BTreeSet::from([target.clone()]),
+            None => statement.names.intersection(&self.known).cloned().collect(),
+        };
+        loop {
+            let fired = self.triggers.iter().filter(|it| written.contains(&it.fired_by)).flat_map(|it| &it.changes);
+            let following = self.children.iter().filter(|it| it.follows && !it.parents.is_disjoint(&written));
+            let more: Vec<_> = fired.chain(following.map(|it| &it.table)).cloned().collect();
+            let before = written.len();
+            written.extend(more);
+            if written.len() == before {
+                return written;
+            }
         }
+    }
+
+    /// Tables that a statement's execution adds to those that lack writes.
+    fn spread(&self, statement: &RecordedStatement, lacking: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut written = self.written(statement);
+        if self.named(statement).is_disjoint(lacking) {
+            let fired = self.triggers.iter().filter(|it| written.contains(&it.fired_by));
+            let depending =
+                fired.filter(|it| !it.uses.iter().all(|name| *name == it.fired_by || !lacking.contains(name)));
+            written = depending.flat_map(|it| it.changes.iter().cloned()).collect();
+        }
+        &written - lacking
     }
 
     fn lose(&self, tables: BTreeSet<String>, statements: &[RecordedStatement]) {
@@ -95,9 +125,7 @@ impl Lacking {
             return;
         }
         for (statement, spreads) in statements.iter().zip(&self.spreads).filter(|(statement, _)| !statement.reads) {
-            let used = self.reached(&statement.names, |it| *it != Relation::Keys);
-            let does = !used.is_disjoint(&lacking) && !self.written(statement).is_subset(&lacking);
-            spreads.store(does, Ordering::Relaxed);
+            spreads.store(!self.spread(statement, &lacking).is_empty(), Ordering::Relaxed);
         }
     }
 
@@ -109,22 +137,60 @@ impl Lacking {
     /// Notes that a statement was executed.
     pub(super) fn executed(&self, number: usize, statements: &[RecordedStatement]) {
         if self.spreads.get(number).is_some_and(|it| it.load(Ordering::Relaxed)) {
-            self.missed(number, statements);
+            let spread = self.spread(&statements[number], &locked(&self.tables));
+            self.lose(spread, statements);
         }
     }
 
-    /// Tables that lack writes, of those that a statement reads or writes.
+    /// Tables that lack writes, of those on which the result of a statement depends: those that it names, and of a write
+    /// also those that it changes, that its triggers use, and that foreign keys relate to what it changes.
     pub(super) fn concerned(&self, statement: &RecordedStatement) -> Option<String> {
+        let (mut used, written) = (self.named(statement), self.written(statement));
+        let fired = self.triggers.iter().filter(|it| written.contains(&it.fired_by)).flat_map(|it| &it.uses);
+        used.extend(fired.cloned());
+        for Child { table, parents, .. } in &self.children {
+            if written.contains(table) {
+                used.extend(parents.iter().cloned());
+            }
+            if !parents.is_disjoint(&written) {
+                used.insert(table.clone());
+            }
+        }
+        used.extend(written);
         let lacking = locked(&self.tables);
-        let used = self.reached(&statement.names, |it| !statement.reads || matches!(it, Relation::View(_)));
         let found: Vec<_> = used.intersection(&lacking).map(String::as_str).collect();
         (!found.is_empty()).then(|| found.join(", "))
     }
 }
 
+/// Tables that lack changes where the trigger that a statement makes is left out: those that it changes, and the table that fires
+/// it if it can refuse a change.
+pub(super) fn lost_without(trigger: &Shape) -> BTreeSet<String> {
+    let refusing = trigger.fired_by.clone().filter(|_| trigger.names.contains("raise"));
+    trigger.changed_by_trigger.iter().cloned().chain(refusing).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A trigger that is left out takes nothing from the table that fires it, nor from those that refer to that one.
+    #[test]
+    fn a_trigger_that_is_left_out_concerns_what_it_writes_alone() {
+        let trigger = "CREATE TRIGGER t AFTER INSERT ON p BEGIN INSERT INTO lg VALUES (new.id); END";
+        let schema = ["CREATE TABLE p(id)", "CREATE TABLE k(a REFERENCES p(id))", "CREATE TABLE lg(x)", trigger];
+        let statements =
+            ["INSERT INTO p VALUES (1)", "INSERT INTO k VALUES (9)", "SELECT x FROM lg", "SELECT id FROM p"];
+        let statements = statements.map(statement);
+        let lost = lost_without(&Shape::of(trigger));
+        assert_eq!(lost, BTreeSet::from(["lg".to_owned()]));
+        let lacking = Lacking::of(schema.into_iter(), lost, &statements);
+        (0..statements.len()).for_each(|number| lacking.executed(number, &statements));
+        let concerned = statements.each_ref().map(|it| lacking.concerned(it));
+        assert_eq!(concerned, [Some("lg".to_owned()), None, Some("lg".to_owned()), None]);
+        let refusing = "CREATE TRIGGER t BEFORE INSERT ON p WHEN own(new.id) BEGIN SELECT RAISE(ABORT, 'no'); END";
+        assert_eq!(lost_without(&Shape::of(refusing)), BTreeSet::from(["p".to_owned()]));
+    }
 
     fn statement(sql: &str) -> RecordedStatement {
         RecordedStatement::of(sql, sql.starts_with("SELECT"))
@@ -157,7 +223,7 @@ mod tests {
         assert!(concerned().iter().all(String::is_empty));
         lacking.missed(0, &statements);
         // A child is refused without its parent; until then its own table has all.
-        let expected = ["log, parent", "parent", "log", "log, parent", "", "", "log, parent", ""];
+        let expected = ["log, parent", "parent", "log", "parent", "", "", "parent", ""];
         assert_eq!(concerned(), expected);
         (0..statements.len()).for_each(|number| lacking.executed(number, &statements));
         assert_eq!(concerned()[4..6], ["", "sums"], "counts of the parents went into sums");

@@ -32,6 +32,10 @@ pub(super) struct Shape {
     pub(super) target: Option<String>,
     /// Names of tables that foreign keys refer to.
     pub(super) parents: BTreeSet<String>,
+    /// Table or view whose changes fire the trigger that it makes.
+    pub(super) fired_by: Option<String>,
+    /// Tables that the trigger which it makes changes.
+    pub(super) changed_by_trigger: BTreeSet<String>,
 }
 
 impl Shape {
@@ -88,6 +92,7 @@ impl Shape {
 
     /// Finds the tables among the words, which have a point before the second part of a name.
     fn name_tables(&mut self, words: Vec<String>) {
+        let makes_trigger = self.first_word == "create" && words.iter().any(|word| word == "trigger");
         // `OR REPLACE` and `IF NOT EXISTS` are before the name.
         let names = words.iter().enumerate().filter(|(_, word)| !matches!(&***word, "if" | "not" | "exists"));
         let mut before = ["", ""];
@@ -95,6 +100,7 @@ impl Shape {
             let is_name = match before {
                 [_, "into" | "table" | "view" | "references"] | ["delete", "from"] => true,
                 [_, "update"] => !matches!(&**word, "or" | "set" | "of" | "on"),
+                [_, "on"] => makes_trigger && self.fired_by.is_none(),
                 ["update", "or"] => {
                     before = ["", "update"];
                     continue;
@@ -106,13 +112,12 @@ impl Shape {
                 let name = if has_schema { words.get(at + 2) } else { Some(word) };
                 match before[1] {
                     "references" => self.parents.extend(name.cloned()),
+                    "on" => self.fired_by = name.cloned(),
+                    _ if makes_trigger => self.changed_by_trigger.extend(name.cloned()),
                     _ => self.target = self.target.take().or_else(|| name.cloned()),
                 }
             }
             before = [before[1], word];
-        }
-        if self.first_word == "create" && words.iter().any(|word| word == "trigger") {
-            self.target = None;
         }
         self.names = words.into_iter().collect();
     }
@@ -187,6 +192,9 @@ mod tests {
         ] {
             assert_eq!(Shape::of(sql).target.as_deref(), target, "{sql}");
         }
+        let trigger = "CREATE TRIGGER x AFTER UPDATE OF a ON main.t BEGIN DELETE FROM u; INSERT INTO v SELECT a FROM w; UPDATE y SET a = 1; END";
+        let (trigger, changed) = (Shape::of(trigger), ["u", "v", "y"].map(str::to_owned));
+        assert_eq!((trigger.fired_by.as_deref(), trigger.changed_by_trigger), (Some("t"), changed.into()));
         let child = Shape::of("CREATE TABLE a(b REFERENCES main.`C`(d) ON UPDATE CASCADE)");
         assert_eq!((child.target.as_deref(), child.parents.contains("c")), (Some("a"), true), "{child:?}");
         assert!(Shape::of("SELECT x FROM \"t\" JOIN u").names.is_superset(&["t", "u"].map(str::to_owned).into()));
