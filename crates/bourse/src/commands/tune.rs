@@ -98,13 +98,15 @@ impl<'p> Race<'p> {
     /// The run's document and its outcome; of a search that was interrupted as far as it came.
     fn answered(mut self) -> Result<(RunFile, Result<()>)> {
         let answered = self.select().and_then(|selected| self.proven(selected));
-        match (answered, self.last) {
-            (Err(failure), Some(mut file)) if failure.exit == Exit::Interrupted => {
-                (file.interrupted, file.tuning) = (true, Some(self.found));
-                Ok((file, Err(interrupted().hint("the race until then is in the page, and selects no setting"))))
+        let (mut file, outcome) = match (answered, self.last) {
+            (Err(failure), Some(file)) if failure.exit == Exit::Interrupted => {
+                let why = interrupted().hint("the race until then is in the page, and selects no setting");
+                (RunFile { interrupted: true, ..file }, Err(why))
             }
-            (answered, _) => answered,
-        }
+            (answered, _) => answered?,
+        };
+        file.tuning = Some(self.found);
+        Ok((file, outcome))
     }
 
     /// Keeps the document of rounds, unless there are none; an interruption ends the search.
@@ -242,8 +244,7 @@ impl<'p> Race<'p> {
             }
         }
         if lines.is_empty() {
-            let mut file = self.last.take().ok_or_else(|| Failure::new(Exit::Target, "nothing was raced"))?;
-            file.tuning = Some(self.found.clone());
+            let file = self.last.take().ok_or_else(|| Failure::new(Exit::Target, "nothing was raced"))?;
             return Ok((file, Ok(())));
         }
         let winner = self.plan.case(&lines)?;
@@ -292,7 +293,6 @@ impl<'p> Race<'p> {
                 self.found.target = Some(self.plan.case(&lines.collect::<Vec<_>>())?.target);
             }
         }
-        file.tuning = Some(self.found.clone());
         Ok((file, outcome))
     }
 
