@@ -6,10 +6,8 @@ use crate::encrypted::KeySource;
 use crate::library::{ENGINE, FORMS, SCHEME};
 #[cfg(loaded)]
 use crate::loaded::interned;
-use bourse_engine::target::{
-    ExpectedValue, Grammar, OptionSpec, Scheme, parse_bytes, parse_number, parse_time, show_bytes, show_time,
-};
-use bourse_engine::{option_spec, option_words};
+use bourse_engine::target::{ExpectedValue, Grammar, Scheme, parse_bytes, parse_number, show_bytes};
+use bourse_engine::{option_words, options};
 use std::time::Duration;
 
 option_words! {
@@ -159,91 +157,160 @@ impl Sets {
     }
 }
 
-/// Options of a target: the given ones, and the defaults of all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SqliteOptions {
+options! {
+    /// Options of a target: the given ones, and the defaults of all others.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct SqliteOptions;
+
     /// Option `journal`.
-    pub journal: SqliteJournal,
+    journal: SqliteJournal = SqliteJournal::Wal => ["journal": word(SqliteJournal), "wal, delete, truncate, persist, memory, off",
+        "journal mode (`PRAGMA journal_mode`); in memory: wal (with memory=ram only), memory or off"];
+
     /// Option `sync`.
-    pub sync: SqliteSync,
+    sync: SqliteSync = SqliteSync::Full => ["sync": word(SqliteSync), "off, normal, full, extra",
+        "when SQLite syncs files to disk (`PRAGMA synchronous`)"];
+
     /// Option `memory`.
-    pub memory: MemoryKind,
+    memory: MemoryKind = MemoryKind::Ram => ["memory": word(MemoryKind), "ram, memdb, shared, private",
+        "storage of an in-memory database. ram: Bourse's own file system in memory, with write-ahead log, up to 64 GiB. memdb: SQLite's `memdb`, without write-ahead log, up to 2 GiB. shared: one shared cache. private: plain `:memory:`, one session"];
+
     /// Option `page_size`, in bytes.
-    pub page_size: u32,
+    page_size: u32 = 4_096 =>
+        [OptionSpec {
+            name: "page_size",
+            values: "a power of two from 512 to 65536 bytes",
+            meaning: "page size of a new database; an existing one keeps its own",
+            set: |options, text| {
+                let bytes = parse_bytes(text, 512, 65_536)?;
+                if !bytes.is_power_of_two() {
+                    return Err(ExpectedValue::InRange);
+                }
+                options.page_size = bytes as u32;
+                Ok(())
+            },
+            show: |options| options.page_size.to_string(),
+        }];
+
     /// Option `cache`, in bytes, for each session.
-    pub cache_bytes: u64,
+    cache_bytes: u64 = 64 << 20 =>
+        [OptionSpec {
+            name: "cache",
+            values: "bytes from 64KiB to 1TiB, for example 64MiB",
+            meaning: "page cache of each session; by default less with many sessions, so that all together stay within 2 GiB",
+            set: |options, text| {
+                options.cache_bytes = parse_bytes(text, 64 << 10, 1 << 40)?;
+                options.is_cache_given = true;
+                Ok(())
+            },
+            show: |options| show_bytes(options.cache_bytes),
+        }];
+
     /// Whether `cache` was given; otherwise it is [divided](SqliteOptions::divided) among many sessions.
-    pub is_cache_given: bool,
+    is_cache_given: bool = false;
+
     /// Option `mmap`, in bytes; 0 maps nothing.
-    pub mmap_bytes: u64,
+    mmap_bytes: u64 = 0 => ["mmap": bytes(0, 1 << 41), "bytes up to 2TiB, for example 1GiB; 0 for none",
+        "part of the file that is read through a memory map (`PRAGMA mmap_size`), up to the limit that SQLite was compiled with"];
+
     /// Option `autocheckpoint`, in pages of the log; 0 never.
-    pub autocheckpoint_pages: u32,
+    autocheckpoint_pages: u32 = 1_000 =>
+        [OptionSpec {
+            name: "autocheckpoint",
+            values: "pages, 0 to 1000000000",
+            meaning: "length of the write-ahead log at which a commit runs a checkpoint (`PRAGMA wal_autocheckpoint`); 0: never",
+            set: |options, text| {
+                options.autocheckpoint_pages = parse_number::<u64>(text, 0, 1_000_000_000)? as u32;
+                Ok(())
+            },
+            show: |options| options.autocheckpoint_pages.to_string(),
+        }];
+
     /// Option `shared_cache`.
-    pub shared_cache: bool,
+    shared_cache: bool = false => ["shared_cache": switch,
+        "one page cache for all sessions, with table locks; discouraged by SQLite's authors"];
+
     /// Option `read_uncommitted`.
-    pub read_uncommitted: bool,
+    read_uncommitted: bool = false => ["read_uncommitted": switch,
+        "sessions of a shared cache read uncommitted data (`PRAGMA read_uncommitted`); never use it for results that count"];
+
     /// Option `locking`.
-    pub locking: Locking,
+    locking: Locking = Locking::Normal => ["locking": word(Locking), "normal, exclusive",
+        "locking mode (`PRAGMA locking_mode`); exclusive keeps the file locked after a transaction and allows one session"];
+
     /// Option `busy_timeout`.
-    pub busy_timeout: Duration,
+    busy_timeout: Duration = Duration::from_secs(10) => ["busy_timeout": time(Duration::from_secs(3_600)),
+        "a time up to 1h, for example 10s or 500ms",
+        "how long a session waits for a lock before it fails with a conflict"];
+
     /// Option `foreign_keys`.
-    pub foreign_keys: bool,
+    foreign_keys: bool = true => ["foreign_keys": switch, "enforce declared foreign keys"];
+
     /// Option `checks`.
-    pub checks: bool,
+    checks: bool = true => ["checks": switch, "enforce CHECK constraints"];
+
     /// Option `temp_store`.
-    pub temp_store: SqliteTempStore,
+    temp_store: SqliteTempStore = SqliteTempStore::Default => ["temp_store": word(SqliteTempStore), "default, file, memory",
+        "where temporary tables and sorts are kept (`PRAGMA temp_store`)"];
+
     /// Option `threading`.
-    pub threading: Threading,
+    threading: Threading = Threading::NoMutex => ["threading": word(Threading), "nomutex, fullmutex",
+        "threading mode of connections: fullmutex takes a mutex at every call, which is not needed here since a connection is used by one thread at a time"];
+
     /// Option `writers`.
-    pub writers: SqliteWriters,
+    writers: SqliteWriters = SqliteWriters::Queue => ["writers": word(SqliteWriters), "queue, busy, sqlite, one",
+        "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each"];
+
     /// Option `begin`.
-    pub begin: Begin,
+    begin: Begin = Begin::Immediate => ["begin": word(Begin), "immediate, deferred, concurrent",
+        "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; concurrent, with a library of SQLite's branch begin-concurrent, lets several write, and the commit fails of one that has read a page which another has changed; deferred and concurrent not with writers=queue"];
+
     /// Option `stable_plans`.
-    pub stable_plans: bool,
+    stable_plans: bool = true => ["stable_plans": switch,
+        "whether plans are kept whatever values are bound (`SQLITE_DBCONFIG_ENABLE_QPSG`); off, SQLite's default, prepares a statement anew when a value changes that the statistics of ANALYZE say something about"];
+
     /// Option `defaults`.
-    pub defaults: Defaults,
+    defaults: Defaults = Defaults::Bourse => ["defaults": word(Defaults), "bourse, sqlite",
+        "whose settings hold where nothing is said: with sqlite nothing is set that the target does not name, so that those hold which the library was compiled with (by SQLite's own: journal=delete, a cache of 2,000 KiB, threading=fullmutex), and busy_timeout=0s, writers=sqlite, begin=deferred, stable_plans=off, memory=private"];
+
     /// Option `statement_cache`.
-    pub statement_cache: bool,
+    statement_cache: bool = true => ["statement_cache": switch,
+        "keep prepared statements; off: prepare each statement again every time"];
+
     /// Settings that are applied; the others are the library's own.
-    pub sets: Sets,
+    sets: Sets = Sets::ALL;
+
     /// Option `library`.
     #[cfg(loaded)]
-    pub library: Option<&'static str>,
+    library: Option<&'static str> = None => #[cfg(loaded)]
+        [OptionSpec {
+            name: "library",
+            values: "the path of a library, or a name that the system's loader finds",
+            meaning: "library with SQLite's C interface, loaded at run time: another version or build of SQLite, or SQLCipher, for example; by default the system's SQLite",
+            set: |options, text| {
+                options.library = Some(interned(text));
+                Ok(())
+            },
+            show: |options| options.library.unwrap_or_default().to_owned(),
+        }];
+
     /// Option `key`.
     #[cfg(loaded)]
-    pub key: Option<KeySource>,
+    key: Option<KeySource> = None => #[cfg(loaded)]
+        [OptionSpec {
+            name: "key",
+            values: "env:NAME or file:PATH",
+            meaning: "where the key of an encrypted database is, with a library that has sqlite3_key, as SQLCipher: an environment variable or a file; the key itself stands in no target",
+            set: |options, text| {
+                options.key = Some(KeySource::parse(text).ok_or(ExpectedValue::Listed)?);
+                Ok(())
+            },
+            show: |options| options.key.map(KeySource::written).unwrap_or_default(),
+        }];
 }
 
 impl SqliteOptions {
     /// Defaults of a database in a file.
-    pub const FILE: Self = Self {
-        journal: SqliteJournal::Wal,
-        sync: SqliteSync::Full,
-        memory: MemoryKind::Ram,
-        page_size: 4_096,
-        cache_bytes: 64 << 20,
-        is_cache_given: false,
-        mmap_bytes: 0,
-        autocheckpoint_pages: 1_000,
-        shared_cache: false,
-        read_uncommitted: false,
-        locking: Locking::Normal,
-        busy_timeout: Duration::from_secs(10),
-        foreign_keys: true,
-        checks: true,
-        temp_store: SqliteTempStore::Default,
-        threading: Threading::NoMutex,
-        writers: SqliteWriters::Queue,
-        begin: Begin::Immediate,
-        stable_plans: true,
-        defaults: Defaults::Bourse,
-        statement_cache: true,
-        sets: Sets::ALL,
-        #[cfg(loaded)]
-        library: None,
-        #[cfg(loaded)]
-        key: None,
-    };
+    pub const FILE: Self = Self::DEFAULT;
 
     /// SQLite's own defaults of a database in a file, from its documentation. None of them is applied: a library that
     /// was compiled with others has those.
@@ -294,132 +361,5 @@ impl SqliteOptions {
 pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "key"];
 
 /// Grammar of SQLite targets: every setting in the order of help and documents.
-pub static GRAMMAR: Grammar<SqliteOptions> = Grammar {
-    engine: ENGINE,
-    schemes: &[Scheme::plain(SCHEME)],
-    forms: FORMS,
-    options: &[
-        option_spec!(
-            "journal" => journal: word(SqliteJournal), "wal, delete, truncate, persist, memory, off",
-            "journal mode (`PRAGMA journal_mode`); in memory: wal (with memory=ram only), memory or off",
-        ),
-        option_spec!(
-            "sync" => sync: word(SqliteSync), "off, normal, full, extra",
-            "when SQLite syncs files to disk (`PRAGMA synchronous`)",
-        ),
-        option_spec!(
-            "memory" => memory: word(MemoryKind), "ram, memdb, shared, private",
-            "storage of an in-memory database. ram: Bourse's own file system in memory, with write-ahead log, up to 64 GiB. memdb: SQLite's `memdb`, without write-ahead log, up to 2 GiB. shared: one shared cache. private: plain `:memory:`, one session",
-        ),
-        OptionSpec {
-            name: "page_size",
-            values: "a power of two from 512 to 65536 bytes",
-            meaning: "page size of a new database; an existing one keeps its own",
-            set: |options, text| {
-                let bytes = parse_bytes(text, 512, 65_536)?;
-                if !bytes.is_power_of_two() {
-                    return Err(ExpectedValue::InRange);
-                }
-                options.page_size = bytes as u32;
-                Ok(())
-            },
-            show: |options| options.page_size.to_string(),
-        },
-        OptionSpec {
-            name: "cache",
-            values: "bytes from 64KiB to 1TiB, for example 64MiB",
-            meaning: "page cache of each session; by default less with many sessions, so that all together stay within 2 GiB",
-            set: |options, text| {
-                options.cache_bytes = parse_bytes(text, 64 << 10, 1 << 40)?;
-                options.is_cache_given = true;
-                Ok(())
-            },
-            show: |options| show_bytes(options.cache_bytes),
-        },
-        option_spec!(
-            "mmap" => mmap_bytes: bytes(0, 1 << 41), "bytes up to 2TiB, for example 1GiB; 0 for none",
-            "part of the file that is read through a memory map (`PRAGMA mmap_size`), up to the limit that SQLite was compiled with",
-        ),
-        OptionSpec {
-            name: "autocheckpoint",
-            values: "pages, 0 to 1000000000",
-            meaning: "length of the write-ahead log at which a commit runs a checkpoint (`PRAGMA wal_autocheckpoint`); 0: never",
-            set: |options, text| {
-                options.autocheckpoint_pages = parse_number::<u64>(text, 0, 1_000_000_000)? as u32;
-                Ok(())
-            },
-            show: |options| options.autocheckpoint_pages.to_string(),
-        },
-        option_spec!(
-            "shared_cache" => shared_cache: switch,
-            "one page cache for all sessions, with table locks; discouraged by SQLite's authors",
-        ),
-        option_spec!(
-            "read_uncommitted" => read_uncommitted: switch,
-            "sessions of a shared cache read uncommitted data (`PRAGMA read_uncommitted`); never use it for results that count",
-        ),
-        option_spec!(
-            "locking" => locking: word(Locking), "normal, exclusive",
-            "locking mode (`PRAGMA locking_mode`); exclusive keeps the file locked after a transaction and allows one session",
-        ),
-        OptionSpec {
-            name: "busy_timeout",
-            values: "a time up to 1h, for example 10s or 500ms",
-            meaning: "how long a session waits for a lock before it fails with a conflict",
-            set: |options, text| parse_time(text, Duration::from_secs(3_600)).map(|time| options.busy_timeout = time),
-            show: |options| show_time(options.busy_timeout),
-        },
-        option_spec!("foreign_keys" => foreign_keys: switch, "enforce declared foreign keys"),
-        option_spec!("checks" => checks: switch, "enforce CHECK constraints"),
-        option_spec!(
-            "temp_store" => temp_store: word(SqliteTempStore), "default, file, memory",
-            "where temporary tables and sorts are kept (`PRAGMA temp_store`)",
-        ),
-        option_spec!(
-            "threading" => threading: word(Threading), "nomutex, fullmutex",
-            "threading mode of connections: fullmutex takes a mutex at every call, which is not needed here since a connection is used by one thread at a time",
-        ),
-        option_spec!(
-            "writers" => writers: word(SqliteWriters), "queue, busy, sqlite, one",
-            "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each",
-        ),
-        option_spec!(
-            "begin" => begin: word(Begin), "immediate, deferred, concurrent",
-            "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; concurrent, with a library of SQLite's branch begin-concurrent, lets several write, and the commit fails of one that has read a page which another has changed; deferred and concurrent not with writers=queue",
-        ),
-        option_spec!(
-            "stable_plans" => stable_plans: switch,
-            "whether plans are kept whatever values are bound (`SQLITE_DBCONFIG_ENABLE_QPSG`); off, SQLite's default, prepares a statement anew when a value changes that the statistics of ANALYZE say something about",
-        ),
-        option_spec!(
-            "defaults" => defaults: word(Defaults), "bourse, sqlite",
-            "whose settings hold where nothing is said: with sqlite nothing is set that the target does not name, so that those hold which the library was compiled with (by SQLite's own: journal=delete, a cache of 2,000 KiB, threading=fullmutex), and busy_timeout=0s, writers=sqlite, begin=deferred, stable_plans=off, memory=private",
-        ),
-        option_spec!(
-            "statement_cache" => statement_cache: switch,
-            "keep prepared statements; off: prepare each statement again every time",
-        ),
-        #[cfg(loaded)]
-        OptionSpec {
-            name: "library",
-            values: "the path of a library, or a name that the system's loader finds",
-            meaning: "library with SQLite's C interface, loaded at run time: another version or build of SQLite, or SQLCipher, for example; by default the system's SQLite",
-            set: |options, text| {
-                options.library = Some(interned(text));
-                Ok(())
-            },
-            show: |options| options.library.unwrap_or_default().to_owned(),
-        },
-        #[cfg(loaded)]
-        OptionSpec {
-            name: "key",
-            values: "env:NAME or file:PATH",
-            meaning: "where the key of an encrypted database is, with a library that has sqlite3_key, as SQLCipher: an environment variable or a file; the key itself stands in no target",
-            set: |options, text| {
-                options.key = Some(KeySource::parse(text).ok_or(ExpectedValue::Listed)?);
-                Ok(())
-            },
-            show: |options| options.key.map(KeySource::written).unwrap_or_default(),
-        },
-    ],
-};
+pub static GRAMMAR: Grammar<SqliteOptions> =
+    Grammar { engine: ENGINE, schemes: &[Scheme::plain(SCHEME)], forms: FORMS, options: OPTIONS };

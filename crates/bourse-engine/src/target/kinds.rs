@@ -118,7 +118,8 @@ macro_rules! nested_option {
 /// Declares the options of an engine's targets, each once: the field that holds it, its default, and its name, kind, values and
 /// meaning as [`option_spec!`](crate::option_spec) has them. Gives the structure with `DEFAULT`, and the list `OPTIONS` for a
 /// grammar. An option of another kind is a whole [`OptionSpec`](crate::target::OptionSpec); a field that holds another structure of
-/// options is `nested`.
+/// options is `nested`, and one that no option sets has none. An option of some builds has their `cfg` twice: on the field, and on
+/// the option.
 ///
 /// ```
 /// bourse_engine::options! {
@@ -149,7 +150,7 @@ macro_rules! options {
     };
     (
         $(#[$attribute:meta])* pub struct $options:ident;
-        $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr => $([$($spec:tt)*])+;)*
+        $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr $(=> $($(#[cfg($cfg:meta)])? [$($spec:tt)*])+)?;)*
     ) => {
         $(#[$attribute])*
         pub struct $options {
@@ -158,11 +159,12 @@ macro_rules! options {
 
         impl $options {
             /// Default options.
-            pub const DEFAULT: Self = Self { $($field: $default,)* };
+            #[allow(unused_doc_comments, reason = "a field's attributes may be more than its comment")]
+            pub const DEFAULT: Self = Self { $($(#[$doc])* $field: $default,)* };
         }
 
         /// Every option, in the order of help and documents.
         pub(crate) const OPTIONS: &[$crate::target::OptionSpec<$options>] =
-            &[$($($crate::options!(@spec $options $field $($spec)*),)+)*];
+            &[$($($($(#[cfg($cfg)])? $crate::options!(@spec $options $field $($spec)*),)+)?)*];
     };
 }
