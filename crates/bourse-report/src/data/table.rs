@@ -55,53 +55,26 @@ impl DataValue {
     }
 }
 
-impl From<&str> for DataValue {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
+macro_rules! values_from {
+    ($($type:ty: |$value:ident| $made:expr;)+) => {
+        $(impl From<$type> for DataValue {
+            fn from($value: $type) -> Self {
+                $made
+            }
+        })+
+    };
 }
 
-impl From<String> for DataValue {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<bool> for DataValue {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl From<u64> for DataValue {
-    fn from(count: u64) -> Self {
-        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<u32> for DataValue {
-    fn from(count: u32) -> Self {
-        Self::Count(count.into())
-    }
-}
-
-impl From<i32> for DataValue {
-    fn from(number: i32) -> Self {
-        Self::Count(number.into())
-    }
-}
-
-impl From<usize> for DataValue {
-    fn from(count: usize) -> Self {
-        Self::from(count as u64)
-    }
-}
-
-/// Converts a number; one that is not finite gives [`DataValue::Nothing`].
-impl From<f64> for DataValue {
-    fn from(number: f64) -> Self {
-        if number.is_finite() { Self::Real(number) } else { Self::Nothing }
-    }
+values_from! {
+    &str: |text| Self::Text(text.to_owned());
+    String: |text| Self::Text(text);
+    bool: |flag| Self::Flag(flag);
+    u64: |count| Self::Count(i64::try_from(count).unwrap_or(i64::MAX));
+    u32: |count| Self::Count(count.into());
+    i32: |number| Self::Count(number.into());
+    usize: |count| Self::from(count as u64);
+    // A number that is not finite is none.
+    f64: |number| if number.is_finite() { Self::Real(number) } else { Self::Nothing };
 }
 
 impl<T: Into<Self>> From<Option<T>> for DataValue {
