@@ -32,7 +32,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("{}, library {}", found.version, found.path.display()))
         },
-        || GRAMMAR.help("duckdb", &DuckDbOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &DuckDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

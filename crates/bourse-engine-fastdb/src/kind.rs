@@ -27,7 +27,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("library {}", found.display()))
         },
-        || GRAMMAR.help("fastdb", &FastDbOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &FastDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

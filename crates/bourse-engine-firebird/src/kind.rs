@@ -29,7 +29,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("{}, library {}", found.version, found.path.display()))
         },
-        || GRAMMAR.help("firebird", &FirebirdOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &FirebirdOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

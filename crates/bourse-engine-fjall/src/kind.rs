@@ -19,7 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             "fjall:PATH?persist=sync_data",
         ],
         || Ok(version().to_owned()),
-        || GRAMMAR.help("fjall", &FjallOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &FjallOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

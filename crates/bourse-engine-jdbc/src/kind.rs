@@ -1,7 +1,6 @@
 //! Registers H2, HSQLDB, Derby and MonetDB: one engine for the databases of the Java virtual machine.
 
 use crate::{GRAMMAR, JdbcOptions, info, open};
-use bourse_engine::target::OptionHelp;
 use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
@@ -17,7 +16,6 @@ pub static KINDS: &[EngineKind] = &[
                 "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
             ],
             || version("jdbc+h2"),
-            || options("jdbc+h2"),
         )
     },
     EngineKind {
@@ -31,7 +29,6 @@ pub static KINDS: &[EngineKind] = &[
                 "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
             ],
             || version("jdbc+hsqldb"),
-            || options("jdbc+hsqldb"),
         )
     },
     EngineKind {
@@ -45,7 +42,6 @@ pub static KINDS: &[EngineKind] = &[
                 "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
             ],
             || version("jdbc+derby"),
-            || options("jdbc+derby"),
         )
     },
     EngineKind {
@@ -58,7 +54,6 @@ pub static KINDS: &[EngineKind] = &[
                 "jdbc+monetdb:PATH?jar=FOLDER, jdbc+monetdb::memory:",
             ],
             || version("jdbc+monetdb"),
-            || options("jdbc+monetdb"),
         )
     },
 ];
@@ -68,7 +63,6 @@ const fn with_files(
     file_ending: &'static str,
     texts: [&'static str; 3],
     version: fn() -> Result<String, String>,
-    options: fn() -> Vec<OptionHelp>,
 ) -> EngineKind {
     EngineKind {
         in_process: Some(InProcessPlaces {
@@ -80,7 +74,12 @@ const fn with_files(
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
         // There is one virtual machine in a process, which is never unloaded.
         stays_loaded: true,
-        ..EngineKind::new(texts, version, options, |target| Ok(Box::new(open(target)?)))
+        ..EngineKind::new(
+            texts,
+            version,
+            |scheme| GRAMMAR.help(scheme, &JdbcOptions::DEFAULT),
+            |target| Ok(Box::new(open(target)?)),
+        )
     }
 }
 
@@ -89,8 +88,4 @@ fn version(scheme: &str) -> Result<String, String> {
     let found = info(&format!("{scheme}:x")).map_err(|error| error.to_string())?;
     let jars: Vec<_> = found.jars.iter().map(|jar| jar.display().to_string()).collect();
     Ok(format!("{}, {}", jars.join(", "), found.machine.display()))
-}
-
-fn options(scheme: &str) -> Vec<OptionHelp> {
-    GRAMMAR.help(scheme, &JdbcOptions::DEFAULT)
 }

@@ -18,7 +18,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     ..EngineKind::new(
         ["lmdb", "LMDB, built in; a key-value store in a memory-mapped file", "lmdb:PATH?sync=full"],
         || Ok(version()),
-        || GRAMMAR.help("lmdb", &LmdbOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &LmdbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -14,7 +14,6 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(2),
         version: || version(Flavour::Mariadb),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("mariadb+private", &MysqlOptions::DEFAULT),
         faults_by_preload: true,
         tunes: TUNES,
         ..RUNNING
@@ -26,7 +25,6 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(6),
         version: || version(Flavour::Mysql),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("mysql+private", &MysqlOptions::DEFAULT),
         faults_by_preload: true,
         tunes: TUNES,
         ..RUNNING
@@ -38,7 +36,6 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(4),
         version: || version(Flavour::Tidb),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("tidb+private", &MysqlOptions::DEFAULT),
         ..RUNNING
     },
     EngineKind {
@@ -48,14 +45,12 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(8),
         version: || version(Flavour::Vitess),
         available: available::<Mysql>,
-        options: || GRAMMAR.help("vitess+private", &MysqlOptions::DEFAULT),
         ..RUNNING
     },
     EngineKind {
         scheme: "mariadb",
         summary: "MariaDB, a running server",
         example: "mariadb://USER@HOST:PORT/DATABASE",
-        options: || GRAMMAR.help("mariadb", &MysqlOptions::DEFAULT),
         ..RUNNING
     },
     RUNNING,
@@ -77,7 +72,7 @@ const RUNNING: EngineKind = EngineKind {
     ..EngineKind::new(
         ["mysql", "MySQL, a running server", "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE"],
         || Ok("client".to_owned()),
-        || GRAMMAR.help("mysql", &MysqlOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &MysqlOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };

@@ -14,7 +14,6 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(2),
         version: || installed(None).map(|installed| installed.version).map_err(|error| error.to_string()),
         available: available::<Postgres>,
-        options: || GRAMMAR.help("postgres+private", &PostgresOptions::DEFAULT),
         faults_by_preload: true,
         tunes: &[
             "synchronous_commit=off",
@@ -41,7 +40,7 @@ const RUNNING: EngineKind = EngineKind {
             "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
         ],
         || Ok("client".to_owned()),
-        || GRAMMAR.help("postgres", &PostgresOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &PostgresOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };

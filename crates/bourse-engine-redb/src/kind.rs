@@ -21,7 +21,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             "redb:PATH?durability=immediate, redb::memory:",
         ],
         || Ok(version().to_owned()),
-        || GRAMMAR.help("redb", &RedbOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &RedbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

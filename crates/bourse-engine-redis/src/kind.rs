@@ -7,7 +7,6 @@ use bourse_engine::EngineKind;
 pub static KINDS: &[EngineKind] = &[
     EngineKind {
         version: || version(Product::Redis),
-        options: || GRAMMAR.help("redis+private", &RedisOptions::DEFAULT),
         ..private([
             "redis+private",
             "Redis, a private server in memory, started for the run and removed after it; records by key",
@@ -16,7 +15,6 @@ pub static KINDS: &[EngineKind] = &[
     },
     EngineKind {
         version: || version(Product::Valkey),
-        options: || GRAMMAR.help("valkey+private", &RedisOptions::DEFAULT),
         ..private([
             "valkey+private",
             "Valkey, a private server in memory, started for the run and removed after it; records by key",
@@ -28,14 +26,11 @@ pub static KINDS: &[EngineKind] = &[
         "Redis, a running server; records by key",
         "redis://USER@HOST:PORT/NUMBER, redis:///NUMBER?socket=PATH",
     ]),
-    EngineKind {
-        options: || GRAMMAR.help("valkey", &RedisOptions::DEFAULT),
-        ..running([
-            "valkey",
-            "Valkey, a running server; records by key",
-            "valkey://USER@HOST:PORT/NUMBER, valkey:///NUMBER?socket=PATH",
-        ])
-    },
+    running([
+        "valkey",
+        "Valkey, a running server; records by key",
+        "valkey://USER@HOST:PORT/NUMBER, valkey:///NUMBER?socket=PATH",
+    ]),
 ];
 
 fn version(product: Product) -> Result<String, String> {
@@ -63,7 +58,7 @@ const fn running(words: [&'static str; 3]) -> EngineKind {
         ..EngineKind::new(
             words,
             || Ok("client".to_owned()),
-            || GRAMMAR.help("redis", &RedisOptions::DEFAULT),
+            |scheme| GRAMMAR.help(scheme, &RedisOptions::DEFAULT),
             |target| Ok(Box::new(open(target)?)),
         )
     }

@@ -37,7 +37,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let found = info(None).map_err(|error| error.to_string())?;
             Ok(format!("library {}", found.display()))
         },
-        || GRAMMAR.help("rocksdb", &RocksDbOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &RocksDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

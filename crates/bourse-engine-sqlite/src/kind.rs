@@ -36,7 +36,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     ..EngineKind::new(
         [SCHEME, SUMMARY, EXAMPLE],
         version,
-        || GRAMMAR.help(SCHEME, &SqliteOptions::FILE),
+        |scheme| GRAMMAR.help(scheme, &SqliteOptions::FILE),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -22,7 +22,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             "turso:PATH?journal=mvcc&sync=full, turso::memory:",
         ],
         version,
-        || GRAMMAR.help("turso", &TursoOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &TursoOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -37,8 +37,8 @@ pub struct EngineKind {
     pub version: fn() -> Result<String, String>,
     /// Whether this machine has what a target needs: a library or a server, which the target itself may name.
     pub available: fn(&str) -> Result<(), String>,
-    /// Every option of a target.
-    pub options: fn() -> Vec<OptionHelp>,
+    /// Every option of a target of a scheme.
+    pub options: fn(&str) -> Vec<OptionHelp>,
     /// Options that the engine was compiled with; empty if they are unknown.
     pub compiled: fn() -> Vec<String>,
     /// Opens a target: parses it, and touches nothing else.
@@ -84,7 +84,7 @@ impl EngineKind {
     pub const fn new(
         [scheme, summary, example]: [&'static str; 3],
         version: fn() -> Result<String, String>,
-        options: fn() -> Vec<OptionHelp>,
+        options: fn(&str) -> Vec<OptionHelp>,
         open: OpenTarget,
     ) -> Self {
         Self {

@@ -12,7 +12,7 @@ pub static KINDS: &[EngineKind] = &[
         ..EngineKind::new(
             ["null", "no-op engine, to measure the harness overhead", "null:"],
             || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-            Vec::new,
+            |_| Vec::new(),
             |_| Ok(Box::new(NullEngine)),
         )
     },

@@ -250,7 +250,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     ..EngineKind::new(
         ["example", "the example of docs/adding-an-engine.md: ordered maps in memory", "example::memory:"],
         || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-        || GRAMMAR.help("example", &ExampleOptions {}),
+        |scheme| GRAMMAR.help(scheme, &ExampleOptions {}),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -12,7 +12,6 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(10),
         version: || version(ClusterProduct::Galera),
         available,
-        options: || GRAMMAR.help("mariadb+galera", &ClusterOptions::DEFAULT),
         ..RUNNING
     },
     RUNNING,
@@ -23,14 +22,12 @@ pub static KINDS: &[EngineKind] = &[
         starts_s: Some(20),
         version: || version(ClusterProduct::Group),
         available,
-        options: || GRAMMAR.help("mysql+group", &ClusterOptions::DEFAULT),
         ..RUNNING
     },
     EngineKind {
         scheme: "group",
         summary: "MySQL Group Replication, a running cluster",
         example: "group://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
-        options: || GRAMMAR.help("group", &ClusterOptions::DEFAULT),
         ..RUNNING
     },
 ];
@@ -48,7 +45,7 @@ const RUNNING: EngineKind = EngineKind {
     ..EngineKind::new(
         ["galera", "MariaDB Galera, a running cluster", "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE"],
         || Ok("client".to_owned()),
-        || GRAMMAR.help("galera", &ClusterOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &ClusterOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };

@@ -28,7 +28,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
             let (path, version) = info(None).map_err(|error| error.to_string())?;
             Ok(format!("{version}, library {}", path.display()))
         },
-        || GRAMMAR.help("leveldb", &LevelDbOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &LevelDbOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 }];

@@ -64,7 +64,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
     ..EngineKind::new(
         ["files", "records as files of the file system, which databases are compared with", "files:PATH?layout=tree"],
         || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-        || GRAMMAR.help("files", &FilesOptions::DEFAULT),
+        |scheme| GRAMMAR.help(scheme, &FilesOptions::DEFAULT),
         |target| Ok(Box::new(open(target)?)),
     )
 };

@@ -125,7 +125,7 @@ impl ExplainedEngine {
     fn of(scheme: &str) -> Option<Self> {
         let listed = ListedEngine::of(scheme)?;
         let kind = of_scheme(scheme)?.ok();
-        let options = kind.map(|kind| (kind.options)()).unwrap_or_default().into_iter();
+        let options = kind.map(|kind| (kind.options)(kind.scheme)).unwrap_or_default().into_iter();
         let options = options.map(|OptionHelp { name, values, default, meaning }| TargetOption {
             name,
             values,

@@ -331,10 +331,10 @@ mod tests {
                 "{scheme}: {}",
                 kind.example
             );
-            assert!((kind.options)().iter().all(|option| !option.meaning.is_empty()), "{scheme}");
+            assert!((kind.options)(kind.scheme).iter().all(|option| !option.meaning.is_empty()), "{scheme}");
             for text in kind.tunes {
                 let (name, values) = text.split_once('=').expect("an option with its values");
-                let options = (kind.options)();
+                let options = (kind.options)(kind.scheme);
                 assert!(!values.is_empty() && options.iter().any(|option| option.name == name), "{scheme}: {text}");
             }
             let file = kind.file_target("data", "x");
