@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-/// Number of statements that the evidence of a check names.
+/// Number of statements with differences that the evidence of a check names.
 const NAMED: usize = 4;
 
 /// Number of rows of a result that are shown.
@@ -296,11 +296,13 @@ impl RoundState {
             let found = &findings[group as usize];
             let all: u64 = found.values().map(|(count, _)| count).sum();
             let mut words = vec![format!("{} of {} executions", grouped(all), grouped(all_executions))];
-            if found.len() > NAMED {
-                words.push(format!("the first {NAMED} of {} statements", grouped(found.len() as u64)));
+            // What was not replayed is named whole.
+            let named = if matches!(group, Group::Refused) { found.len() } else { NAMED };
+            if found.len() > named {
+                words.push(format!("the first {named} of {} statements", grouped(found.len() as u64)));
             }
             words.extend(difference.clone().filter(|_| matches!(group, Group::Different)));
-            words.extend(found.values().take(NAMED).map(|(count, first)| format!("{} × {first}", grouped(*count))));
+            words.extend(found.values().take(named).map(|(count, first)| format!("{} × {first}", grouped(*count))));
             Check {
                 name: name.to_owned(),
                 condition: condition.to_owned(),
@@ -325,7 +327,7 @@ impl RoundState {
             check("results", compared, Group::Different, CheckStatus::Failed),
             check("undetermined results", undecided, Group::Undecided, CheckStatus::NotApplicable),
             check(
-                "statements",
+                "refused statements",
                 "the engine refuses no statement; a tenth of the executions at most, or the check fails",
                 Group::Refused,
                 if is_void { CheckStatus::Failed } else { CheckStatus::NotApplicable },

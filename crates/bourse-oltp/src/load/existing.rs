@@ -115,7 +115,9 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
                 return Ok(ExistingDatabase::Foreign("it has the tables of another workload".to_owned()));
             }
             if let Some(first) = inventory.as_ref().and_then(|it| it.made().into_iter().next()) {
-                return Ok(ExistingDatabase::Foreign(format!("another command of Bourse made it, with {first}")));
+                return Ok(ExistingDatabase::Foreign(format!(
+                    "another command of Bourse made it, with {first}: `bourse data rm` removes it"
+                )));
             }
             let (name, words) = (workload.name(), error.message());
             return Ok(ExistingDatabase::Foreign(format!(

@@ -52,20 +52,36 @@ pub struct ComparedPlans {
 }
 
 impl ComparedPlans {
-    /// Compares the plans of two cases.
+    /// Compares the plans of two cases. A statement is that of the same operation with the same text, or, where its text was
+    /// changed, the only other one of the operation on each side.
     pub fn of(base: &[Round], head: &[Round]) -> Self {
-        let mut of_base = statements(base);
-        let in_both = statements(head).into_iter().filter(|of| !of.plan.is_empty()).filter_map(|of| {
-            let same =
-                |known: &StatementFigures| (&known.operation, &known.statement) == (&of.operation, &of.statement);
-            let at = of_base.iter().position(|known| same(known) && !known.plan.is_empty())?;
-            Some([of_base.swap_remove(at), of])
+        let [base, head] = [base, head].map(|rounds| {
+            let planned = statements(rounds).into_iter().filter(|of| !of.plan.is_empty());
+            planned.collect::<Vec<_>>()
         });
-        let pairs: Vec<_> = in_both.collect();
+        let pairs: Vec<_> =
+            head.iter().filter_map(|of| Some([counterpart(of, &head, &base)?.clone(), of.clone()])).collect();
         let compared = pairs.len();
         let differ = |[base, head]: &[StatementFigures; 2]| steps(&base.plan) != steps(&head.plan);
         Self { changed: pairs.into_iter().filter(differ).collect(), compared }
     }
+}
+
+/// Statement of the other side that does what a statement of `own` does.
+fn counterpart<'s>(
+    of: &StatementFigures,
+    own: &[StatementFigures],
+    other: &'s [StatementFigures],
+) -> Option<&'s StatementFigures> {
+    let same = |one: &StatementFigures, other: &StatementFigures| {
+        (&one.operation, &one.statement) == (&other.operation, &other.statement)
+    };
+    let is_alone = |it: &&StatementFigures, others: &[StatementFigures]| {
+        it.operation == of.operation && !others.iter().any(|other| same(it, other))
+    };
+    let mut changed = other.iter().filter(|it| is_alone(it, own));
+    let is_only = own.iter().filter(|it| is_alone(it, other)).count() == 1;
+    other.iter().find(|it| same(it, of)).or_else(|| changed.next().filter(|_| is_only && changed.next().is_none()))
 }
 
 /// Steps of a plan in the words of SQLite since version 3.36, which took away words: older versions say the same plan with them.
@@ -131,6 +147,24 @@ pub fn hints(of: &StatementFigures) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_record::Counts;
+
+    #[test]
+    fn a_statement_that_was_rewritten_is_compared_with_its_operations_other_one() {
+        let of = |operation: &str, statement: &str| StatementFigures {
+            operation: operation.to_owned(),
+            statement: statement.to_owned(),
+            failed: 0,
+            rows: 0,
+            service: Counts::new().distribution(),
+            plan: vec!["SCAN t".to_owned()],
+            work: None,
+        };
+        let base = [of("look", "a"), of("both", "b"), of("both", "c"), of("two", "d"), of("two", "e")];
+        let head = [of("look", "x"), of("both", "b"), of("both", "y"), of("two", "z"), of("two", "w"), of("new", "a")];
+        let found = head.each_ref().map(|it| counterpart(it, &head, &base).map(|it| &*it.statement));
+        assert_eq!(found, [Some("a"), Some("b"), Some("c"), None, None, None]);
+    }
 
     #[test]
     fn words_that_versions_of_sqlite_took_away_are_no_difference() {

@@ -348,7 +348,7 @@ pub(crate) struct ExecutionArgs {
     pub(crate) call_limit: Duration,
     /// Time each statement: calls, rows, times, plans and the engine's counters, the most time first; of two targets also the
     /// plans that differ. The figure bears what the timing costs
-    #[arg(long, visible_alias = "plans", env = "BOURSE_STATEMENTS")]
+    #[arg(long, visible_alias = "plans", env = "BOURSE_STATEMENTS", overrides_with = "statements")]
     pub(crate) statements: bool,
     /// Show the run live, full-screen: throughput, response times by operation, resources, time left; q leaves
     #[arg(long, env = "BOURSE_LIVE")]

@@ -149,7 +149,7 @@ fn a_recording_gives_the_same_results_on_other_settings() {
     {
         let (code, said, run) = replay(folder.path(), &[target]);
         assert_eq!(code, Some(0), "{target}: {said}");
-        for name in ["results", "undetermined results", "statements"] {
+        for name in ["results", "undetermined results", "refused statements"] {
             assert_eq!(check(&run, name).0, CheckStatus::Passed, "{target}: {:?}", check(&run, name));
         }
         let round = &run.as_ref().expect("it ran").cases[0].rounds[0];
@@ -206,7 +206,7 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
     trace.write(folder.path());
     let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
     assert_eq!(code, Some(0), "{said}");
-    let (status, evidence) = check(&run, "statements");
+    let (status, evidence) = check(&run, "refused statements");
     assert_eq!(status, CheckStatus::NotApplicable);
     for words in ["4 × SELECT twice(id) FROM t: no such function: twice", "1 × PRAGMA journal_mode", "1 × ATTACH"] {
         assert!(evidence.contains(words), "{words}: {evidence}");
@@ -242,7 +242,7 @@ fn what_differs_because_a_write_was_refused_is_told_as_such() {
         "1 of 59 executions were refused or left out",
         "1 of 59 results differ on tables that lack refused writes",
         "of the databases only /home/x.db, not /home/other.db (1 executions)",
-        "2 not run (results after refusals, statements)",
+        "2 not run (results after refusals, refused statements)",
         "recorded with 3.40.1, whose plans and times may be others",
     ] {
         assert!(said.contains(words), "{words}: {said}");
@@ -282,7 +282,7 @@ fn a_replay_that_an_engine_refuses_is_void_and_says_so_first() {
     }
     trace.write(folder.path());
     let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
-    assert_eq!((code, check(&run, "statements").0), (Some(3), CheckStatus::Failed), "{said}");
+    assert_eq!((code, check(&run, "refused statements").0), (Some(3), CheckStatus::Failed), "{said}");
     let first = "VOID: no statements/s: a part was not replayed: the engine refused 19 of 36 executions";
     assert!(said.lines().take(3).any(|line| line.contains(first)), "{said}");
     assert!(said.contains("SELECT a FROM missing WHERE id = ?: no such table: missing"), "{said}");
@@ -398,7 +398,7 @@ c.execute('SELECT id FROM t').fetchone()
         let (code, said, run) = replay(folder, &[target]);
         assert_eq!(code, Some(0), "{target}: {said}");
         assert_eq!(check(&run, "results").0, CheckStatus::Passed, "{target}: {said}");
-        assert_eq!(check(&run, "statements").0, CheckStatus::Passed, "{:?}", check(&run, "statements"));
+        assert_eq!(check(&run, "refused statements").0, CheckStatus::Passed, "{:?}", check(&run, "refused statements"));
     }
     let copy = fs::read_dir(folder.join("t/databases")).expect("a folder").next().expect("a copy").expect("a copy");
     let change = format!(
@@ -435,7 +435,7 @@ fn examples_of_applications_give_the_recorded_rows_again() {
         for target in ["sqlite::memory:", "sqlite:y.db?defaults=sqlite&busy_timeout=5s&sync=off"] {
             let (code, said, run) = replay(&folder, &[target]);
             assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{name} on {target}: {said}");
-            assert_eq!(check(&run, "statements").0, CheckStatus::Passed, "{name} on {target}: {said}");
+            assert_eq!(check(&run, "refused statements").0, CheckStatus::Passed, "{name} on {target}: {said}");
         }
     }
 }

@@ -251,7 +251,11 @@ impl CommitSearch<'_> {
         file.comparison = compared.stored();
         self.last = Some(file);
         difference.ok_or_else(|| {
-            Failure::new(Exit::Target, "the two commits cannot be compared: a figure or a plan is missing")
+            let missing = match self.plan.by {
+                DecidedBy::Plans => "no statement of an operation has a plan in both",
+                _ => "one of them has no figure",
+            };
+            Failure::new(Exit::Target, format!("the two commits cannot be compared: {missing}"))
         })
     }
 }
