@@ -9,6 +9,7 @@ use crate::ownership::{create_database, drop_marked};
 use crate::wire::WireConnection;
 use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, Result, locked};
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// Database that holding sessions are connected to.
 const ELSEWHERE: &str = "postgres";
@@ -25,6 +26,10 @@ const NAME_BYTES: usize = 63;
 
 /// Number of attempts to find a holder, which may have just ended, or to connect to a database that holders create and drop.
 const MAX_ATTEMPTS: u32 = 5;
+
+/// Number of looks at the sessions that are left in [`FOR_LOCKS`], and the time between two.
+const LEAVE_ATTEMPTS: u32 = 40;
+const LEAVE_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Identity of a connection's session: the number of its process at the server, and the server's start.
 const SESSION: &str = "pg_backend_pid() || ' ' || extract(epoch FROM pg_postmaster_start_time())";
@@ -64,9 +69,31 @@ impl LockDatabase {
 
 impl Drop for LockDatabase {
     fn drop(&mut self) {
-        // The server refuses it while others hold databases by it: the last of them drops it.
-        let _ =
-            self.connector.maintenance(&self.home).and_then(|mut connection| drop_marked(&mut connection, FOR_LOCKS));
+        let _ = self.leave();
+    }
+}
+
+impl LockDatabase {
+    /// Drops the database, unless somebody holds another one by it: the last of them drops it. A session that was closed ends
+    /// a moment later, and the server would wait 5 s for one that does not.
+    fn leave(&self) -> Result<()> {
+        let mut connection = self.connector.maintenance(&self.home)?;
+        let sessions = format!(
+            "SELECT CASE WHEN l.pid IS NULL THEN 'ends' ELSE 'holds' END
+               FROM pg_stat_activity a LEFT JOIN pg_locks l ON l.pid = a.pid AND l.locktype = 'advisory'
+              WHERE a.datname = '{FOR_LOCKS}'"
+        );
+        for _ in 0..LEAVE_ATTEMPTS {
+            let found = connection.names(&sessions)?;
+            if found.is_empty() {
+                return drop_marked(&mut connection, FOR_LOCKS);
+            }
+            if found.iter().any(|session| session == "holds") {
+                return Ok(());
+            }
+            std::thread::sleep(LEAVE_INTERVAL);
+        }
+        Ok(())
     }
 }
 
@@ -84,14 +111,17 @@ impl DatabaseLock for HoldingConnection {
 
 /// Takes the lock of a database at the server of a connector.
 pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) -> Result<Hold> {
-    let (mut connection, place) = match connection_for(connector, database) {
+    let key = format!("('x' || left(md5({}), 16))::bit(64)::bigint", text(&format!("bourse {database}")));
+    let (place, mut connection) = match connection_for(connector, database, &key) {
         Err(closed) if is_closed(&closed) => return Ok(Hold::Cannot(closed.message().to_owned())),
-        connected => connected?,
+        connected => match connected? {
+            Ok(connected) => connected,
+            Err(held) => return Ok(held),
+        },
     };
     connection.run(&format!("SET application_name = {}", text(&session_name(holder))))?;
     // Servers before version 14 end no idle session, and do not know the setting.
     let _ = connection.run("SET idle_session_timeout = 0");
-    let key = format!("('x' || left(md5({}), 16))::bit(64)::bigint", text(&format!("bourse {database}")));
     for _ in 0..MAX_ATTEMPTS {
         match connection.names(&format!("SELECT pg_try_advisory_lock({key})")) {
             Ok(taken) if taken == ["t"] => {
@@ -120,16 +150,29 @@ pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) 
 
 /// Connects for the lock of a database: to another database, since this one can be copied and replaced only while no session
 /// is connected to it. If the other one is inaccessible to an account that cannot create databases, and so makes no copies, the
-/// connection is to this one.
-fn connection_for(connector: &PostgresConnector, database: &str) -> Result<(WireConnection, Option<LockDatabase>)> {
+/// connection is to this one. An account that can create databases first looks for a holder, which makes its own unnecessary.
+fn connection_for(
+    connector: &PostgresConnector,
+    database: &str,
+    key: &str,
+) -> Result<Result<(Option<LockDatabase>, WireConnection), Hold>> {
     match alone(connector, ELSEWHERE) {
         Err(closed) if is_closed(&closed) => {}
-        connected => return Ok((connected?, None)),
+        connected => return Ok(Ok((None, connected?))),
     }
-    if connector.maintenance(database)?.names(MAKES_DATABASES)?.is_empty() {
-        return Ok((alone(connector, database)?, None));
+    let mut maintenance = connector.maintenance(database)?;
+    if maintenance.names(MAKES_DATABASES)?.is_empty() {
+        return Ok(Ok((None, alone(connector, database)?)));
     }
-    LockDatabase::enter(connector, database).map(|(connection, place)| (connection, Some(place)))
+    if let Some(other) = lock_holder(&mut maintenance, key)? {
+        return Ok(Err(held_by(other)));
+    }
+    match LockDatabase::enter(connector, database) {
+        Ok((connection, place)) => Ok(Ok((Some(place), connection))),
+        Err(lost) if matches!(lost.kind(), ErrorKind::ConnectionLost | ErrorKind::Unsupported) => Err(lost),
+        // Somebody's own database of the name may be inaccessible.
+        Err(refused) => Ok(Err(Hold::Cannot(refused.message().to_owned()))),
+    }
 }
 
 fn held(mut connection: WireConnection, place: Option<LockDatabase>) -> Hold {

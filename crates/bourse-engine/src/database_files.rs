@@ -181,11 +181,22 @@ impl DatabaseFiles {
         let Some(found) = found else {
             return match fs::metadata(&self.path) {
                 // An engine may have a new database open, which stays empty until its log is written into it.
-                Ok(made) if self.lists(&made)? => self.refuse_links(&made).map(|()| self.log().is_some()),
+                Ok(made) if self.lists(&made)? => refuse_links(&self.path, &made).map(|()| self.log().is_some()),
                 _ => self.refuse_companions().map(|()| false),
             };
         };
-        self.refuse_links(&found)?;
+        refuse_links(&self.path, &found)?;
+        // The engine overwrites and removes these as its own.
+        for companion in self.exclusive() {
+            match fs::symlink_metadata(&companion) {
+                Ok(found) if found.is_symlink() => {
+                    let why = format!("{} is a link, and the engine would write through it", companion.display());
+                    return Err(EngineError::refused(why));
+                }
+                Ok(found) => refuse_links(&companion, &found)?,
+                Err(_) => {}
+            }
+        }
         let formats = mark.formats_of(&found)?;
         if formats.iter().any(|format| format == self.format.name) {
             return Ok(true);
@@ -197,21 +208,6 @@ impl DatabaseFiles {
                  data adopt` marks a database that lists what Bourse made"
             ),
         }))
-    }
-
-    /// Refuses a file with hard links: at its other names neither a lock of Bourse's nor an engine's log would be found.
-    fn refuse_links(&self, found: &Metadata) -> Result<()> {
-        #[cfg(unix)]
-        let links = std::os::unix::fs::MetadataExt::nlink(found);
-        #[cfg(not(unix))]
-        let links = 1;
-        if links < 2 || found.is_dir() {
-            return Ok(());
-        }
-        Err(EngineError::refused(format!(
-            "{}: the file has several names (hard links), of which each would be held by itself: use a copy of it",
-            self.path.display()
-        )))
     }
 
     /// Metadata of the file or folder at the path; `None` if it is absent or empty.
@@ -302,7 +298,7 @@ impl DatabaseFiles {
     /// The system's; [`Refused`](ErrorKind::Refused) if the file has hard links, or the mark's name is taken by another file.
     pub fn mark(&self) -> Result<()> {
         let found = fs::metadata(&self.path).map_err(|e| EngineError::io("look at", &self.path, &e))?;
-        self.refuse_links(&found)?;
+        refuse_links(&self.path, &found)?;
         self.list(&found)
     }
 
@@ -335,6 +331,21 @@ impl DatabaseFiles {
     pub fn unmark(&self) {
         FileMark::of(&self.path).remove();
     }
+}
+
+/// Refuses a file with hard links: at its other names neither a lock of Bourse's nor an engine's log would be found.
+fn refuse_links(path: &Path, found: &Metadata) -> Result<()> {
+    #[cfg(unix)]
+    let links = std::os::unix::fs::MetadataExt::nlink(found);
+    #[cfg(not(unix))]
+    let links = 1;
+    if links < 2 || found.is_dir() {
+        return Ok(());
+    }
+    Err(EngineError::refused(format!(
+        "{}: the file has several names (hard links), of which each would be held by itself: use a copy of it",
+        path.display()
+    )))
 }
 
 #[cfg(test)]
@@ -419,6 +430,24 @@ mod tests {
         assert_eq!(files.owner().unwrap(), FileOwner::Bourse, "all that it holds is in its log");
         files.unmark();
         foreign(&files, "x.db-log is there");
+    }
+
+    /// An engine that writes its log into a file with another name, or through a link, would overwrite a person's file.
+    #[test]
+    #[cfg(unix)]
+    fn a_log_with_another_name_is_refused() {
+        let folder = Folder::new("linked-log");
+        let files = folder.files("x.db");
+        fs::write(files.open_or_make().unwrap(), "content").unwrap();
+        let (log, precious) = (folder.0.join("x.db-log"), folder.0.join("precious"));
+        fs::write(&precious, "mine").unwrap();
+        fs::hard_link(&precious, &log).unwrap();
+        foreign(&files, "x.db-log: the file has several names (hard links)");
+        fs::remove_file(&log).unwrap();
+        std::os::unix::fs::symlink(&precious, &log).unwrap();
+        foreign(&files, "x.db-log is a link");
+        fs::remove_file(&log).unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Bourse);
     }
 
     /// A file system gives the inode of a deleted file to the next one.

@@ -76,6 +76,8 @@ pub(super) struct ScriptStatement {
     pub(super) parameters: Vec<usize>,
     /// Whether the statement returns rows.
     pub(super) is_query: bool,
+    /// Whether the statement returns rows and may change some too.
+    pub(super) is_changing_query: bool,
     /// Number of columns of its rows, once one was returned.
     pub(super) columns: OnceLock<usize>,
 }
@@ -159,7 +161,9 @@ impl SqlScript {
         };
         let parameters = names.iter().map(number).collect::<Result<_, _>>()?;
         let file = self.file.clone();
-        Ok(ScriptStatement { is_query: gives_rows(&sql), sql, file, line, parameters, columns: OnceLock::new() })
+        let is_query = gives_rows(&sql);
+        let is_changing_query = is_query && names_a_change(&sql);
+        Ok(ScriptStatement { is_query, is_changing_query, sql, file, line, parameters, columns: OnceLock::new() })
     }
 
     /// Multiplies the weights of the operations from number `from` on.
@@ -398,9 +402,39 @@ fn gives_rows(sql: &str) -> bool {
     words(sql).next().is_some_and(|first| FIRST.contains(&first.as_str())) || words(sql).any(|word| word == "returning")
 }
 
+/// Whether a statement that returns rows also changes some, judged by its words: `WITH … INSERT`, `UPDATE … RETURNING`.
+fn names_a_change(sql: &str) -> bool {
+    let mut before = String::new();
+    words(sql).any(|word| {
+        let changes = match &*word {
+            "insert" | "delete" | "merge" => true,
+            "into" => before == "replace",
+            // `FOR UPDATE` and `FOR NO KEY UPDATE` lock rows.
+            "update" => before != "for" && before != "key",
+            _ => false,
+        };
+        before = word;
+        changes
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_query_that_changes_rows_is_seen_by_its_words() {
+        for (sql, changes) in [
+            ("WITH x AS (SELECT 1) INSERT INTO a SELECT 1", true),
+            ("UPDATE a SET b = 1 RETURNING b", true),
+            ("WITH y AS (DELETE FROM a RETURNING b) SELECT b FROM y", true),
+            ("WITH x AS (SELECT 1) REPLACE INTO a SELECT 1", true),
+            ("SELECT replace(a, 'insert', b) FROM t FOR NO KEY UPDATE", false),
+            ("SELECT a FROM t WHERE b = 'delete' FOR UPDATE", false),
+        ] {
+            assert_eq!(names_a_change(sql), changes, "{sql}");
+        }
+    }
 
     #[test]
     fn names_become_numbers_outside_of_quotes() {

@@ -165,7 +165,8 @@ impl User for Performer<'_> {
     }
 }
 
-/// Performs an operation once, and returns whether a statement reported changed rows; `at` is set to the statement in progress.
+/// Performs an operation once, and returns whether a statement reported changed rows, or may have changed some and reported
+/// others; `at` is set to the statement in progress.
 fn perform(
     connection: &mut Connection,
     operation: &ScriptOperation,
@@ -178,7 +179,7 @@ fn perform(
     *at = 0;
     let session = connection.sql()?;
     if operation.is_transaction {
-        let writes = operation.statements.iter().any(|statement| !statement.is_query);
+        let writes = operation.statements.iter().any(|it| !it.is_query || it.is_changing_query);
         let access = if writes { Access::Write } else { Access::Read };
         session.begin(Isolation::RepeatableRead, access)?;
     }
@@ -187,7 +188,7 @@ fn perform(
         *at = number;
         let ran = run(session, statement, sql, statements, values)?;
         rows += ran;
-        changed += if statement.is_query { 0 } else { ran };
+        changed += if statement.is_query { u64::from(statement.is_changing_query) as _ } else { ran };
     }
     if let Some(wanted) = operation.rows.filter(|wanted| *wanted != rows && is_real) {
         let noun = if rows == 1 { "row" } else { "rows" };

@@ -298,8 +298,24 @@ fn a_second_command_on_a_postgres_server_is_refused() {
         holder.killed();
         wait_for("the killed holder's session to end", || (!holds_any(&mut **session.borrow_mut())).then_some(()));
     }
-    // The database that has an account's locks ends with them, also where a killed holder left it.
+    // A command that is refused leaves no database for locks, whoever the holder is.
     let for_locks = "SELECT 1 FROM pg_database WHERE datname = 'bourse_locks'";
+    let ended = output(folder.path(), &words(MICRO[0].0, &maker));
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert!(!holds_by(&mut **session.borrow_mut(), for_locks));
+    let holder = Holder::start(folder.path(), &words(MICRO[0].0, &other), &holds);
+    std::thread::scope(|scope| {
+        let second = || output(folder.path(), &words(MICRO[0].0, &maker)).status.code();
+        let seconds = [scope.spawn(second), scope.spawn(second)];
+        seconds.into_iter().for_each(|it| assert_eq!(it.join().expect("it ends"), Some(2)));
+    });
+    assert!(!holds_by(&mut **session.borrow_mut(), for_locks));
+    holder.killed();
+    wait_for("the killed holder's session to end", || (!holds_any(&mut **session.borrow_mut())).then_some(()));
+    let holder = Holder::start(folder.path(), &words(MICRO[0].0, &maker), &holds);
+    holder.killed();
+    wait_for("the killed holder's session to end", || (!holds_any(&mut **session.borrow_mut())).then_some(()));
+    // The database that has an account's locks ends with them, also where a killed holder left it.
     assert!(holds_by(&mut **session.borrow_mut(), for_locks));
     let ended = output(folder.path(), &words(MICRO[0].0, &maker));
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
