@@ -242,7 +242,7 @@ fn what_differs_because_a_write_was_refused_is_told_as_such() {
         "1 of 59 executions were refused or left out",
         "1 of 59 results differ on tables that lack refused writes",
         "of the databases only /home/x.db, not /home/other.db (1 executions)",
-        "2 not run (results after refusals, refused statements)",
+        "2 not run (refused statements, results after refusals)",
         "recorded with 3.40.1, whose plans and times may be others",
     ] {
         assert!(said.contains(words), "{words}: {said}");
