@@ -69,6 +69,8 @@ fn an_engine_that_is_unavailable_is_told_with_what_has_it() {
         ("berkeleydb", &["libdb5.3"]),
         ("redis+private", &["redis-server"]),
         ("valkey+private", &["valkey-server"]),
+        ("tidb+private", &["TiDB's packages"]),
+        ("vitess+private", &["Vitess' packages"]),
         ("fastdb", &["github.com/gavioto/fastdb"]),
     ];
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -357,7 +359,7 @@ fn theirs_is_left_alone(scheme: &str) {
     let ended = output(folder.path(), &["micro", "run", "update", &format!("{scheme}:theirs"), "--count", "10"]);
     let errors = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{errors}");
-    assert!(errors.contains("without Bourse's mark"), "{errors}");
+    assert!(errors.contains("has no mark of Bourse's"), "{errors}");
     let names: Vec<_> = std::fs::read_dir(folder.path().join("theirs")).expect("it is there").collect();
     assert_eq!(names.len(), 1, "nothing is added: {names:?}");
 }
