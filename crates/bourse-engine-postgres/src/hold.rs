@@ -65,15 +65,7 @@ impl LockDatabase {
         }
         Ok((connected?, Self { connector: connector.clone(), home: home.to_owned() }))
     }
-}
 
-impl Drop for LockDatabase {
-    fn drop(&mut self) {
-        let _ = self.leave();
-    }
-}
-
-impl LockDatabase {
     /// Drops the database, unless somebody holds another one by it: the last of them drops it. A session that was closed ends
     /// a moment later, and the server would wait 5 s for one that does not.
     fn leave(&self) -> Result<()> {
@@ -94,6 +86,12 @@ impl LockDatabase {
             std::thread::sleep(LEAVE_INTERVAL);
         }
         Ok(())
+    }
+}
+
+impl Drop for LockDatabase {
+    fn drop(&mut self) {
+        let _ = self.leave();
     }
 }
 
