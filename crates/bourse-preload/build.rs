@@ -10,8 +10,9 @@ use std::{env, fs};
 /// Libraries with their sources.
 const LIBRARIES: [(&str, &[&str]); 3] = [
     ("files.so", &["files/calls.c", "files/image.c", "files/record.c"]),
-    ("sqlite.so", &["sqlite/trace.c", "sqlite/copies.c", "sqlite/calls.c"]),
-    ("extension.so", &["sqlite/trace.c", "sqlite/copies.c", "sqlite/extension.c"]),
+    // These include the parts that they share.
+    ("sqlite.so", &["sqlite/calls.c"]),
+    ("extension.so", &["sqlite/extension.c"]),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -6,7 +6,9 @@
  * A program may have several copies of SQLite: in a library, in a wheel, in a module that exports SQLite's functions. A
  * connection's is the one that the caller of sqlite3_open would have got, and all calls on it go there.
  */
-#include "trace.h"
+/* One translation unit: a call of the program costs less where the parts are compiled into it. */
+#include "trace.c"
+#include "copies.c"
 #include "replaced.h"
 #include <dlfcn.h>
 #include <link.h>
@@ -88,7 +90,7 @@ static struct original *library_for(const void *caller) {
 }
 
 /* The library of a call about something that is not known. */
-static struct original *library_at(const void *caller) {
+static __attribute__((noinline, cold)) struct original *library_at(const void *caller) {
     if (depth) return (struct original *)within;
     return library_count == 1 ? libraries : library_for(caller);
 }

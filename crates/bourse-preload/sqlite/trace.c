@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,32 @@
 __thread int depth __attribute__((tls_model("initial-exec")));
 __thread struct library *within __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 char recorded_to[PATH_MAX - 600];
 static bool by_extension;
 static enum { OFF, READY, WRITING, STOPPED } state;
 static unsigned process = 1; /* forks before this process, which all that was recorded before is not of */
+
+/* ---- the lock ---- */
+
+extern char __libc_single_threaded __attribute__((weak)); /* glibc before 2.32 has none */
+static inline bool is_single_threaded(void) { return &__libc_single_threaded && __libc_single_threaded; }
+
+static atomic_uint held; /* read by a signal's handler too */
+
+static bool try_lock(void) { return !atomic_exchange_explicit(&held, 1, memory_order_acquire); }
+static __attribute__((noinline)) void wait_for_lock(void) {
+    for (unsigned try = 0; !try_lock(); try++) {
+        if (try < 100) sched_yield();
+        else nanosleep(&(struct timespec){0, 50000}, NULL); /* the holder may have a lower priority */
+    }
+}
+/* Held for some hundred instructions, and to extend the file. A thread that is alone needs no atomic exchange. */
+static inline void lock(void) {
+    if (is_single_threaded()) atomic_store_explicit(&held, 1, memory_order_relaxed);
+    else if (!try_lock()) wait_for_lock();
+    atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void unlock(void) { atomic_store_explicit(&held, 0, memory_order_release); }
 
 /* ---- the file ---- */
 
@@ -36,9 +58,8 @@ static int file = -1;
 static pid_t writer; /* the process that the file is of: one that vfork made has the same memory */
 static uint8_t *window;
 static size_t window_at, window_size, at; /* positions in the file */
-static uint8_t *body;                     /* the record that is being made */
-static size_t used, room;
-static bool incomplete; /* whether there was no memory for it */
+static uint8_t *body;                     /* the record that is being made, in its place in the window */
+static size_t used;
 static uint64_t began_at, last;
 static uint64_t connections;
 
@@ -50,34 +71,55 @@ static uint64_t read_clock(void) {
 
 static bool counts_ticks; /* whether the system's own clock counts the processor's ticks */
 
+#ifdef __x86_64__
+enum { WINDOW = 1 << 21, LONGEST = 1 << 29, APART = 1 << 9 };
+static __thread struct {
+    uint64_t ticks, time, rate; /* rate: nanoseconds in 2^32 ticks; 0: not known */
+} counted __attribute__((tls_model("initial-exec")));
+
+/* Reads the clock, so many ticks after the last reading. */
+static __attribute__((noinline)) uint64_t read_again(uint64_t past) {
+    uint64_t read = read_clock(), after = __builtin_ia32_rdtsc();
+    if (after - (counted.ticks + past) > APART) {
+        /* Mostly the clock's code was not in the cache. */
+        past = __builtin_ia32_rdtsc() - counted.ticks;
+        read = read_clock(), after = __builtin_ia32_rdtsc();
+    }
+    /* A thread that was interrupted between both knows nothing. */
+    bool is_apart = after - (counted.ticks + past) > APART;
+    if (past >= WINDOW || is_apart) {
+        counted.rate = past >= WINDOW && past < LONGEST && !is_apart ? ((read - counted.time) << 32) / past : 0;
+        counted.ticks = is_apart ? 0 : counted.ticks + past;
+        counted.time = read;
+    }
+    return read;
+}
+#endif
+
 /* The monotonic clock. Reading it is the dearest part of a short execution, so that for some 2^21 ticks after a reading the ticks
    since then are counted, at the rate of the time between the last two readings. */
-static uint64_t now(void) {
+static inline uint64_t now(void) {
 #ifdef __x86_64__
-    enum { WINDOW = 1 << 21, LONGEST = 1 << 29, APART = 1 << 9 };
-    static __thread uint64_t ticks __attribute__((tls_model("initial-exec")));
-    static __thread uint64_t time __attribute__((tls_model("initial-exec")));
-    static __thread uint64_t rate __attribute__((tls_model("initial-exec"))); /* nanoseconds in 2^32 ticks; 0: not known */
     if (counts_ticks) {
-        uint64_t past = __builtin_ia32_rdtsc() - ticks;
-        if (past < WINDOW && rate) return time + (past * rate >> 32);
-        uint64_t read = read_clock(), after = __builtin_ia32_rdtsc();
-        /* A thread that was interrupted between both knows nothing. */
-        bool is_apart = after - (ticks + past) > APART;
-        if (past >= WINDOW || is_apart) {
-            rate = past >= WINDOW && past < LONGEST && !is_apart ? ((read - time) << 32) / past : 0;
-            ticks = is_apart ? 0 : ticks + past;
-            time = read;
-        }
-        return read;
+        uint64_t past = __builtin_ia32_rdtsc() - counted.ticks;
+        return past < WINDOW && counted.rate ? counted.time + (past * counted.rate >> 32) : read_again(past);
     }
 #endif
     return read_clock();
 }
 
-static uint64_t mix(uint64_t a, uint64_t b) {
+static inline uint64_t mix(uint64_t a, uint64_t b) {
     unsigned __int128 product = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xC2B2AE3D27D4EB4Fu);
     return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The last bytes of a text, fewer than eight, as a number whose further bytes are 0. */
+static inline uint64_t last_word(const uint8_t *from, size_t length) {
+    uint32_t low, high;
+    if (length < 4) return from[0] | (uint64_t)from[length / 2] << 8 * (length / 2) | (uint64_t)from[length - 1] << 8 * (length - 1);
+    memcpy(&low, from, 4);
+    memcpy(&high, from + length - 4, 4);
+    return low | (uint64_t)high << 8 * (length - 4);
 }
 
 uint64_t digest(uint64_t digest, const void *bytes, size_t length) {
@@ -88,22 +130,19 @@ uint64_t digest(uint64_t digest, const void *bytes, size_t length) {
         memcpy(&word, from, 8);
         digest = mix(digest, word);
     }
-    if (length) {
-        uint64_t word = 0;
-        memcpy(&word, from, length);
-        digest = mix(digest, word);
-    }
-    return digest;
+    return length ? mix(digest, last_word(from, length)) : digest;
 }
 
-static bool has_room(size_t more) {
-    if (room - used >= more) return true;
-    size_t wanted = (used + more) * 2 + 256;
-    uint8_t *larger = realloc(body, wanted);
-    if (!larger) return !(incomplete = true);
-    body = larger;
-    room = wanted;
-    return true;
+/* Bytes around a record's own: its length before, its check behind. */
+#define AROUND 16
+
+static bool extend(size_t wanted);
+
+/* Whether the window has room for so many bytes more of the record; the spare ones are for the last note. */
+static inline bool has_room(size_t more) {
+    size_t behind = at + used + more + AROUND, end = window_at + window_size;
+    if (state == STOPPED) return behind <= end;
+    return behind + SPARE <= end || extend(used + more + AROUND);
 }
 
 /* A record begins with room for its numbers, and has as much behind whatever else is put. */
@@ -122,9 +161,10 @@ static inline uint8_t *bytes_to(uint8_t *to, const void *bytes, size_t length) {
 }
 static void put_number(uint64_t number) { used = (size_t)(number_to(body + used, number) - body); }
 static void put_signed(int64_t number) { used = (size_t)(signed_to(body + used, number) - body); }
+static void stop(const char *why);
 static inline void put_bytes(const void *bytes, size_t length) {
-    if (!has_room(length + NUMBERS) || !length) return;
-    memcpy(body + used, bytes, length);
+    if (!has_room(length + NUMBERS)) return stop("the trace cannot be extended");
+    if (length) memcpy(body + used, bytes, length);
     used += length;
 }
 static void put_string(const char *text) {
@@ -133,7 +173,7 @@ static void put_string(const char *text) {
     put_bytes(text, length);
 }
 
-/* Maps the file from the next record on, with that much space behind. */
+/* Maps the file from the next record on, of which what is made stays, with that much space behind. */
 static bool extend(size_t wanted) {
     size_t from = at & ~(size_t)4095, size = (at - from + wanted + SPARE + CHUNK) & ~(size_t)4095;
     if ((errno = posix_fallocate(file, (off_t)from, (off_t)size))) return false;
@@ -143,20 +183,27 @@ static bool extend(size_t wanted) {
     window = mapped;
     window_at = from;
     window_size = size;
+    body = window + (at - window_at) + 1;
     return true;
 }
 
-static void append(void) {
-    uint8_t length[10];
-    size_t count = 0;
-    for (uint64_t left = used; count == 0 || left; left >>= 7) length[count++] = (uint8_t)(left & 0x7F) | (left >> 7 ? 0x80 : 0);
+/* Completes the record: one of fewer than 128 bytes is in its place. */
+static inline void append(void) {
+    uint8_t *to = body - 1, length = (uint8_t)used;
+    if (used >= 0x80) {
+        uint8_t numbers[10];
+        size_t count = (size_t)(number_to(numbers, used) - numbers);
+        memmove(to + count, body, used);
+        memcpy(to + 1, numbers + 1, count - 1);
+        length = numbers[0];
+        body = to + count;
+    }
     uint32_t check = (uint32_t)digest(0, body, used);
-    uint8_t *to = window + (at - window_at);
-    memcpy(to + count, body, used);
-    memcpy(to + count + used, &check, sizeof check);
-    memcpy(to + 1, length + 1, count - 1);
-    __atomic_store_n(to, length[0], __ATOMIC_RELEASE);
-    at += count + used + sizeof check;
+    memcpy(body + used, &check, sizeof check);
+    __atomic_store_n(to, length, __ATOMIC_RELEASE);
+    body += used + sizeof check;
+    at = window_at + (size_t)(body - window);
+    body++;
 }
 
 static unsigned thread_number(void) {
@@ -172,36 +219,38 @@ static unsigned thread_number(void) {
 
 static void begin_record(uint8_t kind) {
     used = 0;
-    incomplete = false;
     body[used++] = kind;
 }
-static void begin_event(uint8_t kind, uint64_t time, uint64_t connection) {
+static inline void begin_event(uint8_t kind, uint64_t time, uint64_t connection) {
     begin_record(kind);
-    put_signed((int64_t)(time - last));
+    uint8_t *to = signed_to(body + used, (int64_t)(time - last));
     last = time;
-    put_number(connection);
-    put_number(thread_number());
+    to = number_to(to, connection);
+    used = (size_t)(number_to(to, thread_number()) - body);
 }
 
-/* Ends the recording for a reason. */
+/* Ends the recording for a reason; a record that is being made is none. */
 static void stop(const char *why) {
     char text[200];
     snprintf(text, sizeof text, "%s: %s; nothing is recorded from here on", why, strerror(errno));
-    if (state == WRITING) {
-        begin_event(6, now(), 0);
-        put_number(TROUBLE);
-        put_signed(errno);
-        put_string(text);
-        if (at + used + 16 <= window_at + window_size) append();
-    }
+    bool is_open = state == WRITING;
+    int code = errno;
     state = STOPPED;
+    if (!is_open) return;
+    memset(window + (at - window_at), 0, window_at + window_size - at);
+    begin_event(6, now(), 0);
+    put_number(TROUBLE);
+    put_signed(code);
+    put_string(text);
+    append();
+    used = 0;
 }
 
-static void end_record(void) {
+static inline void end_record(void) {
     if (state != WRITING) return;
-    if (incomplete) return stop("a record cannot be made");
-    if (at + used + 14 + SPARE > window_at + window_size && !extend(used + 14)) return stop("the trace cannot be extended");
     append();
+    used = 0;
+    if (!has_room(2 * NUMBERS)) stop("the trace cannot be extended");
 }
 
 /* Begins the file, unless it is there; false if nothing is recorded. */
@@ -214,7 +263,7 @@ static bool is_writing(void) {
         if (file < 0 && errno != EEXIST) break;
     }
     at = 0;
-    if (file < 0 || !has_room(2 * NUMBERS) || !extend(64)) {
+    if (file < 0 || !extend(2 * NUMBERS)) {
         stop("no trace can be written");
         return false;
     }
@@ -227,6 +276,7 @@ static bool is_writing(void) {
     memcpy(window + 8, words, sizeof words);
     memcpy(window + 24, longs, sizeof longs);
     at = 40;
+    body = window + at + 1;
     writer = getpid();
     state = WRITING;
     return true;
@@ -274,7 +324,7 @@ static uint64_t text_number(const char *sql, size_t length, bool read_only) {
 /* ---- connections and statements, by their addresses ---- */
 
 #define BUCKETS 8192
-static struct entry *connection_at[BUCKETS], *statement_at[BUCKETS];
+static struct entry *connection_buckets[BUCKETS], *statement_buckets[BUCKETS];
 atomic_uint removed = 1;
 __thread struct remembered remembered __attribute__((tls_model("initial-exec")));
 
@@ -300,18 +350,18 @@ static void take_out(struct entry **buckets, struct entry *entry) {
 
 struct connection *connection_of(const void *db) {
     if (state == OFF) return NULL;
-    pthread_mutex_lock(&lock);
-    struct connection *connection = found(connection_at, db);
-    pthread_mutex_unlock(&lock);
+    lock();
+    struct connection *connection = found(connection_buckets, db);
+    unlock();
     return connection;
 }
 
 struct statement *find_statement(const void *stmt) {
     if (state == OFF || !stmt) return NULL;
-    pthread_mutex_lock(&lock);
-    struct statement *statement = found(statement_at, stmt);
+    lock();
+    struct statement *statement = found(statement_buckets, stmt);
     if (statement) remembered = (struct remembered){stmt, statement, removed};
-    pthread_mutex_unlock(&lock);
+    unlock();
     return statement;
 }
 
@@ -336,8 +386,8 @@ static void record_opened(struct connection *connection, const char *name, unsig
 }
 
 /* Whether the connection can be recorded in this process's trace. */
-static bool is_known(struct connection *connection) {
-    if (!is_writing()) return false;
+static inline bool is_known(struct connection *connection) {
+    if (state != WRITING && !is_writing()) return false;
     if (connection && connection->process != process) record_opened(connection, NULL, INHERITED);
     return state == WRITING;
 }
@@ -348,12 +398,13 @@ struct connection *opened(struct library *library, sqlite3 *db, const char *name
     if (!connection) return NULL;
     *connection = (struct connection){.entry = {db, NULL}, .library = library, .flags = (uint64_t)flags, .users = 1};
     connection->vfs = vfs ? strdup(vfs) : NULL;
+    connection->autocommit = library->get_autocommit(db);
     const char *path = library->db_filename(db, "main");
     connection->base = copied(library, path, flags, vfs, connection->copy, sizeof connection->copy);
-    pthread_mutex_lock(&lock);
-    insert(connection_at, &connection->entry);
+    lock();
+    insert(connection_buckets, &connection->entry);
     if (is_writing()) record_opened(connection, name, connection->base);
-    pthread_mutex_unlock(&lock);
+    unlock();
     if (connection->base == MISSING) noted(connection, TROUBLE, 0, "the database could not be copied");
     return connection;
 }
@@ -365,19 +416,21 @@ static void released(struct connection *connection) {
 }
 
 void closed(struct connection *connection) {
-    pthread_mutex_lock(&lock);
-    take_out(connection_at, &connection->entry);
+    lock();
+    take_out(connection_buckets, &connection->entry);
     if (is_known(connection)) {
         begin_event(3, now(), connection->number);
         end_record();
     }
     released(connection);
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void noted(struct connection *connection, enum note note, int64_t number, const char *name) {
     if (!is_recording()) return;
-    pthread_mutex_lock(&lock);
+    /* The call may have executed statements. */
+    if (connection) connection->autocommit = connection->library->get_autocommit((sqlite3 *)connection->entry.key);
+    lock();
     if (is_known(connection)) {
         begin_event(6, now(), connection ? connection->number : 0);
         put_number(note);
@@ -385,7 +438,7 @@ void noted(struct connection *connection, enum note note, int64_t number, const 
         put_string(name);
         end_record();
     }
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 static void name_text(struct statement *statement, sqlite3_stmt *stmt) {
@@ -414,22 +467,25 @@ struct statement *prepared(struct connection *connection, sqlite3_stmt *stmt) {
     statement->entry.key = stmt;
     statement->connection = connection;
     statement->db = (sqlite3 *)connection->entry.key;
-    statement->attaches = begins_with(library->sql(stmt), "attach");
+    const char *sql = library->sql(stmt);
+    statement->attaches = begins_with(sql, "attach");
+    /* An extension sees no error, which may end the transaction. */
+    statement->reads = !by_extension && (begins_with(sql, "select") || begins_with(sql, "with")) && library->stmt_readonly(stmt);
     int values = library->bind_parameter_count(stmt);
     statement->value = values > 0 ? calloc((size_t)values, sizeof *statement->value) : NULL;
     statement->values = statement->value ? (unsigned)values : 0;
-    pthread_mutex_lock(&lock);
+    lock();
     if (is_writing()) name_text(statement, stmt);
     connection->users++;
-    insert(statement_at, &statement->entry);
-    pthread_mutex_unlock(&lock);
+    insert(statement_buckets, &statement->entry);
+    unlock();
     return statement;
 }
 
 void refused(struct connection *connection, const char *sql, size_t length) {
     if (!is_recording()) return;
     sqlite3 *db = (sqlite3 *)connection->entry.key;
-    pthread_mutex_lock(&lock);
+    lock();
     if (is_known(connection)) {
         uint64_t text = text_number(sql, length, false);
         begin_event(5, now(), connection->number);
@@ -438,50 +494,63 @@ void refused(struct connection *connection, const char *sql, size_t length) {
         put_string(connection->library->errmsg(db));
         end_record();
     }
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void finalized(struct statement *statement) {
-    pthread_mutex_lock(&lock);
-    take_out(statement_at, &statement->entry);
+    lock();
+    take_out(statement_buckets, &statement->entry);
     released(statement->connection);
-    pthread_mutex_unlock(&lock);
+    unlock();
     for (unsigned i = 0; i < statement->values; i++) free(statement->value[i].bytes);
     free(statement->value);
     free(statement);
 }
 
-void began(struct statement *statement) {
-    struct library *library = statement->connection->library;
+static inline void began(struct statement *statement) {
+    struct connection *connection = statement->connection;
+    struct library *library = connection->library;
     statement->running = true;
     statement->rows = 0;
-    statement->autocommit = library->get_autocommit(statement->db);
-    statement->changes = library->total_changes(statement->db);
+    statement->autocommit = statement->reads ? connection->autocommit : library->get_autocommit(statement->db);
+    statement->changes = statement->reads ? 0 : library->total_changes(statement->db);
     statement->begun = now();
 }
 
 /*
- * The first column's value, and how far apart the values of a row are: in each version of SQLite they are an array, so that not every
- * one needs a call with its lock. The first row of a statement shows it; 0 if they are not.
+ * The first column's value. In each version of SQLite the values of a row are an array in its memory, to which the statement has a
+ * pointer. The first row shows how far apart they are, and at which of the statement's first words the pointer is, so that later ones
+ * need no call with its lock; 0 if they are no array, or not exactly one word is the pointer.
  */
-static uintptr_t first_value(struct statement *statement, sqlite3_stmt *stmt, int columns) {
+static inline uintptr_t first_value(struct statement *statement, sqlite3_stmt *stmt, int columns) {
+    enum { WORDS = 26 };
+    uintptr_t words[WORDS], first;
+    if (statement->row_at) {
+        memcpy(&first, (const char *)stmt + statement->row_at, sizeof first);
+        return first;
+    }
     struct library *library = statement->connection->library;
-    uintptr_t first = (uintptr_t)library->column_value(stmt, 0);
+    first = (uintptr_t)library->column_value(stmt, 0);
     if (statement->rows == 0 && !statement->used) {
-        uintptr_t distance = columns > 1 ? (uintptr_t)library->column_value(stmt, 1) - first : 0;
+        uintptr_t distance = columns > 1 ? (uintptr_t)library->column_value(stmt, 1) - first : sizeof first;
         for (int i = 2; i < columns; i++)
             if ((uintptr_t)library->column_value(stmt, i) != first + (uintptr_t)i * distance) distance = 0;
         statement->distance = distance;
+        int found = 0;
+        memcpy(words, stmt, sizeof words);
+        for (unsigned i = 1; i < WORDS; i++)
+            if (words[i] == first && ++found) statement->row_at = distance ? i * sizeof first : 0;
+        if (found != 1) statement->row_at = 0;
     }
     return first;
 }
 
-void gave_row(struct statement *statement) {
+static void gave_row(struct statement *statement) {
     struct library *library = statement->connection->library;
     sqlite3_stmt *stmt = (sqlite3_stmt *)statement->entry.key;
     /* Values are read unprotected: no other thread may use the connection meanwhile. */
-    sqlite3_mutex *mutex = library->db_mutex(statement->db);
-    library->mutex_enter(mutex);
+    sqlite3_mutex *mutex = is_single_threaded() ? NULL : library->db_mutex(statement->db);
+    if (mutex) library->mutex_enter(mutex);
     int columns = library->data_count(stmt);
     uint64_t row = (uint64_t)columns;
     uintptr_t first = columns ? first_value(statement, stmt, columns) : 0, distance = statement->distance;
@@ -510,7 +579,7 @@ void gave_row(struct statement *statement) {
         default: row = mix(row, 0);
         }
     }
-    library->mutex_leave(mutex);
+    if (mutex) library->mutex_leave(mutex);
     statement->ordered = statement->rows ? mix(statement->ordered, row) : row;
     statement->unordered = statement->rows ? statement->unordered + row : row;
     statement->rows++;
@@ -533,17 +602,20 @@ static void attached(struct connection *connection) {
     }
 }
 
-void ended(struct statement *statement, int code, bool complete) {
+static void ended(struct statement *statement, int code, bool complete) {
     struct connection *connection = statement->connection;
     struct library *library = connection->library;
     statement->running = false;
     if (!is_recording()) return;
     uint64_t time = now();
-    uint64_t bits = (statement->autocommit ? BEFORE : 0) | (library->get_autocommit(statement->db) ? AFTER : 0) |
+    int changes = 0;
+    /* A query that fails may have ended the transaction. */
+    if (!statement->reads || code != OK) connection->autocommit = library->get_autocommit(statement->db);
+    if (!statement->reads) changes = (int)((unsigned)library->total_changes(statement->db) - (unsigned)statement->changes);
+    uint64_t bits = (statement->autocommit ? BEFORE : 0) | (connection->autocommit ? AFTER : 0) |
                     (statement->used ? 0 : FIRST) | (complete ? COMPLETE : 0) | (statement->from_text ? FROM_TEXT : 0);
-    int changes = (int)((unsigned)library->total_changes(statement->db) - (unsigned)statement->changes);
     statement->used = true;
-    pthread_mutex_lock(&lock);
+    lock();
     if (is_known(connection)) {
         if (statement->process != process) name_text(statement, (sqlite3_stmt *)statement->entry.key);
         begin_event(4, time, connection->number);
@@ -551,7 +623,7 @@ void ended(struct statement *statement, int code, bool complete) {
         uint8_t *to = body + used;
         to = number_to(to, statement->text);
         to = number_to(to, bits);
-        to = number_to(to, time - statement->begun);
+        to = number_to(to, time > statement->begun ? time - statement->begun : 0);
         to = number_to(to, (unsigned)code);
         to = number_to(to, statement->rows);
         if (statement->rows > 0) to = bytes_to(to, &statement->ordered, 8);
@@ -561,9 +633,16 @@ void ended(struct statement *statement, int code, bool complete) {
         for (unsigned i = 0; i < statement->values; i++) {
             struct value *value = statement->value + i;
             bool has_bytes = value->type == TEXT_VALUE || value->type == BLOB_VALUE;
-            used = (size_t)(to - body);
-            if (!has_room((has_bytes ? value->length : 0) + NUMBERS)) break;
-            to = number_to(body + used, value->type);
+            /* Some values without bytes fit beside the other numbers. */
+            if (has_bytes || i % 8 == 7) {
+                used = (size_t)(to - body);
+                if (!has_room((has_bytes ? value->length : 0) + NUMBERS)) {
+                    stop("the trace cannot be extended");
+                    break;
+                }
+                to = body + used;
+            }
+            *to++ = value->type;
             switch (value->type) {
             case INT_VALUE: to = signed_to(to, value->number); break;
             case REAL_VALUE: to = bytes_to(to, &value->real, 8); break;
@@ -578,11 +657,11 @@ void ended(struct statement *statement, int code, bool complete) {
         used = (size_t)(to - body);
         end_record();
     }
-    pthread_mutex_unlock(&lock);
+    unlock();
     if (statement->attaches && code == OK) attached(connection);
 }
 
-void store(struct statement *statement, int index, uint8_t type, const void *bytes, uint64_t length) {
+static inline void store(struct statement *statement, int index, uint8_t type, const void *bytes, uint64_t length) {
     if (index < 1 || (unsigned)index > statement->values || statement->running) return;
     struct value *value = statement->value + index - 1;
     value->type = type;
@@ -602,12 +681,12 @@ void store(struct statement *statement, int index, uint8_t type, const void *byt
 
 /* ---- begin and end ---- */
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
+static void before_fork(void) { lock(); }
+static void after_fork(void) { unlock(); }
 
 /* A forked process has a trace of its own, which begins with the first thing recorded. */
 static void in_child(void) {
-    pthread_mutex_init(&lock, NULL);
+    unlock();
     if (window) munmap(window, window_size);
     if (file >= 0) close(file);
     window = NULL;
@@ -644,14 +723,14 @@ static void end_trace(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-    pthread_mutex_lock(&lock);
+    lock();
     end_trace();
-    pthread_mutex_unlock(&lock);
+    unlock();
 }
 
 void exits(void) {
     /* A signal's handler may call this within a record of its own thread: then the trace has no end. */
-    if (state != WRITING || writer != getpid() || pthread_mutex_trylock(&lock) != 0) return;
+    if (state != WRITING || writer != getpid() || !try_lock()) return;
     end_trace();
-    pthread_mutex_unlock(&lock);
+    unlock();
 }

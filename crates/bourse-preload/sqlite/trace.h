@@ -71,6 +71,7 @@ struct connection {
     uint64_t number, flags, users; /* number in the trace; its statements, and itself while it is open */
     unsigned process; /* number of the process that the trace is of: a forked one has a trace of its own */
     struct statement *inner; /* extension: the statement that has begun and given no row yet */
+    bool autocommit; /* after the last execution that may change it */
     const char *vfs;
     char copy[320];
     unsigned base;
@@ -96,9 +97,11 @@ struct statement {
     uint64_t text;
     unsigned process;
     bool running, used, from_text, attaches, autocommit;
+    bool reads; /* a query, which changes no rows, and begins and ends no transaction */
     int changes;
     uint64_t begun, rows, ordered, unordered;
     uintptr_t distance; /* between the values of a row, in bytes; 0: not known */
+    unsigned row_at;    /* position of the pointer to them in the statement, in bytes; 0: not known */
     unsigned values;
     struct value *value;
 };
@@ -158,10 +161,10 @@ void closed(struct connection *connection);
 struct statement *prepared(struct connection *connection, sqlite3_stmt *stmt);
 void refused(struct connection *connection, const char *sql, size_t length);
 void finalized(struct statement *statement);
-void began(struct statement *statement);
-void gave_row(struct statement *statement);
-void ended(struct statement *statement, int code, bool complete);
+static void began(struct statement *statement);
+static void gave_row(struct statement *statement);
+static void ended(struct statement *statement, int code, bool complete);
 void noted(struct connection *connection, enum note note, int64_t number, const char *name);
 /* Stores a value; bytes are copied. */
-void store(struct statement *statement, int index, uint8_t type, const void *bytes, uint64_t length);
+static void store(struct statement *statement, int index, uint8_t type, const void *bytes, uint64_t length);
 #endif

@@ -145,6 +145,34 @@ sys.exit(7)
     assert!(text(&again.stderr).contains("-o chooses another folder"), "{}", text(&again.stderr));
 }
 
+/// Records are made in place: of texts and blobs whose last word is of each length, and of such as need more space than is mapped.
+#[test]
+fn values_of_every_length_have_their_digests() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::values_of_every_length_have_their_digests", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let program = "
+import sqlite3
+c = sqlite3.connect('x.db', isolation_level=None)
+for n in [*range(40), 127, 128, 16384, 1 << 20, 3 << 20, 1]:
+    c.execute('SELECT ?, ?', ('x' * n, bytes(i % 251 for i in range(n)))).fetchall()
+";
+    let ended = python(folder.path(), &[], program);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let [trace] = &traces(&folder.path().join("t"))[..] else { panic!("one process, one trace") };
+    let lengths = (0..40).chain([127, 128, 16_384, 1 << 20, 3 << 20, 1]);
+    let found = executions(trace, "SELECT ?, ?");
+    assert!(has_ended(trace) && found.len() == 46);
+    for (length, executed) in lengths.zip(found) {
+        let (words, bytes) = (vec![b'x'; length], (0..length).map(|at| (at % 251) as u8).collect::<Vec<_>>());
+        let mut digest = RowsDigest::default();
+        digest.add(digest::row(2, [RowValue::Text(&words), RowValue::Blob(&bytes)]));
+        assert_eq!(executed.rows, digest, "{length} bytes");
+        assert!(executed.values == [TraceValue::Text(words), TraceValue::Blob(bytes)], "{length} bytes");
+    }
+}
+
 #[test]
 fn a_killed_program_leaves_all_that_it_finished() {
     if let Some(why) = no_python() {
