@@ -89,7 +89,7 @@ impl Page {
     pub(super) fn table(&mut self, table: SheetTable, has_heads: bool) {
         let (zeros, dropped) = self.brief(table, has_heads);
         if !zeros.is_empty() {
-            self.paragraph(Tone::Faint, &format!("zero: {}", zeros.join(", ")), 2);
+            self.paragraph(Tone::Faint, &format!("zero in every row: {}", zeros.join(", ")), 2);
         }
         if !dropped.is_empty() {
             let dropped = format!("hidden columns (narrow terminal): {}", dropped.join(", "));

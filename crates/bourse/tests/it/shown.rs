@@ -99,7 +99,7 @@ fn redacted(report: &str) -> String {
     let shown = lines[..warnings.unwrap_or(settings)].iter().chain(&lines[settings..]);
     let mut shown: Vec<String> = shown.map(|line| without_numbers(line)).filter(|line| !is_fleeting(line)).collect();
     // The names of folded columns below a table.
-    shown.retain(|line| !line.starts_with("zero: "));
+    shown.retain(|line| !line.starts_with("zero in every row: "));
     // The kinds of file next to the sum depend on the engine and on the duration. The cost of an operation is left out if it
     // was read late, as on a busy machine, whose headline has no interval and says so.
     let busy = "(no interval: others used # CPUs; try a quieter machine) ";
