@@ -5,6 +5,7 @@ use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, Verdict, median};
+use bourse_verdict::comparison::ComparedCases;
 use bourse_verdict::comparison::words::{change, ends};
 use bourse_verdict::tuning::{is_won, line_gains, not_faster};
 
@@ -13,8 +14,7 @@ const ABOUT: &str = "The race selects and measures nothing: its best setting loo
                      after the race, which nothing was selected by.";
 
 /// Reason of a gain that is none, although its interval may exclude no difference.
-const WITHHELD: &str = "the gain of {} is withheld, since other processes disturbed the rounds and may have made it; repeat it on a \
-                        quiet machine";
+const WITHHELD: &str = "the gain of {} is withheld, since other processes disturbed the rounds and may have made ";
 
 /// Reason that a search has no answer.
 const INTERRUPTED: &str =
@@ -85,7 +85,12 @@ fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> Shee
         () if found.lines.is_empty() && found.crashes.is_empty() => "no setting was faster in the race".to_owned(),
         () if found.lines.is_empty() => "power losses break what the selected settings promise".to_owned(),
         () if winner.is_none() => "the proof has no figures".to_owned(),
-        () if is_withheld(file) => with_gain(WITHHELD),
+        () if is_withheld(file) => {
+            let compared = ComparedCases::of_run(file);
+            let factor = compared.and_then(|it| it.comparisons.first()?.may_explain);
+            let part = factor.map_or("it".to_owned(), |factor| format!("up to {} of it", change(factor)));
+            format!("{}{part}; repeat it on a quiet machine", with_gain(WITHHELD))
+        }
         () => with_gain("the selected settings are not shown to be faster by {}"),
     };
     let (figure, unit) = match gain {

@@ -65,14 +65,14 @@ impl Disturbance {
     }
 }
 
-/// Factor by which either side's figure may be too low where others disturbed most rounds of both and the CPUs that they took
-/// were not measured: the slowdown of the fixed CPU loop, that of the slower side. 1 where they are measured, since the rounds
-/// of both sides are then known to be disturbed alike, or unalike.
-pub(super) fn unmeasured(sides: &[Disturbance; 2]) -> f64 {
+/// Factors by which the figure of each side may be too low where others disturbed most rounds of both and the CPUs that they took
+/// were not measured: the slowdown of the fixed CPU loop on that side. 1 where they are measured, since the rounds of both sides
+/// are then known to be disturbed alike, or unalike.
+pub(super) fn unmeasured(sides: &[Disturbance; 2]) -> [f64; 2] {
     if !sides.iter().all(Disturbance::is_mostly) || sides.iter().all(|side| side.taken.is_some()) {
-        return 1.0;
+        return [1.0; 2];
     }
-    sides.iter().filter_map(|side| side.slowdown).fold(1.0, f64::max)
+    sides.map(|side| side.slowdown.unwrap_or(1.0).max(1.0))
 }
 
 /// Factor by which the second side's figure may be too low compared with the first's because other processes disturbed it

@@ -63,6 +63,9 @@ pub struct CaseComparison {
     /// Factor by which B may be too slow because other processes disturbed it more; below 1 if they disturbed A more. `None`
     /// if they disturbed both alike.
     pub unequal: Option<f64>,
+    /// Factor that others may have made of the difference, of a verdict that is withheld because of it; above 1.
+    #[serde(skip)]
+    pub may_explain: Option<f64>,
     /// Whether instructions decide, and not the headline figure.
     pub by_instructions: bool,
     /// Functions whose instructions differ, the largest difference first; empty unless they were counted.
@@ -214,8 +217,9 @@ impl CaseComparison {
     fn of(pair: &CasePair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
         let unequal = disturbance::explains(pair);
-        let unmeasured = disturbance::unmeasured(&disturbance);
-        let explained = [unequal.min(1.0) / unmeasured, unequal.max(1.0) * unmeasured];
+        let [of_base, of_head] = disturbance::unmeasured(&disturbance);
+        // A lead of the second side is explained by what slowed the first, and once: the loop's slowdown is in both factors.
+        let explained = [unequal.min(1.0 / of_base), unequal.max(of_head)];
         let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
             None => difference(pair, &HEADLINE, until_decided),
             Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
@@ -224,16 +228,24 @@ impl CaseComparison {
             Ok(_) => None,
             Err(why) => Some(*why),
         };
+        let mut may_explain = None;
+        let mut undisturbed = |range| match undisturbed(range, explained, tolerance) {
+            Ok(evidence) => evidence,
+            Err(factor) => {
+                may_explain = Some(factor);
+                Evidence::Withheld
+            }
+        };
         let evidence = match &headline {
             Err(_) => Evidence::NoRatio,
             Ok(it) => match (noise, it.interval) {
                 (Some(noise), interval) => {
                     let of_rounds = interval.map_or_else(|| extremes(pair, it.ratio), |it| (it.low, it.high));
-                    undisturbed(with_noise(it.ratio, of_rounds, noise), explained, tolerance)
+                    undisturbed(with_noise(it.ratio, of_rounds, noise))
                 }
                 (None, _) if !pair.in_turn => Evidence::NotAttributable,
                 (None, None) => Evidence::NoInterval,
-                (None, Some(interval)) => undisturbed((interval.low, interval.high), explained, tolerance),
+                (None, Some(interval)) => undisturbed((interval.low, interval.high)),
             },
         };
         let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
@@ -273,6 +285,7 @@ impl CaseComparison {
             by_instructions: false,
             functions: Vec::new(),
             unequal: Some(unequal).filter(|it| *it != 1.0),
+            may_explain,
             no_result,
             verdict,
         }
@@ -353,12 +366,14 @@ fn difference(pair: &CasePair, metric: &ComparedMetric, at_look: bool) -> Result
 }
 
 /// Evidence of a range of which disturbances may explain two factors, at its low and at its high end: the wider range if the
-/// verdict is the same with and without them, otherwise withheld.
-fn undisturbed((low, high): (f64, f64), [lower, higher]: [f64; 2], tolerance: f64) -> Evidence {
-    let found = Evidence::Range(low, high);
-    let wider = Evidence::Range(low * lower, high * higher);
-    let of = |evidence| Verdict::of(evidence, tolerance, HEADLINE.better);
-    if of(found) == of(wider) { wider } else { Evidence::Withheld }
+/// verdict is the same with and without them; otherwise the error is the factor, above 1, that changes it.
+fn undisturbed((low, high): (f64, f64), [lower, higher]: [f64; 2], tolerance: f64) -> Result<Evidence, f64> {
+    let of = |low, high| Verdict::of(Evidence::Range(low, high), tolerance, HEADLINE.better);
+    match of(low, high) {
+        found if found == of(low * lower, high * higher) => Ok(Evidence::Range(low * lower, high * higher)),
+        found if found != of(low * lower, high) => Err(1.0 / lower),
+        _ => Err(higher),
+    }
 }
 
 /// Range of the difference of two runs: the union of the range by the noise between runs and that of their rounds.
@@ -509,6 +524,37 @@ mod tests {
             said.starts_with("withheld: others disturbed most rounds of both sides by an unknown amount"),
             "{said}"
         );
+    }
+
+    /// A gain of 300 % once was withheld where the loop had taken 2.6 times its best time on the slower side, since that slowdown
+    /// counted twice; and where the faster side alone had been slowed down by as much.
+    #[test]
+    fn a_lead_is_explained_by_what_slowed_the_other_side_and_once() {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
+        let compared = |factor: f64, slowdowns: [f64; 2]| {
+            let mut pair = pair(&base, &base.map(|figure| factor * figure), [0.0; 2]);
+            for (case, slowdown) in [&mut pair.base, &mut pair.head].into_iter().zip(slowdowns) {
+                case.rounds.iter_mut().for_each(|it| (it.interference, it.slowdown) = (None, Some(slowdown)));
+            }
+            ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown)
+        };
+        for (factor, slowdowns, verdict) in [
+            (4.0, [2.6, 1.6], Verdict::Faster),
+            (4.0, [1.6, 6.0], Verdict::Faster),
+            (0.25, [6.0, 1.6], Verdict::SlowerBeyond),
+            (4.0, [6.0, 1.6], Verdict::Withheld),
+            (0.25, [1.6, 6.0], Verdict::Withheld),
+        ] {
+            let found = compared(factor, slowdowns);
+            assert_eq!(found.comparisons[0].verdict, verdict, "{factor} {slowdowns:?}");
+            assert_eq!(found.comparisons[0].may_explain.is_some(), verdict == Verdict::Withheld);
+            assert_eq!(
+                text(&found).contains("a factor of up to 6.00"),
+                verdict == Verdict::Withheld,
+                "{}",
+                text(&found)
+            );
+        }
     }
 
     #[test]

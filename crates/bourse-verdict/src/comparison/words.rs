@@ -18,6 +18,7 @@ pub fn context_lines(compared: &CaseComparison) -> Vec<String> {
     }
     if let Some(factor) = compared.unequal {
         let (side, factor) = if factor > 1.0 { ("B", factor) } else { ("A", 1.0 / factor) };
+        let factor = compared.may_explain.unwrap_or(factor);
         lines.push(format!("others disturbed {side} more, which may explain a factor of up to {factor:.2}"));
     }
     // Each figure is the estimate of one side, and the difference that of the pairs: a remark where they disagree.
@@ -112,11 +113,13 @@ pub fn sentence(compared: &CaseComparison, tolerance: f64) -> String {
              --noise or --baseline, or two targets to run in turn"
         ),
         Verdict::Withheld if compared.unequal.is_none() => format!(
-            "withheld: others disturbed most rounds of both sides by an unknown amount, so {difference} may be theirs; repeat it on a \
-             quiet machine, or with rounds of a second or more, of which the CPUs that others take are measured"
+            "withheld: others disturbed most rounds of both sides by an unknown amount{}, so {difference} may be theirs; repeat it on a \
+             quiet machine, or with rounds of a second or more, of which the CPUs that others take are measured",
+            may_explain(compared)
         ),
         Verdict::Withheld => format!(
-            "withheld: others disturbed one side more than the other, so {difference} may be theirs; repeat it on a quiet machine"
+            "withheld: others disturbed one side more than the other{}, so {difference} may be theirs; repeat it on a quiet machine",
+            may_explain(compared)
         ),
         Verdict::Incomparable => return "none: nothing can be compared".to_owned(),
     };
@@ -124,6 +127,11 @@ pub fn sentence(compared: &CaseComparison, tolerance: f64) -> String {
         Some(words) => format!("{verdict}; {words}"),
         None => verdict,
     }
+}
+
+/// Factor that disturbances may have made, in words; nothing of a stored verdict that would be another one now.
+fn may_explain(compared: &CaseComparison) -> String {
+    compared.may_explain.map_or_else(String::new, |factor| format!(", a factor of up to {factor:.2}"))
 }
 
 /// Sentence of a verdict on instructions.
