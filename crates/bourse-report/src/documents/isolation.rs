@@ -14,11 +14,11 @@ const ABOUT: &str = "Kept: no recorded transaction refutes the promise, which is
 /// Table of the cases that recorded histories, and the smallest anomaly of each class; nothing without histories.
 pub(crate) fn isolation(views: &[CaseView<'_>]) -> Vec<SheetPart> {
     let mut table = SheetTable::new(
-        "Isolation",
+        "Isolation, anomalies per million transactions",
         heads![
             left "target", left "level", left "promised", left "kept", right "transactions" .rank(1),
-            right "overlapping pairs" .rank(2), right "conflicts" .rank(3), right "anomalies per million",
-            right "transactions/s",
+            right "overlapping pairs" .rank(2), right "conflicts" .rank(3), right "anomalies",
+            right "transactions/s", left "interval" .rank(4),
         ],
     );
     let mut stories = Vec::new();
@@ -34,8 +34,7 @@ pub(crate) fn isolation(views: &[CaseView<'_>]) -> Vec<SheetPart> {
             (false, _) => TableCell { tone: Tone::Good, ..TableCell::text("kept") },
         };
         let interval = view.estimate().and_then(|it| it.interval);
-        let interval = interval.map(|it| format!(" ({})", units::interval(&it, units::number))).unwrap_or_default();
-        let figure = view.figure().map_or(units::NOTHING.to_owned(), |it| units::number(it) + &interval);
+        let interval = interval.map(|it| TableCell::text(&units::interval(&it, units::number)));
         table.push(vec![
             TableCell::code(&view.case.engine.target),
             TableCell::text(&first.level),
@@ -47,7 +46,8 @@ pub(crate) fn isolation(views: &[CaseView<'_>]) -> Vec<SheetPart> {
             TableCell::text(&units::number(
                 sum(HistoryFigures::not_serializable) as f64 * 1e6 / committed.max(1) as f64,
             )),
-            TableCell::text(&figure),
+            TableCell::or_missing(view.figure().map(|it| TableCell::text(&units::number(it)))),
+            TableCell::or_missing(interval),
         ]);
         stories.extend(of_case(&view.case.label, &histories));
     }

@@ -3,7 +3,7 @@
 use crate::args::TpceCheck;
 use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::{engine_failure, find_database};
-use crate::output::print;
+use crate::output::{print, wrapped};
 use crate::plan::show::Steps;
 use crate::progress::{ProgressStep, note};
 use crate::{engines, hold};
@@ -45,7 +45,7 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<()
     step.done();
     let checked = checked.map_err(failed)?;
     reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
-    print(&if arguments.json { as_json(target, &checked) } else { text_of_checks(&checked) })?;
+    print(&if arguments.json { as_json(target, &checked) } else { wrapped(&text_of_checks(&checked)) })?;
     let broken = checked.iter().filter(|checked| !checked.passed()).count();
     if broken == 0 {
         return Ok(());
