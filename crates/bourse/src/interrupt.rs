@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure, Result};
 use crate::live;
-use crate::progress::note;
+use crate::progress::finding;
 use bourse_engine::server_wait;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -41,11 +41,11 @@ fn await_all(mut signals: Signals, seen: &AtomicBool) {
         let first = *first.get_or_insert_with(Instant::now);
         server_wait::interrupt();
         if !seen.swap(true, Ordering::SeqCst) {
-            note("interrupted: finishing what was begun; Ctrl-C again ends immediately");
+            finding("interrupted: finishing what was begun; Ctrl-C again ends immediately");
         } else if first.elapsed() > ONE_INTERRUPTION {
             live::restore();
             live::abandon();
-            note(
+            finding(
                 "ended immediately: changes stay in the database, and the next command on it removes copies that are left",
             );
             std::process::exit(Exit::Interrupted as i32);
@@ -65,7 +65,7 @@ pub(crate) fn with_forced_end<T: Send>(work: impl FnOnce() -> T + Send, save: im
         while !working.is_finished() {
             if interrupted.load(Ordering::Relaxed) && since.get_or_insert_with(Instant::now).elapsed() > LIMIT {
                 save();
-                note("interrupted: ended in a call of an engine that has not returned");
+                finding("interrupted: ended in a call of an engine that has not returned");
                 std::process::exit(Exit::Interrupted as i32);
             }
             std::thread::sleep(Duration::from_millis(20));

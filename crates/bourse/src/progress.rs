@@ -20,6 +20,26 @@ fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
+/// Whether only findings are printed, and no steps.
+static BRIEF: AtomicBool = AtomicBool::new(false);
+
+/// Time in which only findings are printed, until it is dropped.
+pub(crate) struct BriefTime;
+
+impl BriefTime {
+    /// Begins it.
+    pub(crate) fn begin() -> Self {
+        BRIEF.store(true, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for BriefTime {
+    fn drop(&mut self) {
+        BRIEF.store(false, Ordering::Relaxed);
+    }
+}
+
 /// Messages held back while another view has the terminal; `None` while none has it.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
@@ -40,7 +60,7 @@ pub(crate) fn release() {
     if !is_silent() {
         BARS.set_draw_target(ProgressDrawTarget::stderr());
     }
-    kept.iter().for_each(|line| note(line));
+    kept.iter().for_each(|line| finding(line));
 }
 
 /// Interval of the lines about a running step, off a terminal, in milliseconds; 0 for never.
@@ -272,9 +292,16 @@ pub(crate) fn passing(line: &str) {
     }
 }
 
-/// Prints a line on stderr, or several. Names of files and targets in it are printed without control sequences for the
-/// terminal.
+/// Prints a line on stderr, or several, except where only findings are printed. Names of files and targets in it are printed
+/// without control sequences for the terminal.
 pub(crate) fn note(line: &str) {
+    if !BRIEF.load(Ordering::Relaxed) {
+        finding(line);
+    }
+}
+
+/// Prints what a command found, as [`note`] does, also where nothing else is printed.
+pub(crate) fn finding(line: &str) {
     if is_silent() {
         return;
     }

@@ -1,7 +1,7 @@
 //! `bourse bisect`: the first commit that changed plans or speed, in a repository of the test's own.
 #![cfg(unix)]
 
-use crate::{output, text};
+use crate::{bourse, output, text};
 use bourse_record::{BisectOutcome, Document as _, RunFile};
 use std::fs;
 use std::path::Path;
@@ -84,6 +84,11 @@ fn the_commit_that_changed_a_plan_or_the_speed_is_found() {
     let skipped: Vec<_> = found.steps.iter().filter(|it| it.outcome == BisectOutcome::Skipped).collect();
     assert!(skipped.len() == 1 && skipped[0].why.contains("it is broken") && found.steps.len() == 5, "{found:?}");
     assert!(said.contains("is the first that changed") && said.contains("1 of 1 plans differ"), "{said}");
+    assert!(said.contains("of 8 commits are left") && said.contains("building "), "{said}");
+    let asked = [&["bisect", "HEAD~4", "HEAD~3", "--plans"][..], &SHORT, &["--", "sh", "build.sh"]].concat();
+    let brief = bourse(folder, &asked).env_remove("BOURSE_VERBOSE").output().expect("it runs");
+    let said = text(&brief.stderr);
+    assert!(brief.status.success() && !said.contains("building ") && !said.contains(" …"), "findings alone: {said}");
     let (code, said, file) = bisect(folder, &["HEAD~6", "HEAD~5", "--plans"]);
     assert!(code == Some(6) && said.contains("no difference between the ends shown"), "{said}");
     assert!(file.and_then(|it| it.bisection).is_some_and(|it| it.first.is_empty() && it.change.is_none()));

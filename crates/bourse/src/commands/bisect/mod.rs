@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::output::{ResultFolder, print, publish};
 use crate::outside::output_of;
 use crate::plan::bisect::{BisectPlan, DecidedBy};
-use crate::progress::{ProgressStep, note};
+use crate::progress::{BriefTime, ProgressStep, finding, note};
 use crate::work_folder::WorkFolder;
 use bourse_record::{BisectOutcome, BisectStep, BisectedCommit, BisectedRatio, Interval, RunFile};
 use bourse_stats::bisect::{Bisection, Cut};
@@ -37,7 +37,9 @@ pub(crate) fn run(arguments: &BisectArgs) -> Result<()> {
         .map_err(|error| Failure::usage("cannot make the folder for commits").detail("cause", error.to_string()))?;
     let mut search =
         CommitSearch { plan: &plan, repository, folder: &folder, trees: &trees, commits, measured: 0, last: None };
+    let brief = (!run.output.verbose).then(BriefTime::begin);
     let found = search.search(last)?;
+    drop(brief);
     let is_found = found.first.len() == 1;
     let mut file = search.last.take().ok_or_else(|| Failure::new(Exit::Target, "nothing was measured"))?;
     let failure = match found.first.len() {
@@ -141,7 +143,7 @@ impl CommitSearch<'_> {
         }
         let mut search = Bisection::new(last);
         while let Some(at) = search.to_decide() {
-            note(&format!("{} of {last} commits are left", search.candidates().count()));
+            finding(&format!("{} of {last} commits are left", search.candidates().count()));
             let tried = self.built(at).and_then(|tree| {
                 let difference = self.difference([(0, &good), (at, &tree)]);
                 remove(&tree);
@@ -157,7 +159,7 @@ impl CommitSearch<'_> {
                     why: failure.line(),
                 },
             };
-            note(&format!("{}: {}", step.commit.words(), step.outcome.name()));
+            finding(&format!("{}: {}", step.commit.words(), step.outcome.name()));
             let outcome = step.outcome;
             found.steps.push(step);
             match outcome {
