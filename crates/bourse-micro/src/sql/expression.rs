@@ -14,6 +14,9 @@ use std::ops::RangeInclusive;
 const MOST_DEPTH: usize = 50;
 const MOST_TOKENS: usize = 500;
 
+/// Form of what depends on a condition.
+pub(super) const BRANCHES: &str = "write a script for each branch, and give their shares, as a.sql@3,b.sql@1";
+
 /// An expression; its value is a number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Expression {
@@ -205,7 +208,9 @@ impl Expression {
         }
         let mut parser = Parser { tokens, at: 0, depth: 0, variable };
         let expression = parser.sum()?;
-        parser.next().map_or(Ok(expression), |left| Err(format!("{:?} is not understood here", left.text())))
+        parser.next().map_or(Ok(expression), |left| {
+            Err(format!("{:?} is not understood here: operators are + - * / %", left.text()))
+        })
     }
 
     /// Evaluates the expression; `values` are those of the file's parameters.
@@ -298,7 +303,9 @@ impl<'t> Parser<'t> {
         match self.next() {
             Some(TextPiece::Parameter(name)) => {
                 let name = name.trim_start_matches(':');
-                (self.variable)(name).ok_or_else(|| format!("`:{name}` is not set before"))
+                (self.variable)(name).ok_or_else(|| {
+                    format!("`:{name}` is not set before: \\set {name} VALUE above it, as for pgbench's -D")
+                })
             }
             Some(TextPiece::Other("(")) => {
                 let inner = self.sum()?;
@@ -306,6 +313,9 @@ impl<'t> Parser<'t> {
             }
             Some(TextPiece::Word(word)) if word.starts_with(|first: char| first.is_ascii_digit()) => self.number(word),
             Some(TextPiece::Word(name)) => {
+                if name.eq_ignore_ascii_case("case") {
+                    return Err(format!("{name:?} cannot be evaluated: {BRANCHES}"));
+                }
                 if !self.takes("(") {
                     return Err(format!("{name:?} is no number, variable or function"));
                 }
@@ -384,7 +394,8 @@ mod tests {
         check("1 / 0", "/: the value is out of range");
         check("9223372036854775807 + 1", "out of range");
         check("ln(0)", "out of range");
-        check(":b", "`:b` is not set before");
+        check(":b", "`:b` is not set before: \\set b VALUE above it, as for pgbench's -D");
+        check("case when 1 then 2 end", &format!("\"case\" cannot be evaluated: {BRANCHES}"));
         check("1 +", "a value is expected at its end");
         check("(1", "a ( has no end");
         check("random(1", "the ( of random has no end");
@@ -392,7 +403,7 @@ mod tests {
         check("permute(1, 2)", "permute is no function that can be evaluated; known: + -");
         check("random(2, 1)", "from 2 to 1 there is no number");
         check("random_gaussian(1, 9, 1)", "the third argument is 1: at least 2 is expected");
-        check("1 2", "\"2\" is not understood here");
+        check("1 2", "\"2\" is not understood here: operators are + - * / %");
         check(&"(".repeat(100), "deeper than 50");
         // A sum is as deep as it is long.
         check(&"1 + ".repeat(100_000), "more than 500 words, numbers and signs");

@@ -3,7 +3,7 @@
 
 use super::columns::ColumnName;
 use super::draw::{DeclaredDistribution, Literal};
-use super::expression::Expression;
+use super::expression::{BRANCHES, Expression};
 use super::pieces::{self, Pieces, TextPiece};
 use super::script::{EqualityCheck, ScriptFault, ScriptOperation, ScriptStatement, Setup, SqlScript};
 
@@ -95,7 +95,17 @@ fn set(script: &mut SqlScript, command: &str, since: usize, line: usize) -> Resu
     let fault = |what: String| ScriptFault::at(line, what);
     let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     if word != "set" {
-        return Err(fault(format!("\\{word} cannot be run: of pgbench's commands \\set alone is known")));
+        let instead = match word {
+            "if" | "elif" | "else" | "endif" => BRANCHES,
+            "gset" | "aset" => "use the value within one statement, by a subquery or WITH",
+            "shell" | "setshell" => "run the program before, and write its value: \\set NAME NUMBER",
+            "sleep" => "leave it out, and give --rate",
+            "startpipeline" | "syncpipeline" | "endpipeline" => {
+                "leave it out: each statement is answered before the next"
+            }
+            _ => "leave it out, or write it as a statement",
+        };
+        return Err(fault(format!("\\{word} cannot be run: of pgbench's commands \\set alone is known; {instead}")));
     }
     let (name, expression) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
     if name.is_empty() || !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {

@@ -318,8 +318,18 @@ fn scripts_of_pgbench_run_as_they_are() {
 fn faults_of_a_script_of_pgbench_are_named() {
     let check = |text: &str, expected: &str| assert_eq!(refused("x.sql", text), expected);
     let known = "cannot be run: of pgbench's commands \\set alone is known";
-    check("\\set a 1\n\\sleep 1 s\nSELECT :a;\n", &format!("x.sql, line 2: \\sleep {known}"));
-    check("\\set a :b + 1\nSELECT :a;\n", "x.sql, line 1: \\set a: `:b` is not set before");
+    for (command, instead) in [
+        ("sleep 1 s", "leave it out, and give --rate"),
+        ("if :a > 1", "write a script for each branch, and give their shares, as a.sql@3,b.sql@1"),
+        ("gset", "use the value within one statement, by a subquery or WITH"),
+        ("crosstabview", "leave it out, or write it as a statement"),
+    ] {
+        let word = command.split(' ').next().unwrap();
+        let expected = format!("x.sql, line 2: \\{word} {known}; {instead}");
+        check(&format!("\\set a 1\n\\{command}\nSELECT :a;\n"), &expected);
+    }
+    let unset = "`:b` is not set before: \\set b VALUE above it, as for pgbench's -D";
+    check("\\set a :b + 1\nSELECT :a;\n", &format!("x.sql, line 1: \\set a: {unset}"));
     check("\\set a 1\n\\set a 2\nSELECT :a;\n", "x.sql, line 2: parameter a is declared twice");
     check("\\set a\nSELECT :a;\n", "x.sql, line 1: \\set a: a value is expected at its end");
     check("\\set a 1\n", "x.sql, line 1: the script has no statement");
