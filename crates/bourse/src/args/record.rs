@@ -54,6 +54,12 @@ pub(crate) enum RecordCommand {
         /// Number of statements shown, those with most time first
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         statements: usize,
+        /// Show all statements with their whole texts
+        #[arg(short, long, env = "BOURSE_VERBOSE")]
+        verbose: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

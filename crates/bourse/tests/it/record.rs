@@ -298,6 +298,45 @@ fn what_a_replay_will_lack_is_named_before_it() {
     assert!(said.contains("5 of 88 executions were refused or left out; 1 of 88 results differ"), "{said}");
 }
 
+/// The list once ended after twenty statements without a word, had no other form, and was wider than a terminal.
+#[test]
+fn a_trace_is_shown_in_eighty_columns_and_whole_and_as_json() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::a_trace_is_shown_in_eighty_columns_and_whole_and_as_json", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let program = "import sqlite3\nc = sqlite3.connect('x.db', isolation_level=None)\n\
+                   c.execute('CREATE TABLE t(a)')\n\
+                   for i in range(24): c.execute(f'SELECT a AS a_name_that_takes_some_place, a + {i} AS another_one FROM t WHERE a = ?', (i,)).fetchall()\n";
+    let ended = python(folder, &[], program);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let shown = |more: &[&str]| {
+        let mut command = bourse(folder, &[&["record", "show", "t"], more].concat());
+        let ended = command.env("COLUMNS", "80").env_remove("BOURSE_VERBOSE").output().expect("it runs");
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+        text(&ended.stdout)
+    };
+    let brief = shown(&[]);
+    assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+    assert_eq!(
+        brief.lines().filter(|line| line.contains("SELECT a AS")).count() + brief.matches("CREATE").count(),
+        20,
+        "{brief}"
+    );
+    assert!(brief.contains("5 more statements with less time: -v shows all"), "{brief}");
+    let words = brief.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("1 connection to ") && words.contains("began empty: new file; SQLite 3"), "{brief}");
+    let first = shown(&["-n", "2"]);
+    assert!(first.contains("23 more statements"), "{first}");
+    let whole = shown(&["-v"]);
+    assert!(whole.matches("SELECT a AS").count() == 24 && !whole.contains("more statement"), "{whole}");
+    let json: serde_json::Value = serde_json::from_str(&shown(&["--json"])).expect("JSON");
+    assert_eq!(json["statements"].as_array().map(Vec::len), Some(25), "{json:#}");
+    assert_eq!((&json["processes"][0]["executions"], &json["statements"][3]["executions"]), (&25.into(), &1.into()));
+    assert_eq!(json["processes"][0]["connections"][0]["connections"], 1);
+}
+
 #[test]
 fn statements_of_virtual_tables_and_triggers_are_not_taken_for_the_programs() {
     if let Some(why) = no_shell() {

@@ -12,6 +12,7 @@ use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
 use bourse_verdict::units::{counted, printable};
 use folder::traces;
 use rustix::process::{Pid, Signal, kill_process};
+use show::ShownTrace;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::ffi::{OsStr, OsString};
@@ -25,8 +26,10 @@ use std::process::{Command, ExitCode};
 /// Records a program, makes the extension, or shows a trace.
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     match (&arguments.command, &arguments.attach, arguments.program.split_first()) {
-        (Some(RecordCommand::Show { trace, statements }), ..) => {
-            print(&show::show(trace, *statements)?)?;
+        (Some(RecordCommand::Show { trace, statements, verbose, json }), ..) => {
+            let shown = ShownTrace::read(trace)?;
+            let text = || shown.text((!*verbose).then_some(*statements));
+            print(&if *json { format!("{:#}\n", serde_json::json!(shown)) } else { text() })?;
             Ok(ExitCode::SUCCESS)
         }
         (None, Some(database), _) => attach(database, arguments.output.as_deref()).map(|()| ExitCode::SUCCESS),

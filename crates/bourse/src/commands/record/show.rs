@@ -1,23 +1,22 @@
 //! `bourse record show`: what is in a trace, and what of it cannot be replayed.
 
-use super::folder::traces;
+use super::folder::{ReadTrace, traces};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{has_color, terminal_width};
-use bourse_engine::{Engine as _, EngineError, ErrorKind, Session, one_line};
+use bourse_engine::{Engine as _, EngineError, ErrorKind, Session, one_line, shortened};
 use bourse_engine_sqlite::StoredDatabase;
-use bourse_report::{Sheet, TableCell};
+use bourse_report::{Sheet, SheetEntry, TableCell};
 use bourse_trace::{Note, StatementSummary, TraceBase, TraceError, TraceSummary};
 use bourse_verdict::units::{count, counted, duration_ns, printable};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Characters of a statement that a table has.
-const SHOWN: usize = 120;
+/// Characters of a statement that a replay refuses.
+const REFUSED: usize = 120;
 
-/// A statement's text on one line, of a long one the start.
-fn shown(sql: &str) -> String {
-    one_line(sql).chars().take(SHOWN).collect()
-}
+/// Columns beside a statement's text.
+const BESIDE: usize = 38;
 
 /// Session in which other databases and settings are refused as in a replay, with its engine.
 struct ConfinedSession {
@@ -88,67 +87,176 @@ fn names_of(sql: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// Draws the summary of a trace with so many statements.
-pub(super) fn show(path: &Path, most: usize) -> Result<String> {
-    let unreadable = |error: TraceError| {
-        let newer = matches!(error, TraceError::Newer { .. });
-        let refused = Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())));
-        if newer { refused.hint("a newer bourse reads it") } else { refused }
-    };
-    let traces = traces(path).map_err(|error| unreadable(error.into()))?;
-    if traces.is_empty() {
-        return Err(Failure::usage(format!("there is no trace in {}", printable(&path.display().to_string())))
-            .hint("`bourse record -- PROGRAM` records one"));
-    }
-    let mut processes = Vec::new();
-    let mut connections: BTreeMap<[String; 4], u64> = BTreeMap::new();
-    let mut statements: BTreeMap<String, StatementSummary> = BTreeMap::new();
-    let mut missing: BTreeMap<String, u64> = BTreeMap::new();
-    let mut copies = BTreeSet::new();
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    let mut confined = ConfinedSession::new()
-        .map_err(|error| Failure::new(Exit::Target, format!("no database in memory can be opened: {error}")))?;
-    for trace in &traces {
-        let read = trace.read(|_| ()).map_err(&unreadable)?;
-        let process = read.head.process.to_string();
+/// A trace, with what a replay lacks of it.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct ShownTrace {
+    /// Processes that called SQLite.
+    processes: Vec<ShownProcess>,
+    /// Statements over all processes, those with most time first.
+    statements: Vec<ShownStatement>,
+    /// Things that a replay lacks, and how often they occur.
+    lacking: BTreeMap<String, u64>,
+}
+
+/// Counts of a process.
+#[derive(Debug, Serialize)]
+struct ShownProcess {
+    /// Number that the system gave it.
+    process: u32,
+    /// Whether an extension recorded it, and not a preloaded library.
+    by_extension: bool,
+    /// Time from the first record to the last one, in nanoseconds.
+    lasted_ns: u64,
+    threads: u64,
+    executions: u64,
+    /// Transactions of several statements.
+    transactions: u64,
+    rows: u64,
+    changes: u64,
+    errors: u64,
+    /// Reason that records may be missing at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
+    connections: Vec<ShownConnections>,
+}
+
+/// Connections of a process that are alike.
+#[derive(Debug, PartialEq, Serialize)]
+struct ShownConnections {
+    database: String,
+    /// State of the database at the beginning.
+    beginning: &'static str,
+    /// Version of SQLite.
+    sqlite: String,
+    connections: u64,
+}
+
+/// Counts of a statement.
+#[derive(Debug, Serialize)]
+struct ShownStatement {
+    sql: String,
+    /// Whether values are in its text.
+    has_literals: bool,
+    executions: u64,
+    /// Time from the first step of each execution to its end, in nanoseconds.
+    time_ns: u64,
+    rows: u64,
+    errors: u64,
+}
+
+impl ShownProcess {
+    fn of(read: &ReadTrace) -> Self {
         let found = &read.summary;
-        let how = if read.head.by_extension { "extension" } else { "preloaded" };
-        processes.push(
-            [
-                process.clone(),
-                how.to_owned(),
-                duration_ns(found.end_ns as f64),
-                count(found.threads.len() as u64),
-                count(found.executions),
-                count(found.transactions),
-                count(found.rows),
-                count(found.changes),
-                count(found.errors),
-                read.incompleteness().unwrap_or_default(),
-            ]
-            .map(|it| TableCell::text(&it))
-            .to_vec(),
-        );
+        let mut connections: Vec<ShownConnections> = Vec::new();
         for (_, opened) in &found.opened {
-            let base = match opened.base {
+            let beginning = match opened.base {
                 TraceBase::Memory => "began empty: in memory or temporary",
                 TraceBase::Copied => "copied",
                 TraceBase::New => "began empty: new file",
                 TraceBase::Missing => "not copied: cannot be replayed",
                 TraceBase::Inherited => "open connection of the parent: cannot be replayed",
             };
-            let name = if opened.path.is_empty() { &opened.name } else { &opened.path };
-            let alike = [&*process, name, base, &*opened.library].map(printable);
-            *connections.entry(alike).or_default() += 1;
-            if opened.base == TraceBase::Copied && copies.insert((process.clone(), opened.copy.clone())) {
-                for object in foreign_objects(&folder.join(&opened.copy), found) {
-                    missing.insert(object, 1);
-                }
+            let database = if opened.path.is_empty() { &opened.name } else { &opened.path };
+            let is_alike = |it: &&mut ShownConnections| {
+                (&it.database, it.beginning, &it.sqlite) == (database, beginning, &opened.library)
+            };
+            match connections.iter_mut().find(is_alike) {
+                Some(alike) => alike.connections += 1,
+                None => connections.push(ShownConnections {
+                    database: database.clone(),
+                    beginning,
+                    sqlite: opened.library.clone(),
+                    connections: 1,
+                }),
             }
+        }
+        Self {
+            process: read.head.process,
+            by_extension: read.head.by_extension,
+            lasted_ns: found.end_ns,
+            threads: found.threads.len() as u64,
+            executions: found.executions,
+            transactions: found.transactions,
+            rows: found.rows,
+            changes: found.changes,
+            errors: found.errors,
+            incomplete: read.incompleteness(),
+            connections,
+        }
+    }
+
+    fn entry(&self) -> SheetEntry {
+        let counts = [
+            counted(self.threads, "thread", "threads"),
+            counted(self.executions, "execution", "executions"),
+            counted(self.transactions, "transaction of several statements", "transactions of several statements"),
+            counted(self.rows, "row", "rows"),
+            counted(self.changes, "change", "changes"),
+            counted(self.errors, "error", "errors"),
+        ];
+        let mut lines = vec![format!("{}: {}", duration_ns(self.lasted_ns as f64), counts.join(", "))];
+        lines.extend(self.incomplete.iter().map(|why| format!("incomplete: {why}")));
+        lines.extend(self.connections.iter().map(|it| {
+            let connections = counted(it.connections, "connection", "connections");
+            format!("{connections} to {}: {}; SQLite {}", it.database, it.beginning, it.sqlite)
+        }));
+        let state = if self.by_extension { "extension" } else { "preloaded" };
+        SheetEntry { name: format!("process {}", self.process), state: state.to_owned(), lines }
+    }
+}
+
+impl ShownTrace {
+    /// Reads the traces of a folder, or one.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let unreadable = |error: TraceError| {
+            let newer = matches!(error, TraceError::Newer { .. });
+            let refused = Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())));
+            if newer { refused.hint("a newer bourse reads it") } else { refused }
+        };
+        let traces = traces(path).map_err(|error| unreadable(error.into()))?;
+        if traces.is_empty() {
+            return Err(Failure::usage(format!("there is no trace in {}", printable(&path.display().to_string())))
+                .hint("`bourse record -- PROGRAM` records one"));
+        }
+        let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+        let mut confined = ConfinedSession::new()
+            .map_err(|error| Failure::new(Exit::Target, format!("no database in memory can be opened: {error}")))?;
+        let (mut this, mut statements) = (Self::default(), BTreeMap::new());
+        for trace in &traces {
+            let read = trace.read(|_| ()).map_err(&unreadable)?;
+            this.processes.push(ShownProcess::of(&read));
+            this.add_lacking(&read.summary, folder, &mut confined);
+            for StatementSummary { text, executions, errors, rows, duration_ns, .. } in read.summary.statements {
+                let all = statements.entry(text.sql.clone()).or_insert_with(|| ShownStatement {
+                    has_literals: text.has_literals(),
+                    sql: text.sql,
+                    executions: 0,
+                    time_ns: 0,
+                    rows: 0,
+                    errors: 0,
+                });
+                all.executions += executions;
+                all.errors += errors;
+                all.rows += rows;
+                all.time_ns += duration_ns;
+            }
+        }
+        this.statements = statements.into_values().collect();
+        this.statements.sort_by_key(|it| std::cmp::Reverse(it.time_ns));
+        Ok(this)
+    }
+
+    /// Adds what a replay lacks of a process.
+    fn add_lacking(&mut self, found: &TraceSummary, folder: &Path, confined: &mut ConfinedSession) {
+        let lacking = &mut self.lacking;
+        let copies = found.opened.iter().filter(|(_, opened)| opened.base == TraceBase::Copied);
+        let copies: BTreeSet<&String> = copies.map(|(_, opened)| &opened.copy).collect();
+        for object in copies.into_iter().flat_map(|copy| foreign_objects(&folder.join(copy), found)) {
+            lacking.insert(object, 1);
         }
         for ((note, name), times) in found.notes.iter().filter(|((note, _), _)| note.hinders_replay()) {
             if !matches!(note, Note::Function | Note::Collation | Note::Module) {
-                *missing.entry(format!("{}: {name}", note.words())).or_default() += times;
+                *lacking.entry(format!("{}: {name}", note.words())).or_default() += times;
             }
         }
         let attached = attached_names(folder, found);
@@ -159,66 +267,52 @@ pub(super) fn show(path: &Path, most: usize) -> Result<String> {
                 is_table && attached.contains(&pair[1])
             };
             if words.windows(2).any(reaches) {
-                *missing.entry("on an attached database: executions".to_owned()).or_default() += statement.executions;
+                *lacking.entry("on an attached database: executions".to_owned()).or_default() += statement.executions;
             }
             for (note, name) in found.foreign_names(&statement.text.sql) {
-                *missing.entry(format!("{}: {name}: executions", note.words())).or_default() += statement.executions;
+                *lacking.entry(format!("{}: {name}: executions", note.words())).or_default() += statement.executions;
             }
             if statement.executions > 0 && confined.refuses(&statement.text.sql) {
-                let refused = format!("refused: {}: executions", shown(&statement.text.sql));
-                *missing.entry(refused).or_default() += statement.executions;
+                let refused = format!("refused: {}: executions", shortened(&one_line(&statement.text.sql), REFUSED));
+                *lacking.entry(refused).or_default() += statement.executions;
             }
             if statement.has_pointers {
-                *missing.entry("bound pointers: executions".to_owned()).or_default() += statement.executions;
+                *lacking.entry("bound pointers: executions".to_owned()).or_default() += statement.executions;
             }
-            let all = statements.entry(statement.text.sql.clone()).or_insert_with(|| StatementSummary {
-                text: statement.text.clone(),
-                executions: 0,
-                errors: 0,
-                rows: 0,
-                duration_ns: 0,
-                has_pointers: false,
-            });
-            all.executions += statement.executions;
-            all.errors += statement.errors;
-            all.rows += statement.rows;
-            all.duration_ns += statement.duration_ns;
         }
     }
-    let with_literals = statements.values().filter(|it| it.text.has_literals()).count() as u64;
-    let texts = statements.len();
-    let mut statements: Vec<_> = statements.into_values().collect();
-    statements.sort_by_key(|it| std::cmp::Reverse(it.duration_ns));
-    let rows = statements.iter().take(most).map(|it| {
-        let [executions, rows, errors] = [it.executions, it.rows, it.errors].map(count);
-        let mut cells =
-            [executions, duration_ns(it.duration_ns as f64), rows, errors].map(|it| TableCell::text(&it)).to_vec();
-        cells.push(TableCell::code(&shown(&it.text.sql)));
-        cells
-    });
-    let connections = connections.iter().map(|([process, name, base, library], alike)| {
-        [process, &count(*alike), name, base, library].map(|it| TableCell::text(it)).to_vec()
-    });
-    let mut sheet = Sheet::new("Trace", "")
-        .table(
-            &["process", "recorded", "for", "threads", "executions", "transactions", "rows", "changes", "errors", "end"],
-            processes,
-        )
-        .table(&["process", "connections", "database", "at the beginning", "SQLite"], connections.collect())
-        .paragraph(format!(
-            "{}, {} with values in the text; a transaction here has several statements; time is from the first step to the \
-             end, with the program's own between rows.",
-            counted(texts as u64, "statement", "statements"),
-            count(with_literals),
-        ))
-        .table(&["executions", "time", "rows", "errors", "statement"], rows.collect());
-    if !missing.is_empty() {
-        let rows = missing
-            .iter()
-            .map(|(what, times)| vec![TableCell::text(&printable(what)), TableCell::text(&count(*times))]);
-        sheet = sheet
-            .paragraph("A replay lacks these; a statement that needs one is left out, counted, and named:")
-            .table(&["what", "times"], rows.collect());
+
+    /// Text for the terminal, with so many statements, a line each; `None` shows all of them whole.
+    pub(super) fn text(&self, most: Option<usize>) -> String {
+        let shown = most.unwrap_or(usize::MAX).min(self.statements.len());
+        let width = terminal_width();
+        let rows = self.statements.iter().take(shown).map(|it| {
+            let sql = one_line(&it.sql);
+            let sql = if most.is_some() { shortened(&sql, width.saturating_sub(BESIDE)) } else { sql.as_str().into() };
+            let numbers = [count(it.executions), duration_ns(it.time_ns as f64), count(it.rows), count(it.errors)];
+            numbers.iter().map(|it| TableCell::text(it)).chain([TableCell::code(&sql)]).collect()
+        });
+        let (all, more) = (self.statements.len() as u64, (self.statements.len() - shown) as u64);
+        let with_literals = self.statements.iter().filter(|it| it.has_literals).count() as u64;
+        let mut sheet = Sheet::new("Trace", "")
+            .entries(self.processes.iter().map(ShownProcess::entry).collect())
+            .paragraph(format!(
+                "{}, {} with values in the text; time is from the first step to the end, with the program's own between rows.",
+                counted(all, "statement", "statements"),
+                count(with_literals),
+            ))
+            .table(&["executions", "time", "rows", "errors", "statement"], rows.collect());
+        if more > 0 {
+            let more = counted(more, "more statement", "more statements");
+            sheet = sheet.paragraph(format!("{more} with less time: -v shows all, and their whole texts"));
+        }
+        if !self.lacking.is_empty() {
+            let rows =
+                self.lacking.iter().map(|(what, times)| [TableCell::text(what), TableCell::text(&count(*times))]);
+            sheet = sheet
+                .paragraph("A replay lacks these; a statement that needs one is left out, counted, and named:")
+                .table(&["what", "times"], rows.map(Vec::from).collect());
+        }
+        sheet.terminal(width, has_color(), true)
     }
-    Ok(sheet.terminal(terminal_width(), has_color(), true))
 }
