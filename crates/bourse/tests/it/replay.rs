@@ -310,6 +310,9 @@ fn a_pace_keeps_the_recorded_distances() {
         assert!(code == Some(1) && run.is_none() && said.contains("--limit p50=TIME is known here"), "{said}");
     }
     let (_, said, _) = replay(folder.path(), &["sqlite::memory:", "-T", "0s"]);
+    // The hint once was to use fewer threads, which a replay has no setting for.
+    let (code, said, _) = replay(folder.path(), &["sqlite::memory:", "--find-max", "--limit", "p50=1ns"]);
+    assert!(code == Some(2) && said.contains("hint: try a higher --limit, or other options of the target"), "{said}");
     assert!(said.contains("hint: without --for a replay lasts as long as its recording takes"), "{said}");
     let searched = ["tune", "sqlite:x.db", "--trace", "t", "-s", "pace=0.001", "--sweep", "sync=normal", "--dry-run"];
     let planned = text(&output(folder.path(), &searched).stdout);

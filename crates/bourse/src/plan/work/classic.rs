@@ -73,8 +73,15 @@ impl JobWork for ClassicRound {
     }
 
     fn search(&self) -> Option<SearchPlan> {
-        let hint = "try a higher --limit, fewer -s threads, other options of the target, or a longer --for";
-        let unit = if self.recorded_ns.is_some() { Search::PACE } else { "operations/s" };
+        let has_threads = self.spec().is_ok_and(|spec| spec.options.iter().any(|it| it.name == "threads"));
+        let (unit, hint) = match self.recorded_ns {
+            Some(_) => (Search::PACE, "try a higher --limit, or other options of the target"),
+            None if has_threads => (
+                "operations/s",
+                "try a higher --limit, fewer -s threads, other options of the target, or a longer --for",
+            ),
+            None => ("operations/s", "try a higher --limit, other options of the target, or a longer --for"),
+        };
         self.search.as_ref().map(|search| search.search(unit, self.threads() as usize, hint))
     }
 
