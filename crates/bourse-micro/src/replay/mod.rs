@@ -32,6 +32,7 @@ use bourse_record::{Arrivals, Check, NameValue, Round, Warning};
 use compared::RoundState;
 use lacking::Lacking;
 use recording::Recording;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use user::Replayer;
@@ -43,6 +44,9 @@ pub const PACE: &str = "pace";
 const DATABASE: &str = "database";
 
 /// Declaration of the workload.
+/// Beginning of the name of an operation whose statements the engine refused.
+const REFUSED: &str = "refused: ";
+
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "replay",
     summary: "executes what a program did with SQLite, as `bourse record` recorded it",
@@ -182,7 +186,8 @@ impl PlannedWorkload for Replay {
             let (due, unstarted) = (due.max(started), due.saturating_sub(started));
             round.arrivals = Some(Arrivals { due, started, unstarted, ..Arrivals::default() });
         }
-        if let Some(why) = locked(&self.state).void().filter(|_| setting.is_real) {
+        let state = locked(&self.state);
+        if let Some(why) = state.void().filter(|_| setting.is_real) {
             round.make_void(why);
         }
         // The statements may have made tables. An error here follows one that the round has reported.
@@ -193,4 +198,15 @@ impl PlannedWorkload for Replay {
     fn check(&self, _: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         Ok(locked(&self.state).checks(&self.recording))
     }
+        // What did not run is marked, and stands behind what ran.
+        let of_steps = |is_refused: bool| -> BTreeSet<usize> {
+            let steps = self.recording.users.iter().flatten().filter(|step| state.is_refused(step) == is_refused);
+            steps.map(|step| self.recording.statements[step.statement].operation).collect()
+        };
+        let refused = &of_steps(true) - &of_steps(false);
+        for at in &refused {
+            round.operations[*at].name.insert_str(0, REFUSED);
+        }
+        round.operations.sort_by_key(|it| it.name.starts_with(REFUSED));
+        drop(state);
 }

@@ -211,7 +211,13 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
     for words in ["4 × SELECT twice(id) FROM t: no such function: twice", "1 × PRAGMA journal_mode", "1 × ATTACH"] {
         assert!(evidence.contains(words), "{words}: {evidence}");
     }
-    let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+    let round = &run.as_ref().expect("it ran").cases[0].rounds[0];
+    let refused = round.operations.iter().position(|it| it.name.starts_with("refused: ")).expect("one with a row");
+    assert!(round.operations[..refused].iter().any(|it| it.name == "SELECT ?"), "{:?}", round.operations);
+    let is_marked = |name: &str| name.starts_with("refused: ") && !name.ends_with("SELECT ?");
+    assert!(round.operations[refused..].iter().all(|it| is_marked(&it.name)), "those that ran come first");
+    assert!(said.contains("refused: SELECT twice(id) FROM t"), "{said}");
+    let facts = &round.facts;
     assert!(
         facts.iter().any(|it| it.value == "1 × executions with pointers, or texts that are not UTF-8"),
         "{facts:?}"
