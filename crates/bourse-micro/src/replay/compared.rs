@@ -6,7 +6,7 @@ use super::order::Order;
 use super::recording::{Action, DAMAGE, Recording, Step};
 use super::shape::short;
 use bourse_driver::Nanos;
-use bourse_engine::{ErrorKind, Result, Value, locked, shortened};
+use bourse_engine::{ErrorKind, Result, Sql, Value, locked, shortened};
 use bourse_record::{Check, CheckStatus, grouped};
 use bourse_trace::digest::RowsDigest;
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub(super) struct RoundState {
     pub(super) expected: Option<RowsAgain>,
     /// Tables whose contents differ because of refused writes.
     pub(super) lacking: Lacking,
+    /// Statements in the engine's own words, by their numbers, where these are others.
+    pub(super) translated: BTreeMap<usize, Vec<&'static Sql>>,
     /// Objects of the recorded database that the engine refused.
     pub(super) left_out: Vec<String>,
     /// Versions of SQLite that recorded and that replays, if they differ.
@@ -88,6 +90,7 @@ impl RoundState {
             compares_changes,
             expected: None,
             lacking: Lacking::default(),
+            translated: BTreeMap::new(),
             left_out: Vec::new(),
             other_version: None,
             first: Mutex::default(),

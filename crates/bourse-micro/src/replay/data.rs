@@ -3,7 +3,7 @@
 use super::lacking::lost_without;
 use super::shape::Shape;
 pub(crate) use super::translated::number;
-use super::translated::{TranslatedTable, declared};
+use super::translated::{TranslatedTable, declared, undeclared};
 use crate::database::create_with;
 use crate::workload::{MicroError, named};
 use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Result, Value};
@@ -200,7 +200,11 @@ impl RecordedCopy<'_> {
             match &*object.kind {
                 _ if self.left_out.contains_key(&name) => {}
                 "table" if !object.is_virtual => match TranslatedTable::of(&self.stored, &object, dialect) {
-                    Ok(table) => tables.push((name, table)),
+                    Ok(table) => {
+                        let undeclared = self.during(&object.name, undeclared(&self.stored, &object))?;
+                        self.left_out.extend(undeclared);
+                        tables.push((name, table));
+                    }
                     Err(error) => drop(self.left_out.insert(name, error.message().to_owned())),
                 },
                 // An index comes with its table.

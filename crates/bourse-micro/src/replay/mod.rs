@@ -27,7 +27,7 @@ use crate::round::not_synced;
 use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec, named};
 use bourse_driver::{Clock, Nanos, OperationSpec, Schedule, UserSpec};
-use bourse_engine::{Capabilities, Engine, locked};
+use bourse_engine::{Capabilities, Engine, Sql, locked};
 use bourse_record::{Arrivals, Check, NameValue, Round, Warning};
 use compared::RoundState;
 use lacking::Lacking;
@@ -35,6 +35,7 @@ use recording::Recording;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use translated::with_assigned_key;
 use user::Replayer;
 
 /// Option with the speed, relative to the recording's.
@@ -43,10 +44,10 @@ pub const PACE: &str = "pace";
 /// Option with the recorded database to be replayed.
 const DATABASE: &str = "database";
 
-/// Declaration of the workload.
 /// Beginning of the name of an operation whose statements the engine refused.
 const REFUSED: &str = "refused: ";
 
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "replay",
     summary: "executes what a program did with SQLite, as `bourse record` recorded it",
@@ -136,6 +137,13 @@ impl PlannedWorkload for Replay {
         let mut state = RoundState::of(&self.recording, !has_clock && !self.recording.is_masked, !has_side_changes);
         if !data::is_sqlite(sql.dialect()) {
             state.expected = Some(again::execute(&self.recording, None)?);
+            let makes = self.recording.statements.iter().enumerate().filter(|(_, it)| it.declares);
+            let own = makes.filter_map(|(at, it)| Some((at, with_assigned_key(&it.text, sql.dialect())?)));
+            // They live as long as the process, as all statements do.
+            let leaked = |parts: Vec<String>| -> Vec<&'static Sql> {
+                parts.into_iter().map(|part| &*Box::leak(Box::new(Sql::new(part.leak())))).collect()
+            };
+            state.translated = own.map(|(at, parts)| (at, leaked(parts))).collect();
         }
         let statements = &self.recording.statements;
         let declared = statements.iter().filter(|it| it.declares).map(|it| it.text.as_str());
@@ -190,14 +198,6 @@ impl PlannedWorkload for Replay {
         if let Some(why) = state.void().filter(|_| setting.is_real) {
             round.make_void(why);
         }
-        // The statements may have made tables. An error here follows one that the round has reported.
-        let adopted =
-            setting.engine.session().and_then(|mut session| bourse_engine::Inventory::adopt(session.as_mut()));
-        drop(adopted);
-    }
-    fn check(&self, _: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
-        Ok(locked(&self.state).checks(&self.recording))
-    }
         // What did not run is marked, and stands behind what ran.
         let of_steps = |is_refused: bool| -> BTreeSet<usize> {
             let steps = self.recording.users.iter().flatten().filter(|step| state.is_refused(step) == is_refused);
@@ -209,4 +209,12 @@ impl PlannedWorkload for Replay {
         }
         round.operations.sort_by_key(|it| it.name.starts_with(REFUSED));
         drop(state);
+        // The statements may have made tables. An error here follows one that the round has reported.
+        let adopted =
+            setting.engine.session().and_then(|mut session| bourse_engine::Inventory::adopt(session.as_mut()));
+        drop(adopted);
+    }
+    fn check(&self, _: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
+        Ok(locked(&self.state).checks(&self.recording))
+    }
 }

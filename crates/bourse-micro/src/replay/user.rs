@@ -48,10 +48,26 @@ impl<'s> Replayer<'s> {
         for step in &self.steps[first..self.next] {
             if step.code == 0 && !self.state.is_refused(step) {
                 let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
-                perform(self.recording, step, &values, connection.sql()?, &mut stored_digest)?;
+                self.execute(step, &values, connection.sql()?, &mut stored_digest)?;
             }
         }
         Ok(())
+    }
+
+    /// Executes a step, in the engine's own words if it has others.
+    fn execute(
+        &self,
+        step: &Step,
+        values: &[Value<'_>],
+        session: &mut dyn Session,
+        digest: &mut RowDigest<'_>,
+    ) -> Result<Found> {
+        match self.state.translated.get(&step.statement) {
+            Some(parts) => {
+                parts.iter().try_for_each(|sql| session.execute(sql, Params::NONE).map(drop)).map(|()| Found::Nothing)
+            }
+            None => perform(self.recording, step, values, session, digest),
+        }
     }
 
     fn end_unit(&self, step: &Step) {
@@ -99,7 +115,7 @@ impl User for Replayer<'_> {
         let at = self.recording.statements[step.statement].operation;
         let mut digest = if self.state.expected.is_some() { value_digest } else { stored_digest };
         let mut attempt =
-            |connection: &mut Connection| perform(self.recording, step, &self.values, connection.sql()?, &mut digest);
+            |connection: &mut Connection| self.execute(step, &self.values, connection.sql()?, &mut digest);
         // A statement of a transaction cannot be tried again alone.
         let is_alone = step.begins_unit && (step.ends_unit || step.action != Action::Execute);
         let mut found = if is_alone { cx.retrying(&mut attempt) } else { attempt(cx.connection) };

@@ -310,15 +310,15 @@ fn a_pace_keeps_the_recorded_distances() {
     let search = run.as_ref().and_then(|it| it.cases[0].search.as_ref()).expect("it searched");
     let found = search.highest_passing.filter(|_| search.confirmed).expect("any pace is slow enough");
     assert!(found > 2.0 && said.contains(&format!("repeat it with --pace {found}")), "{said}");
+    // The hint once was to use fewer threads, which a replay has no setting for.
+    let (code, said, _) = replay(folder.path(), &["sqlite::memory:", "--find-max", "--limit", "p50=1ns"]);
+    assert!(code == Some(2) && said.contains("hint: try a higher --limit, or other options of the target"), "{said}");
     // A limit without a statement to judge was dropped in silence if another limit had one.
     for limits in ["p99=10s", "p50=10s,p99.9=1ns"] {
         let (code, said, run) = replay(folder.path(), &["sqlite::memory:", "--find-max", "--limit", limits]);
         assert!(code == Some(1) && run.is_none() && said.contains("--limit p50=TIME is known here"), "{said}");
     }
     let (_, said, _) = replay(folder.path(), &["sqlite::memory:", "-T", "0s"]);
-    // The hint once was to use fewer threads, which a replay has no setting for.
-    let (code, said, _) = replay(folder.path(), &["sqlite::memory:", "--find-max", "--limit", "p50=1ns"]);
-    assert!(code == Some(2) && said.contains("hint: try a higher --limit, or other options of the target"), "{said}");
     assert!(said.contains("hint: without --for a replay lasts as long as its recording takes"), "{said}");
     let searched = ["tune", "sqlite:x.db", "--trace", "t", "-s", "pace=0.001", "--sweep", "sync=normal", "--dry-run"];
     let planned = text(&output(folder.path(), &searched).stdout);
@@ -463,6 +463,7 @@ import sqlite3
 c = sqlite3.connect('x.db')
 c.executescript(\"\"\"CREATE TABLE item(id INTEGER PRIMARY KEY, kind TEXT NOT NULL DEFAULT 'a', price DECIMAL(10,2), note BLOB, UNIQUE (kind, id));
 CREATE INDEX item_kind ON item(kind); CREATE INDEX cheap ON item(price) WHERE price < 3; CREATE TABLE mixed(a);
+CREATE TABLE child(item INTEGER REFERENCES item(id));
 CREATE TABLE pair(a INT, b VARCHAR(9), n REAL, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE VIEW v AS SELECT 1;\"\"\")
 c.executemany('INSERT INTO item VALUES (?, ?, ?, ?)', [(i, 'k\u{fc}%d' % (i % 7), i * 1.25, b'x' if i % 3 else None) for i in range(1, 3001)])
 c.executemany('INSERT INTO pair VALUES (?, ?, ?)', [(i, 'b', i) for i in range(100)])
@@ -472,7 +473,10 @@ c.commit()
     let program = "
 import sqlite3
 c = sqlite3.connect('x.db', isolation_level=None)
+c.execute('CREATE TABLE made(id INTEGER PRIMARY KEY, n INTEGER)')
 for i in range(40):
+    c.execute('INSERT INTO made(n) VALUES (?)', (i,))
+    c.execute('SELECT id, n FROM made WHERE n = ?', (i,)).fetchall()
     c.execute('SELECT id, kind, price, note FROM item WHERE kind = ? ORDER BY id', ('k\u{fc}%d' % (i % 7),)).fetchall()
     c.execute('BEGIN')
     if i % 4 == 1:
@@ -516,7 +520,9 @@ sqlite3.connect('x.db').execute(\"SELECT id, kind FROM item WHERE kind LIKE 'K%'
         assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{target}: {said}");
         assert_eq!(check(&run, "undetermined results").0, CheckStatus::Passed, "{target}: {said}");
         let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
-        for words in ["table mixed: ", "view v: ", "index cheap: "] {
+        let (_, refused) = check(&run, "refused statements");
+        assert!(!refused.contains("made"), "the engine assigns the key of a table that the recording makes: {refused}");
+        for words in ["table mixed: ", "view v: ", "index cheap: ", "foreign key of child to item: "] {
             assert!(facts.iter().any(|it| it.name == "left out" && it.value.starts_with(words)), "{words}: {facts:?}");
         }
     }
