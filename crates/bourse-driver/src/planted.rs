@@ -22,11 +22,6 @@ named! {
     }
 }
 
-impl PlantedFault {
-    /// All faults, without [`Nothing`](Self::Nothing).
-    pub const ALL: [Self; 4] = [Self::CountTwice, Self::DropEveryHundredth, Self::DropLong, Self::ServiceAsResponse];
-}
-
 static SWITCH: AtomicU8 = AtomicU8::new(PlantedFault::Nothing as u8);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 

@@ -56,7 +56,7 @@ fn measure(fault: PlantedFault) -> MeasuredRound {
 
 #[test]
 fn every_fault_of_the_recorder_voids_the_round() {
-    for fault in PlantedFault::ALL {
+    for fault in PlantedFault::ALL.into_iter().filter(|fault| *fault != PlantedFault::Nothing) {
         let round = measure(fault).round;
         assert!(round.checks.iter().any(|check| check.status == CheckStatus::Failed), "{}", fault.name());
         let why = round.void.unwrap_or_else(|| panic!("{} voids the round", fault.name()));

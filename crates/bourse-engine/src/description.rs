@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 crate::named! {
     /// Events that an acknowledged commit survives; the greater of two classes guarantees more.
@@ -19,12 +18,6 @@ crate::named! {
         Consistent = "consistent",
         /// Commits survive power loss.
         Durable = "durable",
-    }
-}
-
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

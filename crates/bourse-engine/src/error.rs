@@ -5,68 +5,52 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Class of an error, by which a caller decides to retry, give up or skip.
-///
-/// ```
-/// use bourse_engine::{EngineError, ErrorKind};
-///
-/// /// Repeats `transaction` for as long as another transaction is in the way.
-/// fn with_retries(mut transaction: impl FnMut() -> Result<(), EngineError>) -> Result<u32, EngineError> {
-///     let mut retries = 0;
-///     loop {
-///         match transaction() {
-///             Err(error) if error.kind() == ErrorKind::Conflict => retries += 1,
-///             done => return done.map(|()| retries),
-///         }
-///     }
-/// }
-/// let mut conflicts = vec![EngineError::new(ErrorKind::Conflict, "database is locked"); 2];
-/// assert_eq!(with_retries(|| conflicts.pop().map_or(Ok(()), Err))?, 2);
-/// # Ok::<(), EngineError>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ErrorKind {
-    /// Another transaction was in the way: roll back and try again.
-    Conflict,
-    /// A key that must be unique exists already.
-    Duplicate,
-    /// A constraint other than a unique key refused the change.
-    Constraint,
-    /// The connection to the engine or its server is lost.
-    ConnectionLost,
-    /// The connection was lost during a commit, whose outcome is unknown. The session continues, at another server of a
-    /// cluster.
-    InDoubt,
-    /// The engine cannot do this at all.
-    Unsupported,
-    /// No room on the disk, or past a size limit.
-    Full,
-    /// The user interrupted the run.
-    Interrupted,
-    /// The file or database at the target was not made by Bourse and must not be opened or replaced. It is left
-    /// unchanged.
-    Refused,
-    /// The account lacks the right to do this.
-    Denied,
-    /// Any other error.
-    Other,
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Conflict => "conflict",
-            Self::Duplicate => "duplicate key",
-            Self::Constraint => "constraint",
-            Self::ConnectionLost => "connection lost",
-            Self::InDoubt => "commit in doubt",
-            Self::Unsupported => "unsupported",
-            Self::Full => "full",
-            Self::Interrupted => "interrupted",
-            Self::Refused => "refused",
-            Self::Denied => "denied",
-            Self::Other => "other",
-        })
+crate::named! {
+    /// Class of an error, by which a caller decides to retry, give up or skip.
+    ///
+    /// ```
+    /// use bourse_engine::{EngineError, ErrorKind};
+    ///
+    /// /// Repeats `transaction` for as long as another transaction is in the way.
+    /// fn with_retries(mut transaction: impl FnMut() -> Result<(), EngineError>) -> Result<u32, EngineError> {
+    ///     let mut retries = 0;
+    ///     loop {
+    ///         match transaction() {
+    ///             Err(error) if error.kind() == ErrorKind::Conflict => retries += 1,
+    ///             done => return done.map(|()| retries),
+    ///         }
+    ///     }
+    /// }
+    /// let mut conflicts = vec![EngineError::new(ErrorKind::Conflict, "database is locked"); 2];
+    /// assert_eq!(with_retries(|| conflicts.pop().map_or(Ok(()), Err))?, 2);
+    /// # Ok::<(), EngineError>(())
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum ErrorKind {
+        /// Another transaction was in the way: roll back and try again.
+        Conflict = "conflict",
+        /// A key that must be unique exists already.
+        Duplicate = "duplicate key",
+        /// A constraint other than a unique key refused the change.
+        Constraint = "constraint",
+        /// The connection to the engine or its server is lost.
+        ConnectionLost = "connection lost",
+        /// The connection was lost during a commit, whose outcome is unknown. The session continues, at another server of a
+        /// cluster.
+        InDoubt = "commit in doubt",
+        /// The engine cannot do this at all.
+        Unsupported = "unsupported",
+        /// No room on the disk, or past a size limit.
+        Full = "full",
+        /// The user interrupted the run.
+        Interrupted = "interrupted",
+        /// The file or database at the target was not made by Bourse and must not be opened or replaced. It is left
+        /// unchanged.
+        Refused = "refused",
+        /// The account lacks the right to do this.
+        Denied = "denied",
+        /// Any other error.
+        Other = "other",
     }
 }
 

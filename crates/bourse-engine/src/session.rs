@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 crate::named! {
-    /// Isolation level of a transaction (Clause 7.4.1).
+    /// Isolation level of a transaction (Clause 7.4.1), from the weakest on.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Isolation {
         /// No dirty reads (level 1).
@@ -15,11 +15,6 @@ crate::named! {
         /// Transactions have the effect of some serial order (level 3).
         Serializable = "serializable",
     }
-}
-
-impl Isolation {
-    /// All levels, from the weakest on.
-    pub const ALL: [Self; 3] = [Self::ReadCommitted, Self::RepeatableRead, Self::Serializable];
 }
 
 /// Whether a transaction will write: engines with a single writer then take the writer lock when it begins.

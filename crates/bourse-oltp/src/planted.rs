@@ -37,31 +37,20 @@ mod bugs {
     use bourse_driver::planted::PlantedFault;
     use std::sync::{Mutex, PoisonError};
 
-    /// Part of a run that a bug breaks.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum BrokenPart {
-        /// Rows of the database.
-        Data,
-        /// The work: results of transactions, or their selection.
-        Work,
-        /// The database's indexes.
-        Indexes,
-        /// The figures alone.
-        Figures,
-        /// The guarantee of the settings: durability or isolation.
-        Promise,
-    }
-
-    impl BrokenPart {
-        /// Name on the page.
-        pub const fn name(self) -> &'static str {
-            match self {
-                Self::Data => "data",
-                Self::Work => "work",
-                Self::Indexes => "indexes",
-                Self::Figures => "figures",
-                Self::Promise => "promise",
-            }
+    bourse_engine::named! {
+        /// Part of a run that a bug breaks.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum BrokenPart {
+            /// Rows of the database.
+            Data = "data",
+            /// The work: results of transactions, or their selection.
+            Work = "work",
+            /// The database's indexes.
+            Indexes = "indexes",
+            /// The figures alone.
+            Figures = "figures",
+            /// The guarantee of the settings: durability or isolation.
+            Promise = "promise",
         }
     }
 

@@ -56,29 +56,19 @@ pub struct BisectStep {
     pub why: String,
 }
 
-/// Result of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BisectOutcome {
-    /// Like the good commit.
-    AsBefore,
-    /// Changed, as the bad one is.
-    Changed,
-    /// Neither was shown.
-    Undecided,
-    /// Not built, or its rounds failed.
-    Skipped,
-}
-
-impl BisectOutcome {
-    /// Name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AsBefore => "as before",
-            Self::Changed => "changed",
-            Self::Undecided => "undecided",
-            Self::Skipped => "skipped",
-        }
+crate::named! {
+    /// Result of a step.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum BisectOutcome {
+        /// Like the good commit.
+        AsBefore = "as before",
+        /// Changed, as the bad one is.
+        Changed = "changed",
+        /// Neither was shown.
+        Undecided = "undecided",
+        /// Not built, or its rounds failed.
+        Skipped = "skipped",
     }
 }
 

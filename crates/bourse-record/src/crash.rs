@@ -7,32 +7,17 @@ use crate::{Document, DocumentKind, Durability, Provenance, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Guarantee for a database after a crash; the greater of two guarantees more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Guarantee {
-    /// Nothing.
-    Nothing,
-    /// The database is undamaged and in a state that it was in before; the last commits may be missing.
-    Whole,
-    /// The database is undamaged and contains every acknowledged commit.
-    Everything,
-}
-
-impl Guarantee {
-    /// Name of the guarantee for documents.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Whole => "whole",
-            Self::Everything => "everything",
-        }
-    }
-}
-
-impl std::fmt::Display for Guarantee {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.word())
+crate::named! {
+    /// Guarantee for a database after a crash; the greater of two guarantees more.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Guarantee {
+        /// Nothing.
+        Nothing = "nothing",
+        /// The database is undamaged and in a state that it was in before; the last commits may be missing.
+        Whole = "whole",
+        /// The database is undamaged and contains every acknowledged commit.
+        Everything = "everything",
     }
 }
 

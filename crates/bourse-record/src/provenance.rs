@@ -43,36 +43,30 @@ impl DocumentKind {
     /// All kinds.
     pub const ALL: [Self; 5] = [Self::Run, Self::Suite, Self::Acid, Self::Crash, Self::Faults];
 
+    /// Names of its file and of the page drawn from it, and its title.
+    const fn names(self) -> [&'static str; 3] {
+        match self {
+            Self::Run => ["run.json", "report.html", "a run"],
+            Self::Suite => ["suite.json", "report.html", "a suite's document"],
+            Self::Acid => ["acid.json", "acid.html", "a report of ACID tests"],
+            Self::Crash => ["crash.json", "crash.html", "a report of crash tests"],
+            Self::Faults => ["faults.json", "faults.html", "a report of fault tests"],
+        }
+    }
+
     /// Name of its file in the folder that a command writes.
     pub const fn file_name(self) -> &'static str {
-        match self {
-            Self::Run => "run.json",
-            Self::Suite => "suite.json",
-            Self::Acid => "acid.json",
-            Self::Crash => "crash.json",
-            Self::Faults => "faults.json",
-        }
+        self.names()[0]
     }
 
     /// Name of the page drawn from it, in the same folder.
     pub const fn page_name(self) -> &'static str {
-        match self {
-            Self::Run | Self::Suite => "report.html",
-            Self::Acid => "acid.html",
-            Self::Crash => "crash.html",
-            Self::Faults => "faults.html",
-        }
+        self.names()[1]
     }
 
     /// Title with its article, as messages name it.
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::Run => "a run",
-            Self::Suite => "a suite's document",
-            Self::Acid => "a report of ACID tests",
-            Self::Crash => "a report of crash tests",
-            Self::Faults => "a report of fault tests",
-        }
+        self.names()[2]
     }
 
     /// Kind of a JSON document by its field `document`; `None` without one.

@@ -4,7 +4,6 @@ use crate::workload::{Generator, Size, SizeColumn, Workload};
 use bourse_engine::{Engine, Result, RowExt as _, Session};
 use bourse_schema::{Dialect, Table, load_order};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 bourse_engine::named! {
     /// Constraints of the workload that a database declares.
@@ -15,12 +14,6 @@ bourse_engine::named! {
         Full = "full",
         /// Primary keys only.
         KeysOnly = "keys only",
-    }
-}
-
-impl fmt::Display for Constraints {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -155,7 +148,7 @@ pub(crate) fn read_fingerprints(
         let numbers: Result<Vec<i64>> = (2..behind).map(|at| row.get(at)).collect();
         let size = Size(numbers?);
         let constraints: String = row.get(behind + 1)?;
-        let constraints = [Constraints::Full, Constraints::KeysOnly].into_iter().find(|one| one.name() == constraints);
+        let constraints = Constraints::ALL.into_iter().find(|one| one.name() == constraints);
         found.push(match (workload.check_size(&size), constraints) {
             (Ok(()), Some(constraints)) => {
                 let inputs = row.get(behind)?;

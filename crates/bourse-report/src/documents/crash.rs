@@ -22,7 +22,7 @@ pub fn crash(file: &CrashFile) -> Sheet {
         for it in &file.rows {
             for outcome in [&it.killed, &it.power].into_iter().flatten().filter(|outcome| !outcome.holds) {
                 let failed = outcome.cases.iter().find(|case| !case.holds());
-                let said = SheetPart::text(format!("{} guarantees {}:", it.target, outcome.promised.word()));
+                let said = SheetPart::text(format!("{} guarantees {}:", it.target, outcome.promised.name()));
                 parts.push(SheetPart::Only(
                     ShownForms::Terminal,
                     [said].into_iter().chain(failed.map(|it| case(it, true))).collect(),

@@ -3,44 +3,29 @@
 use super::*;
 use bourse_engine::{Access, Isolation, Sql};
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
-/// A kind of transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each is documented at its file")]
-pub enum Transaction {
-    BrokerVolume,
-    CustomerPosition,
-    MarketFeed,
-    MarketWatch,
-    SecurityDetail,
-    TradeLookup,
-    TradeOrder,
-    TradeResult,
-    TradeStatus,
-    TradeUpdate,
-    DataMaintenance,
-    TradeCleanup,
+bourse_engine::named! {
+    /// A kind of transaction, in the order of Clause 3.3.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[expect(missing_docs, reason = "each is documented at its file")]
+    pub enum Transaction {
+        BrokerVolume = "Broker-Volume",
+        CustomerPosition = "Customer-Position",
+        MarketFeed = "Market-Feed",
+        MarketWatch = "Market-Watch",
+        SecurityDetail = "Security-Detail",
+        TradeLookup = "Trade-Lookup",
+        TradeOrder = "Trade-Order",
+        TradeResult = "Trade-Result",
+        TradeStatus = "Trade-Status",
+        TradeUpdate = "Trade-Update",
+        DataMaintenance = "Data-Maintenance",
+        TradeCleanup = "Trade-Cleanup",
+    }
 }
 
 impl Transaction {
-    /// All twelve, in the order of Clause 3.3.
-    pub const ALL: [Self; 12] = [
-        Self::BrokerVolume,
-        Self::CustomerPosition,
-        Self::MarketFeed,
-        Self::MarketWatch,
-        Self::SecurityDetail,
-        Self::TradeLookup,
-        Self::TradeOrder,
-        Self::TradeResult,
-        Self::TradeStatus,
-        Self::TradeUpdate,
-        Self::DataMaintenance,
-        Self::TradeCleanup,
-    ];
-
-    /// Names of all twelve, in the same order.
+    /// Names of all twelve in the specification.
     pub const NAMES: [&'static str; 12] = {
         let mut names = [""; 12];
         let mut at = 0;
@@ -50,24 +35,6 @@ impl Transaction {
         }
         names
     };
-
-    /// Its name in the specification.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::BrokerVolume => "Broker-Volume",
-            Self::CustomerPosition => "Customer-Position",
-            Self::MarketFeed => "Market-Feed",
-            Self::MarketWatch => "Market-Watch",
-            Self::SecurityDetail => "Security-Detail",
-            Self::TradeLookup => "Trade-Lookup",
-            Self::TradeOrder => "Trade-Order",
-            Self::TradeResult => "Trade-Result",
-            Self::TradeStatus => "Trade-Status",
-            Self::TradeUpdate => "Trade-Update",
-            Self::DataMaintenance => "Data-Maintenance",
-            Self::TradeCleanup => "Trade-Cleanup",
-        }
-    }
 
     /// Required isolation from other transactions (Clause 7.4.1.3). Trade-Cleanup, for which none is required, runs alone.
     pub const fn isolation(self) -> Isolation {
@@ -120,12 +87,6 @@ impl Transaction {
             Self::DataMaintenance => data_maintenance::STATEMENTS,
             Self::TradeCleanup => trade_cleanup::STATEMENTS,
         }
-    }
-}
-
-impl fmt::Display for Transaction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

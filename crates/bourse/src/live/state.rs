@@ -233,9 +233,6 @@ bourse_engine::named! {
 }
 
 impl RunPhase {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::WarmUp, Self::Measuring, Self::Latency, Self::Drain, Self::Other, Self::Between, Self::Ended];
-
     /// Text for the view.
     const fn words(self) -> &'static str {
         match self {
