@@ -10,7 +10,7 @@ const LINE: f64 = 18.0;
 
 /// CSS class of a part; pale for time in which there was nothing to do.
 const fn class(at: usize) -> &'static str {
-    const CLASSES: [&str; TimePart::ALL.len()] =
+    const CLASSES: [&str; 11] =
         ["f1", "f6", "f2", "f3", "f4", "f5", "f1 pale", "f2 pale", "f3 pale", "f4 pale", "f6 pale"];
     CLASSES[at]
 }
@@ -31,7 +31,7 @@ pub(super) fn time_split(subject: &ChartSubject<'_>, chart: &Chart, size: ChartS
         svg.text("row-name", (left, top + 13.0), Anchor::Start, &name);
         let mut x = left;
         about.push_str(&format!(" {name}:"));
-        for (at, part) in TimePart::ALL.into_iter().enumerate() {
+        for (at, part) in TimePart::all().into_iter().enumerate() {
             let share = role.share(part);
             if share <= 0.0 {
                 continue;
@@ -45,7 +45,7 @@ pub(super) fn time_split(subject: &ChartSubject<'_>, chart: &Chart, size: ChartS
     }
     let used = |part: TimePart| roles.iter().any(|role| role.share(part) >= 0.0005);
     let columns = if size == ChartSize::Wide { 4 } else { 2 };
-    let shown: Vec<_> = TimePart::ALL.into_iter().enumerate().filter(|(_, part)| used(*part)).collect();
+    let shown: Vec<_> = TimePart::all().into_iter().enumerate().filter(|(_, part)| used(*part)).collect();
     let legend = ROW * roles.len() as f64 + 8.0;
     for (nth, (at, part)) in shown.iter().enumerate() {
         let (x, y) = (left + plot / columns as f64 * (nth % columns) as f64, legend + LINE * (nth / columns) as f64);

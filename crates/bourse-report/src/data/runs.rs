@@ -139,7 +139,7 @@ impl AllTables {
             self.rules.push(Rules::row(&keys, it.name, it.demands, it.status, &it.found));
         }
         for role in roles(view) {
-            for part in TimePart::ALL {
+            for part in TimePart::all() {
                 self.time_split.push(TimeSplit::row(&keys, &role, part));
             }
         }

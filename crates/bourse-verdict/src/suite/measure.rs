@@ -5,43 +5,45 @@ use bourse_record::{Outcome, Round};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Measure of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// Operations per second, compared with the printed rate.
-    Rate,
-    /// Operations per second, compared with the rate that follows from the printed time: for tables whose printed rates
-    /// and times contradict one another.
-    RateFromTimes,
-    /// Time for all of the work, in milliseconds.
-    TimeMs,
-    /// Time for all of the work, in seconds.
-    TimeS,
-    /// Processor time of Bourse's process, in percent of one core.
-    Cpu,
-    /// Processor time of Bourse's process and of the server's, in percent of all processors of the machine.
-    MachineBusy,
-    /// Largest size of write-ahead log or rollback journal, in bytes.
-    LogPeak,
-    /// Size of the database at the end, in bytes.
-    Size,
-    /// Memory used on the machine, in bytes: mean over the measurement interval.
-    MemoryUsed,
-    /// Growth of the memory used on the machine, in bytes, from before the measurement interval to its end.
-    MemoryGrowth,
-    /// Memory free on the machine, in bytes: mean over the measurement interval.
-    MemoryFree,
-    /// Swap used on the machine, in bytes: mean over the measurement interval.
-    SwapUsed,
-    /// Mean number of users inside an operation.
-    InEngine,
-    /// Mean number of those users that perform operations for the market exchange.
-    InMarket,
-    /// Mean number of users in a sync of the storage.
-    InSyncs,
-    /// Mean number of users waiting for a lock.
-    WaitingForLocks,
+bourse_record::named! {
+    /// Measure of a cell.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Measure {
+        /// Operations per second, compared with the printed rate.
+        Rate = "{counted}/s",
+        /// Operations per second, compared with the rate that follows from the printed time: for tables whose printed rates
+        /// and times contradict one another.
+        RateFromTimes = "{counted}/s, the published ones computed from the published times",
+        /// Time for all of the work, in milliseconds.
+        TimeMs = "time, ms",
+        /// Time for all of the work, in seconds.
+        TimeS = "time, s",
+        /// Processor time of Bourse's process, in percent of one core.
+        Cpu = "processor time, % of one core",
+        /// Processor time of Bourse's process and of the server's, in percent of all processors of the machine.
+        MachineBusy = "processors busy with client and server, % of all",
+        /// Largest size of write-ahead log or rollback journal, in bytes.
+        LogPeak = "log or journal, peak",
+        /// Size of the database at the end, in bytes.
+        Size = "database",
+        /// Memory used on the machine, in bytes: mean over the measurement interval.
+        MemoryUsed = "memory used on the machine",
+        /// Growth of the memory used on the machine, in bytes, from before the measurement interval to its end.
+        MemoryGrowth = "growth of the memory used on the machine",
+        /// Memory free on the machine, in bytes: mean over the measurement interval.
+        MemoryFree = "memory free on the machine",
+        /// Swap used on the machine, in bytes: mean over the measurement interval.
+        SwapUsed = "swap used on the machine",
+        /// Mean number of users inside an operation.
+        InEngine = "users inside transactions, on average",
+        /// Mean number of those users that perform operations for the market exchange.
+        InMarket = "of them the market's users, on average",
+        /// Mean number of users in a sync of the storage.
+        InSyncs = "users in syncs of the storage, on average",
+        /// Mean number of users waiting for a lock.
+        WaitingForLocks = "users waiting for locks, on average",
+    }
 }
 
 /// Format of a measure's numbers.
@@ -56,46 +58,9 @@ pub enum MeasureFormat {
 }
 
 impl Measure {
-    /// All measures.
-    pub const ALL: [Self; 16] = [
-        Self::Rate,
-        Self::RateFromTimes,
-        Self::TimeMs,
-        Self::TimeS,
-        Self::Cpu,
-        Self::MachineBusy,
-        Self::LogPeak,
-        Self::Size,
-        Self::MemoryUsed,
-        Self::MemoryGrowth,
-        Self::MemoryFree,
-        Self::SwapUsed,
-        Self::InEngine,
-        Self::InMarket,
-        Self::InSyncs,
-        Self::WaitingForLocks,
-    ];
-
     /// Title of the measure; `counted` is the unit that is counted.
     pub fn title(self, counted: &str) -> String {
-        match self {
-            Self::Rate => format!("{counted}/s"),
-            Self::RateFromTimes => format!("{counted}/s, the published ones computed from the published times"),
-            Self::TimeMs => "time, ms".to_owned(),
-            Self::TimeS => "time, s".to_owned(),
-            Self::Cpu => "processor time, % of one core".to_owned(),
-            Self::MachineBusy => "processors busy with client and server, % of all".to_owned(),
-            Self::LogPeak => "log or journal, peak".to_owned(),
-            Self::Size => "database".to_owned(),
-            Self::MemoryUsed => "memory used on the machine".to_owned(),
-            Self::MemoryGrowth => "growth of the memory used on the machine".to_owned(),
-            Self::MemoryFree => "memory free on the machine".to_owned(),
-            Self::SwapUsed => "swap used on the machine".to_owned(),
-            Self::InEngine => "users inside transactions, on average".to_owned(),
-            Self::InMarket => "of them the market's users, on average".to_owned(),
-            Self::InSyncs => "users in syncs of the storage, on average".to_owned(),
-            Self::WaitingForLocks => "users waiting for locks, on average".to_owned(),
-        }
+        self.name().replace("{counted}", counted)
     }
 
     /// Format of the measure's numbers.

@@ -112,7 +112,7 @@ impl WorkingTime {
     fn of(roles: &[RoleSplit]) -> Option<Self> {
         let seconds_of = |part: TimePart| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
         let all_s: f64 = roles.iter().map(|role| role.wall_s).sum();
-        let of_work = || TimePart::ALL.into_iter().filter(|part| !part.is_idle());
+        let of_work = || TimePart::all().into_iter().filter(|part| !part.is_idle());
         let seconds: f64 = of_work().map(seconds_of).sum();
         let mut parts: Vec<(TimePart, f64)> = of_work().map(|part| (part, seconds_of(part) / seconds)).collect();
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));

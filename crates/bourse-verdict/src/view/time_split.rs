@@ -17,57 +17,39 @@ pub enum TimePart {
 }
 
 impl TimePart {
-    /// All of them, in the order of rows and bars.
-    pub const ALL: [Self; 11] = [
-        Self::Cpu,
-        Self::Harness,
-        Self::Runnable,
-        Self::Blocked(BlockedOn::Sync),
-        Self::Blocked(BlockedOn::Lock),
-        Self::Blocked(BlockedOn::Storage),
-        Self::Blocked(BlockedOn::Server),
-        Self::Blocked(BlockedOn::Other),
-        Self::Blocked(BlockedOn::BackOff),
-        Self::Blocked(BlockedOn::Queue),
-        Self::Blocked(BlockedOn::Schedule),
+    /// Each with its name in tables and charts, and that in tables for programs, in the order of rows and bars.
+    const NAMED: [(Self, &'static str, &'static str); 11] = [
+        (Self::Cpu, "on a CPU", "cpu"),
+        (Self::Harness, "harness", "harness_cpu"),
+        (Self::Runnable, "waiting for a CPU", "runnable"),
+        (Self::Blocked(BlockedOn::Sync), "syncs", "sync"),
+        (Self::Blocked(BlockedOn::Lock), "locks", "lock"),
+        (Self::Blocked(BlockedOn::Storage), "reads and writes", "storage"),
+        (Self::Blocked(BlockedOn::Server), "server and network", "server"),
+        (Self::Blocked(BlockedOn::Other), "other waits", "other"),
+        (Self::Blocked(BlockedOn::BackOff), "back-off", "back_off"),
+        (Self::Blocked(BlockedOn::Queue), "driver's queue", "queue"),
+        (Self::Blocked(BlockedOn::Schedule), "not due yet", "schedule"),
     ];
 
+    /// All of them, in the order of rows and bars.
+    pub fn all() -> [Self; Self::NAMED.len()] {
+        Self::NAMED.map(|(part, ..)| part)
+    }
+
+    fn named(self) -> (&'static str, &'static str) {
+        let named = Self::NAMED.into_iter().find(|(part, ..)| *part == self);
+        named.map(|(_, name, key)| (name, key)).expect("each part is listed")
+    }
+
     /// Name in tables and charts.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "on a CPU",
-            Self::Harness => "harness",
-            Self::Runnable => "waiting for a CPU",
-            Self::Blocked(on) => match on {
-                BlockedOn::Sync => "syncs",
-                BlockedOn::Lock => "locks",
-                BlockedOn::Storage => "reads and writes",
-                BlockedOn::Server => "server and network",
-                BlockedOn::Other => "other waits",
-                BlockedOn::BackOff => "back-off",
-                BlockedOn::Queue => "driver's queue",
-                BlockedOn::Schedule => "not due yet",
-            },
-        }
+    pub fn name(self) -> &'static str {
+        self.named().0
     }
 
     /// Name in tables for programs.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Harness => "harness_cpu",
-            Self::Runnable => "runnable",
-            Self::Blocked(on) => match on {
-                BlockedOn::Sync => "sync",
-                BlockedOn::Lock => "lock",
-                BlockedOn::Storage => "storage",
-                BlockedOn::Server => "server",
-                BlockedOn::Other => "other",
-                BlockedOn::BackOff => "back_off",
-                BlockedOn::Queue => "queue",
-                BlockedOn::Schedule => "schedule",
-            },
-        }
+    pub fn key(self) -> &'static str {
+        self.named().1
     }
 
     /// Whether the thread had nothing to do: time that a faster engine would not save.
@@ -85,14 +67,14 @@ pub struct RoleSplit {
     pub threads: u64,
     /// Wall-clock time of all its threads, in seconds.
     pub wall_s: f64,
-    /// Seconds, in the order of [`TimePart::ALL`].
-    seconds: [f64; TimePart::ALL.len()],
+    /// Seconds, in the order of [`TimePart::all`].
+    seconds: [f64; TimePart::NAMED.len()],
 }
 
 impl RoleSplit {
     /// Seconds of a part.
     pub fn seconds(&self, part: TimePart) -> f64 {
-        TimePart::ALL.iter().zip(self.seconds).find(|(it, _)| **it == part).map_or(0.0, |(_, seconds)| seconds)
+        TimePart::all().iter().zip(self.seconds).find(|(it, _)| **it == part).map_or(0.0, |(_, seconds)| seconds)
     }
 
     /// The share of a part, from 0 to 1.
@@ -102,7 +84,7 @@ impl RoleSplit {
 
     /// The share in which it had something to do.
     pub fn busy(&self) -> f64 {
-        1.0 - TimePart::ALL.iter().filter(|part| part.is_idle()).map(|part| self.share(*part)).sum::<f64>()
+        1.0 - TimePart::all().iter().filter(|part| part.is_idle()).map(|part| self.share(*part)).sum::<f64>()
     }
 
     fn add(&mut self, other: &Self) {
@@ -120,7 +102,7 @@ pub fn roles(view: &CaseView<'_>) -> Vec<RoleSplit> {
         for role in roles {
             let calibrated = view.machine().harness_ns.unwrap_or(0.0) / 1e9 * role.operations as f64;
             let harness = (calibrated + role.pause_cpu_s).clamp(0.0, role.cpu_s.max(0.0));
-            let seconds = TimePart::ALL.map(|part| match part {
+            let seconds = TimePart::all().map(|part| match part {
                 TimePart::Cpu => role.cpu_s - harness,
                 TimePart::Harness => harness,
                 TimePart::Runnable => role.runnable_s,
