@@ -4,15 +4,17 @@
 use crate::{Durability, grouped, length};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use thiserror::Error;
 
 /// A warning: its code and values. `Display` gives the text, [`Warning::advice`] the remedy.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Warning {
     /// The program was compiled for debugging.
+    #[error("debug build: figures say nothing about the engine")]
     DebugBuild,
     /// The machine was busy when the run began.
+    #[error("busy machine: load average {load_average} on {cpus} CPUs when the run began")]
     BusyMachine {
         /// Load average over one minute.
         load_average: f64,
@@ -20,11 +22,13 @@ pub enum Warning {
         cpus: u32,
     },
     /// CPUs may not run at full speed.
+    #[error("frequency governor {governor}: CPUs may not run at full speed")]
     FrequencyGovernor {
         /// The governor in force.
         governor: String,
     },
     /// More busy threads than CPUs.
+    #[error("{threads} busy threads on {cpus} CPUs: response times include waits for a CPU")]
     Oversubscribed {
         /// Threads.
         threads: u32,
@@ -32,25 +36,37 @@ pub enum Warning {
         cpus: u32,
     },
     /// A fixed amount of work took unequal times during calibration of the machine.
+    #[error("noisy machine: one in ten runs of a fixed CPU loop took {slowdown:.1}× its median time, or more")]
     NoisyMachine {
         /// 90th percentile of its time, as a multiple of the median.
         slowdown: f64,
     },
     /// Other processes used CPUs before the run began.
+    #[error("background load: other processes used {cpus:.2} CPUs before the run began")]
     BackgroundLoad {
         /// CPUs, on average.
         cpus: f64,
     },
     /// Operations start later than they are due.
+    #[error(
+        "scheduling delay: operations start up to {:.1} ms after they are due (p99); at a rate, response times include that",
+        *delay_ns_p99 as f64 / 1e6
+    )]
     SchedulingDelay {
         /// 99th percentile of the delay, in nanoseconds.
         delay_ns_p99: u64,
     },
     /// The machine was still busy after the maximum wait before a round.
+    #[error("the machine was still busy when this round began")]
     NotQuiet,
     /// Each statement was timed, which the figure bears.
+    #[error("each statement was timed: the figure bears what that costs")]
     StatementsTimed,
     /// Other processes used CPUs in the measurement interval.
+    #[error(
+        "other processes{} used {cpus:.2} CPUs in the measurement interval",
+        if *server_is_known { "" } else { ", a server under test among them," }
+    )]
     OtherProcesses {
         /// CPUs, on average.
         cpus: f64,
@@ -58,11 +74,15 @@ pub enum Warning {
         server_is_known: bool,
     },
     /// The host of a virtual machine took CPUs away in the measurement interval.
+    #[error("the host of this virtual machine took {cpus:.2} CPUs away in the measurement interval")]
     HostSteal {
         /// CPUs, on average.
         cpus: f64,
     },
     /// Other processes used CPU during some rounds.
+    #[error(
+        "busy machine: in {disturbed} of {known} rounds other processes or the host used CPUs; most in {most_in}: {most_cpus:.2}"
+    )]
     DisturbedRounds {
         /// Rounds in which others used more than a tenth of a CPU.
         disturbed: u32,
@@ -74,11 +94,24 @@ pub enum Warning {
         most_cpus: f64,
     },
     /// Rounds were repeated because other processes or the host disturbed them.
+    #[error(
+        "{rounds} {} repeated because others disturbed {}",
+        if *rounds == 1 { "round was" } else { "rounds were" },
+        if *rounds == 1 { "it" } else { "them" }
+    )]
     RoundsRepeated {
         /// Rounds.
         rounds: u32,
     },
     /// A node of the database was lost, and its sessions moved to others.
+    #[error(
+        "node {node} was lost {after_s:.1} s into the round: nothing ended for {pause_s:.1} s, {}",
+        match in_doubt {
+            0 => "no outcome is unknown".to_owned(),
+            1 => "1 outcome is unknown".to_owned(),
+            _ => format!("{in_doubt} outcomes are unknown"),
+        }
+    )]
     NodeLost {
         /// Name of the node.
         node: String,
@@ -90,16 +123,19 @@ pub enum Warning {
         in_doubt: u64,
     },
     /// Operations were still in flight at the end of the drain's maximum time.
+    #[error("work was still in flight {limit_s} s after the end, and was given up")]
     WorkGivenUp {
         /// The limit, in seconds.
         limit_s: f64,
     },
     /// The engine did not always report its size.
+    #[error("the engine did not always say how large it is: {error}")]
     SizeUnknown {
         /// Error of the engine.
         error: String,
     },
     /// The engine still performed warm-up work in the measurement interval.
+    #[error("not warm: {:.0} % of the CPU time in the measurement interval was the engine's {work}", share * 100.0)]
     NotWarm {
         /// The work, as `JIT compiler`.
         work: String,
@@ -107,11 +143,17 @@ pub enum Warning {
         share: f64,
     },
     /// Response times exceeded the range of the histogram.
+    #[error("{} response times of over an hour are counted as an hour", grouped(*count))]
     LatencyClamped {
         /// Number of operations.
         count: u64,
     },
     /// Due operations were dropped because the backlog was full.
+    #[error(
+        "{} of {} operations that were due were dropped: the backlog was full",
+        grouped(*dropped),
+        grouped(*due)
+    )]
     OperationsDropped {
         /// Number dropped.
         dropped: u64,
@@ -119,6 +161,11 @@ pub enum Warning {
         due: u64,
     },
     /// Due operations were still queued when the interval ended.
+    #[error(
+        "{} of {} operations that were due still waited when the interval ended",
+        grouped(*waiting),
+        grouped(*due)
+    )]
     OperationsWaiting {
         /// Number still queued.
         waiting: u64,
@@ -126,6 +173,11 @@ pub enum Warning {
         due: u64,
     },
     /// Resource usage was read too late to show a cost per operation.
+    #[error(
+        "no cost of an operation: processor time was read {} late at the ends of an interval of {}",
+        length(late_s * 1e9),
+        length(measured_s * 1e9)
+    )]
     UsageReadLate {
         /// Delay at the two ends of the interval together, in seconds.
         late_s: f64,
@@ -133,11 +185,13 @@ pub enum Warning {
         measured_s: f64,
     },
     /// The round reached its maximum time.
+    #[error("ended after {after_s} s as asked, before its work was done")]
     EndedEarly {
         /// Maximum time in seconds.
         after_s: f64,
     },
     /// The round reached its maximum time before the requested number of operations.
+    #[error("ended by --for after {after_s} s: {} of {} operations", grouped(*done), grouped(*of))]
     CountNotReached {
         /// Maximum time in seconds.
         after_s: f64,
@@ -147,11 +201,13 @@ pub enum Warning {
         of: u64,
     },
     /// A fault ended the round.
+    #[error("{cause}")]
     RoundEnded {
         /// The fault.
         cause: String,
     },
     /// A round was lost; earlier rounds are reported.
+    #[error("round {round} was lost, those before it are reported: {cause}")]
     RoundLost {
         /// Number of the round, from 1.
         round: u32,
@@ -159,11 +215,13 @@ pub enum Warning {
         cause: String,
     },
     /// The workload measures waiting for a disk, but no commit waits for one.
+    #[error("these commits are not durable ({class}): they need not wait for the disk")]
     NotDurable {
         /// Durability class of the target.
         class: Durability,
     },
     /// The engine synced too seldom for each commit to have waited for a sync, though its settings promise that.
+    #[error("durable by its settings, but it synced only {syncs} times for about {commits} commits")]
     NotSynced {
         /// Syncs in the measurement interval by the engine's own count.
         syncs: u64,
@@ -171,13 +229,16 @@ pub enum Warning {
         commits: u64,
     },
     /// Statements that should change rows changed none.
+    #[error("no statement changed a row: what matches no row is less work")]
     NothingChanged,
     /// A replay performed or compared less than its recording has, or by another SQLite.
+    #[error("unlike the recording: {}", parts.join("; "))]
     ReplayedInPart {
         /// The parts, in words.
         parts: Vec<String>,
     },
     /// A further figure of the round is unavailable.
+    #[error("{figure} is not known: {cause}")]
     FigureMissing {
         /// Name of the figure.
         figure: String,
@@ -185,6 +246,7 @@ pub enum Warning {
         cause: String,
     },
     /// Too few rounds for an interval, which published findings are judged by.
+    #[error("published findings are judged by intervals, which take {needed} rounds or more; requested: {rounds}")]
     TooFewRounds {
         /// Rounds requested.
         rounds: u32,
@@ -192,6 +254,10 @@ pub enum Warning {
         needed: u32,
     },
     /// Drivers of a round vanished before its end.
+    #[error(
+        "vanished before the end: driver {}; its figures are lost; the checks name what that leaves open",
+        numbers.iter().map(|number| format!("{number}/{of}")).collect::<Vec<_>>().join(", ")
+    )]
     DriversVanished {
         /// Numbers of the drivers.
         numbers: Vec<u32>,
@@ -199,11 +265,13 @@ pub enum Warning {
         of: u32,
     },
     /// Drivers of one round ran on different machines.
+    #[error("the drivers ran on different machines: {processor} as well")]
     DifferentMachines {
         /// Processor of another machine.
         processor: String,
     },
     /// Drivers of one round measured for different times.
+    #[error("the drivers measured for {shortest_s:.1} to {longest_s:.1} s: their rates are added all the same")]
     DifferentLengths {
         /// Shortest time in seconds.
         shortest_s: f64,
@@ -211,6 +279,7 @@ pub enum Warning {
         longest_s: f64,
     },
     /// A warning of one of several drivers.
+    #[error("driver {number}/{of}: {warning}")]
     Driver {
         /// Number of the driver, from 1.
         number: u32,
@@ -220,6 +289,7 @@ pub enum Warning {
         warning: Box<Warning>,
     },
     /// A message of the engine about itself and its settings.
+    #[error("{target}{}{text}", if target.is_empty() { "" } else { ": " })]
     Engine {
         /// Target of the message; empty if it is clear.
         target: String,
@@ -290,131 +360,6 @@ impl Warning {
             Self::TooFewRounds { .. } => Some("ask for more rounds"),
             Self::Driver { warning, .. } => warning.advice(),
             _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DebugBuild => f.write_str("debug build: figures say nothing about the engine"),
-            Self::BusyMachine { load_average, cpus } => {
-                write!(f, "busy machine: load average {load_average} on {cpus} CPUs when the run began")
-            }
-            Self::FrequencyGovernor { governor } => {
-                write!(f, "frequency governor {governor}: CPUs may not run at full speed")
-            }
-            Self::Oversubscribed { threads, cpus } => {
-                write!(f, "{threads} busy threads on {cpus} CPUs: response times include waits for a CPU")
-            }
-            Self::NoisyMachine { slowdown } => {
-                write!(
-                    f,
-                    "noisy machine: one in ten runs of a fixed CPU loop took {slowdown:.1}× its median time, or more"
-                )
-            }
-            Self::BackgroundLoad { cpus } => {
-                write!(f, "background load: other processes used {cpus:.2} CPUs before the run began")
-            }
-            Self::SchedulingDelay { delay_ns_p99 } => {
-                let ms = *delay_ns_p99 as f64 / 1e6;
-                write!(f, "scheduling delay: operations start up to {ms:.1} ms after they are due (p99)")?;
-                f.write_str("; at a rate, response times include that")
-            }
-            Self::NotQuiet => f.write_str("the machine was still busy when this round began"),
-            Self::StatementsTimed => f.write_str("each statement was timed: the figure bears what that costs"),
-            Self::OtherProcesses { cpus, server_is_known } => {
-                let whose = if *server_is_known { "" } else { ", a server under test among them," };
-                write!(f, "other processes{whose} used {cpus:.2} CPUs in the measurement interval")
-            }
-            Self::HostSteal { cpus } => {
-                write!(f, "the host of this virtual machine took {cpus:.2} CPUs away in the measurement interval")
-            }
-            Self::DisturbedRounds { disturbed, known, most_in, most_cpus } => {
-                write!(f, "busy machine: in {disturbed} of {known} rounds other processes or the host used CPUs")?;
-                write!(f, "; most in {most_in}: {most_cpus:.2}")
-            }
-            Self::RoundsRepeated { rounds: 1 } => f.write_str("1 round was repeated because others disturbed it"),
-            Self::RoundsRepeated { rounds } => write!(f, "{rounds} rounds were repeated because others disturbed them"),
-            Self::NodeLost { node, after_s, pause_s, in_doubt } => {
-                write!(f, "node {node} was lost {after_s:.1} s into the round: nothing ended for {pause_s:.1} s, ")?;
-                match in_doubt {
-                    0 => f.write_str("no outcome is unknown"),
-                    1 => f.write_str("1 outcome is unknown"),
-                    _ => write!(f, "{in_doubt} outcomes are unknown"),
-                }
-            }
-            Self::WorkGivenUp { limit_s } => {
-                write!(f, "work was still in flight {limit_s} s after the end, and was given up")
-            }
-            Self::SizeUnknown { error } => write!(f, "the engine did not always say how large it is: {error}"),
-            Self::NotWarm { work, share } => {
-                write!(
-                    f,
-                    "not warm: {:.0} % of the CPU time in the measurement interval was the engine's {work}",
-                    share * 100.0
-                )
-            }
-            Self::LatencyClamped { count } => {
-                write!(f, "{} response times of over an hour are counted as an hour", grouped(*count))
-            }
-            Self::OperationsDropped { dropped, due } => {
-                let (dropped, due) = (grouped(*dropped), grouped(*due));
-                write!(f, "{dropped} of {due} operations that were due were dropped: the backlog was full")
-            }
-            Self::OperationsWaiting { waiting, due } => {
-                let (waiting, due) = (grouped(*waiting), grouped(*due));
-                write!(f, "{waiting} of {due} operations that were due still waited when the interval ended")
-            }
-            Self::UsageReadLate { late_s, measured_s } => write!(
-                f,
-                "no cost of an operation: processor time was read {} late at the ends of an interval of {}",
-                length(late_s * 1e9),
-                length(measured_s * 1e9)
-            ),
-            Self::EndedEarly { after_s } => write!(f, "ended after {after_s} s as asked, before its work was done"),
-            Self::CountNotReached { after_s, done, of } => {
-                write!(f, "ended by --for after {after_s} s: {} of {} operations", grouped(*done), grouped(*of))
-            }
-            Self::NothingChanged => f.write_str("no statement changed a row: what matches no row is less work"),
-            Self::ReplayedInPart { parts } => write!(f, "unlike the recording: {}", parts.join("; ")),
-            Self::RoundEnded { cause } => f.write_str(cause),
-            Self::RoundLost { round, cause } => {
-                write!(f, "round {round} was lost, those before it are reported: {cause}")
-            }
-            Self::NotDurable { class } => {
-                write!(f, "these commits are not durable ({class}): they need not wait for the disk")
-            }
-            Self::NotSynced { syncs, commits } => {
-                write!(f, "durable by its settings, but it synced only {syncs} times for about {commits} commits")
-            }
-            Self::FigureMissing { figure, cause } => write!(f, "{figure} is not known: {cause}"),
-            Self::TooFewRounds { rounds, needed } => {
-                write!(
-                    f,
-                    "published findings are judged by intervals, which take {needed} rounds or more; requested: {rounds}"
-                )
-            }
-            Self::DriversVanished { numbers, of } => {
-                let gone: Vec<_> = numbers.iter().map(|number| format!("{number}/{of}")).collect();
-                write!(
-                    f,
-                    "vanished before the end: driver {}; its figures are lost; the checks name what that leaves open",
-                    gone.join(", ")
-                )
-            }
-            Self::DifferentMachines { processor } => {
-                write!(f, "the drivers ran on different machines: {processor} as well")
-            }
-            Self::DifferentLengths { shortest_s, longest_s } => {
-                write!(
-                    f,
-                    "the drivers measured for {shortest_s:.1} to {longest_s:.1} s: their rates are added all the same"
-                )
-            }
-            Self::Driver { number, of, warning } => write!(f, "driver {number}/{of}: {warning}"),
-            Self::Engine { target, text } if target.is_empty() => f.write_str(text),
-            Self::Engine { target, text } => write!(f, "{target}: {text}"),
         }
     }
 }
