@@ -66,17 +66,11 @@ fn promise(figures: &HistoryFigures) -> Check {
             (CheckStatus::Failed, each.collect::<Vec<_>>().join(", "))
         }
     };
-    Check {
-        name: "isolation".to_owned(),
-        condition: format!(
-            "no anomaly in the recorded history that {} excludes, as the engine promises it for {}",
-            figures.promised, figures.level
-        ),
-        source: "the engine's promise".to_owned(),
-        status,
-        evidence,
-        took_s: 0.0,
-    }
+    let condition = format!(
+        "no anomaly in the recorded history that {} excludes, as the engine promises it for {}",
+        figures.promised, figures.level
+    );
+    Check::new("isolation", condition, "the engine's promise", status, evidence)
 }
 
 /// Anomalies of a history by class, the strongest isolation that none of them refutes, and the number of transactions of unknown

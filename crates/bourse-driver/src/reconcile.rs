@@ -190,20 +190,13 @@ impl ComparedCounts {
     fn check(self, name: &str, words: &str) -> Check {
         const MAX_SHOWN_DIFFERENCES: usize = 3;
         let Self { compared, differences } = self;
-        let (status, evidence) = if differences.is_empty() {
-            (CheckStatus::Passed, format!("{compared} numbers compared, all equal"))
+        let evidence = if differences.is_empty() {
+            format!("{compared} numbers compared, all equal")
         } else {
             let shown = differences[..differences.len().min(MAX_SHOWN_DIFFERENCES)].join("; ");
-            (CheckStatus::Failed, format!("{} of {compared} numbers differ: {shown}", differences.len()))
+            format!("{} of {compared} numbers differ: {shown}", differences.len())
         };
-        Check {
-            name: name.to_owned(),
-            condition: words.to_owned(),
-            source: Check::RECONCILIATION.to_owned(),
-            status,
-            evidence,
-            took_s: 0.0,
-        }
+        Check::new(name, words, Check::RECONCILIATION, differences.is_empty(), evidence)
     }
 }
 

@@ -563,6 +563,18 @@ impl Check {
     /// Source of checks that compare the recorder's figures with the driver's own count.
     pub const RECONCILIATION: &'static str = "reconciliation of recorder and driver";
 
+    /// Check with its result; `true` is passed. The time that it took is zero.
+    pub fn new(
+        name: impl Into<String>,
+        condition: impl Into<String>,
+        source: &str,
+        status: impl Into<CheckStatus>,
+        evidence: impl Into<String>,
+    ) -> Self {
+        let (name, condition, source) = (name.into(), condition.into(), source.to_owned());
+        Self { name, condition, source, status: status.into(), evidence: evidence.into(), took_s: 0.0 }
+    }
+
     /// Whether the check examined the database, and not only the figures.
     pub fn is_of_database(&self) -> bool {
         self.source != Self::RECONCILIATION
@@ -579,4 +591,10 @@ pub enum CheckStatus {
     Failed,
     /// The condition was not evaluated; the evidence has the reason.
     NotApplicable,
+}
+
+impl From<bool> for CheckStatus {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Passed } else { Self::Failed }
+    }
 }

@@ -108,16 +108,6 @@ pub fn entry(checked: &CheckResult, took_s: f64) -> Check {
         (0, false) => "no offending row".to_owned(),
         (offences, false) => format!("{offences} offending rows: {}", checked.evidence.join("; ")),
     };
-    Check {
-        name: checked.name.clone(),
-        condition: checked.words.clone(),
-        source: checked.source.clone(),
-        status: match (&checked.not_run, checked.passed()) {
-            (Some(_), _) => CheckStatus::NotApplicable,
-            (None, true) => CheckStatus::Passed,
-            (None, false) => CheckStatus::Failed,
-        },
-        evidence,
-        took_s,
-    }
+    let status = if checked.not_run.is_some() { CheckStatus::NotApplicable } else { checked.passed().into() };
+    Check { took_s, ..Check::new(&checked.name, &checked.words, &checked.source, status, evidence) }
 }

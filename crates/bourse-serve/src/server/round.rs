@@ -558,12 +558,6 @@ pub(super) fn vanished<W: SharedWorkload>(members: &[MemberEntry<W>]) -> Vec<u32
 /// Checks that the counts of a driver agree with those of the server for it.
 fn agreement<W: SharedWorkload>(member: &Member<W>, reported: &W::Counts, performed: &W::Counts) -> Check {
     let (holds, evidence) = W::agreement(reported, performed);
-    Check {
-        name: format!("answers to driver {}/{}", member.number, member.of),
-        condition: W::AGREEMENT.to_owned(),
-        source: Check::RECONCILIATION.to_owned(),
-        status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
-        evidence,
-        took_s: 0.0,
-    }
+    let name = format!("answers to driver {}/{}", member.number, member.of);
+    Check::new(name, W::AGREEMENT, Check::RECONCILIATION, holds, evidence)
 }

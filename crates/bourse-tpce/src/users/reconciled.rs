@@ -4,7 +4,7 @@ use crate::check::reconciliation::AcknowledgedCommits;
 use crate::transactions::Transaction;
 use bourse_driver::{OperationLedger, Outcome};
 use bourse_egen::driver::{CustomerTransaction, Mix};
-use bourse_record::{Check, CheckStatus};
+use bourse_record::Check;
 
 /// Checks that as many Trade-Orders and Trade-Results were acknowledged as the driver counted.
 pub(super) fn acknowledgements(acknowledged: &AcknowledgedCommits, ledger: &OperationLedger) -> Check {
@@ -16,23 +16,12 @@ pub(super) fn acknowledgements(acknowledged: &AcknowledgedCommits, ledger: &Oper
         ("Trade-Results committed", acknowledged.results, result.ended(Outcome::Completed)),
         ("Trade-Results in doubt", acknowledged.results_in_doubt, result.in_doubt),
     ];
-    let status = if pairs.iter().all(|(_, acknowledged, counted)| acknowledged == counted) {
-        CheckStatus::Passed
-    } else {
-        CheckStatus::Failed
-    };
+    let holds = pairs.iter().all(|(_, acknowledged, counted)| acknowledged == counted);
     let evidence =
         pairs.map(|(what, acknowledged, counted)| format!("{what}: {acknowledged} acknowledged, {counted} counted"));
-    Check {
-        name: "acknowledgements".to_owned(),
-        condition:
-            "users were acknowledged as many Trade-Orders and Trade-Results as the driver counted in the whole round"
-                .to_owned(),
-        source: Check::RECONCILIATION.to_owned(),
-        status,
-        evidence: evidence.join("; "),
-        took_s: 0.0,
-    }
+    let words =
+        "users were acknowledged as many Trade-Orders and Trade-Results as the driver counted in the whole round";
+    Check::new("acknowledgements", words, Check::RECONCILIATION, holds, evidence.join("; "))
 }
 
 /// Natural logarithm of ten thousand million: the odds against a false alarm, for each transaction.
@@ -55,19 +44,12 @@ pub(super) fn mix_of_requests(ledger: &OperationLedger, mix: &Mix) -> Check {
         (*count as f64 - all * share).abs() <= tolerance(all * share * (1.0 - share))
     };
     let holds = levels.iter().zip(&counts).all(is_dealt);
-    let words = levels
+    let evidence = levels
         .iter()
         .zip(counts)
         .map(|((transaction, level), count)| format!("{transaction}: {count}, {:.0} expected", all * level / cards));
-    Check {
-        name: "mix of requests".to_owned(),
-        condition: "customers have asked for each transaction as often as the mix has it, over the whole round"
-            .to_owned(),
-        source: Check::RECONCILIATION.to_owned(),
-        status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
-        evidence: words.collect::<Vec<_>>().join("; "),
-        took_s: 0.0,
-    }
+    let words = "customers have asked for each transaction as often as the mix has it, over the whole round";
+    Check::new("mix of requests", words, Check::RECONCILIATION, holds, evidence.collect::<Vec<_>>().join("; "))
 }
 
 const fn performed(dealt: CustomerTransaction) -> Transaction {
@@ -88,6 +70,7 @@ const fn performed(dealt: CustomerTransaction) -> Transaction {
 mod tests {
     use super::*;
     use bourse_driver::Sample;
+    use bourse_record::CheckStatus;
 
     #[test]
     fn an_order_that_nobody_counted_is_found() {

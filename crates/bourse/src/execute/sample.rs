@@ -51,14 +51,10 @@ fn none<S: Sampled>(why: &str) -> SampleChecks {
 
 /// The checks of samples with their results and seconds.
 fn checks<S: Sampled>(results: [(SampleResult, f64); 2]) -> SampleChecks {
-    let check = |((&(name, condition), source), ((status, evidence), took_s)): ((&(&str, &str), &str), _)| Check {
-        name: name.to_owned(),
-        condition: condition.to_owned(),
-        source: source.to_owned(),
-        status,
-        evidence,
-        took_s,
-    };
+    let check =
+        |((&(name, condition), source), ((status, evidence), took_s)): ((&(&str, &str), &str), (SampleResult, _))| {
+            Check { took_s, ..Check::new(name, condition, source, status, evidence) }
+        };
     CHECKS.iter().zip(S::SOURCES).zip(results).map(check).collect()
 }
 
