@@ -4,7 +4,7 @@ use crate::charts::{self, ChartFrame, DrawnChart, ForestRow};
 use crate::data::{DataTable, comparison_tables};
 use crate::documents::{LinePlace, RepeatCommand, Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{self, SheetTable, TableCell, Tone, heads};
+use crate::tables::{self, SheetTable, TableCell, Tone, heads, row};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
@@ -19,13 +19,13 @@ fn table(it: &CaseComparison) -> SheetTable {
     for metric in &it.metrics {
         let interval = metric.interval.map(|it| format!("{} ({})", metric.ends(&it), units::level(it.level)));
         let verdict = metric.verdict.zip(metric.verdict_name());
-        table.push(vec![
-            TableCell::text(&metric.name),
+        table.push(row![
+            &metric.name,
             TableCell::figure(metric.base, metric.text),
             TableCell::figure(metric.head, metric.text),
-            TableCell::text(&metric.change()),
-            TableCell::text(interval.as_deref().unwrap_or("too few rounds")),
-            TableCell::or_missing(verdict.map(|(verdict, name)| TableCell::text(name).tone(tone(verdict)))),
+            metric.change(),
+            interval.as_deref().unwrap_or("too few rounds"),
+            TableCell::or_missing(verdict.map(|(verdict, name)| TableCell::text(name).tone(tone(verdict))))
         ]);
     }
     table

@@ -1,7 +1,7 @@
 //! The ACID tests of a target.
 
 use super::sheet::{LinePlace, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
@@ -18,8 +18,7 @@ const fn tone(verdict: AcidVerdict) -> Tone {
 /// The document: verdicts first, then each test with its cases, and the settings in force.
 pub fn acid(file: &AcidFile) -> Sheet {
     let engine = &file.engine;
-    let [passed, failed, left_out] =
-        [AcidVerdict::Passed, AcidVerdict::Failed, AcidVerdict::NotApplicable].map(|verdict| file.count(verdict));
+    let [passed, failed, left_out] = AcidVerdict::ALL.map(|verdict| file.count(verdict));
     // Tests that passed until they were cut short are no result of the whole.
     let ended = units::counted(file.tests.len() as u64, "test", "tests");
     let incomplete = file.interrupted.then(|| format!("incomplete: interrupted after {ended}"));
@@ -56,13 +55,13 @@ pub fn acid(file: &AcidFile) -> Sheet {
     ];
     let mut verdicts = SheetTable::new("Verdicts", heads);
     for test in &file.tests {
-        verdicts.push(vec![
+        verdicts.push(row![
             TableCell::text(&test.id).link(format!("#{}", test.id)),
             TableCell::text(test.verdict.name()).tone(tone(test.verdict)),
-            TableCell::text(test.property.name()),
-            TableCell::text(&test.title),
-            TableCell::text(&test.reason),
-            TableCell::text(&format!("{:.1} s", test.took_s)),
+            test.property.name(),
+            &test.title,
+            &test.reason,
+            format!("{:.1} s", test.took_s)
         ]);
     }
     parts.push(SheetPart::Table(verdicts));
@@ -85,8 +84,7 @@ pub fn acid(file: &AcidFile) -> Sheet {
         parts.push(SheetPart::heading(2, "Evidence of what failed"));
         parts.extend(failed);
     }
-    let settings =
-        engine.settings.iter().map(|it| vec![TableCell::text(&it.name), TableCell::text(&it.value)]).collect();
+    let settings = engine.settings.iter().map(|it| row![&it.name, &it.value]).collect();
     let settings =
         SheetTable { title: "Settings in force".to_owned(), ..SheetTable::of(&["setting", "value"], settings) };
     let others = [vec![SheetPart::heading(2, "Evidence")], others, vec![SheetPart::Table(settings)]].concat();
@@ -110,7 +108,7 @@ pub(super) fn case(case: &AcidCase, is_open: bool) -> SheetPart {
     let mut findings = SheetTable::of(&["looked at", "wanted", "found"], Vec::new());
     for it in &case.findings {
         let found = TableCell::text(&it.found).tone(Tone::of(it.holds));
-        findings.push(vec![TableCell::text(&it.what), TableCell::text(&it.wanted), found]);
+        findings.push(row![&it.what, &it.wanted, found]);
     }
     let parts = [steps, findings].into_iter().filter(|table| !table.rows.is_empty()).map(SheetPart::Table).collect();
     let second_session =

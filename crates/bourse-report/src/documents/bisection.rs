@@ -1,7 +1,7 @@
 //! A search for a commit: the commit and its change, then every step.
 
 use super::sheet::{SheetAnswer, SheetPart};
-use crate::tables::{SheetTable, TableCell, Tone, heads};
+use crate::tables::{SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use bourse_record::{BisectOutcome, BisectedRatio, Bisection};
 use bourse_verdict::comparison::words::change;
@@ -33,11 +33,11 @@ pub(crate) fn bisection(found: &Bisection) -> Vec<SheetPart> {
             BisectOutcome::Undecided => Tone::Doubtful,
             BisectOutcome::Skipped => Tone::Faint,
         };
-        table.push(vec![
-            TableCell::text(&step.commit.words()),
+        table.push(row![
+            step.commit.words(),
             TableCell::text(step.outcome.name()).tone(tone),
             TableCell::or_missing(step.ratio.map(|it| TableCell::text(&words(&it)))),
-            TableCell::text(&step.why),
+            &step.why
         ]);
     }
     parts.push(SheetPart::Table(table));

@@ -1,7 +1,7 @@
 //! Isolation found in recorded histories: promised, kept, and its price.
 
 use super::sheet::{Sheet, SheetPart};
-use crate::tables::{SheetTable, TableCell, Tone, heads};
+use crate::tables::{SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{FoundAnomaly, HistoryFigures};
@@ -35,17 +35,15 @@ pub(crate) fn isolation(views: &[CaseView<'_>]) -> Vec<SheetPart> {
         };
         let interval = view.estimate().and_then(|it| it.interval);
         let interval = interval.map(|it| TableCell::text(&units::interval(&it, units::number)));
-        table.push(vec![
+        table.push(row![
             TableCell::code(&view.case.engine.target),
-            TableCell::text(&first.level),
-            TableCell::text(&first.promised),
+            &first.level,
+            &first.promised,
             kept,
             TableCell::count(committed),
             TableCell::count(pairs),
             TableCell::count(sum(|it| it.conflicts)),
-            TableCell::text(&units::number(
-                sum(HistoryFigures::not_serializable) as f64 * 1e6 / committed.max(1) as f64,
-            )),
+            units::number(sum(HistoryFigures::not_serializable) as f64 * 1e6 / committed.max(1) as f64),
             TableCell::or_missing(view.figure().map(|it| TableCell::text(&units::number(it)))),
             TableCell::or_missing(interval),
         ]);

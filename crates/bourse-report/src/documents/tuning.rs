@@ -1,7 +1,7 @@
 //! A search for settings: the answer, the lines to paste, what each brings and costs, its crash test, and the race.
 
 use super::sheet::{SheetAnswer, SheetPart, ShownForms};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, Verdict, median};
@@ -136,12 +136,12 @@ fn costs(base: &CaseView<'_>, winner: &CaseView<'_>) -> SheetTable {
     let heads = heads![left "cost", right "defaults", right "these settings"];
     let mut table = SheetTable::new("What they cost", heads);
     let class = |view: &CaseView<'_>| TableCell::text(view.case.engine.durability.name());
-    table.push(vec![TableCell::text("durability class"), class(base), class(winner)]);
+    table.push(row!["durability class", class(base), class(winner)]);
     for (metric, name) in PEAKS {
         let both = [base, winner].map(|view| view.peak(metric).filter(|bytes| *bytes > 0.0));
         if both.iter().any(Option::is_some) {
             let [one, other] = both.map(|it| TableCell::or_missing(it.map(|it| TableCell::figure(it, units::bytes))));
-            table.push(vec![TableCell::text(name), one, other]);
+            table.push(row![name, one, other]);
         }
     }
     table

@@ -5,7 +5,7 @@ use super::{StoredFigure, StoredRun};
 use crate::charts::{ChartFrame, DrawnChart, HistoryChart, HistoryPoint, history};
 use crate::documents::{Sheet, SheetPart, ShownForms};
 use crate::html::Drawing;
-use crate::tables::{SheetTable, TableCell, Tone, heads};
+use crate::tables::{SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 
 /// The document, with the version of the program that draws it. Links lead to the pages in the runs' folders, next to which the
@@ -53,14 +53,14 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
             let case = of.map_or_else(|| run.document_name().to_owned(), |it| format!("{} {}", it.workload, it.target));
             let interrupted = if run.interrupted { " (interrupted)" } else { "" };
             let tone = if of.is_some_and(|it| it.failed) { Tone::Bad } else { Tone::Plain };
-            table.push(vec![
+            table.push(row![
                 first(TableCell::text(&format!("{}{interrupted}", run.folder)).link(link)),
                 first(TableCell::text(&minute(&run.started_at))),
-                TableCell::text(&case),
+                &case,
                 TableCell::text(&of.map(result).unwrap_or_default()).tone(tone),
-                TableCell::text(&of.and_then(interval).unwrap_or_default()),
-                TableCell::text(of.map_or("", |it| &it.durability)),
-                TableCell::text(of.map_or("", |it| &it.checks)).tone(tone),
+                of.and_then(interval).unwrap_or_default(),
+                of.map_or("", |it| &it.durability),
+                TableCell::text(of.map_or("", |it| &it.checks)).tone(tone)
             ]);
         }
     }

@@ -4,7 +4,7 @@ use super::{LIVE_HEADS, LivePoint, LiveRun};
 use crate::charts::{ChartFrame, DrawnChart, escaped, live_panels};
 use crate::documents::{LinePlace, SheetAnswer, SheetPart};
 use crate::html::{Drawing, STYLE, draw};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads, row};
 
 /// The page's script: fetches the redrawn part each second, inserts it and draws its curves.
 pub const LIVE_SCRIPT: &str = concat!(
@@ -57,7 +57,7 @@ pub fn live_fragment(run: &LiveRun) -> String {
         operations.push(cells.to_vec());
     }
     let mut resources = SheetTable::new("Resources now", heads![left "resource", right "used"]);
-    text.resources.iter().for_each(|(name, used)| resources.push(vec![TableCell::text(name), TableCell::text(used)]));
+    text.resources.iter().for_each(|(name, used)| resources.push(row![name, used]));
     let frame = ChartFrame { id: "live", title: "The last ten minutes", about: "By seconds since the first of them." };
     let chart = Drawing::if_any("live", &frame, DrawnChart::plot(live_panels(&run.points)));
     let parts = [

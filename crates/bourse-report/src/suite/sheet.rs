@@ -3,7 +3,7 @@
 use super::chart::{charts, published};
 use super::view::{self, Matrix};
 use crate::documents::{LinePlace, Sheet, SheetPart, ShownForms};
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
+use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, row};
 use crate::units;
 use crate::view::{Remark, engine_words};
 use bourse_record::{Document as _, Durability};
@@ -162,18 +162,18 @@ fn evidence(lines: &[view::CellLine]) -> SheetTable {
             format!("{}{range}{of}", units::count(least))
         });
         let or_nothing = |text: Option<String>| TableCell::or_missing(text.map(|text| TableCell::text(&text)));
-        table.push(vec![
-            TableCell::text(&line.table),
-            TableCell::text(&line.row),
-            TableCell::text(&line.column),
-            TableCell::text(figure.map(|figure| figure.measure.title("")).unwrap_or_default().trim_start_matches('/')),
+        table.push(row![
+            &line.table,
+            &line.row,
+            &line.column,
+            figure.map(|figure| figure.measure.title("")).unwrap_or_default().trim_start_matches('/'),
             or_nothing(number(figure.and_then(|it| it.measured))),
             or_nothing(interval.map(|(low, high)| format!("{low} to {high}"))),
-            TableCell::text(&cell.rounds.len().to_string()),
+            cell.rounds.len().to_string(),
             or_nothing(done),
-            TableCell::text(cell.durability.map_or(units::NOTHING, Durability::name)),
-            TableCell::text(&cell.workload),
-            TableCell::text(&view::state_words(cell)),
+            cell.durability.map_or(units::NOTHING, Durability::name),
+            &cell.workload,
+            view::state_words(cell)
         ]);
     }
     table

@@ -1,5 +1,5 @@
 use super::transactions::{DRIVER_QUEUE, queue};
-use super::{ColumnHead, SheetTable, TableCell, Tone};
+use super::{ColumnHead, SheetTable, TableCell, Tone, row};
 use crate::units;
 use crate::view::{CaseView, FigureValidity, Remark};
 use bourse_record::{Durability, Estimate, Interval, Round};
@@ -334,12 +334,12 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
     });
     let cost = view.cost();
     let reads = cost.filter(|_| view.memory().is_some());
-    vec![
-        TableCell::text(&view.case.label),
-        TableCell::text(view.case.engine.durability.name()),
+    row![
+        &view.case.label,
+        view.case.engine.durability.name(),
         TableCell::or_missing(view.library_bytes().map(|bytes| TableCell::figure(bytes, units::decimal_bytes))),
         result,
-        TableCell::text(view.unit()),
+        view.unit(),
         bound(figures.first()),
         bound(figures.last()),
         sure(|it| it.low),
@@ -369,7 +369,7 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<TableCell> {
         TableCell::or_missing(reads.and_then(|it| it.misses).map(|misses| TableCell::figure(misses, units::number))),
         largest(view, "log_bytes"),
         largest(view, "journal_bytes"),
-        TableCell::count(view.failed()),
+        TableCell::count(view.failed())
     ]
 }
 

@@ -1,4 +1,4 @@
-use super::{SheetTable, TableCell, Tone, heads};
+use super::{SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::{CaseView, RuleStatus, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
@@ -7,41 +7,36 @@ use bourse_record::{
 };
 use bourse_stats::grouped;
 
-fn named(title: &str, facts: impl IntoIterator<Item = (String, TableCell)>) -> SheetTable {
+fn named<'f>(title: &str, facts: impl IntoIterator<Item = Fact<'f>>) -> SheetTable {
     let mut table = SheetTable::new(title, heads![left "what", left "value"]);
-    for (name, value) in facts {
-        table.push(vec![TableCell::text(&name), value]);
-    }
+    facts.into_iter().for_each(|(name, value)| table.push(row![name, value]));
     table
 }
 
-fn pairs(values: &[NameValue]) -> impl Iterator<Item = (String, TableCell)> + use<'_> {
-    values.iter().map(|pair| (pair.name.clone(), TableCell::text(&pair.value)))
+/// A fact: its name and its value.
+type Fact<'f> = (&'f str, TableCell);
+
+fn pairs(values: &[NameValue]) -> impl Iterator<Item = Fact<'_>> {
+    values.iter().map(|pair| (pair.name.as_str(), TableCell::text(&pair.value)))
 }
 
 /// The workload's effective parameters, with those of the whole run.
 pub(crate) fn parameters(view: &CaseView<'_>) -> SheetTable {
-    let file = view.file;
-    let phases = view.case.rounds.first().map(phases).unwrap_or_default();
-    let mut facts = vec![
-        ("durability".to_owned(), TableCell::text(&durability(view))),
-        ("seed".to_owned(), TableCell::text(&file.provenance.seed.to_string())),
-        ("rounds".to_owned(), TableCell::text(&view.case.rounds.len().to_string())),
-        ("phases".to_owned(), TableCell::text(&phases)),
+    let facts = [
+        ("durability", Some(durability(view))),
+        ("seed", Some(view.file.provenance.seed.to_string())),
+        ("rounds", Some(view.case.rounds.len().to_string())),
+        ("phases", Some(view.case.rounds.first().map(phases).unwrap_or_default())),
+        ("age of the market", view.market_age()),
+        ("memory", view.memory()),
     ];
-    facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), TableCell::text(&words))));
-    facts.extend(view.memory().map(|words| ("memory".to_owned(), TableCell::text(&words))));
-    facts.extend(
-        conditions(view.conditions(), &view.case.workload.headline_unit)
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value)),
-    );
-    facts.extend(pairs(&view.case.workload.parameters));
-    named("Run configuration", facts)
+    let conditions = conditions(view.conditions(), &view.case.workload.headline_unit);
+    let known = facts.into_iter().chain(conditions).filter_map(|(name, words)| Some((name, words?.into())));
+    named("Run configuration", known.chain(pairs(&view.case.workload.parameters)))
 }
 
-/// Known conditions, each with its name.
-fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, TableCell)> {
+/// Conditions by their names; `None` if not known.
+fn conditions(conditions: &Conditions, unit: &str) -> [(&'static str, Option<String>); 17] {
     let Conditions {
         users,
         further_users,
@@ -61,45 +56,33 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, TableCe
         page_cache: _,
         memory_limit_bytes: _,
     } = conditions;
-    let count = |number: &u64| TableCell::text(&number.to_string());
-    let mut known = Vec::new();
-    if let Some(Scale { customers, scale_factor, initial_days }) = scale {
-        known.push(("customers", count(customers)));
-        known.push(("scale factor", count(scale_factor)));
-        known.push(("initial trade days", count(initial_days)));
-    }
-    known.extend(users.as_ref().map(|users| ("users", count(users))));
-    known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
-    if !processes.is_empty() {
-        let each = |of: fn(&UsersOfProcess) -> u64| {
-            processes.iter().map(|it| of(it).to_string()).collect::<Vec<_>>().join(" + ")
-        };
-        let (users, further) = (each(|it| it.users), each(|it| it.further_users));
-        let words = format!("{}, with {users} users and {further} market users", processes.len());
-        known.push(("processes", TableCell::text(&words)));
-    }
-    known.extend(
-        requested_rate.map(|rate| ("requested rate", TableCell::text(&format!("{} {unit}", units::plain(rate))))),
-    );
-    known.extend(market_aged_at.map(|rate| {
-        let words = format!("aged at {} {unit}: its pending orders were placed before each round", units::plain(rate));
-        ("market", TableCell::text(&words))
-    }));
-    known.extend(driver_queue.as_ref().map(|queue| {
-        let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
-        ("driver's queue", TableCell::text(&words))
-    }));
-    known.extend(arrival_streams.map(|streams| ("arrivals", TableCell::text(streams.name()))));
-    known.extend(constraints.as_ref().map(|words| ("constraints", TableCell::text(words))));
-    if !isolation.is_empty() {
-        known.push(("isolation", TableCell::text(&isolation_words(isolation))));
-    }
-    known.extend(tunables.map(|tunables| ("workload parameters", TableCell::text(tunables.name()))));
-    known.extend(input_data.as_ref().map(|words| ("input data", TableCell::text(words))));
-    known.extend(storage.as_ref().map(|storage| ("storage", TableCell::text(&storage_words(storage)))));
-    known.extend(raw_syncs.as_ref().map(|syncs| ("raw syncs", TableCell::text(&sync_words(syncs)))));
-    known.extend(free_bytes.map(|bytes| ("free space", TableCell::figure(bytes as f64, units::bytes))));
-    known
+    let of_scale = |of: fn(&Scale) -> u64| scale.as_ref().map(|scale| of(scale).to_string());
+    let each =
+        |of: fn(&UsersOfProcess) -> u64| processes.iter().map(|it| of(it).to_string()).collect::<Vec<_>>().join(" + ");
+    let (of_users, further) = (each(|it| it.users), each(|it| it.further_users));
+    let in_processes = format!("{}, with {of_users} users and {further} market users", processes.len());
+    let rate = |rate: f64| format!("{} {unit}", units::plain(rate));
+    let aged = |it| format!("aged at {}: its pending orders were placed before each round", rate(it));
+    let queue = driver_queue.as_ref();
+    [
+        ("customers", of_scale(|it| it.customers)),
+        ("scale factor", of_scale(|it| it.scale_factor)),
+        ("initial trade days", of_scale(|it| it.initial_days)),
+        ("users", users.map(|users| users.to_string())),
+        ("market users", further_users.map(|users| users.to_string())),
+        ("processes", (!processes.is_empty()).then_some(in_processes)),
+        ("requested rate", requested_rate.map(rate)),
+        ("market", market_aged_at.map(aged)),
+        ("driver's queue", queue.map(|it| format!("room for {} of {}", it.room, it.operations.join(" and ")))),
+        ("arrivals", arrival_streams.map(|streams| streams.name().to_owned())),
+        ("constraints", constraints.clone()),
+        ("isolation", (!isolation.is_empty()).then(|| isolation_words(isolation))),
+        ("workload parameters", tunables.map(|tunables| tunables.name().to_owned())),
+        ("input data", input_data.clone()),
+        ("storage", storage.as_ref().map(storage_words)),
+        ("raw syncs", raw_syncs.as_ref().map(sync_words)),
+        ("free space", free_bytes.map(|bytes| units::bytes(bytes as f64))),
+    ]
 }
 
 fn durability(view: &CaseView<'_>) -> String {
@@ -156,22 +139,19 @@ pub(crate) fn machine(view: &CaseView<'_>) -> SheetTable {
 
 const MACHINE: &str = "Machine and program";
 
-fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, TableCell)> {
+fn machine_facts<'f>(machine: &'f Machine, build: &Build) -> Vec<Fact<'f>> {
     let Machine { system, processor, cores, memory_bytes, load_average, harness_ns: _, details } = machine;
     let load =
         load_average.map_or_else(TableCell::missing, |load| TableCell::figure(load, |load| format!("{load:.2}")));
     let mut facts = vec![
-        ("system".to_owned(), TableCell::text(system)),
-        ("processor".to_owned(), TableCell::text(processor)),
-        ("cores".to_owned(), TableCell::text(&cores.to_string())),
-        ("memory".to_owned(), TableCell::figure(*memory_bytes as f64, units::bytes)),
-        ("load average at the start".to_owned(), load),
+        ("system", system.into()),
+        ("processor", processor.into()),
+        ("cores", cores.to_string().into()),
+        ("memory", TableCell::figure(*memory_bytes as f64, units::bytes)),
+        ("load average at the start", load),
     ];
     facts.extend(pairs(details));
-    facts.push((
-        "bourse".to_owned(),
-        TableCell::text(&format!("{} ({}, {})", build.words(), build.profile, build.target)),
-    ));
+    facts.push(("bourse", format!("{} ({}, {})", build.words(), build.profile, build.target).into()));
     facts
 }
 
@@ -183,11 +163,7 @@ pub(crate) fn time_spent(file: &RunFile) -> SheetTable {
     let mut table = SheetTable::new(title, heads);
     for part in &spent.parts {
         let share = 100.0 * part.seconds / spent.total_s;
-        table.push(vec![
-            TableCell::text(&part.name),
-            TableCell::figure(part.seconds, units::seconds),
-            TableCell::percent(share),
-        ]);
+        table.push(row![&part.name, TableCell::figure(part.seconds, units::seconds), TableCell::percent(share)]);
     }
     table
 }
@@ -204,11 +180,7 @@ pub(crate) fn round_facts(view: &CaseView<'_>) -> SheetTable {
     let mut table = SheetTable::new("Run details", heads);
     for (at, round) in view.case.rounds.iter().enumerate() {
         for fact in &round.facts {
-            table.push(vec![
-                TableCell::text(&(at + 1).to_string()),
-                TableCell::text(&fact.name),
-                TableCell::text(&fact.value),
-            ]);
+            table.push(row![(at + 1).to_string(), &fact.name, &fact.value]);
         }
     }
     table
@@ -227,14 +199,14 @@ pub(crate) fn checks(view: &CaseView<'_>) -> SheetTable {
             CheckStatus::Failed => TableCell::text("FAILED").tone(Tone::Bad),
             CheckStatus::NotApplicable => TableCell::text("not run").tone(Tone::Faint),
         };
-        table.push(vec![
-            TableCell::text(&round.to_string()),
-            TableCell::text(&check.name),
+        table.push(row![
+            round.to_string(),
+            &check.name,
             verdict,
-            TableCell::text(&check.condition),
-            TableCell::text(&check.source),
-            TableCell::text(&check.evidence),
-            TableCell::figure(check.took_s, units::seconds),
+            &check.condition,
+            &check.source,
+            &check.evidence,
+            TableCell::figure(check.took_s, units::seconds)
         ]);
     }
     table
@@ -251,12 +223,7 @@ pub(crate) fn rules_met(view: &CaseView<'_>) -> SheetTable {
             RuleStatus::Unknown => Tone::Faint,
         };
         let verdict = TableCell::text(rule.status.name()).tone(tone);
-        table.push(vec![
-            TableCell::text(rule.name),
-            verdict,
-            TableCell::text(rule.demands),
-            TableCell::text(&rule.found),
-        ]);
+        table.push(row![rule.name, verdict, rule.demands, &rule.found]);
     }
     table
 }
@@ -272,12 +239,12 @@ pub(crate) fn steadiness(view: &CaseView<'_>) -> SheetTable {
                 Steady::No => Tone::Bad,
                 Steady::Unknown => Tone::Doubtful,
             };
-            table.push(vec![
-                TableCell::text(&(at + 1).to_string()),
-                TableCell::text(test.name),
+            table.push(row![
+                (at + 1).to_string(),
+                test.name,
                 TableCell::text(test.steady.name()).tone(tone),
-                TableCell::text(&test.demands),
-                TableCell::text(&test.found),
+                &test.demands,
+                &test.found
             ]);
         }
     }
@@ -298,16 +265,16 @@ pub(crate) fn search(view: &CaseView<'_>) -> SheetTable {
             ([], _) => TableCell::text("too few to tell").tone(Tone::Doubtful),
             _ => TableCell::text("beyond limits").tone(Tone::Doubtful),
         };
-        table.push(vec![
+        table.push(row![
             TableCell::figure(probe.rate, units::plain),
             TableCell::figure(probe.reached, units::number),
-            TableCell::text(&search.unit),
+            &search.unit,
             TableCell::figure(probe.measured_s, units::seconds),
             probe
                 .worst_limit_ratio
                 .map_or_else(|| TableCell::text("beyond"), |ratio| TableCell::percent(100.0 * ratio)),
             verdict,
-            TableCell::text(&probe.reasons()),
+            probe.reasons()
         ]);
     }
     table
@@ -332,10 +299,10 @@ pub(crate) fn resources(view: &CaseView<'_>) -> SheetTable {
     let each_of_server = |cost: f64, text: fn(f64) -> String| each(cost, text).filter(|_| !is_part);
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-    let mut facts: Vec<(String, TableCell)> = Vec::new();
-    let mut say = |name: &str, text: String| {
+    let mut facts: Vec<Fact<'_>> = Vec::new();
+    let mut say = |name: &'static str, text: String| {
         if !text.is_empty() {
-            facts.push((name.to_owned(), TableCell::text(&text)));
+            facts.push((name, text.into()));
         }
     };
 

@@ -19,6 +19,6 @@ pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds};
 pub(crate) use statements::{DEAREST, changed_functions, changed_plans, functions, short, statements};
 pub use table::TableCell;
-pub(crate) use table::{CellAlign, CellForm, ColumnHead, SheetTable, heads};
+pub(crate) use table::{CellAlign, CellForm, ColumnHead, SheetTable, heads, row};
 pub(crate) use time_split::time_split;
 pub(crate) use transactions::{latency, quantiles, server_times, service_times, take_queue, transactions, under_way};

@@ -1,4 +1,4 @@
-use super::{ColumnHead, SheetTable, TableCell, Tone};
+use super::{ColumnHead, SheetTable, TableCell, Tone, row};
 use crate::view::{CaseView, meaning, outcome_word};
 use bourse_record::Outcome;
 
@@ -25,14 +25,14 @@ pub(crate) fn outcomes(view: &CaseView<'_>) -> SheetTable {
             let code =
                 if outcome.code == 0 { TableCell::missing() } else { TableCell::text(&format!("{:+}", outcome.code)) };
             let share = if all == 0 { f64::NAN } else { 100.0 * outcome.count as f64 / all as f64 };
-            table.push(vec![
-                TableCell::text(&operation.name),
+            table.push(row![
+                &operation.name,
                 TableCell::text(outcome_word(outcome.outcome)).tone(tone),
                 code,
                 TableCell::count(outcome.count),
                 TableCell::percent(share),
-                TableCell::text(&meaning(outcome)),
-                outcome.example.as_deref().map_or_else(TableCell::default, TableCell::text),
+                meaning(outcome),
+                outcome.example.as_deref().map_or_else(TableCell::default, TableCell::text)
             ]);
         }
     }

@@ -1,4 +1,4 @@
-use super::{SheetTable, TableCell, heads};
+use super::{SheetTable, TableCell, heads, row};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{Interference, PhaseKind, Round};
@@ -19,13 +19,13 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> SheetTable {
         // One failed check or round voids the case, and no round of it is quoted alone.
         let counts = validity.has_rounds() && round.measured_s > 0.0;
         let taken = round.interference.and_then(Interference::known).map(|cpus| TableCell::figure(cpus, units::number));
-        table.push(vec![
-            TableCell::text(&number),
+        table.push(row![
+            &number,
             TableCell::figure(round.offset_s, units::seconds),
             TableCell::figure(round.measured_s, units::seconds),
             if counts { TableCell::figure(view.figure_of(round), units::number) } else { TableCell::missing() },
-            TableCell::text(view.unit()),
-            TableCell::text(name),
+            view.unit(),
+            name,
             TableCell::figure(round.cpu_user_s, units::seconds),
             TableCell::figure(round.cpu_system_s, units::seconds),
             TableCell::figure(round.read_bytes as f64, units::bytes),
@@ -33,7 +33,7 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> SheetTable {
             TableCell::or_missing(taken),
             TableCell::or_missing(
                 round.slowdown.map(|it| TableCell::figure(it, |it| format!("× {}", units::significant(it, 3)))),
-            ),
+            )
         ]);
     }
     table

@@ -1,4 +1,4 @@
-use super::{ColumnHead, SheetTable, TableCell, heads};
+use super::{ColumnHead, SheetTable, TableCell, heads, row};
 use crate::units;
 use crate::view::{CaseView, is_named_by_statement};
 use bourse_record::{StatementFigures, shortened};
@@ -24,8 +24,8 @@ pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &
     let total: f64 = all.iter().map(StatementFigures::total_ns).sum();
     for of in shown {
         let summary = of.service.summary;
-        table.push(vec![
-            TableCell::text(&of.operation),
+        table.push(row![
+            &of.operation,
             TableCell::percent(100.0 * of.total_ns() / total),
             TableCell::count(of.calls()),
             TableCell::figure(of.rows as f64 / of.calls() as f64, units::number),
@@ -33,7 +33,7 @@ pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &
             TableCell::duration_ns(summary.p50_ns as f64),
             TableCell::duration_ns(summary.p99_ns as f64),
             TableCell::count(of.failed),
-            TableCell::code(&short(&of.statement)),
+            TableCell::code(&short(&of.statement))
         ]);
     }
     if shown.iter().any(is_named_by_statement) {
@@ -54,12 +54,12 @@ pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]], [one, other]: [&s
     let mut table = SheetTable::new("", heads);
     for [base, head] in changed {
         let [a, b] = [base, head].map(|of| of.service.summary.mean_ns);
-        table.push(vec![
-            TableCell::text(&head.operation),
+        table.push(row![
+            &head.operation,
             TableCell::duration_ns(a),
             TableCell::duration_ns(b),
             TableCell::figure(b / a, units::number),
-            TableCell::code(&short(&head.statement)),
+            TableCell::code(&short(&head.statement))
         ]);
     }
     if changed.iter().any(|[_, head]| is_named_by_statement(head)) {

@@ -55,6 +55,14 @@ macro_rules! heads {
 }
 pub(crate) use heads;
 
+/// Row of a table: cells, and texts from outside.
+macro_rules! row {
+    ($($cell:expr),+ $(,)?) => {
+        vec![$($crate::tables::TableCell::from($cell)),+]
+    };
+}
+pub(crate) use row;
+
 /// Form of a cell's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum CellForm {
@@ -79,10 +87,16 @@ pub struct TableCell {
     pub(crate) is_zero: bool,
 }
 
+impl<T: AsRef<str>> From<T> for TableCell {
+    fn from(text: T) -> Self {
+        Self { text: units::printable(text.as_ref()), ..Self::default() }
+    }
+}
+
 impl TableCell {
     /// Text from outside.
     pub fn text(text: &str) -> Self {
-        Self { text: units::printable(text), ..Self::default() }
+        text.into()
     }
 
     /// A name, as it is typed.

@@ -1,4 +1,4 @@
-use super::{ColumnHead, SheetTable, TableCell, Tone, heads};
+use super::{ColumnHead, SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::{CaseView, Latency, LatencyClock, OperationView, ServerTimeSplit, over_rounds};
 use bourse_record::{Interval, LatencySummary, Outcome};
@@ -79,12 +79,12 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> SheetTable {
     heads.push(ColumnHead::left(DRIVER_QUEUE).folds().rank(10));
     let mut table = SheetTable::new(title, heads);
     for operation in &view.operations {
-        let mut row = vec![
-            TableCell::text(&operation.name),
+        let mut row = row![
+            &operation.name,
             TableCell::count(operation.ended()),
             share(operation),
             TableCell::or_missing(operation.target_percent.map(|target| TableCell::percent(target).tone(Tone::Faint))),
-            TableCell::or_missing(operation.expected_percent.map(|share| TableCell::percent(share).tone(Tone::Faint))),
+            TableCell::or_missing(operation.expected_percent.map(|share| TableCell::percent(share).tone(Tone::Faint)))
         ];
         row.extend(latency_cells(operation.latency(LatencyClock::Response)));
         row.push(TableCell::or_missing(operation.harness_overhead_ns.map(TableCell::duration_ns)));
@@ -167,7 +167,7 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> SheetTable {
         let summary = service.summary.filter(|summary| summary.count > 0);
         let under_way = operation.under_way.map_or(0, |it| it.timed());
         let count = summary.map_or(0, |summary| summary.count).saturating_sub(under_way);
-        let mut row = vec![TableCell::text(&operation.name), TableCell::count(count)];
+        let mut row = row![&operation.name, TableCell::count(count)];
         row.push(TableCell::or_missing(summary.map(|summary| TableCell::duration_ns(summary.min_ns as f64))));
         row.extend(latency_cells(service));
         row.push(TableCell::count(service.clamped));
@@ -200,7 +200,7 @@ pub(crate) fn quantiles(view: &CaseView<'_>) -> SheetTable {
             [0, 1, 2].map(|at| over_rounds(&operation.by_round, at).and_then(|it| Some((it.value, it.interval?))));
         let Some((_, interval)) = found.iter().flatten().next() else { continue };
         let level = TableCell::percent(100.0 * interval.level);
-        let mut row = vec![TableCell::text(&operation.name)];
+        let mut row = row![&operation.name];
         for estimate in found {
             let cell = |of: fn(&(f64, Interval)) -> f64| {
                 TableCell::or_missing(estimate.map(|it| TableCell::duration_ns(of(&it))))
@@ -225,12 +225,12 @@ pub(crate) fn under_way(view: &CaseView<'_>) -> SheetTable {
     ];
     let mut table = SheetTable::new(title, heads);
     for (operation, under_way) in view.operations.iter().filter_map(|it| Some((it, it.under_way?))) {
-        table.push(vec![
-            TableCell::text(&operation.name),
+        table.push(row![
+            &operation.name,
             TableCell::count(under_way.count),
             TableCell::duration_ns(under_way.longest_ns as f64),
             troubling(under_way.failed, Tone::Bad),
-            troubling(under_way.unended, Tone::Bad),
+            troubling(under_way.unended, Tone::Bad)
         ]);
     }
     table
@@ -254,8 +254,8 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> SheetTable {
         };
         let mean = |it: &LatencySummary| it.mean_ns;
         let p90 = |it: &LatencySummary| it.p90_ns as f64;
-        table.push(vec![
-            TableCell::text(&operation.name),
+        table.push(row![
+            &operation.name,
             TableCell::count(network.summary.map_or(0, |summary| summary.count)),
             cell(&operation.response, mean),
             cell(server, mean),
@@ -266,7 +266,7 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> SheetTable {
             cell(network, |it| it.p50_ns as f64),
             cell(network, p90),
             cell(network, |it| it.p99_ns as f64),
-            cell(network, |it| it.max_ns as f64),
+            cell(network, |it| it.max_ns as f64)
         ]);
     }
     table
