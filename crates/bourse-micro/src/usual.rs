@@ -2,7 +2,7 @@
 
 use crate::options::{OptionKind, WorkloadOption, WorkloadOptions, option};
 use bourse_driver::SplitMix;
-use bourse_engine::{Capabilities, StatementForm};
+use bourse_engine::{Capabilities, EachRow, Params, Result, Session, Sql, StatementForm, Value};
 
 /// Option: rows of the table.
 pub(crate) const ROWS: WorkloadOption = option!("rows" => OptionKind::Count { min: 1, max: 1_000_000_000 }, "100000",
@@ -17,6 +17,24 @@ pub(crate) const STATEMENTS: WorkloadOption = option!("statements" => OptionKind
 /// Value of the option [`STATEMENTS`].
 pub(crate) fn statements(options: &WorkloadOptions) -> StatementForm {
     if options.is(STATEMENTS.name, "parsed") { StatementForm::Parsed } else { StatementForm::Prepared }
+}
+
+/// Executes a statement, prepared or parsed, and returns the number of rows that it changed: 0 of a query, whose rows go to `each`.
+#[inline]
+pub(crate) fn executed(
+    session: &mut dyn Session,
+    sql: &'static Sql,
+    form: StatementForm,
+    is_query: bool,
+    values: &[Value<'_>],
+    each: &mut EachRow<'_>,
+) -> Result<u64> {
+    match (is_query, form) {
+        (true, StatementForm::Prepared) => session.query(sql, Params::of(values), each).map(|()| 0),
+        (false, StatementForm::Prepared) => session.execute(sql, Params::of(values)),
+        (true, StatementForm::Parsed) => session.query_text(&sql.render(session.dialect()), values, each).map(|()| 0),
+        (false, StatementForm::Parsed) => session.execute_text(&sql.render(session.dialect()), values),
+    }
 }
 
 /// Missing capabilities of an engine for access to records by key.

@@ -1,6 +1,7 @@
 //! Statements of `client-mix`, equal for each of the four tables.
 
-use bourse_engine::{Connection, EachRow, Params, Result, Sql, StatementForm, Value};
+use crate::usual::executed;
+use bourse_engine::{Connection, EachRow, Result, Sql, StatementForm, Value};
 use std::sync::LazyLock;
 
 /// The statements of one table.
@@ -116,12 +117,5 @@ pub(super) fn run(
     values: &[Value<'_>],
     each: &mut EachRow<'_>,
 ) -> Result<u64> {
-    let session = connection.sql()?;
-    let is_query = sql.text().starts_with("SELECT");
-    match (statements, is_query) {
-        (StatementForm::Prepared, true) => session.query(sql, Params::of(values), each).map(|()| 0),
-        (StatementForm::Prepared, false) => session.execute(sql, Params::of(values)),
-        (StatementForm::Parsed, true) => session.query_text(&sql.render(session.dialect()), values, each).map(|()| 0),
-        (StatementForm::Parsed, false) => session.execute_text(&sql.render(session.dialect()), values),
-    }
+    executed(connection.sql()?, sql, statements, sql.text().starts_with("SELECT"), values, each)
 }

@@ -76,14 +76,8 @@ impl Lacking {
     /// Tables and views that a statement names, with the tables that the views read.
     fn named(&self, statement: &RecordedStatement) -> BTreeSet<String> {
         let mut named: BTreeSet<String> = statement.names.intersection(&self.known).cloned().collect();
-        loop {
-            let tables: Vec<_> = named.iter().filter_map(|name| self.views.get(name)).flatten().cloned().collect();
-            let before = named.len();
-            named.extend(tables);
-            if named.len() == before {
-                return named;
-            }
-        }
+        closed(&mut named, |named| named.iter().filter_map(|name| self.views.get(name)).flatten().cloned().collect());
+        named
     }
 
     /// Tables that a statement may change, by triggers and by actions of foreign keys too.
@@ -93,16 +87,12 @@ impl Lacking {
             Some(target) => BTreeSet::from([target.clone()]),
             None => statement.names.intersection(&self.known).cloned().collect(),
         };
-        loop {
+        closed(&mut written, |written| {
             let fired = self.triggers.iter().filter(|it| written.contains(&it.fired_by)).flat_map(|it| &it.changes);
-            let following = self.children.iter().filter(|it| it.follows && !it.parents.is_disjoint(&written));
-            let more: Vec<_> = fired.chain(following.map(|it| &it.table)).cloned().collect();
-            let before = written.len();
-            written.extend(more);
-            if written.len() == before {
-                return written;
-            }
-        }
+            let following = self.children.iter().filter(|it| it.follows && !it.parents.is_disjoint(written));
+            fired.chain(following.map(|it| &it.table)).cloned().collect()
+        });
+        written
     }
 
     /// Tables that a statement's execution adds to those that lack writes.
@@ -160,6 +150,14 @@ impl Lacking {
         let lacking = locked(&self.tables);
         let found: Vec<_> = used.intersection(&lacking).map(String::as_str).collect();
         (!found.is_empty()).then(|| found.join(", "))
+    }
+}
+
+/// Adds to names those that follow from them, until no more do.
+fn closed(names: &mut BTreeSet<String>, following: impl Fn(&BTreeSet<String>) -> Vec<String>) {
+    let mut known = 0;
+    while std::mem::replace(&mut known, names.len()) < names.len() {
+        names.extend(following(names));
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod data;
 mod lacking;
 mod order;
 mod recording;
-mod shape;
+pub(crate) mod shape;
 mod translated;
 mod user;
 

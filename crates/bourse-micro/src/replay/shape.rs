@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 
 /// Facts of a statement's text.
 #[derive(Debug, Default)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// First word in lower case.
-    pub(super) first_word: String,
+    pub(crate) first_word: String,
     /// Whether the word `TO` is in it.
     pub(super) has_to: bool,
     /// Whether `RETURNING` is in it.
     pub(super) returns: bool,
+    /// Whether it changes rows, judged by all its words: `WITH … INSERT`, `UPDATE … RETURNING`.
+    pub(crate) names_change: bool,
     /// Whether `ORDER BY` is outside parentheses.
     pub(super) is_ordered: bool,
     pub(super) has_limit: bool,
@@ -39,7 +41,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(sql: &str) -> Self {
+    pub(crate) fn of(sql: &str) -> Self {
         const CLOCK: [&str; 10] = [
             "random", "randomblob", "current_time", "current_date", "current_timestamp", "unixepoch", "julianday",
             "total_changes", "sqlite_version", "sqlite_source_id",
@@ -69,6 +71,12 @@ impl Shape {
                 TextPiece::Word(word) => word.to_ascii_lowercase(),
                 _ => continue,
             };
+            this.names_change |= match (&*before, &*word) {
+                (_, "insert" | "delete" | "merge") | ("replace", "into") => true,
+                // `FOR UPDATE` and `FOR NO KEY UPDATE` lock rows.
+                (before, "update") => !["for", "key"].contains(&before),
+                _ => false,
+            };
             match (&*before, &*word) {
                 ("order", "by") => this.is_ordered |= depth == 0,
                 ("on", "delete" | "update") | (_, "trigger") => this.has_side_changes = true,
@@ -88,6 +96,12 @@ impl Shape {
         }
         this.name_tables(words);
         this
+    }
+
+    /// Whether it returns rows on any engine.
+    pub(crate) fn gives_rows(&self) -> bool {
+        const FIRST: [&str; 7] = ["select", "with", "values", "show", "explain", "pragma", "table"];
+        self.returns || FIRST.contains(&&*self.first_word)
     }
 
     /// Finds the tables among the words, which have a point before the second part of a name.

@@ -245,7 +245,7 @@ fn close(script: &mut SqlScript, section: DirectiveSection, below: &str, begins:
         DirectiveSection::Script { name } => {
             let mut statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
             let is = |statement: Option<&ScriptStatement>, words: [&str; 2]| {
-                statement.is_some_and(|statement| words.contains(&statement.first_word().as_str()))
+                statement.is_some_and(|statement| words.contains(&&*statement.first_word))
             };
             let is_transaction = is(statements.first(), ["begin", "start"]) && is(statements.last(), ["end", "commit"]);
             if is_transaction {

@@ -25,16 +25,16 @@ use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions, o
 use crate::replay::data;
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
-use crate::usual::{STATEMENTS, THREADS, statements};
+use crate::usual::{STATEMENTS, THREADS, executed, statements};
 use crate::workload::{
     MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, digest_file, in_digits,
 };
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Result, Row, RowExt as _,
-    Session, Sql, StatementForm, Value,
+    Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Result, Row, RowExt as _, Session, Sql,
+    StatementForm, Value,
 };
-use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
+use bourse_record::{Check, NameValue, Round, Warning};
 pub(crate) use pieces::{Pieces, TextPiece};
 
 use columns::ColumnValues;
@@ -292,14 +292,8 @@ impl OwnStatements {
             Ok(())
         })?;
         let (holds, words) = found.unwrap_or((false, "no row".to_owned()));
-        Ok(Check {
-            name: "file's check".to_owned(),
-            condition: format!("{text} is {}", equals.equals.words()),
-            source: "the file".to_owned(),
-            status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
-            evidence: format!("found {words}"),
-            took_s: 0.0,
-        })
+        let condition = format!("{text} is {}", equals.equals.words());
+        Ok(Check::new("file's check", condition, "the file", holds, format!("found {words}")))
     }
 }
 
@@ -327,13 +321,8 @@ fn run(
             std::hint::black_box(sum);
             Ok(())
         };
-        match (statement.is_query, how) {
-            (true, StatementForm::Prepared) => session.query(sql, Params::of(values), &mut each)?,
-            (true, StatementForm::Parsed) => session.query_text(&sql.render(session.dialect()), values, &mut each)?,
-            (false, StatementForm::Prepared) => rows = session.execute(sql, Params::of(values))?,
-            (false, StatementForm::Parsed) => rows = session.execute_text(&sql.render(session.dialect()), values)?,
-        }
-        Ok(rows)
+        let changed = executed(session, sql, how, statement.is_query, values, &mut each)?;
+        Ok(rows + changed)
     })
 }
 

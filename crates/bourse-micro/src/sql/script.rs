@@ -5,6 +5,7 @@ use super::draw::{DeclaredDistribution, Literal};
 use super::pieces::{Pieces, TextPiece};
 use crate::database::MARK;
 use crate::options::OptionError;
+use crate::replay::shape::Shape;
 use bourse_engine::{Dialect, EngineError, ErrorKind, INVENTORY};
 use sha2::Sha256;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +75,8 @@ pub(super) struct ScriptStatement {
     pub(super) line: usize,
     /// Number in the file of the parameter at each position.
     pub(super) parameters: Vec<usize>,
+    /// First word in lower case.
+    pub(super) first_word: String,
     /// Whether the statement returns rows.
     pub(super) is_query: bool,
     /// Whether the statement returns rows and may change some too.
@@ -94,11 +97,6 @@ impl ScriptStatement {
         let mut words = words(&self.sql);
         let is_pragma = words.next().is_some_and(|first| first == "pragma");
         if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
-    }
-
-    /// First word in lower case.
-    pub(super) fn first_word(&self) -> String {
-        words(&self.sql).next().unwrap_or_default()
     }
 
     /// Whether the statement begins or ends a transaction, by its words. Savepoints may be set in the operation's own.
@@ -161,9 +159,19 @@ impl SqlScript {
         };
         let parameters = names.iter().map(number).collect::<Result<_, _>>()?;
         let file = self.file.clone();
-        let is_query = gives_rows(&sql);
-        let is_changing_query = is_query && names_a_change(&sql);
-        Ok(ScriptStatement { is_query, is_changing_query, sql, file, line, parameters, columns: OnceLock::new() })
+        let shape = Shape::of(&sql);
+        let (is_query, first_word) = (shape.gives_rows(), shape.first_word);
+        let is_changing_query = is_query && shape.names_change;
+        Ok(ScriptStatement {
+            first_word,
+            is_query,
+            is_changing_query,
+            sql,
+            file,
+            line,
+            parameters,
+            columns: OnceLock::new(),
+        })
     }
 
     /// Multiplies the weights of the operations from number `from` on.
@@ -287,8 +295,7 @@ impl SqlScript {
 
     /// First statement that reads or writes that table or view, as far as its words show.
     pub(super) fn naming(&self, table: &str) -> Option<&ScriptStatement> {
-        let of_operations = self.operations.iter().flat_map(|operation| &operation.statements);
-        let mut statements = self.setup.iter().map(|setup| &setup.statement).chain(of_operations);
+        let mut statements = self.setup.iter().map(|setup| &setup.statement).chain(self.of_operations());
         statements.find(|statement| {
             let mut before = String::new();
             Pieces::of(&statement.sql).filter(|piece| piece.is_executed()).any(|piece| {
@@ -302,26 +309,25 @@ impl SqlScript {
     /// Whether an operation has a statement that changes rows, by its first word.
     pub(super) fn changes_rows(&self) -> bool {
         const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
-        self.first_words().any(|(statement, first)| !statement.is_query && FIRST.contains(&first.as_str()))
+        self.of_operations().any(|it| !it.is_query && FIRST.contains(&&*it.first_word))
     }
 
-    /// Statements of the operations, each with its first word in lower case.
-    fn first_words(&self) -> impl Iterator<Item = (&ScriptStatement, String)> {
-        let statements = self.operations.iter().flat_map(|operation| &operation.statements);
-        statements.filter_map(|statement| Some((statement, words(&statement.sql).next()?)))
+    /// Statements of the operations.
+    fn of_operations(&self) -> impl Iterator<Item = &ScriptStatement> {
+        self.operations.iter().flat_map(|operation| &operation.statements)
     }
 
     /// Whether an operation changes the schema: tables that other operations use may then be missing when a round
     /// begins.
     pub(super) fn changes_schema(&self) -> bool {
         const FIRST: [&str; 4] = ["create", "alter", "drop", "rename"];
-        self.first_words().any(|(_, first)| FIRST.contains(&first.as_str()))
+        self.of_operations().any(|it| FIRST.contains(&&*it.first_word))
     }
 
     /// Holes of the statements, by name.
     pub(super) fn holes_used(&self) -> impl Iterator<Item = &str> {
         let statements = self.setup.iter().map(|setup| &setup.statement.sql);
-        let statements = statements.chain(self.operations.iter().flat_map(|it| &it.statements).map(|it| &it.sql));
+        let statements = statements.chain(self.of_operations().map(|it| &it.sql));
         statements.chain(self.checks.iter().map(|check| &check.sql)).flat_map(|sql| holes(sql))
     }
 
@@ -396,28 +402,6 @@ fn words(sql: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a statement returns rows, judged by its words.
-fn gives_rows(sql: &str) -> bool {
-    const FIRST: [&str; 7] = ["select", "with", "values", "show", "explain", "pragma", "table"];
-    words(sql).next().is_some_and(|first| FIRST.contains(&first.as_str())) || words(sql).any(|word| word == "returning")
-}
-
-/// Whether a statement that returns rows also changes some, judged by its words: `WITH … INSERT`, `UPDATE … RETURNING`.
-fn names_a_change(sql: &str) -> bool {
-    let mut before = String::new();
-    words(sql).any(|word| {
-        let changes = match &*word {
-            "insert" | "delete" | "merge" => true,
-            "into" => before == "replace",
-            // `FOR UPDATE` and `FOR NO KEY UPDATE` lock rows.
-            "update" => before != "for" && before != "key",
-            _ => false,
-        };
-        before = word;
-        changes
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -432,7 +416,7 @@ mod tests {
             ("SELECT replace(a, 'insert', b) FROM t FOR NO KEY UPDATE", false),
             ("SELECT a FROM t WHERE b = 'delete' FOR UPDATE", false),
         ] {
-            assert_eq!(names_a_change(sql), changes, "{sql}");
+            assert_eq!(Shape::of(sql).names_change, changes, "{sql}");
         }
     }
 
@@ -458,7 +442,7 @@ mod tests {
 
     #[test]
     fn statements_that_return_rows_are_known_by_their_words() {
-        let check = |sql: &str, expected: bool| assert_eq!(gives_rows(sql), expected, "{sql}");
+        let check = |sql: &str, expected: bool| assert_eq!(Shape::of(sql).gives_rows(), expected, "{sql}");
         check("/* of; a mapper */ SELECT 1", true);
         check("(SELECT 1) UNION SELECT 2", true);
         check("INSERT INTO t VALUES (1)\nRETURNING\nid", true);
