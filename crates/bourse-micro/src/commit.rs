@@ -250,6 +250,9 @@ impl User for Committer<'_> {
         Draw::Ready
     }
 
+    fn skip(&mut self) -> Option<usize> {
+        Some(0)
+    }
     fn is_timed(&self) -> bool {
         self.batching.is_timed()
     }

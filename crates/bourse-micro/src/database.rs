@@ -6,7 +6,7 @@ use bourse_engine::{
     Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, Loader, RecordField, RecordTable,
     RecordType, Records, RecordsOverSql, Result, Row, RowExt as _, StatementForm, Value, foreign_among,
 };
-use bourse_record::{Check, CheckStatus};
+use bourse_record::Check;
 use std::collections::BTreeSet;
 use std::iter;
 
@@ -289,14 +289,8 @@ pub(crate) fn fill_pairs(engine: &dyn Engine, table: &'static RecordTable, rows:
 
 /// A check of Bourse's: whether `found` equals `expected`.
 pub(crate) fn same(name: &str, condition: String, expected: u64, found: u64) -> Check {
-    Check {
-        name: name.to_owned(),
-        condition,
-        source: "the workload's own invariant".to_owned(),
-        status: if expected == found { CheckStatus::Passed } else { CheckStatus::Failed },
-        evidence: format!("expected {expected}, found {found}"),
-        took_s: 0.0,
-    }
+    let evidence = format!("expected {expected}, found {found}");
+    Check::new(name, condition, "the workload's own invariant", expected == found, evidence)
 }
 
 /// Reads records in a new session.

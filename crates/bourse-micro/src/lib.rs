@@ -42,8 +42,7 @@ pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use records::properties_of;
 pub use replay::PACE;
 pub use round::{
-    NOTICE, PreparedRound, RoundResult, TimedOperations, Timing, end_processes, prepare_round, run_part, run_prepared,
-    run_round,
+    NOTICE, PreparedRound, RoundResult, TimedOperations, Timing, end_processes, prepare_round, run_prepared, run_round,
 };
 pub use sql::{FROM, NOTHING, operations_of, start_file};
 pub use workload::{MicroError, ProcessPart, RoundExtent, WorkloadCase, WorkloadSpec, short_digest};
@@ -81,7 +80,7 @@ pub static WORKLOADS: &[&WorkloadSpec] = {
 ///
 /// ```
 /// let case = bourse_micro::find("point-read").unwrap().plan([("rows", "1k"), ("threads", "2")]).unwrap();
-/// assert_eq!(case.headline_unit(), "reads/s");
+/// assert_eq!(case.unit(), "reads/s");
 /// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("did you mean 'point-read'?"));
 /// ```
 pub fn find(name: &str) -> Result<&'static WorkloadSpec, OptionError> {

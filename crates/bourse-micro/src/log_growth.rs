@@ -70,11 +70,10 @@ struct LogGrowth {
 
 fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionError> {
     let persons = FilledTable::persons(options);
-    let all = [Checkpoint::Passive, Checkpoint::Full, Checkpoint::Restart, Checkpoint::Truncate];
     Ok(Box::new(LogGrowth {
         inserts: options.is("change", "insert"),
         per_transaction: options.count_or("per_transaction").unwrap_or(u64::MAX),
-        checkpoint: all.into_iter().find(|checkpoint| options.is("checkpoint", checkpoint.name())),
+        checkpoint: Checkpoint::ALL.into_iter().find(|checkpoint| options.is("checkpoint", checkpoint.name())),
         checkpoint_every: options.count("checkpoint_every_ms") * MS,
         pinned: options.is("pinned", "on"),
         keys: KeyDistribution::chosen(options, persons.rows),
@@ -301,6 +300,9 @@ impl User for GrowthWriter<'_> {
         Draw::Ready
     }
 
+    fn skip(&mut self) -> Option<usize> {
+        Some(WRITE)
+    }
     fn ended(&mut self, counts: bool) {
         self.left.ended(counts);
     }

@@ -4,13 +4,11 @@ use crate::workload::{
     MicroError, PlannedWorkload, ProcessPart, RoundExtent, RoundSettings, RoundTally, WorkloadCase, Writes, named,
 };
 use bourse_driver::{
-    Background, Clock, Draw, Fault, MS, Nanos, OpenLoop, OperationCx, OperationLedger, OperationResult, OperationSpec,
-    RealClock, RoundControl, RoundPlan, RoundProgress, SECOND, SplitMix, User, UserSpec, Workload,
+    Background, Clock, Fault, MS, Nanos, OpenLoop, OperationLedger, OperationSpec, RealClock, RoundPlan, RoundProgress,
+    SECOND, SplitMix, UserSpec, Workload,
 };
-use bourse_engine::{Connection, Durability, Engine, Location, NullEngine, Result};
-use bourse_record::{
-    Check, CheckStatus, FileActivity, FileKind, NameValue, Outcome, PageCache, Round, SharedRound, Warning,
-};
+use bourse_engine::{Durability, Engine, Location, NullEngine, Result};
+use bourse_record::{Check, FileActivity, FileKind, NameValue, Outcome, PageCache, Round, SharedRound, Warning};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -70,39 +68,6 @@ impl Timing {
     }
 }
 
-/// A user whose operations are due by a schedule: an operation that exceeds the backlog is dropped.
-struct ScheduledUser<'s>(Box<dyn User + 's>);
-
-impl User for ScheduledUser<'_> {
-    fn performs(&self, operation: usize) -> bool {
-        self.0.performs(operation)
-    }
-    fn prepare(&mut self, connection: &mut Connection) -> Result<()> {
-        self.0.prepare(connection)
-    }
-    fn may_change_settings(&self) -> bool {
-        self.0.may_change_settings()
-    }
-    fn draw(&mut self, clock: &dyn Clock, control: &RoundControl) -> Draw {
-        self.0.draw(clock, control)
-    }
-    fn skip(&mut self) -> Option<usize> {
-        self.0.skip().or(Some(0))
-    }
-    fn is_timed(&self) -> bool {
-        self.0.is_timed()
-    }
-    fn drawn(&self) -> Option<usize> {
-        self.0.drawn()
-    }
-    fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
-        self.0.perform(cx)
-    }
-    fn ended(&mut self, counts: bool) {
-        self.0.ended(counts);
-    }
-}
-
 /// Notice that every report of these workloads must show.
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
 the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
@@ -144,11 +109,7 @@ impl<'s> Workload<'s> for DrivenCase<'s> {
         let threads = users.iter().filter(|it| it.user.performs(0)).count();
         let mut seeds = SplitMix::new(self.setting.seed ^ 0x5CED);
         let by_schedule = |it: UserSpec<'s>| match it.user.performs(0) {
-            true => UserSpec {
-                user: Box::new(ScheduledUser(it.user)),
-                schedule: open_loop.schedule(threads, seeds.next()),
-                ..it
-            },
+            true => UserSpec { schedule: open_loop.schedule(threads, seeds.next()), ..it },
             false => it,
         };
         users.into_iter().map(by_schedule).collect()
@@ -168,6 +129,8 @@ pub struct PreparedRound {
     pub facts: Vec<NameValue>,
     /// Page cache that the round begins with; `None` leaves it as it is.
     pub page_cache: Option<PageCache>,
+    /// Part of this process, of a round whose threads are in several; `None` is the whole round.
+    pub part: Option<ProcessPart>,
 }
 
 /// Creates the database of a round, or of a round whose threads are in several processes.
@@ -179,7 +142,7 @@ pub fn prepare_round(case: &WorkloadCase, engine: &dyn Engine, clock: &dyn Clock
     // Preparation would fail on an engine that stores nothing.
     let is_real = engine.location() != Location::Nowhere;
     let facts = if is_real { case.planned.prepare(engine, clock)? } else { Vec::new() };
-    Ok(PreparedRound { facts, page_cache: None })
+    Ok(PreparedRound { facts, ..PreparedRound::default() })
 }
 
 /// Runs one round of a case on an engine: creates its database anew, warms up, measures, checks.
@@ -199,7 +162,8 @@ pub fn run_round(
     run_prepared(case, prepared, engine, timing, seed, clock, interrupt, progress)
 }
 
-/// Runs a round whose database was [prepared](prepare_round), by the same engine or another that opens it.
+/// Runs a round, or a process's part of one, whose database was [prepared](prepare_round), by the same engine or another that
+/// opens it.
 ///
 /// # Errors
 /// Those of [`run_round`].
@@ -215,46 +179,28 @@ pub fn run_prepared(
     progress: &mut dyn FnMut(&RoundProgress),
 ) -> Result<RoundResult, MicroError> {
     let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
-    let of = RoundPlan { page_cache: prepared.page_cache, ..RoundPlan::default() };
+    let PreparedRound { facts, page_cache, part } = prepared;
+    if let Some(part) = &part {
+        planned.join(part, RealClock::machine_ns() - clock.now());
+    }
+    let of = RoundPlan { page_cache, is_part: part.is_some(), ..RoundPlan::default() };
     let mut result = driven(case, &setting, timing, of, clock, interrupt, progress)?;
     let round = &mut result.round;
-    round.facts.splice(0..0, prepared.facts);
+    round.facts.splice(0..0, facts);
     if setting.is_real && result.fault.is_none() {
         round.checks.extend(planned.check(&setting)?);
-        add_harness_overhead(planned, round, seed, clock)?;
+        if part.is_none() {
+            add_harness_overhead(planned, round, seed, clock)?;
+        }
     }
     planned.finish(&setting, round);
-    if let Some(why) = void(case, &setting, round, result.fault.as_ref()).or(round.void.take()) {
+    if let Some(part) = part {
+        let (number, of) = (part.number + 1, planned.processes());
+        round.shared = Some(SharedRound { round: "processes".to_owned(), number, of, vanished: Vec::new() });
+    } else if let Some(why) = void(case, &setting, round, result.fault.as_ref()).or(round.void.take()) {
         round.headline = f64::NAN;
         round.void = Some(why);
     }
-    Ok(result)
-}
-
-/// Runs a process's part of a round, of a case with several [processes](WorkloadCase::processes), on the tables that another process
-/// has [made](prepare_round).
-///
-/// # Errors
-/// Those of [`run_round`].
-#[expect(clippy::too_many_arguments, reason = "those of a round, and the part")]
-pub fn run_part(
-    case: &WorkloadCase,
-    part: &ProcessPart,
-    engine: &dyn Engine,
-    timing: &Timing,
-    seed: u64,
-    clock: &dyn Clock,
-    interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&RoundProgress),
-) -> Result<RoundResult, MicroError> {
-    let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
-    planned.join(part, RealClock::machine_ns() - clock.now());
-    let of = RoundPlan { is_part: true, ..RoundPlan::default() };
-    let mut result = driven(case, &setting, timing, of, clock, interrupt, progress)?;
-    result.round.checks.extend(planned.check(&setting)?);
-    planned.finish(&setting, &mut result.round);
-    let (number, of) = (part.number + 1, planned.processes());
-    result.round.shared = Some(SharedRound { round: "processes".to_owned(), number, of, vanished: Vec::new() });
     Ok(result)
 }
 
@@ -358,16 +304,10 @@ fn acknowledged(writes: Writes, tally: &RoundTally, ledger: &OperationLedger) ->
     let (changes, valid, failed) = (RoundTally::get(&tally.changes), entry.valid(), entry.ended(Outcome::Failed));
     // Of a batch that failed some may have been committed.
     let expected = valid.saturating_sub(writes.uncommitted)..=valid + failed;
-    Check {
-        name: "acknowledgements".to_owned(),
-        condition: "as many changes were committed as operations ended validly in the whole round; of those that failed, and of \
-                a transaction that the end of the round cut off, any number"
-            .to_owned(),
-        source: Check::RECONCILIATION.to_owned(),
-        status: if expected.contains(&changes) { CheckStatus::Passed } else { CheckStatus::Failed },
-        evidence: format!("expected {} to {}, found {changes}", expected.start(), expected.end()),
-        took_s: 0.0,
-    }
+    let condition = "as many changes were committed as operations ended validly in the whole round; of those that failed, and of \
+                     a transaction that the end of the round cut off, any number";
+    let evidence = format!("expected {} to {}, found {changes}", expected.start(), expected.end());
+    Check::new("acknowledgements", condition, Check::RECONCILIATION, expected.contains(&changes), evidence)
 }
 
 /// Reason that a round has no figure: it was lost, none of its operations completed, or its counts differ from the

@@ -8,6 +8,7 @@ use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -108,6 +109,13 @@ pub struct WorkloadCase {
     pub(crate) planned: Box<dyn PlannedWorkload>,
 }
 
+impl Deref for WorkloadCase {
+    type Target = dyn PlannedWorkload;
+    fn deref(&self) -> &Self::Target {
+        &*self.planned
+    }
+}
+
 impl WorkloadCase {
     /// Missing capabilities of an engine for the workload, as sentences; empty if none.
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
@@ -121,21 +129,6 @@ impl WorkloadCase {
         lacking
     }
 
-    /// Holes of its statements without a word for engines of that dialect; empty if none.
-    pub fn missing_holes(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
-        self.planned.missing_holes(dialect)
-    }
-
-    /// Whether its statements have holes, of which a dialect may lack a word.
-    pub fn has_holes(&self) -> bool {
-        self.planned.has_holes()
-    }
-
-    /// Digest of the files that it was read from, as statements and data of one's own; `None` if its options say all.
-    pub fn contents(&self) -> Option<String> {
-        self.planned.contents()
-    }
-
     /// Names of the operations.
     pub fn operations(&self) -> Vec<&'static str> {
         self.planned.operations().iter().map(|operation| operation.name).collect()
@@ -144,36 +137,6 @@ impl WorkloadCase {
     /// Operation whose completions per second are the headline; `None` counts all together.
     pub fn headline_operation(&self) -> Option<&'static str> {
         self.planned.headline().map(|at| self.planned.operations()[at].name)
-    }
-
-    /// Unit of the headline.
-    pub fn headline_unit(&self) -> &'static str {
-        self.planned.unit()
-    }
-
-    /// Number of concurrently busy threads.
-    pub fn threads(&self) -> usize {
-        self.planned.threads()
-    }
-
-    /// Processes of this machine that have the threads; the program starts them if there are several.
-    pub fn processes(&self) -> u32 {
-        self.planned.processes()
-    }
-
-    /// Whether faults are made meanwhile.
-    pub fn has_faults(&self) -> bool {
-        self.planned.has_faults()
-    }
-
-    /// Expected time of a round whose work ends it, in nanoseconds; `None` if unknown.
-    pub fn expected_ns(&self) -> Option<Nanos> {
-        self.planned.expected_ns()
-    }
-
-    /// Numbers of executions of each operation in a round, in their order; `None` if they are not fixed.
-    pub fn executions(&self) -> Option<Vec<u64>> {
-        self.planned.executions()
     }
 }
 
@@ -286,7 +249,7 @@ impl RoundTally {
 }
 
 /// A planned workload, which can run any number of rounds, one at a time.
-pub(crate) trait PlannedWorkload: Send + Sync {
+pub trait PlannedWorkload: Send + Sync {
     /// Operations in the order of reports.
     fn operations(&self) -> Vec<OperationSpec>;
 
@@ -393,11 +356,11 @@ pub(crate) trait PlannedWorkload: Send + Sync {
 
 /// An operation that changes rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Writes {
+pub struct Writes {
     /// Index of the operation.
-    pub(crate) operation: usize,
+    pub operation: usize,
     /// Maximum number of operations that may have ended without a commit when the round ends.
-    pub(crate) uncommitted: u64,
+    pub uncommitted: u64,
 }
 
 impl Writes {

@@ -351,6 +351,9 @@ impl User for HistoryUser<'_> {
         }
     }
 
+    fn skip(&mut self) -> Option<usize> {
+        Some(CHANGE)
+    }
     fn ended(&mut self, counts: bool) {
         self.left.ended(counts);
     }

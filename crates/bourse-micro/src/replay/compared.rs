@@ -306,14 +306,8 @@ impl RoundState {
             }
             words.extend(difference.clone().filter(|_| matches!(group, Group::Different)));
             words.extend(found.values().take(named).map(|(count, first)| format!("{} × {first}", grouped(*count))));
-            Check {
-                name: name.to_owned(),
-                condition: condition.to_owned(),
-                source: "the recording".to_owned(),
-                status: if found.is_empty() { CheckStatus::Passed } else { otherwise },
-                evidence: words.join("; "),
-                took_s: 0.0,
-            }
+            let status = if found.is_empty() { CheckStatus::Passed } else { otherwise };
+            Check::new(name, condition, "the recording", status, words.join("; "))
         };
         let compared = match self.compares_values {
             true => "each execution returns the rows, changes the number of rows, or fails, as recorded",

@@ -97,7 +97,7 @@ fn every_option_takes_its_own_default() {
         let defaults = spec.options.iter().map(|option| (option.name, option.default));
         let case = spec.plan(defaults).unwrap();
         assert_eq!(case.options.effective().count(), spec.options.len(), "{}: an option stands twice", spec.name);
-        assert!(case.threads() >= 1 && case.headline_unit().ends_with("/s"));
+        assert!(case.threads() >= 1 && case.unit().ends_with("/s"));
         for text in [spec.summary, spec.tables, spec.needs] {
             assert!(!text.is_empty() && !text.ends_with('.'), "{}: {text}", spec.name);
         }

@@ -243,7 +243,7 @@ fn the_order_of_operations_changes_no_figure() {
     for [first, second] in [[0, 1], [1, 0]] {
         let text = format!("{setup}{}{}", blocks[first], blocks[second]);
         let (_folder, case) = planned("x.sql", &text);
-        assert_eq!((case.headline_operation(), case.headline_unit()), (None, "operations/s"));
+        assert_eq!((case.headline_operation(), case.unit()), (None, "operations/s"));
         let never = AtomicBool::new(false);
         let result = run_round(&case, &sqlite(), &counted(1_000), 1, &RealClock::start(), &never, &mut |_| {}).unwrap();
         let round = &result.round;

@@ -113,7 +113,7 @@ impl ExecuteRounds for ClassicRound {
             kind: WorkloadKind::Micro,
             parameters: parameters.chain(contents).chain(timed).chain(count).chain(arriving).collect(),
             headline_operation: case.headline_operation().map(str::to_owned),
-            headline_unit: case.headline_unit().to_owned(),
+            headline_unit: case.unit().to_owned(),
             nominal: None,
             outcomes: Outcome::PLAIN.into_iter().chain(timing.open_loop.map(|_| Outcome::Dropped)).collect(),
             metric_titles: Vec::new(),

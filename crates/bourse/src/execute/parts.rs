@@ -9,7 +9,9 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, live};
 use bourse_driver::SplitMix;
 use bourse_engine::Engine;
-use bourse_micro::{MicroError, ProcessPart, Timing, WorkloadCase, end_processes, prepare_round};
+use bourse_micro::{
+    MicroError, PreparedRound, ProcessPart, Timing, WorkloadCase, end_processes, prepare_round, run_prepared,
+};
 use bourse_record::{NameValue, Round};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,8 +29,8 @@ pub(super) fn run_part(request: &RoundRequest, part: &ProcessPart, context: &Run
         live::second(progress, false);
         context.end_if_lost(target, progress);
     };
-    let ran =
-        bourse_micro::run_part(&case, part, &*engine, &job.timing(false), seed, clock, interrupted, &mut progress);
+    let prepared = PreparedRound { part: Some(part.clone()), ..PreparedRound::default() };
+    let ran = run_prepared(&case, prepared, &*engine, &job.timing(false), seed, clock, interrupted, &mut progress);
     let ran = ran.map_err(|error| failed(error.to_string()))?;
     ran.fault.map_or(Ok(ran.round), |fault| Err(failed(fault.to_string())))
 }
