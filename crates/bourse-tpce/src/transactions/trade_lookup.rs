@@ -4,11 +4,13 @@
 use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::lookups;
-use super::rows::{self, rows};
-use super::trades::{self, Detail, TradeById, TradeInSecurity, TradeOfAccount};
+use super::rows::{self, FromRow, rows};
+use super::trades::{
+    self, Detail, HasDetails, TRADES_IN_SECURITY, TRADES_OF_ACCOUNT, TradeById, TradeInSecurity, TradeOfAccount,
+};
 use super::{FrameError, Status, Transaction, TxnError};
 use bourse_egen::txn::TradeLookup;
-use bourse_engine::{Session, Sql};
+use bourse_engine::{Routine, Session, Sql, Value};
 use bourse_oltp::planted;
 use bourse_schema::{AccountId, Quantity, Timestamp, TradeId};
 
@@ -63,6 +65,7 @@ rows! {
 /// For a frame number other than 1 to 4.
 pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLookupOutput, TxnError> {
     let most = usize::try_from(input.max_trades).unwrap_or(0);
+    let window = |of| trades::window(of, input.start_trade_dts, input.end_trade_dts, input.max_trades);
     let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
         Ok(match input.frame_to_execute {
             1 => {
@@ -71,13 +74,15 @@ pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLo
                 FoundTrades::ById(found)
             }
             2 => {
-                let found = frame2(db, input).frame(2)?;
+                let window = window(input.acct_id.into());
+                let found = in_window(db, &window, &lookups::OF_ACCOUNT, &TRADES_OF_ACCOUNT).frame(2)?;
                 status.raise_if(found.len() > most, -621);
                 status.raise_if(found.is_empty(), 621);
                 FoundTrades::OfAccount(found)
             }
             3 => {
-                let found = frame3(db, input).frame(3)?;
+                let window = window((&input.symbol).into());
+                let found = in_window(db, &window, &lookups::IN_SECURITY, &TRADES_IN_SECURITY).frame(3)?;
                 status.raise_if(found.len() > most, -631);
                 status.raise_if(found.is_empty(), 631);
                 FoundTrades::InSecurity(found)
@@ -117,27 +122,17 @@ fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeB
     Ok(found)
 }
 
-/// Frame 2: trades of an account (Clause 3.3.6.4).
-fn frame2(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
-    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
+/// Frames 2 and 3: trades of an account or in a security, in a window of time (Clauses 3.3.6.4 and 3.3.6.5).
+fn in_window<T: FromRow + HasDetails>(
+    db: &mut dyn Session,
+    window: &[Value<'_>],
+    routine: &'static Routine,
+    sql: &'static Sql,
+) -> Result<Vec<Detail<T>>, FrameError> {
     let found = if db.has_routines() {
-        lookups::of_account(db, &[input.acct_id.into(), start.into(), end.into(), input.max_trades.into()])?
+        lookups::detailed(db, routine, window)?
     } else {
-        let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
-        trades::details(db, &mut found)?;
-        found
-    };
-    commit(db)?;
-    Ok(found)
-}
-
-/// Frame 3: trades in a security (Clause 3.3.6.5).
-fn frame3(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
-    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let found = if db.has_routines() {
-        lookups::in_security(db, &[(&input.symbol).into(), start.into(), end.into(), input.max_trades.into()])?
-    } else {
-        let mut found = trades::in_security(db, &input.symbol, start, end, input.max_trades)?;
+        let mut found = rows::all(db, sql, window)?;
         trades::details(db, &mut found)?;
         found
     };

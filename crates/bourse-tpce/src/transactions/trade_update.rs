@@ -4,11 +4,11 @@
 use super::error::{InFrame, WithFrame as _};
 use super::perform::{commit, in_transaction};
 use super::routines::updates;
-use super::rows::{self, rows};
-use super::trades::{self, Detail, HasDetails, MOST_TRADES, TradeById, TradeOfAccount, has_details};
+use super::rows::{self, FromRow, rows};
+use super::trades::{self, Detail, HasDetails, MOST_TRADES, TRADES_OF_ACCOUNT, TradeById, TradeOfAccount, has_details};
 use super::{FrameError, Status, Transaction, TxnError};
 use bourse_egen::txn::TradeUpdate;
-use bourse_engine::{Session, Sql};
+use bourse_engine::{Routine, Session, Sql, Value};
 use bourse_oltp::planted;
 use bourse_schema::{AccountId, Price, Quantity, Text, Timestamp, TradeId, TradeTypeId};
 
@@ -73,6 +73,10 @@ has_details!(NamedTrade);
 pub fn trade_update(db: &mut dyn Session, input: &TradeUpdate) -> Result<TradeUpdateOutput, TxnError> {
     let most = usize::try_from(input.max_trades).unwrap_or(0);
     let most_updates = usize::try_from(input.max_updates).unwrap_or(0);
+    let window = |of| {
+        let window = trades::window(of, input.start_trade_dts, input.end_trade_dts, input.max_trades);
+        (window, input.max_updates)
+    };
     let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
         Ok(match input.frame_to_execute {
             1 => {
@@ -82,14 +86,20 @@ pub fn trade_update(db: &mut dyn Session, input: &TradeUpdate) -> Result<TradeUp
                 (updated, UpdatedTrades::ById(found))
             }
             2 => {
-                let (found, updated) = frame2(db, input).frame(2)?;
+                let toggled = |trade: &TradeOfAccount, text: &str| Some(toggled_cash_type(text, trade.is_cash));
+                let statements = [&TRADES_OF_ACCOUNT, &CASH_TYPES, &SET_CASH_TYPE];
+                let window = window(input.acct_id.into());
+                let (found, updated) = in_window(db, window, &updates::CASH_TYPES, statements, toggled).frame(2)?;
                 status.raise_if(found.len() > most, -1021);
                 status.raise_if(updated != found.len(), -1022);
                 status.raise_if(updated == 0, 1021);
                 (updated, UpdatedTrades::OfAccount(found))
             }
             3 => {
-                let (found, updated) = frame3(db, input).frame(3)?;
+                let toggled = |trade: &NamedTrade, text: &str| trade.is_cash.then(|| toggled_cash_name(text, trade));
+                let statements = [&NAMED_TRADES, &CASH_NAMES, &SET_CASH_NAME];
+                let window = window((&input.symbol).into());
+                let (found, updated) = in_window(db, window, &updates::CASH_NAMES, statements, toggled).frame(3)?;
                 status.raise_if(found.len() > most, -1031);
                 status.raise_if(updated > found.len(), -1032);
                 status.raise_if(updated == 0, 1031);
@@ -143,39 +153,13 @@ static CASH_TYPES: Sql = Sql::new(
 );
 pub(super) static SET_CASH_TYPE: Sql = Sql::new("UPDATE settlement SET se_cash_type = ?2 WHERE se_t_id = ?1");
 
-/// Frame 2: trades of an account; the settlement's cash type gets or loses its second word (Clause 3.3.10.4).
-fn frame2(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<TradeOfAccount>>, usize), FrameError> {
-    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    if db.has_routines() {
-        let (most, updates) = (input.max_trades.into(), input.max_updates.into());
-        let done = updates::cash_types(db, &[input.acct_id.into(), start.into(), end.into(), most, updates])?;
-        commit(db)?;
-        return Ok(done);
-    }
-    let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
-    let mut updates = Updates::up_to(input.max_updates);
-    if !found.is_empty() {
-        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|detail| detail.trade.trade_id));
-        let cash_types: Vec<(TradeId, Text<40>)> = rows::all(db, &CASH_TYPES, &ids)?;
-        for Detail { trade, .. } in &found {
-            if let Some((_, cash_type)) = cash_types.iter().find(|(settled, _)| *settled == trade.trade_id) {
-                let cash_type = toggled_cash_type(cash_type.as_str(), trade.is_cash);
-                updates.make(db, &SET_CASH_TYPE, trade.trade_id, cash_type)?;
-            }
-        }
-    }
-    trades::details(db, &mut found)?;
-    commit(db)?;
-    Ok((found, updates.made))
-}
-
-fn toggled_cash_type(cash_type: &str, is_cash: bool) -> &'static str {
-    match (is_cash, cash_type) {
+fn toggled_cash_type(cash_type: &str, is_cash: bool) -> Text<40> {
+    Text::cut(match (is_cash, cash_type) {
         (true, "Cash Account") => "Cash",
         (true, _) => "Cash Account",
         (false, "Margin Account") => "Margin",
         (false, _) => "Margin Account",
-    }
+    })
 }
 
 pub(super) static NAMED_TRADES: Sql = Sql::new(
@@ -197,24 +181,31 @@ static CASH_NAMES: Sql = Sql::new(
 );
 pub(super) static SET_CASH_NAME: Sql = Sql::new("UPDATE cash_transaction SET ct_name = ?2 WHERE ct_t_id = ?1");
 
-/// Frame 3: trades in a security; the cash transaction's `shares` become `Shares` or the other way (Clause 3.3.10.5).
-fn frame3(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<NamedTrade>>, usize), FrameError> {
-    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let params = [(&input.symbol).into(), start.into(), end.into(), input.max_trades.into()];
+/// Frames 2 and 3: trades of an account or in a security, in a window of time. `statements` are for the trades, for a text of
+/// each, and to change it to what `toggled` makes of it: the settlement's cash type gets or loses its second word (Clause
+/// 3.3.10.4), the cash transaction's `shares` become `Shares` or the other way (Clause 3.3.10.5).
+fn in_window<T: FromRow + HasDetails, const N: usize>(
+    db: &mut dyn Session,
+    (window, most_updates): ([Value<'_>; 4], i32),
+    routine: &'static Routine,
+    [trades, texts, change]: [&'static Sql; 3],
+    toggled: impl Fn(&T, &str) -> Option<Text<N>>,
+) -> Result<(Vec<Detail<T>>, usize), FrameError> {
     if db.has_routines() {
-        let [symbol, start, end, most] = params;
-        let done = updates::cash_names(db, &[symbol, start, end, most, input.max_updates.into()])?;
+        let [of, start, end, most] = window;
+        let done = updates::updated(db, routine, &[of, start, end, most, most_updates.into()])?;
         commit(db)?;
         return Ok(done);
     }
-    let mut found: Vec<Detail<NamedTrade>> = rows::all(db, &NAMED_TRADES, &params)?;
-    let mut updates = Updates::up_to(input.max_updates);
+    let mut found: Vec<Detail<T>> = rows::all(db, trades, &window)?;
+    let mut updates = Updates::up_to(most_updates);
     if !found.is_empty() {
-        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|detail| detail.trade.trade_id));
-        let names: Vec<(TradeId, Text<100>)> = rows::all(db, &CASH_NAMES, &ids)?;
-        for trade in found.iter().map(|detail| &detail.trade).filter(|trade| trade.is_cash) {
-            if let Some((_, name)) = names.iter().find(|(moved, _)| *moved == trade.trade_id) {
-                updates.make(db, &SET_CASH_NAME, trade.trade_id, toggled_cash_name(name.as_str(), trade).as_str())?;
+        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|detail| detail.trade.id()));
+        let texts: Vec<(TradeId, Text<N>)> = rows::all(db, texts, &ids)?;
+        for Detail { trade, .. } in &found {
+            let text = texts.iter().find(|(of, _)| *of == trade.id());
+            if let Some(text) = text.and_then(|(_, text)| toggled(trade, text.as_str())) {
+                updates.make(db, change, trade.id(), text.as_str())?;
             }
         }
     }

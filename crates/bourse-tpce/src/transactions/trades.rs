@@ -7,9 +7,7 @@ use super::FrameError;
 use super::rows::{self, FromRow, rows};
 use arrayvec::ArrayVec;
 use bourse_engine::{Params, Result, Row, RowExt as _, Session, Sql, Value};
-use bourse_schema::{
-    AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
-};
+use bourse_schema::{AccountId, Amount, Date, Price, Quantity, StatusId, Text, Timestamp, TradeId, TradeTypeId};
 use std::fmt::Write as _;
 
 /// The most trades that either transaction deals with (`TradeLookupMaxRows` and its like).
@@ -176,17 +174,6 @@ pub(super) static TRADES_OF_ACCOUNT: Sql = Sql::new(
       LIMIT ?4",
 );
 
-/// An account's first trades in a window of time, both ends included.
-pub(super) fn of_account(
-    db: &mut dyn Session,
-    account: AccountId,
-    start: Timestamp,
-    end: Timestamp,
-    most: i32,
-) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
-    rows::all(db, &TRADES_OF_ACCOUNT, &[account.into(), start.into(), end.into(), most.into()])
-}
-
 pub(super) static TRADES_IN_SECURITY: Sql = Sql::new(
     "SELECT t_id, t_ca_id, t_exec_name, t_is_cash, t_trade_price, t_qty, t_dts, t_tt_id
        FROM trade
@@ -194,19 +181,6 @@ pub(super) static TRADES_IN_SECURITY: Sql = Sql::new(
       ORDER BY t_dts, t_id
       LIMIT ?4",
 );
-
-/// The first trades in a security in a window of time, both ends included.
-///
-/// The largest account id of the input is ignored: it is for drivers that use fewer customers than were loaded.
-pub(super) fn in_security(
-    db: &mut dyn Session,
-    symbol: &Symbol,
-    start: Timestamp,
-    end: Timestamp,
-    most: i32,
-) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
-    rows::all(db, &TRADES_IN_SECURITY, &[symbol.into(), start.into(), end.into(), most.into()])
-}
 
 pub(super) static PAYMENTS: Sql = Sql::new(
     "SELECT se_t_id, se_amt, se_cash_due_date, se_cash_type, ct_amt, ct_dts, ct_name
@@ -298,9 +272,13 @@ pub(super) fn listed(ids: &[TradeId], most: i32) -> &[TradeId] {
     &ids[..ids.len().min(MOST_TRADES).min(usize::try_from(most).unwrap_or(0))]
 }
 
-/// An input's window of time; a missing end is the end of time.
-pub(super) fn window(start: Option<Timestamp>, end: Option<Timestamp>) -> (Timestamp, Timestamp) {
-    (start.unwrap_or_default(), end.unwrap_or(Timestamp::from_millis(i64::MAX)))
+/// Parameters for the first trades of an account or in a security in a window of time, both ends included; a missing end is the
+/// end of time.
+///
+/// The largest account id of the input is ignored: it is for drivers that use fewer customers than were loaded.
+pub(super) fn window<'v>(of: Value<'v>, start: Option<Timestamp>, end: Option<Timestamp>, most: i32) -> [Value<'v>; 4] {
+    let end = end.unwrap_or(Timestamp::from_millis(i64::MAX));
+    [of, start.unwrap_or_default().into(), end.into(), most.into()]
 }
 
 pub(super) static STATEMENTS: &[&Sql] =

@@ -5,7 +5,7 @@ use super::super::rows::{self, FromRow};
 use super::super::trade_lookup::{CHANGES, FIRST_TRADE, LotChange};
 use super::super::trades::{
     Detail, HISTORIES, HasDetails, MOST_TRADES, PAYMENTS, TRADES_BY_ID, TRADES_IN_SECURITY, TRADES_OF_ACCOUNT,
-    TradeById, TradeInSecurity, TradeOfAccount, in_order, note_history, note_payment,
+    TradeById, in_order, note_history, note_payment,
 };
 use super::{add, call, keep, made, no_such_set};
 use arrayvec::ArrayVec;
@@ -69,12 +69,11 @@ pub(super) static BY_ID: Routine = Routine::new(
 
 /// Trade-Lookup's frame 1.
 pub(in super::super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<Detail<TradeById>>, FrameError> {
-    let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
-    let found = with_details(db, &BY_ID, &params, &mut |set, _| no_such_set(set))?;
+    let found = detailed(db, &BY_ID, &rows::list::<MOST_TRADES, _>(ids.iter().copied()))?;
     Ok(in_order(found, ids))
 }
 
-pub(super) static OF_ACCOUNT: Routine = Routine::new(
+pub(in super::super) static OF_ACCOUNT: Routine = Routine::new(
     "bourse_trade_lookup_2",
     &[("p_of", AccountId::TYPE), ("p_start", Timestamp::TYPE), ("p_end", Timestamp::TYPE), ("p_most", i32::TYPE)],
     &[],
@@ -85,15 +84,7 @@ pub(super) static OF_ACCOUNT: Routine = Routine::new(
     ],
 );
 
-/// Trade-Lookup's frame 2. Parameters: account, start, end and most trades.
-pub(in super::super) fn of_account(
-    db: &mut dyn Session,
-    window: &[Value<'_>; 4],
-) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
-    with_details(db, &OF_ACCOUNT, window, &mut |set, _| no_such_set(set))
-}
-
-pub(super) static IN_SECURITY: Routine = Routine::new(
+pub(in super::super) static IN_SECURITY: Routine = Routine::new(
     "bourse_trade_lookup_3",
     &[("p_of", Symbol::TYPE), ("p_start", Timestamp::TYPE), ("p_end", Timestamp::TYPE), ("p_most", i32::TYPE)],
     &[],
@@ -104,12 +95,13 @@ pub(super) static IN_SECURITY: Routine = Routine::new(
     ],
 );
 
-/// Trade-Lookup's frame 3. Parameters: symbol, start, end and most trades.
-pub(in super::super) fn in_security(
+/// Trades, their payments and their histories as the three sets of a routine.
+pub(in super::super) fn detailed<T: FromRow + HasDetails>(
     db: &mut dyn Session,
-    window: &[Value<'_>; 4],
-) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
-    with_details(db, &IN_SECURITY, window, &mut |set, _| no_such_set(set))
+    routine: &'static Routine,
+    params: &[Value<'_>],
+) -> Result<Vec<Detail<T>>, FrameError> {
+    with_details(db, routine, params, &mut |set, _| no_such_set(set))
 }
 
 /// Trades, their payments and their histories as the first three sets of a routine; rows of further sets go to `more`.

@@ -1,10 +1,9 @@
 //! Trade-Update's three frames.
 
 use super::super::rows;
-use super::super::trade_update::{NAMED_TRADES, NamedTrade, SET_CASH_NAME, SET_CASH_TYPE, SET_EXEC_NAME};
+use super::super::trade_update::{NAMED_TRADES, SET_CASH_NAME, SET_CASH_TYPE, SET_EXEC_NAME};
 use super::super::trades::{
-    Detail, HISTORIES, HasDetails, MOST_TRADES, PAYMENTS, TRADES_BY_ID, TRADES_OF_ACCOUNT, TradeById, TradeOfAccount,
-    in_order,
+    Detail, HISTORIES, HasDetails, MOST_TRADES, PAYMENTS, TRADES_BY_ID, TRADES_OF_ACCOUNT, TradeById, in_order,
 };
 use super::super::{FrameError, rows::FromRow};
 use super::lookups::{
@@ -113,7 +112,7 @@ pub(in super::super) fn executors(
 
 static CASH_TYPE: Sql = Sql::new("SELECT se_cash_type FROM settlement WHERE se_t_id = ?1");
 
-pub(super) static CASH_TYPES: Routine = Routine::new(
+pub(in super::super) static CASH_TYPES: Routine = Routine::new(
     "bourse_trade_update_2",
     &[
         ("p_of", AccountId::TYPE),
@@ -151,18 +150,9 @@ pub(super) static CASH_TYPES: Routine = Routine::new(
     ],
 );
 
-/// Frame 2. Parameters: account, start, end, most trades and most changes. Returns the trades, and the number of changed
-/// ones.
-pub(in super::super) fn cash_types(
-    db: &mut dyn Session,
-    params: &[Value<'_>; 5],
-) -> Result<(Vec<Detail<TradeOfAccount>>, usize), FrameError> {
-    updated(db, &CASH_TYPES, params)
-}
-
 static CASH_NAME: Sql = Sql::new("SELECT ct_name FROM cash_transaction WHERE ct_t_id = ?1");
 
-pub(super) static CASH_NAMES: Routine = Routine::new(
+pub(in super::super) static CASH_NAMES: Routine = Routine::new(
     "bourse_trade_update_3",
     &[
         ("p_of", Symbol::TYPE),
@@ -197,17 +187,8 @@ pub(super) static CASH_NAMES: Routine = Routine::new(
     ],
 );
 
-/// Frame 3. Parameters: symbol, start, end, most trades and most changes. Returns the trades, and the number of changed
-/// ones.
-pub(in super::super) fn cash_names(
-    db: &mut dyn Session,
-    params: &[Value<'_>; 5],
-) -> Result<(Vec<Detail<NamedTrade>>, usize), FrameError> {
-    updated(db, &CASH_NAMES, params)
-}
-
 /// Trades with their details, and the number of changes as the set after these.
-fn updated<T: FromRow + HasDetails>(
+pub(in super::super) fn updated<T: FromRow + HasDetails>(
     db: &mut dyn Session,
     routine: &'static Routine,
     params: &[Value<'_>],
