@@ -216,45 +216,30 @@ static GROWTHS: Growths = Growths {
 };
 
 /// Conditions of every database at any time.
-const CONDITIONS: &[Check] = &[
-    Check {
-        name: "numbers of subscribers",
-        source: POPULATION,
-        words: "no two subscribers have the same number",
-        sql: "SELECT sub_nbr, count(*) FROM subscriber GROUP BY sub_nbr HAVING count(*) > 1",
-    },
-    Check {
-        name: "access data of subscribers",
-        source: POPULATION,
-        words: "each subscriber has one to four rows of access data",
-        sql: "SELECT s.s_id, count(a.s_id)
-                FROM subscriber s LEFT JOIN access_info a ON a.s_id = s.s_id
-               GROUP BY s.s_id
-              HAVING count(a.s_id) < 1 OR count(a.s_id) > 4",
-    },
-    Check {
-        name: "services of subscribers",
-        source: POPULATION,
-        words: "each subscriber has one to four services",
-        sql: "SELECT s.s_id, count(f.s_id)
-                FROM subscriber s LEFT JOIN special_facility f ON f.s_id = s.s_id
-               GROUP BY s.s_id
-              HAVING count(f.s_id) < 1 OR count(f.s_id) > 4",
-    },
-    Check {
-        name: "hours of forwarding",
-        source: POPULATION,
-        words: "calls are forwarded from hour 0, 8 or 16 on, until an hour of the day",
-        sql: "SELECT s_id, sf_type, start_time, end_time
-                FROM call_forwarding
-               WHERE start_time NOT IN (0, 8, 16) OR end_time < 1 OR end_time > 24",
-    },
-    Check {
-        name: "settings",
-        source: POPULATION,
-        words: "changed settings and data are in their range",
-        sql: "SELECT s.s_id, s.bit_1, s.vlr_location
-                FROM subscriber s
-               WHERE s.bit_1 NOT IN (0, 1) OR s.vlr_location < 1 OR s.vlr_location > 4294967295",
-    },
+const CONDITIONS: &[Check] = &bourse_oltp::conditions![
+    "numbers of subscribers", POPULATION,
+        "no two subscribers have the same number",
+        "SELECT sub_nbr, count(*) FROM subscriber GROUP BY sub_nbr HAVING count(*) > 1";
+    "access data of subscribers", POPULATION,
+        "each subscriber has one to four rows of access data",
+        "SELECT s.s_id, count(a.s_id)
+           FROM subscriber s LEFT JOIN access_info a ON a.s_id = s.s_id
+          GROUP BY s.s_id
+         HAVING count(a.s_id) < 1 OR count(a.s_id) > 4";
+    "services of subscribers", POPULATION,
+        "each subscriber has one to four services",
+        "SELECT s.s_id, count(f.s_id)
+           FROM subscriber s LEFT JOIN special_facility f ON f.s_id = s.s_id
+          GROUP BY s.s_id
+         HAVING count(f.s_id) < 1 OR count(f.s_id) > 4";
+    "hours of forwarding", POPULATION,
+        "calls are forwarded from hour 0, 8 or 16 on, until an hour of the day",
+        "SELECT s_id, sf_type, start_time, end_time
+           FROM call_forwarding
+          WHERE start_time NOT IN (0, 8, 16) OR end_time < 1 OR end_time > 24";
+    "settings", POPULATION,
+        "changed settings and data are in their range",
+        "SELECT s.s_id, s.bit_1, s.vlr_location
+           FROM subscriber s
+          WHERE s.bit_1 NOT IN (0, 1) OR s.vlr_location < 1 OR s.vlr_location > 4294967295";
 ];

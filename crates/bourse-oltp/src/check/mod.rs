@@ -40,6 +40,14 @@ pub struct Check {
     pub sql: &'static str,
 }
 
+/// Conditions: name, source, sentence and query of each.
+#[macro_export]
+macro_rules! conditions {
+    ($($name:literal, $source:expr, $words:literal, $sql:expr;)+) => {
+        [$($crate::check::Check { name: $name, source: $source, words: $words, sql: $sql }),+]
+    };
+}
+
 /// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckResult {

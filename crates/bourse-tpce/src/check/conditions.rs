@@ -10,15 +10,8 @@ use super::Check;
 
 const OURS: &str = "follows from Clause 3.3";
 
-/// Conditions: name, source, sentence and query.
-macro_rules! conditions {
-    ($($name:literal, $source:expr, $words:literal, $sql:literal;)+) => {
-        [$(Check { name: $name, source: $source, words: $words, sql: $sql }),+]
-    };
-}
-
 /// All conditions. Each query walks a table at most once and finds partners by key.
-pub const CONDITIONS: &[Check] = &conditions![
+pub const CONDITIONS: &[Check] = &bourse_oltp::conditions![
     "C1 brokers' trades", "Clause 7.3.2.1",
         "a broker's number of trades is the number of completed trades of his accounts",
         "SELECT b_id, b_num_trades, coalesce(n, 0)

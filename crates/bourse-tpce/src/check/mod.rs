@@ -8,26 +8,13 @@
 pub mod conditions;
 pub mod reconciliation;
 
-use crate::load::{Constraints, Fingerprint};
 use crate::workload::{Tpce, size_of};
 use bourse_egen::Part;
-use bourse_engine::{Engine, Result, Session};
+use bourse_engine::{Result, Session};
 use bourse_schema::TradeId;
 
 pub use crate::workload::first_trade;
 pub use bourse_oltp::check::{Check, CheckResult, Depth, integrity};
-
-/// Runs every check of a database: its schema, its state, and the engine's own check. Calls `progress` after each.
-///
-/// # Errors
-/// The engine's; what a check finds is no error.
-pub fn check_all(
-    engine: &dyn Engine,
-    fingerprint: &Fingerprint,
-    progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>> {
-    bourse_oltp::check::check_all(engine, &Tpce, fingerprint, Depth::Full, progress)
-}
 
 /// Runs every check of a database's state: conditions, row counts, foreign keys. Calls `progress` after each.
 ///
@@ -37,27 +24,6 @@ pub fn check_all(
 /// The engine's; what a check finds is no error.
 pub fn check(db: &mut dyn Session, part: Part, progress: &mut dyn FnMut(&CheckResult)) -> Result<Vec<CheckResult>> {
     bourse_oltp::check::check(db, &Tpce, &size_of(part), progress)
-}
-
-/// Runs the checks before a run: schema, row counts, contents. Calls `progress` after each.
-///
-/// # Errors
-/// The engine's; what a check finds is no error.
-pub fn before_run(
-    engine: &dyn Engine,
-    fingerprint: &Fingerprint,
-    depth: Depth,
-    progress: &mut dyn FnMut(&CheckResult),
-) -> Result<Vec<CheckResult>> {
-    bourse_oltp::check::before_run(engine, &Tpce, fingerprint, depth, progress)
-}
-
-/// Compares the schema with the declared one.
-///
-/// # Errors
-/// The engine's; what a check finds is no error.
-pub fn schema(db: &mut dyn Session, constraints: Constraints) -> Result<CheckResult> {
-    bourse_oltp::check::schema::check(db, &Tpce, constraints)
 }
 
 /// Words for the holes of the conditions' queries on a database whose new trades begin with that number.

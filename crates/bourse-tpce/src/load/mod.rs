@@ -38,19 +38,6 @@ pub fn fingerprint(engine: &dyn Engine, inputs: &Inputs, part: Part, constraints
     Fingerprint::of(engine, &Tpce, &Egen(inputs), &size_of(part), constraints)
 }
 
-/// Differences of two fingerprints, each as a sentence: the first is the wanted one.
-pub fn differences(wanted: &Fingerprint, found: &Fingerprint) -> Vec<String> {
-    wanted.differences(&Tpce, found)
-}
-
-/// Content of an engine's target, compared with the wanted database.
-///
-/// # Errors
-/// The engine's, if the target cannot be examined.
-pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<ExistingDatabase> {
-    bourse_oltp::load::examine(engine, &Tpce, wanted)
-}
-
 /// Content of an engine's target, of any size: never [`ExistingDatabase::Differs`].
 ///
 /// # Errors

@@ -1,10 +1,11 @@
 //! The workload on one thread in simulated time: loaded, run by the emulators, checked and reconciled.
 
 use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
-use crate::check::{check, first_trade, schema};
+use crate::check::{check, first_trade};
 use crate::load::{Constraints, ExistingDatabase, identify, part_of};
 use crate::testkit::{load_small, part};
 use crate::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
+use crate::workload::Tpce;
 use bourse_egen::Inputs;
 use bourse_egen::driver::{
     CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange,
@@ -104,7 +105,7 @@ pub fn run_loaded_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnc
     let mut results = check(session, part, &mut |_| {}).unwrap();
     results.extend(before.compare(session, &acknowledged).unwrap());
     assert!(results.iter().all(|checked| checked.not_run.is_none()));
-    let compared = schema(session, Constraints::Full).unwrap();
+    let compared = bourse_oltp::check::schema::check(session, &Tpce, Constraints::Full).unwrap();
     let has_catalog = !matches!(session.dialect().catalog, bourse_schema::Catalog::Unknown);
     assert_eq!(compared.not_run.is_none(), has_catalog, "the schema is compared where the catalog can be read");
     results.extend(Some(compared).filter(|_| has_catalog));

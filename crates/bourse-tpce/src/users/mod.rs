@@ -33,4 +33,4 @@ pub use bourse_oltp::sut::RunError;
 pub use options::{ABILITIES, OptionsError, RunOptions};
 pub use run::{NOTICE, OUTCOMES, PENDING, RunResult, conditions, isolation, needs, run, run_on, workload};
 pub use specs::response_limits;
-pub use verify::{before_run, reconcile, verify, verify_and_reconcile, verify_drivers};
+pub use verify::{reconcile, verify, verify_and_reconcile, verify_drivers};

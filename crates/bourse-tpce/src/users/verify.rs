@@ -1,9 +1,7 @@
 //! Checks and reconciliation of the database after a run, in the form of the run file.
 
 use super::RunResult;
-use crate::check::Depth;
 use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
-use crate::load::Fingerprint;
 use crate::workload::{Tpce, size_of};
 use bourse_driver::Clock;
 use bourse_egen::Part;
@@ -77,18 +75,4 @@ pub fn verify_and_reconcile(
         Ok(checks)
     };
     after_run(engine, &Tpce, &size_of(part), &mut reconcile, clock, progress)
-}
-
-/// Checks before a run (`bourse_oltp::check::before_run`), in the form of the run file.
-///
-/// # Errors
-/// The engine's; what a check finds is no error.
-pub fn before_run(
-    engine: &dyn Engine,
-    fingerprint: &Fingerprint,
-    depth: Depth,
-    clock: &dyn Clock,
-    progress: &mut dyn FnMut(&Check),
-) -> Result<Vec<Check>> {
-    bourse_oltp::check::recorded::before_run(engine, &Tpce, fingerprint, depth, clock, progress)
 }

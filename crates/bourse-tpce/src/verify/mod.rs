@@ -42,8 +42,6 @@ pub type Step = lockstep::Step<Request>;
 pub type Verdict = lockstep::Verdict<Request>;
 /// The first difference between two systems.
 pub type Difference = bourse_oltp::verify::Difference<Request>;
-/// A transaction performed without comparing.
-pub type ReplayedTransaction = lockstep::ReplayedTransaction<Request>;
 
 /// Options of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,18 +92,4 @@ pub fn verify(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Verdict, VerifyError> {
     lockstep::verify(subjects, &mut plan.stream(inputs)?, tables::all(), &plan.extent(), progress)
-}
-
-/// Runs the plan up to transaction `number` and shows that one.
-///
-/// # Errors
-/// [`VerifyError`].
-pub fn replay(
-    subjects: &mut [Box<TpceSubject>],
-    inputs: &Inputs,
-    plan: &Plan,
-    number: u64,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Option<ReplayedTransaction>, VerifyError> {
-    lockstep::replay(subjects, &mut plan.stream(inputs)?, plan.transactions, number, progress)
 }

@@ -3,11 +3,11 @@
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, ErrorKind};
 use bourse_engine_sqlite::{SqliteEngine, open};
-use bourse_oltp::check::schema;
-use bourse_tpce::check::{Depth, before_run, check, first_trade};
+use bourse_oltp::check::{before_run, schema};
+use bourse_oltp::load::examine;
+use bourse_tpce::check::{Depth, check, first_trade};
 use bourse_tpce::load::{
-    Constraints, ExistingDatabase, Fingerprint, LoadError, LoadOptions, LoadPhase, examine, fingerprint, identify,
-    load, part_of,
+    Constraints, ExistingDatabase, Fingerprint, LoadError, LoadOptions, LoadPhase, fingerprint, identify, load, part_of,
 };
 use bourse_tpce::workload::Tpce;
 use std::ops::ControlFlow;
@@ -119,7 +119,7 @@ fn rows_lost_or_altered_after_loading_are_noticed() {
     let copy = Copy::new("altered.db");
     let fingerprint = wanted(&copy.engine);
     let failed = || {
-        let results = before_run(&copy.engine, &fingerprint, Depth::Full, &mut |_| {}).expect("checks");
+        let results = before_run(&copy.engine, &Tpce, &fingerprint, Depth::Full, &mut |_| {}).expect("checks");
         results.into_iter().filter(|checked| !checked.passed()).collect::<Vec<_>>()
     };
     assert_eq!(failed(), []);
@@ -133,7 +133,7 @@ fn rows_lost_or_altered_after_loading_are_noticed() {
         assert_eq!(found.len(), at + 1, "{found:#?}");
     }
     // The quick check leaves out tables that grow by trades.
-    let quick = before_run(&copy.engine, &fingerprint, Depth::Quick, &mut |_| {}).expect("checks");
+    let quick = before_run(&copy.engine, &Tpce, &fingerprint, Depth::Quick, &mut |_| {}).expect("checks");
     let failed = quick.iter().filter(|checked| !checked.passed()).count();
     assert_eq!(failed, 2, "{quick:#?}");
 }
@@ -144,7 +144,7 @@ fn a_database_without_digests_is_not_compared() {
     let mut session = copy.engine.session().expect("connects");
     session.query_text("DROP TABLE bourse_digest", &[], &mut |_| Ok(())).expect("runs");
     drop(session);
-    let results = before_run(&copy.engine, &wanted(&copy.engine), Depth::Full, &mut |_| {}).expect("checks");
+    let results = before_run(&copy.engine, &Tpce, &wanted(&copy.engine), Depth::Full, &mut |_| {}).expect("checks");
     let left_out: Vec<_> = results.iter().filter(|checked| checked.not_run.is_some()).collect();
     assert!(left_out.len() == 1 && left_out[0].name == "contents", "{left_out:#?}");
 }
@@ -174,7 +174,7 @@ fn a_changed_schema_is_noticed() {
 #[test]
 fn a_database_is_known_again() {
     let engine = fresh();
-    let ExistingDatabase::Matches(found) = examine(&engine, &wanted(&engine)).expect("examines") else {
+    let ExistingDatabase::Matches(found) = examine(&engine, &Tpce, &wanted(&engine)).expect("examines") else {
         panic!("not recognised");
     };
     assert_eq!(found.gained, 0);
@@ -183,7 +183,7 @@ fn a_database_is_known_again() {
 
     let other = Part::whole(2_000, 1).expect("a valid part");
     let other = fingerprint(&engine, inputs(), other, Constraints::Full).unwrap();
-    let ExistingDatabase::Differs { differences, .. } = examine(&engine, &other).expect("examines") else {
+    let ExistingDatabase::Differs { differences, .. } = examine(&engine, &Tpce, &other).expect("examines") else {
         panic!("taken for another");
     };
     assert_eq!(differences, ["customers: 2000 wanted, 1000 found", "customers in all: 2000 wanted, 1000 found"]);
@@ -227,7 +227,7 @@ fn a_load_whose_last_row_is_missing_is_unfinished() {
     let mut session = copy.engine.session().expect("connects");
     session.query_text("DELETE FROM bourse_database", &[], &mut |_| Ok(())).expect("runs");
     drop(session);
-    assert_eq!(examine(&copy.engine, &wanted(&copy.engine)).expect("examines"), ExistingDatabase::Unfinished);
+    assert_eq!(examine(&copy.engine, &Tpce, &wanted(&copy.engine)).expect("examines"), ExistingDatabase::Unfinished);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use crate::loaded::Copy;
 use bourse_egen::Part;
 use bourse_engine::{Engine as _, Result};
 use bourse_engine_sqlite::SqliteEngine;
-use bourse_oltp::verify::{Cell, DifferenceKind, Performance, RowKey, Subject, VerifyError};
+use bourse_oltp::verify::{Cell, DifferenceKind, Performance, RowKey, Subject, VerifyError, lockstep};
 use bourse_schema::{Table, Timestamp};
 use bourse_tpce::model::Model;
 use bourse_tpce::transactions::Request;
-use bourse_tpce::verify::{Difference, Plan, SqlSubject, TpceSubject, Verdict, replay, sql_subject, verify};
+use bourse_tpce::verify::{Difference, Plan, SqlSubject, TpceSubject, Verdict, sql_subject, verify};
 use std::ops::ControlFlow;
 
 fn part() -> Part {
@@ -61,7 +61,10 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
 
     let copy = Copy::new("wrong-cent-replayed.db");
     let mut subjects: [Box<TpceSubject>; 1] = [Box::new(wrong(&copy.engine))];
-    let replayed = replay(&mut subjects, inputs(), &plan(5_000), step.number, &mut |_| ControlFlow::Continue(()));
+    let plan = plan(5_000);
+    let mut stream = plan.stream(inputs()).expect("a stream");
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let replayed = lockstep::replay(&mut subjects, &mut stream, plan.transactions, step.number, go_on);
     let replayed = replayed.expect("runs").expect("is reached");
     assert_eq!(replayed.step, step);
     let (name, performance, statements) = &replayed.subjects[0];
