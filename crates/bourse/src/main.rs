@@ -24,7 +24,7 @@ mod spent;
 mod tpce;
 mod work_folder;
 
-use args::{Arguments, Command, FromFile, MicroCommand, SchemaDocument, SuiteCommand, TpceCommand};
+use args::{Arguments, Command, FromFile, MicroCommand, SchemaDocument, SuiteCommand};
 use bourse_engine::server_wait;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
@@ -104,16 +104,7 @@ fn plant() -> Result<()> {
 
 fn run(command: Command) -> Result<ExitCode> {
     let done = match command {
-        Command::Tpce(TpceCommand::Run(arguments)) => commands::tpce::run::run(&arguments),
-        Command::Tpce(TpceCommand::Load(arguments)) => commands::tpce::load::load(&arguments),
-        Command::Tpce(TpceCommand::Gen(arguments)) => commands::tpce::generate::generate(&arguments),
-        Command::Tpce(TpceCommand::Serve(arguments)) => commands::tpce::serve::serve(&arguments),
-        Command::Tpce(TpceCommand::Check(arguments)) => {
-            commands::oltp::check::check(&bourse_tpce::workload::Tpce, &arguments)
-        }
-        Command::Tpce(TpceCommand::Acid(arguments)) => commands::tpce::acid::run(&arguments),
-        Command::Tpce(TpceCommand::AcidLoad(arguments)) => commands::tpce::acid::load(&arguments),
-        Command::Tpce(TpceCommand::Verify(arguments)) => commands::tpce::verify::run(&arguments),
+        Command::Tpce(command) => commands::tpce::run(&command),
         Command::Tatp(command) => commands::mix::run(&bourse_tatp::Tatp, command),
         Command::Tpcc(command) => commands::mix::run(&bourse_tpcc::Tpcc, command),
         Command::Micro(MicroCommand::List { workload, json: false }) => {

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{
-    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, DryRun, EXIT_CODES, ExecutionArgs,
-    GivenOptions, MemoryArgs, OutputArgs, SERVE_CODES, ServerArgs, TpceCheck, VerifySettings, numbers, run_help,
+    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, ConstraintsArg, DriverArgs, EXIT_CODES, ExecutionArgs,
+    GivenOptions, LoadArgs, MemoryArgs, OutputArgs, ServeArgs, TpceCheck, VerifySettings, numbers, run_help,
 };
 use bourse_record::ResponseLimit;
 use clap::builder::UnknownArgumentValueParser;
@@ -15,9 +15,9 @@ pub(crate) enum MixCommand {
     /// Run the workload: load if needed, warm up, measure, check, report
     Run(Box<MixRun>),
     /// Load a database and stop
-    Load(MixLoad),
+    Load(LoadArgs<MixDatabase>),
     /// Serve a database to drivers on other machines, which run on bourse://HOST:PORT
-    Serve(MixServe),
+    Serve(ServeArgs<MixDatabase>),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(TpceCheck),
     /// Run tests of atomicity, consistency, isolation and durability
@@ -200,30 +200,6 @@ pub(crate) struct MixRun {
     pub(crate) limit: Vec<ResponseLimit>,
     #[command(flatten)]
     pub(crate) drivers: DriverArgs,
-    #[command(flatten)]
-    pub(crate) database: MixDatabase,
-    /// Options that were set explicitly.
-    #[arg(skip)]
-    pub(crate) given: GivenOptions,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub(crate) struct MixLoad {
-    /// Database URL, for example sqlite:PATH
-    #[arg(value_name = "TARGET")]
-    pub(crate) target: String,
-    #[command(flatten)]
-    pub(crate) database: MixDatabase,
-    #[command(flatten)]
-    pub(crate) plan: DryRun,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = SERVE_CODES)]
-pub(crate) struct MixServe {
-    #[command(flatten)]
-    pub(crate) server: ServerArgs,
     #[command(flatten)]
     pub(crate) database: MixDatabase,
     /// Options that were set explicitly.

@@ -26,12 +26,12 @@ pub(crate) use faults::{FaultWork, FaultsArgs};
 pub(crate) use history::{DATA_FOLDER, DataCommand, RunsCommand, WatchArgs};
 pub(crate) use isolation::IsolationArgs;
 pub(crate) use memory::MemoryArgs;
-pub(crate) use mix::{MixAcidArgs, MixCommand, MixDatabase, MixLoad, MixRun, MixServe, MixVerify, OltpRun};
+pub(crate) use mix::{MixAcidArgs, MixCommand, MixDatabase, MixRun, MixVerify, OltpRun};
 pub(crate) use record::{RecordArgs, RecordCommand, ReplayArgs};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
-    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, MarketAge, RunSettings,
-    TpceAcid, TpceCheck, TpceCommand, TpceGen, TpceLoad, TpceRun, TpceServe, TpceVerify, VerifySettings,
+    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, LoadArgs, MarketAge,
+    RunSettings, ServeArgs, TpceAcid, TpceCheck, TpceCommand, TpceGen, TpceRun, TpceVerify, VerifySettings,
 };
 pub(crate) use tune::TuneArgs;
 pub(crate) use versions::VersionsArgs;
@@ -129,8 +129,8 @@ impl Arguments {
         match &mut arguments.command {
             Command::Tatp(MixCommand::Run(run)) | Command::Tpcc(MixCommand::Run(run)) => run.given = given,
             Command::Tatp(MixCommand::Serve(serve)) | Command::Tpcc(MixCommand::Serve(serve)) => serve.given = given,
-            Command::Tpce(TpceCommand::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
-            Command::Tpce(TpceCommand::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
+            Command::Tpce(TpceCommand::Run(run)) => run.given = given,
+            Command::Tpce(TpceCommand::Serve(serve)) => serve.given = given,
             Command::Compare(compare) => compare.given = given,
             Command::Tune(tune) => tune.work.given = given,
             Command::Bisect(bisect) => bisect.work.of.given = given,

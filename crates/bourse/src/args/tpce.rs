@@ -17,11 +17,11 @@ pub(crate) enum TpceCommand {
     /// Run the workload: load if needed, warm up, measure, check, report
     Run(Box<TpceRun>),
     /// Load a database and stop
-    Load(TpceLoad),
+    Load(LoadArgs<DatabaseArgs>),
     /// Write the rows of the initial database to files
     Gen(TpceGen),
     /// Serve a database to drivers on other machines: `bourse tpce run bourse://HOST:PORT`
-    Serve(TpceServe),
+    Serve(ServeArgs<DatabaseArgs>),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(TpceCheck),
     /// Run the specification's tests of atomicity, consistency, isolation and durability
@@ -52,9 +52,9 @@ pub(crate) struct TpceRun {
     pub(crate) settings: RunSettings,
     #[command(flatten)]
     pub(crate) drivers: DriverArgs,
-    /// The database's options that were set explicitly.
+    /// Options that were set explicitly.
     #[arg(skip)]
-    pub(crate) explicitly_set: ExplicitlySet,
+    pub(crate) given: GivenOptions,
 }
 
 /// The database's options that were typed or set in the environment, rather than left at their defaults.
@@ -172,28 +172,30 @@ impl ArrivalsArg {
     }
 }
 
+/// Arguments of loading a database of a workload.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
-pub(crate) struct TpceLoad {
+pub(crate) struct LoadArgs<D: Args> {
     /// Database URL, for example sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
+    pub(crate) database: D,
     #[command(flatten)]
     pub(crate) plan: DryRun,
 }
 
+/// Arguments of serving a database of a workload.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_CODES)]
-pub(crate) struct TpceServe {
+pub(crate) struct ServeArgs<D: Args> {
     #[command(flatten)]
     pub(crate) server: ServerArgs,
     #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
-    /// The database's options that were set explicitly.
+    pub(crate) database: D,
+    /// Options that were set explicitly.
     #[arg(skip)]
-    pub(crate) explicitly_set: ExplicitlySet,
+    pub(crate) given: GivenOptions,
 }
 
 #[derive(Debug, Args)]

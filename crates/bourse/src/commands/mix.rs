@@ -1,12 +1,11 @@
 //! `bourse WORKLOAD …` of workloads whose users draw transactions by their shares.
 
 use super::acid::{self, Examination, selected};
-use crate::args::{AcidLoad, ConstraintsArg, MixAcidArgs, MixCommand, MixDatabase, MixLoad, MixServe, MixVerify};
+use crate::args::{AcidLoad, ConstraintsArg, LoadArgs, MixAcidArgs, MixCommand, MixDatabase, MixVerify, ServeArgs};
 use crate::failure::{Failure, Result};
-use crate::oltp::database::{engine_failure, find_database, ready, refuse_used};
-use crate::oltp::mixed::{MixWorkload, SetOptions, wanted, wanted_of_size};
-use crate::oltp::serve::ServedDatabase;
-use crate::oltp::verify::{Verification, refuse_twice, steps};
+use crate::oltp::database::{DatabaseOptions as _, find_database};
+use crate::oltp::mixed::{MixWorkload, MixedDatabase, SetOptions};
+use crate::oltp::verify::{Verification, compared};
 use crate::output::{ResultFolder, print};
 use crate::plan::mix;
 use crate::progress::note;
@@ -15,32 +14,19 @@ use bourse_acid::AcidWorkload;
 use bourse_engine::Engine;
 use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
-use bourse_oltp::mix::needs;
-use bourse_oltp::verify::{Extent, MODEL};
-use std::sync::atomic::AtomicBool;
 
 /// Runs a command of a workload.
 pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Result<()> {
     match command {
         MixCommand::Run(arguments) => {
-            let plan = mix::plan(mixed, &arguments)?;
-            if arguments.targets.is_empty()
-                && let Some(case) = plan.cases().next()
-            {
-                note(&format!("no target given: running on {}", case.target));
-            }
-            super::run(&plan, &arguments.run.execution, &arguments.run.output)
+            super::run_oltp(&mix::plan(mixed, &arguments)?, &arguments.targets, &arguments.run)
         }
-        MixCommand::Load(MixLoad { target, database, plan }) => {
-            let [usual, _] = mixed.usual();
-            let (name, size) = (mixed.workload().name(), mixed.size(database.size.unwrap_or(usual)));
-            mixed.workload().check_size(&size).map_err(Failure::usage)?;
-            let described = (mixed.workload().size_text(&size), rows(mixed, &size), database.reload);
-            super::oltp::load::load(&target, name, needs, described, plan, |then| {
-                wanted(mixed, &database, usual, SetOptions::ALL, then)
-            })
+        MixCommand::Load(LoadArgs { target, database, plan }) => {
+            super::oltp::load::load(&target, &of_run(mixed, &database, SetOptions::ALL), plan)
         }
-        MixCommand::Serve(arguments) => serve(mixed, &arguments),
+        MixCommand::Serve(ServeArgs { server, database, given }) => {
+            super::oltp::serve::serve(&server, &of_run(mixed, &database, SetOptions::of(&given)))
+        }
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
         MixCommand::Verify(arguments) => verify(mixed, &arguments),
         MixCommand::Acid(arguments) => examine(mixed, &arguments),
@@ -48,22 +34,10 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
     }
 }
 
-/// Serves a database.
-fn serve(mixed: &'static dyn MixWorkload, arguments: &MixServe) -> Result<()> {
-    let MixServe { server, database, given } = arguments;
-    let target = server.target.as_str();
-    let ready = |engine: &dyn Engine, interrupted: &AtomicBool| {
-        let [usual, _] = mixed.usual();
-        wanted(mixed, database, usual, SetOptions::of(given), &mut |wanted| {
-            ready(target, engine, wanted, Depth::Full, interrupted)
-        })
-    };
-    super::oltp::serve::serve(server, &ServedDatabase { workload: mixed, needs, ready: &ready })
-}
-
-/// Rows of a database of that size, about.
-fn rows(mixed: &dyn MixWorkload, size: &Size) -> u64 {
-    mixed.workload().work(size) as u64
+/// Database of the usual size of runs, unless the options have another.
+fn of_run<'d>(mixed: &'static dyn MixWorkload, database: &'d MixDatabase, set: SetOptions) -> MixedDatabase<'d> {
+    let [usual, _] = mixed.usual();
+    MixedDatabase::of(mixed, database, usual, set)
 }
 
 /// Tests of a workload on a database of that size.
@@ -75,7 +49,7 @@ fn tests(mixed: &dyn MixWorkload, size: &Size) -> Result<Box<dyn AcidWorkload>> 
     })
 }
 
-fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<()> {
+fn examine(mixed: &'static dyn MixWorkload, arguments: &MixAcidArgs) -> Result<()> {
     let MixAcidArgs { target, tests: options, reload, output } = arguments;
     let (workload, smallest) = (mixed.workload(), mixed.smallest());
     let specs = tests(mixed, &smallest)?;
@@ -85,25 +59,20 @@ fn examine(mixed: &dyn MixWorkload, arguments: &MixAcidArgs) -> Result<()> {
         note(&format!("no target given: using {target}"));
         target
     });
+    let database = MixDatabase { reload: *reload, ..MixDatabase::default() };
+    // A database of any size is taken as it is.
+    let set = SetOptions { size: false, constraints: false };
+    let wanted = MixedDatabase { mixed, size: smallest, options: &database, set };
     let engine = engines::open(&target)?;
-    engines::needs(&target, engine.as_ref(), needs)?;
+    engines::needs(&target, engine.as_ref(), wanted.needs())?;
     if options.plan.dry_run {
-        let (name, size) = (format!("{} acid", workload.name()), workload.size_text(&smallest));
-        return print(
-            &acid::steps(&name, &target, (&size, rows(mixed, &smallest)), specs.tests(), &only, (options, output))
-                .show(),
-        );
+        let (name, (words, rows)) = (format!("{} acid", workload.name()), wanted.size()?);
+        return print(&acid::steps(&name, &target, (&words, rows), specs.tests(), &only, (options, output)).show());
     }
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing([target.as_str()])?;
     let folder = ResultFolder::new(&output.directory, "acid")?;
-    engines::make_folder(&target)?;
-    let database = MixDatabase { reload: *reload, ..MixDatabase::default() };
-    // A database of any size is taken as it is.
-    let set = SetOptions { size: false, constraints: false };
-    let found = wanted_of_size(mixed, smallest, &database, set, &mut |wanted| {
-        ready(&target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
-    })?;
+    let found = wanted.ready(&target, engine.as_ref(), Depth::Quick, &interrupted)?;
     let size = &found.fingerprint.size;
     Examination {
         target: &target,
@@ -131,55 +100,19 @@ fn acid_load(mixed: &dyn MixWorkload, arguments: &AcidLoad) -> Result<()> {
     acid::load(target, engine.as_ref(), &*tests(mixed, &size)?, arguments.seed)
 }
 
-fn verify(mixed: &dyn MixWorkload, arguments: &MixVerify) -> Result<()> {
+fn verify(mixed: &'static dyn MixWorkload, arguments: &MixVerify) -> Result<()> {
     let (targets, settings) = (&arguments.targets, &arguments.settings);
     let [_, usual] = mixed.usual();
-    let number = arguments.database.size.unwrap_or(usual);
-    let size = mixed.size(number);
-    let alone = settings.replay.is_some();
-    if targets.len() < if alone { 1 } else { 2 } {
-        return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
-            .hint(format!("add another target, as {MODEL}, the reference")));
-    }
-    let in_engines = targets.iter().map(String::as_str).filter(|target| *target != MODEL);
-    refuse_twice(in_engines.clone())?;
-    for target in in_engines.clone() {
-        engines::needs(target, engines::open(target)?.as_ref(), needs)?;
-    }
-    if settings.plan.dry_run {
-        mixed.workload().check_size(&size).map_err(Failure::usage)?;
-        let name = format!("{} verify", mixed.workload().name());
-        return print(&steps(&name, targets, settings, &mixed.workload().size_text(&size), rows(mixed, &size)).show());
-    }
-    let interrupted = interrupt::flag()?;
-    let _held = hold::for_writing(in_engines)?;
-    // Engines outlive their sessions: a memory database is gone with its engine.
-    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
-    let mut systems = Vec::new();
-    for target in targets {
-        if target == MODEL {
-            systems.push((target.clone(), None));
-            continue;
-        }
-        let engine = engines::open(target)?;
-        engines::make_folder(target)?;
-        wanted(mixed, &arguments.database, usual, SetOptions::ALL, &mut |wanted| {
-            ready(target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
-        })?;
-        refuse_used(target, &find_database(target, engine.as_ref(), mixed.workload())?)?;
-        let session = engine.session().map_err(|error| engine_failure(target, &error))?;
-        systems.push((target.clone(), Some(session)));
-        engines.push(engine);
-    }
+    let database = MixedDatabase::of(mixed, &arguments.database, usual, SetOptions::ALL);
+    let fits = |target: &str, engine: &dyn Engine| engines::needs(target, engine, database.needs());
+    let Some(compared) = compared(targets, settings, &database, &fits)? else { return Ok(()) };
     let verification = Verification {
         targets,
-        extent: Extent { transactions: settings.transactions, digest_every: settings.digest_every, whole_tables: true },
         settings,
-        tables: mixed.workload().tables(),
+        database: &database,
         meaning: &|code| mixed.meaning(code),
-        workload: mixed.workload().name(),
-        own_options: format!(" --size {number}"),
+        own_options: format!(" --size {}", arguments.database.size.unwrap_or(usual)),
         has_keys_only: arguments.database.constraints == ConstraintsArg::Keys,
     };
-    mixed.verify(&verification, systems, &size, &interrupted)
+    mixed.verify(&verification, compared.systems, &database.size, &compared.interrupted)
 }

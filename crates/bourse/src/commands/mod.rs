@@ -22,11 +22,13 @@ pub(crate) mod tune;
 pub(crate) mod versions;
 pub(crate) mod watch;
 
-use crate::args::{ExecutionArgs, OutputArgs};
+use crate::args::{ExecutionArgs, OltpRun, OutputArgs};
 use crate::execute::{self, verdict::verdict};
-use crate::failure::Result;
+use crate::failure::{Exit, Failure, Result};
+use crate::interrupt;
 use crate::output::{ResultFolder, print, publish};
 use crate::plan::{Plan, show::show};
+use crate::progress::note;
 use bourse_verdict::likeness::earlier_runs;
 
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
@@ -45,4 +47,29 @@ fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<()> {
     publish(&file, &folder, output)?;
     outcome?;
     verdict(&file, plan)
+}
+
+/// Runs a plan of a transactional workload; without targets that of the plan is reported.
+fn run_oltp(plan: &Plan, targets: &[String], how: &OltpRun) -> Result<()> {
+    if let (true, Some(case)) = (targets.is_empty(), plan.cases().next()) {
+        note(&format!("no target given: running on {}", case.target));
+    }
+    run(plan, &how.execution, &how.output)
+}
+
+/// Verdict on tests of guarantees: of so many violated among those tried, of an interruption, or of targets that were not tried.
+fn judged<'r>(
+    [violated, tried]: [usize; 2],
+    interrupted: bool,
+    what: &str,
+    untried: impl ExactSizeIterator<Item = (&'r str, &'r str)>,
+    hint: &str,
+) -> Result<()> {
+    if violated > 0 {
+        return Err(Failure::new(Exit::Check, format!("{violated} of {tried} guarantees are violated")));
+    }
+    if interrupted {
+        return Err(interrupt::interrupted(&format!("the {what} until then are reported")));
+    }
+    if untried.len() == 0 { Ok(()) } else { Err(Failure::all_unavailable(untried).hint(hint)) }
 }

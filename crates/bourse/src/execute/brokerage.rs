@@ -2,15 +2,15 @@
 
 use super::databases::{Databases, PreparedDatabase};
 use super::model::{self, ModelSystem};
-use super::on_database::{self, CheckedRound, add_checks, checked, ended, shown};
+use super::on_database::{self, CheckedRound, OnDatabase, add_checks, checked};
 use super::round::ExecuteRounds;
 use super::sample::{SampleChecks, of_target};
-use super::shared::{SharedJob, run_failure};
+use super::shared::SharedJob;
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext, processes};
+use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::{Failure, Result};
-use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure};
+use crate::oltp::database::{ReadyDatabase, WithWanted, engine_failure};
 use crate::oltp::served::ServedWorkload;
 use crate::plan::drivers::{Coordinate, Drivers};
 use crate::plan::search::customers_rate;
@@ -18,7 +18,7 @@ use crate::plan::targets::Requirements;
 use crate::plan::{Brokerage, Job, brokerage::LATENCY_PART};
 use crate::progress::note;
 use crate::tpce;
-use bourse_driver::{RoundPlan, RoundProgress};
+use bourse_driver::RoundProgress;
 use bourse_engine::{Engine, Location};
 use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
@@ -44,11 +44,7 @@ impl SharedJob for Brokerage {
         self.check.into()
     }
 
-    fn wanted(
-        &self,
-        context: &RunContext,
-        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>,
-    ) -> Result<ReadyDatabase> {
+    fn wanted(&self, context: &RunContext, then: WithWanted<'_>) -> Result<ReadyDatabase> {
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
         tpce::database::wanted(&self.database, self.explicitly_set, &inputs, then)
     }
@@ -90,15 +86,12 @@ impl ExecuteRounds for Brokerage {
         context: &RunContext,
         label: &str,
     ) -> Result<RoundOutcome> {
-        let target = &request.target;
         let options = |ready: &ReadyDatabase| -> Result<RunOptions> {
             let options = self.options(request.seed)?;
-            let (statements, page_cache) = (request.statements, request.memory.cache);
-            let plan = RoundPlan { statements, page_cache, ..options.plan };
-            Ok(RunOptions { part: part_of(&ready.fingerprint), plan, ..options })
+            Ok(RunOptions { part: part_of(&ready.fingerprint), plan: request.round_plan(options.plan), ..options })
         };
         let sessions = |ready: &ReadyDatabase| Ok(options(ready)?.sessions());
-        on_database::round(request, databases, context, sessions, |on| {
+        on_database::round(request, databases, context, label, sessions, |on| {
             let options = options(&on.database.ready)?;
             let capabilities = on.database.system.engine().capabilities();
             let of_run = users::conditions(&options, &capabilities);
@@ -106,22 +99,17 @@ impl ExecuteRounds for Brokerage {
                 None => "built-in".to_owned(),
                 Some(folder) => format!("files of {}", folder.display()),
             };
-            let Conditions { constraints, storage, raw_syncs, free_bytes, .. } = on.conditions;
+            let Conditions { constraints, storage, raw_syncs, free_bytes, .. } = on.conditions.clone();
             let conditions =
                 Conditions { input_data: Some(data), constraints, storage, raw_syncs, free_bytes, ..of_run };
             let workload = users::workload(&options);
             let options = RunOptions { seed: request.own_seed(), ..options };
             let measured = match options.processes {
-                1 => in_this_process(on.database, request, self, &options, on.history, context, label),
-                _ => {
-                    let measured = shown(label, target, context, false, line, |say| {
-                        processes::run(on.database, request, self, &on.history, context, say)
-                    });
-                    measured.map(|mut measured| {
-                        count_pending(&mut measured.round, on.database.system.engine());
-                        measured
-                    })
-                }
+                1 => in_this_process(&on, self, &options),
+                _ => on.in_processes(self, line).map(|mut measured| {
+                    count_pending(&mut measured.round, on.database.system.engine());
+                    measured
+                }),
             };
             Ok((measured?, workload, conditions))
         })
@@ -129,25 +117,18 @@ impl ExecuteRounds for Brokerage {
 }
 
 /// Runs a round with its users in this process, and checks the database.
-fn in_this_process(
-    database: &PreparedDatabase,
-    request: &RoundRequest,
-    job: &Brokerage,
-    options: &RunOptions,
-    history: String,
-    context: &RunContext,
-    label: &str,
-) -> Result<CheckedRound> {
-    let (target, system) = (&request.target, &database.system);
-    let (mut ran, mut failure) = run(system, target, job, options, context, label, false)?;
-    ran.round.facts.insert(0, on_database::history(system.history_with_preparation(history)));
+fn in_this_process(on: &OnDatabase<'_>, job: &Brokerage, options: &RunOptions) -> Result<CheckedRound> {
+    let &OnDatabase { database, request: RoundRequest { target, is_probe, .. }, context, label, .. } = on;
+    let system = &database.system;
+    let (mut ran, mut failure) = run(on, job, options, label, false)?;
+    ran.round.facts.insert(0, on.history_fact());
     // A server always checks at the end of a round, even if the figures are only a probe's.
     let is_server = system.checks_itself();
-    if !is_server && !request.is_probe && failure.is_none() && !ran.interrupted {
-        failure = latency(system, target, job, options, context, label, &mut ran)?;
+    if !is_server && !is_probe && failure.is_none() && !ran.interrupted {
+        failure = latency(on, job, options, &mut ran)?;
     }
     let has_nothing = ran.interrupted && ran.round.measured_s <= 0.0;
-    if failure.is_none() && (is_server || !(request.is_probe || has_nothing)) {
+    if failure.is_none() && (is_server || !(*is_probe || has_nothing)) {
         if ran.interrupted {
             tell_of_checks(database, label);
         }
@@ -178,27 +159,18 @@ fn tell_of_checks(database: &PreparedDatabase, label: &str) {
 
 /// Measures response times at a part of a round's rate, if the job asks for them, after the round was reconciled with the
 /// database. Returns the failure that ended it.
-fn latency(
-    system: &SystemUnderTest,
-    target: &str,
-    job: &Brokerage,
-    options: &RunOptions,
-    context: &RunContext,
-    label: &str,
-    ran: &mut RunResult,
-) -> Result<Option<Failure>> {
+fn latency(on: &OnDatabase<'_>, job: &Brokerage, options: &RunOptions, ran: &mut RunResult) -> Result<Option<Failure>> {
     let Some(plan) = job.latency else { return Ok(None) };
-    ran.round.checks.extend(reconciled(system, target, ran)?);
+    ran.round.checks.extend(reconciled(on, ran)?);
     let rate = customers_rate(&ran.round);
     if rate <= 0.0 {
         return Ok(None);
     }
     let options = job.latency_options(plan, options, rate);
     let per_second = options.open_loop.map_or(0.0, |it| it.per_second);
-    let label = format!("{label}: at 70 % of its rate");
-    let (mut after, failure) = run(system, target, job, &options, context, &label, true)?;
+    let (mut after, failure) = run(on, job, &options, &format!("{}: at 70 % of its rate", on.label), true)?;
     if failure.is_none() {
-        after.round.checks.extend(reconciled(system, target, &after)?);
+        after.round.checks.extend(reconciled(on, &after)?);
     } else {
         ran.round.make_void("the phase at 70 % of its rate was ended, so the database was not checked");
     }
@@ -208,11 +180,12 @@ fn latency(
 }
 
 /// Reconciles a round with the database, before another round follows on it.
-fn reconciled(system: &SystemUnderTest, target: &str, ran: &RunResult) -> Result<Vec<Check>> {
+fn reconciled(on: &OnDatabase<'_>, ran: &RunResult) -> Result<Vec<Check>> {
+    let system = &on.database.system;
     if matches!(system, SystemUnderTest::Model(_)) {
         return Ok(Vec::new());
     }
-    users::reconcile(system.engine(), ran).map_err(|error| engine_failure(target, &error))
+    users::reconcile(system.engine(), ran).map_err(|error| engine_failure(&on.request.target, &error))
 }
 
 /// Counts the pending limit orders once for all processes, after the last of them has ended.
@@ -225,32 +198,21 @@ fn count_pending(round: &mut Round, engine: &dyn Engine) {
 
 /// The figures of a round, or of the latency phase after it, and the failure that ended it.
 fn run(
-    system: &SystemUnderTest,
-    target: &str,
+    on: &OnDatabase<'_>,
     job: &Brokerage,
     options: &RunOptions,
-    context: &RunContext,
     label: &str,
     is_latency: bool,
 ) -> Result<(RunResult, Option<Failure>)> {
-    let inputs = context.inputs(job.database.flat_in.as_deref())?;
-    let mut ran = shown(label, target, context, is_latency, line, |say| {
-        let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| match system {
-            SystemUnderTest::Model(_) => {
-                let mut ran = users::run_on(&ModelSystem::new(&inputs), &inputs, options, clock, interrupted, say)?;
-                ran.round.warnings.push(Warning::of_engine(model::NOTE));
-                Ok(ran)
-            }
-            _ => performing.sut(|sut| users::run_on(sut, &inputs, options, clock, interrupted, say)),
-        });
-        ran.map_err(|error| run_failure(target, &error))
-    })?;
-    ran.round.shared = system.shared(options.share);
-    let failure = ran.fault.take().map(|fault| {
-        system.abandon();
-        ended(&mut ran.round, &fault, target)
-    });
-    Ok((ran, failure))
+    let inputs = on.context.inputs(job.database.flat_in.as_deref())?;
+    on.ran(label, is_latency, options.share, line, |performing, clock, interrupted, say| match on.database.system {
+        SystemUnderTest::Model(_) => {
+            let mut ran = users::run_on(&ModelSystem::new(&inputs), &inputs, options, clock, interrupted, say)?;
+            ran.round.warnings.push(Warning::of_engine(model::NOTE));
+            Ok(ran)
+        }
+        _ => performing.sut(|sut| users::run_on(sut, &inputs, options, clock, interrupted, say)),
+    })
 }
 
 /// One line of live figures.

@@ -10,7 +10,7 @@ use crate::memory_group::MemoryGroup;
 use crate::oltp::serve::serve_here;
 use crate::plan::Job;
 use crate::progress::{self, note};
-use crate::tpce::database::served;
+use crate::tpce::database::TpceDatabase;
 use crate::{engines, hold, interrupt, live, output, spent};
 use bourse_engine::{instructions, server_wait};
 use bourse_micro::ProcessPart;
@@ -128,9 +128,8 @@ pub(crate) fn answer() -> Result<()> {
         }
         ChildRequest::Serve { target, database } => {
             silent()?;
-            let ended = served(&target, &database, ExplicitlySet::ALL, |database| {
-                serve_here(&target, database, |address| reply(&Ok(address)))
-            });
+            let database = TpceDatabase::of(&database, ExplicitlySet::ALL);
+            let ended = serve_here(&target, &database, |address| reply(&Ok(address)));
             // The address was the answer; a second answer would have no reader.
             ended.or_else(|failure| reply::<String>(&Err(failure)))
         }

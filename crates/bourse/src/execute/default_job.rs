@@ -3,7 +3,6 @@
 #![cfg(test)]
 
 use crate::args::{Arguments, Command, TpceCommand, TpceRun};
-use crate::commands::tpce::load::load;
 use crate::execute;
 use crate::output::ResultFolder;
 use crate::plan::brokerage::{LatencyPlan, plan};
@@ -62,10 +61,8 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
     let target = format!("sqlite:{}", path.display());
-    let Command::Tpce(TpceCommand::Load(arguments)) = typed(&["tpce", "load", &target, "--days", "1"]) else {
-        panic!("another command")
-    };
-    load(&arguments).unwrap();
+    let Command::Tpce(load) = typed(&["tpce", "load", &target, "--days", "1"]) else { panic!("another command") };
+    crate::commands::tpce::run(&load).unwrap();
     let before = std::fs::read(&path).unwrap();
     let (file, screen) = ran(folder.path(), &target);
     let after = std::fs::read(&path).unwrap();

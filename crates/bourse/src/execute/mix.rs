@@ -1,16 +1,16 @@
 //! A round of a workload whose users draw transactions by their shares: database restored, run, checks.
 
 use super::databases::Databases;
-use super::on_database::{self, CheckedRound, OnDatabase, add_checks, checked, ended, shown};
+use super::on_database::{self, CheckedRound, OnDatabase, add_checks, checked};
 use super::round::ExecuteRounds;
 use super::sample::SampleChecks;
-use super::shared::{SharedJob, run_failure};
+use super::shared::SharedJob;
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext, processes};
+use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::MixDatabase;
 use crate::failure::Result;
-use crate::oltp::database::{ReadyDatabase, WantedDatabase};
-use crate::oltp::mixed::{SetOptions, wanted};
+use crate::oltp::database::{DatabaseOptions as _, ReadyDatabase, WithWanted};
+use crate::oltp::mixed::{MixedDatabase, SetOptions};
 use crate::oltp::served::ServedWorkload;
 use crate::plan::drivers::{Coordinate, Drivers};
 use crate::plan::targets::Requirements;
@@ -35,14 +35,10 @@ impl SharedJob for MixRound {
         self.check.into()
     }
 
-    fn wanted(
-        &self,
-        _: &RunContext,
-        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>,
-    ) -> Result<ReadyDatabase> {
+    fn wanted(&self, _: &RunContext, then: WithWanted<'_>) -> Result<ReadyDatabase> {
         let database = MixDatabase { size: Some(self.size), constraints: self.constraints, reload: self.reload };
         let set = SetOptions { size: self.is_size_set, constraints: self.is_constraints_set };
-        wanted(self.mixed()?, &database, self.size, set, then)
+        MixedDatabase::of(self.mixed()?, &database, self.size, set).wanted(then)
     }
 
     fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job> {
@@ -72,17 +68,15 @@ impl ExecuteRounds for MixRound {
         context: &RunContext,
         label: &str,
     ) -> Result<RoundOutcome> {
-        let (target, mixed) = (&request.target, self.mixed()?);
+        let mixed = self.mixed()?;
         let sessions = |_: &ReadyDatabase| {
             let options = self.run_options(&Size(Vec::new()), request.own_seed());
             Ok(options.users + usize::from(options.terminals))
         };
-        on_database::round(request, databases, context, sessions, |on| {
+        on_database::round(request, databases, context, label, sessions, |on| {
             let size = &on.database.ready.fingerprint.size;
             let options = self.run_options(size, request.own_seed());
-            let (statements, page_cache) = (request.statements, request.memory.cache);
-            let plan = RoundPlan { statements, page_cache, ..options.plan };
-            let options = RunOptions { plan, ..options };
+            let options = RunOptions { plan: request.round_plan(options.plan), ..options };
             let capabilities = on.database.system.engine().capabilities();
             let conditions = Conditions {
                 users: Some(options.users as u64),
@@ -93,12 +87,9 @@ impl ExecuteRounds for MixRound {
                 ..on.conditions.clone()
             };
             let workload = workload(self, size.0.first().copied().unwrap_or_default())?;
-            let measured = if self.drivers.starts_processes() {
-                shown(label, target, context, false, line, |say| {
-                    processes::run(on.database, request, self, &on.history, context, say)
-                })
-            } else {
-                self.in_this_process(&on, request, &options, context, label)
+            let measured = match self.drivers.starts_processes() {
+                true => on.in_processes(self, line),
+                false => self.in_this_process(&on, &options),
             };
             Ok((measured?, workload, conditions))
         })
@@ -129,30 +120,16 @@ impl MixRound {
     }
 
     /// Runs a round with its users in this process, and checks the database.
-    fn in_this_process(
-        &self,
-        on: &OnDatabase<'_>,
-        request: &RoundRequest,
-        options: &RunOptions,
-        context: &RunContext,
-        label: &str,
-    ) -> Result<CheckedRound> {
-        let (target, mixed, system) = (&request.target, self.mixed()?, &on.database.system);
-        let mut ran = shown(label, target, context, false, line, |say| {
-            let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| {
+    fn in_this_process(&self, on: &OnDatabase<'_>, options: &RunOptions) -> Result<CheckedRound> {
+        let &OnDatabase { request: RoundRequest { target, is_probe, .. }, context, .. } = on;
+        let (mixed, system) = (self.mixed()?, &on.database.system);
+        let (mut ran, mut failure) =
+            on.ran(on.label, false, options.share, line, |performing, clock, interrupted, say| {
                 mixed.run(performing, options, clock, interrupted, say)
-            });
-            ran.map_err(|error| run_failure(target, &error))
-        })?;
-        ran.round.shared = system.shared(options.share);
-        let history = system.history_with_preparation(on.history.clone());
-        ran.round.facts.insert(0, on_database::history(history));
-        let mut failure = ran.fault.take().map(|fault| {
-            system.abandon();
-            ended(&mut ran.round, &fault, target)
-        });
+            })?;
+        ran.round.facts.insert(0, on.history_fact());
         // A server always checks at the end of a round, even if the figures are only a probe's.
-        if failure.is_none() && (system.checks_itself() || !request.is_probe) {
+        if failure.is_none() && (system.checks_itself() || !is_probe) {
             let checks = checked(target, |say| {
                 system.check(target, &mut ran, |engine, ran| {
                     mixed.check_run(engine, &options.size, ran, &context.clock, &mut |check| say(check.name.clone()))

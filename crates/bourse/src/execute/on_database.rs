@@ -1,15 +1,19 @@
 //! Parts of a round that all transactional workloads share: the database restored, the run shown, the checks after it.
 
 use super::databases::{DatabaseRef, Databases, PreparedDatabase};
-use super::{RoundOutcome, RoundRequest, RunContext};
+use super::shared::{SharedJob, run_failure};
+use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::{ReadyDatabase, engine_failure};
+use crate::oltp::served::Performing;
 use crate::progress::ProgressStep;
 use crate::{live, panics, spent};
-use bourse_driver::{Fault, RoundProgress};
+use bourse_driver::{Clock, RoundProgress};
 use bourse_engine::{Description, Engine, Location};
 use bourse_oltp::check::ledger::SOURCE;
+use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::{Check, CheckStatus, Conditions, NameValue, Round, Workload};
+use std::sync::atomic::AtomicBool;
 
 /// A round that was measured and checked.
 pub(super) struct CheckedRound {
@@ -27,6 +31,10 @@ pub(super) struct OnDatabase<'d> {
     pub(super) history: String,
     /// Conditions that follow from the database.
     pub(super) conditions: Conditions,
+    pub(super) request: &'d RoundRequest,
+    pub(super) context: &'d RunContext,
+    /// Name of the round, for its progress.
+    pub(super) label: &'d str,
 }
 
 /// Runs a round: `sessions` is the number of sessions on a database, and `measure` runs and checks.
@@ -34,6 +42,7 @@ pub(super) fn round(
     request: &RoundRequest,
     databases: &mut Databases,
     context: &RunContext,
+    label: &str,
     sessions: impl FnOnce(&ReadyDatabase) -> Result<usize>,
     measure: impl FnOnce(OnDatabase<'_>) -> Result<(CheckedRound, Workload, Conditions)>,
 ) -> Result<RoundOutcome> {
@@ -51,7 +60,8 @@ pub(super) fn round(
     };
     let database = databases.at(at);
     let not_quiet = request.wait(context);
-    let (mut measured, workload, conditions) = measure(OnDatabase { database, history, conditions })?;
+    let (mut measured, workload, conditions) =
+        measure(OnDatabase { database, history, conditions, request, context, label })?;
     measured.round.warnings.extend(not_quiet);
     if request.is_first && !request.is_probe {
         measured.round.checks.splice(0..0, database.ready.checks.iter().cloned());
@@ -80,29 +90,73 @@ fn free_bytes(location: &Location) -> Option<u64> {
     }
 }
 
-/// Runs a measured part, and shows its progress; `line` describes it.
-pub(super) fn shown<T>(
-    label: &str,
-    target: &str,
-    context: &RunContext,
-    is_latency: bool,
-    line: impl Fn(&RoundProgress) -> String,
-    run: impl FnOnce(&mut dyn FnMut(&RoundProgress)) -> Result<T>,
-) -> Result<T> {
-    let step = ProgressStep::waiting(format!("running on {label}"));
-    let ran = run(&mut |progress: &RoundProgress| {
-        step.say(format!("{label}  {}", line(progress)));
-        live::second(progress, is_latency);
-        context.end_if_lost(target, progress);
-    });
-    step.end(&ran);
-    ran
-}
+/// Description of a round's progress in a line.
+type ProgressLine = fn(&RoundProgress) -> String;
 
-/// Voids a round that a fault has ended; the failure of the run.
-pub(super) fn ended(round: &mut Round, fault: &Fault, target: &str) -> Failure {
-    round.make_void(format!("the round was ended: {fault}"));
-    Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault.to_string())
+impl OnDatabase<'_> {
+    fn target(&self) -> &str {
+        &self.request.target
+    }
+
+    /// Runs a measured part, and shows its progress.
+    fn shown<T>(
+        &self,
+        label: &str,
+        is_latency: bool,
+        line: ProgressLine,
+        run: impl FnOnce(&mut dyn FnMut(&RoundProgress)) -> Result<T>,
+    ) -> Result<T> {
+        let step = ProgressStep::waiting(format!("running on {label}"));
+        let ran = run(&mut |progress: &RoundProgress| {
+            step.say(format!("{label}  {}", line(progress)));
+            live::second(progress, is_latency);
+            self.context.end_if_lost(self.target(), progress);
+        });
+        step.end(&ran);
+        ran
+    }
+
+    /// Runs a round with its users in several processes.
+    pub(super) fn in_processes(&self, job: &dyn SharedJob, line: ProgressLine) -> Result<CheckedRound> {
+        self.shown(self.label, false, line, |say| processes::run(self, job, say))
+    }
+
+    /// Runs a round with its users in this process, or a phase after it; the result with the failure that ended it.
+    pub(super) fn ran<T, C>(
+        &self,
+        label: &str,
+        is_latency: bool,
+        share: Share,
+        line: ProgressLine,
+        run: impl FnOnce(
+            Performing<'_>,
+            &dyn Clock,
+            &AtomicBool,
+            &mut dyn FnMut(&RoundProgress),
+        ) -> Result<RunResult<T, C>, RunError>,
+    ) -> Result<(RunResult<T, C>, Option<Failure>)> {
+        let (system, context) = (&self.database.system, self.context);
+        let mut ran = self.shown(label, is_latency, line, |say| {
+            let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| {
+                run(performing, clock, interrupted, say)
+            });
+            ran.map_err(|error| run_failure(self.target(), &error))
+        })?;
+        ran.round.shared = system.shared(share);
+        let failure = ran.fault.take().map(|fault| {
+            system.abandon();
+            ran.round.make_void(format!("the round was ended: {fault}"));
+            Failure::new(Exit::Target, format!("the run on {} failed", self.target()))
+                .detail("cause", fault.to_string())
+        });
+        Ok((ran, failure))
+    }
+
+    /// History of the database as a fact of the round.
+    pub(super) fn history_fact(&self) -> NameValue {
+        let value = self.database.system.history_with_preparation(self.history.clone());
+        NameValue { name: "database".to_owned(), value }
+    }
 }
 
 /// Checks a database after a round, and shows the progress.
@@ -137,9 +191,4 @@ pub(super) fn add_checks(round: &mut Round, checked: Result<Vec<Check>>) -> Opti
     };
     round.make_void(format!("the database could not be checked: {}", failure.line()));
     Some(failure)
-}
-
-/// The fact of a database's history.
-pub(super) fn history(words: String) -> NameValue {
-    NameValue { name: "database".to_owned(), value: words }
 }

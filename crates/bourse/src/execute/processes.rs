@@ -5,8 +5,7 @@
 
 use super::child::{ChildMessage, ChildProcess, ChildRequest, StderrTarget};
 use super::coordinated::Coordinator;
-use super::databases::PreparedDatabase;
-use super::on_database::CheckedRound;
+use super::on_database::{CheckedRound, OnDatabase};
 use super::shared::SharedJob;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
@@ -32,13 +31,11 @@ struct UserProcess {
 
 /// Runs a round with its users in several processes.
 pub(super) fn run(
-    database: &PreparedDatabase,
-    request: &RoundRequest,
+    on: &OnDatabase<'_>,
     job: &dyn SharedJob,
-    history: &str,
-    context: &RunContext,
     say: &mut dyn FnMut(&RoundProgress),
 ) -> Result<CheckedRound> {
+    let &OnDatabase { database, request, context, .. } = on;
     let (target, of) = (&request.target, job.requirements()?.drivers.processes);
     let failed = |error| failure(target, &error);
     let SystemUnderTest::InProcess(engine) = &database.system else {
@@ -65,7 +62,7 @@ pub(super) fn run(
             job: job.of_process(&database.ready.fingerprint.size, coordinate)?,
             begins_alike: false,
             is_first: false,
-            history: Some(history.to_owned()),
+            history: Some(on.history.clone()),
             wait_quiet_ns: None,
             ..request.clone()
         };

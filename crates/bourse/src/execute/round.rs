@@ -12,7 +12,7 @@ use crate::plan::Job;
 use crate::plan::work::settings_of;
 use crate::progress::ProgressStep;
 use crate::spent;
-use bourse_driver::{FixedLoop, wait_for_quiet};
+use bourse_driver::{FixedLoop, RoundPlan, wait_for_quiet};
 use bourse_engine::Description;
 use bourse_record::{Conditions, Engine, Round, Warning, Workload};
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,11 @@ impl RoundRequest {
     /// Seed of the round.
     pub(crate) fn own_seed(&self) -> u64 {
         self.seed.wrapping_add(u64::from(self.round))
+    }
+
+    /// Plan of the round, of which other things are as in `of`.
+    pub(super) fn round_plan(&self, of: RoundPlan) -> RoundPlan {
+        RoundPlan { statements: self.statements, page_cache: self.memory.cache, ..of }
     }
 
     /// Waits for a quiet machine, at most for the requested time; a warning if it did not become quiet.

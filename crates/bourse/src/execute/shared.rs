@@ -3,7 +3,7 @@
 use super::RunContext;
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
-use crate::oltp::database::{ReadyDatabase, WantedDatabase, engine_failure};
+use crate::oltp::database::{ReadyDatabase, WithWanted, engine_failure};
 use crate::oltp::served::ServedWorkload;
 use crate::plan::Job;
 use crate::plan::drivers::Coordinate;
@@ -24,11 +24,7 @@ pub(super) trait SharedJob {
     fn depth(&self) -> Depth;
 
     /// Calls `then` with the database that it wants.
-    fn wanted(
-        &self,
-        context: &RunContext,
-        then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>,
-    ) -> Result<ReadyDatabase>;
+    fn wanted(&self, context: &RunContext, then: WithWanted<'_>) -> Result<ReadyDatabase>;
 
     /// The job of one of its processes of users, which meet at that place, on a database of that size.
     fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job>;

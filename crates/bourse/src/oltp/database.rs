@@ -1,11 +1,12 @@
 //! The database of a target: found fit, loaded, or refused with a reason.
 
+use super::served::ServedWorkload;
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::progress::{ProgressStep, note};
 use crate::spent::{self, SpentPart};
 use bourse_driver::RealClock;
-use bourse_engine::{Engine, EngineError, ErrorKind, Hosting, Location, server_wait};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Hosting, Location, server_wait};
 use bourse_oltp::check::Depth;
 use bourse_oltp::check::recorded::before_run;
 use bourse_oltp::load::{
@@ -48,6 +49,38 @@ pub(crate) struct WantedDatabase<'w> {
     /// Threads that generate rows.
     pub(crate) threads: usize,
 }
+
+/// Database of a transactional workload, as the options of a command describe it.
+pub(crate) trait DatabaseOptions {
+    /// The workload.
+    fn served(&self) -> &'static dyn ServedWorkload;
+
+    /// Reasons why an engine cannot run the workload; empty if it can.
+    fn needs(&self) -> fn(&Capabilities) -> Vec<String>;
+
+    /// Its size in words, and its number of rows, about; an error if there is none of that size.
+    fn size(&self) -> Result<(String, u64)>;
+
+    /// Whether it is loaded in the place of one that exists.
+    fn reloads(&self) -> bool;
+
+    /// Calls `then` with the wanted database.
+    fn wanted(&self, then: WithWanted<'_>) -> Result<ReadyDatabase>;
+
+    /// Makes sure that a target has the database, and checks it.
+    fn ready(
+        &self,
+        target: &str,
+        engine: &dyn Engine,
+        depth: Depth,
+        interrupted: &AtomicBool,
+    ) -> Result<ReadyDatabase> {
+        self.wanted(&mut |wanted| ready(target, engine, wanted, depth, interrupted))
+    }
+}
+
+/// Use of a wanted database.
+pub(crate) type WithWanted<'w> = &'w mut dyn FnMut(&WantedDatabase<'_>) -> Result<ReadyDatabase>;
 
 /// Makes sure that a target holds the database that is wanted: takes the existing one, or loads it; then checks that it is as
 /// declared.

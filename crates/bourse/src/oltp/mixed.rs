@@ -1,6 +1,6 @@
 //! The workloads whose users draw transactions by their shares, as the program's commands have them.
 
-use super::database::WantedDatabase;
+use super::database::{DatabaseOptions, ReadyDatabase, WantedDatabase, WithWanted};
 use super::served::{Performing, ServedWorkload};
 use super::verify::Verification;
 use crate::args::{GivenOptions, MixDatabase};
@@ -46,40 +46,54 @@ impl SetOptions {
     }
 }
 
-/// Calls `then` with the database that the options describe, of that size unless they have another.
-pub(crate) fn wanted<R>(
-    mixed: &dyn MixWorkload,
-    database: &MixDatabase,
-    usual: u64,
-    set: SetOptions,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R>,
-) -> Result<R> {
-    wanted_of_size(mixed, mixed.size(database.size.unwrap_or(usual)), database, set, then)
+/// Options of a database of a size.
+pub(crate) struct MixedDatabase<'d> {
+    pub(crate) mixed: &'static dyn MixWorkload,
+    pub(crate) size: Size,
+    pub(crate) options: &'d MixDatabase,
+    pub(crate) set: SetOptions,
 }
 
-/// Calls `then` with the database of that size that the options describe otherwise.
-pub(crate) fn wanted_of_size<R>(
-    mixed: &dyn MixWorkload,
-    size: Size,
-    database: &MixDatabase,
-    set: SetOptions,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<R>,
-) -> Result<R> {
-    mixed.workload().check_size(&size).map_err(Failure::usage)?;
-    let constraints = database.constraints.into();
-    then(&WantedDatabase {
-        workload: mixed.workload(),
-        generator: mixed.generator(),
-        size: size.clone(),
-        constraints,
-        adopt: &|found| {
-            let size = if set.size { size.clone() } else { found.size.clone() };
-            (size, if set.constraints { constraints } else { found.constraints })
-        },
-        smaller: "a smaller --size needs less room",
-        reload: database.reload,
-        threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-    })
+impl<'d> MixedDatabase<'d> {
+    /// The database that the options describe, of that size unless they have another.
+    pub(crate) fn of(mixed: &'static dyn MixWorkload, options: &'d MixDatabase, usual: u64, set: SetOptions) -> Self {
+        Self { mixed, size: mixed.size(options.size.unwrap_or(usual)), options, set }
+    }
+}
+
+impl DatabaseOptions for MixedDatabase<'_> {
+    fn served(&self) -> &'static dyn ServedWorkload {
+        self.mixed
+    }
+    fn needs(&self) -> fn(&Capabilities) -> Vec<String> {
+        bourse_oltp::mix::needs
+    }
+    fn size(&self) -> Result<(String, u64)> {
+        let workload = self.mixed.workload();
+        workload.check_size(&self.size).map_err(Failure::usage)?;
+        Ok((workload.size_text(&self.size), workload.work(&self.size) as u64))
+    }
+    fn reloads(&self) -> bool {
+        self.options.reload
+    }
+    fn wanted(&self, then: WithWanted<'_>) -> Result<ReadyDatabase> {
+        let Self { mixed, size, options, set } = self;
+        mixed.workload().check_size(size).map_err(Failure::usage)?;
+        let constraints = options.constraints.into();
+        then(&WantedDatabase {
+            workload: mixed.workload(),
+            generator: mixed.generator(),
+            size: size.clone(),
+            constraints,
+            adopt: &|found| {
+                let size = if set.size { size.clone() } else { found.size.clone() };
+                (size, if set.constraints { constraints } else { found.constraints })
+            },
+            smaller: "a smaller --size needs less room",
+            reload: options.reload,
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        })
+    }
 }
 
 /// Result of a run.

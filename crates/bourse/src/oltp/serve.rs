@@ -1,32 +1,21 @@
 //! The application server, for drivers elsewhere.
 
-use super::database::{ReadyDatabase, engine_failure};
-use super::served::ServedWorkload;
+use super::database::{DatabaseOptions, engine_failure};
 use crate::failure::{Exit, Failure, Result};
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_driver::RealClock;
-use bourse_engine::{Capabilities, Engine};
+use bourse_oltp::check::Depth;
 use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, Listen, ServeError, Server, ServerOptions};
 use std::net::ToSocketAddrs as _;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// A database that is going to be served.
-pub(crate) struct ServedDatabase<'d> {
-    /// The workload.
-    pub(crate) workload: &'static dyn ServedWorkload,
-    /// Reasons why an engine cannot run it.
-    pub(crate) needs: fn(&Capabilities) -> Vec<String>,
-    /// Makes sure that the engine's target holds the database, until the flag is set.
-    pub(crate) ready: &'d dyn Fn(&dyn Engine, &AtomicBool) -> Result<ReadyDatabase>,
-}
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Serves a database to programs of this machine at a free port, and passes its address to a callback.
 pub(crate) fn serve_here(
     target: &str,
-    database: &ServedDatabase<'_>,
+    database: &dyn DatabaseOptions,
     told: impl FnOnce(String) -> Result<()>,
 ) -> Result<()> {
     let options = ServerOptions::new(resolved("--listen", "127.0.0.1:0")?, env!("CARGO_PKG_VERSION"));
@@ -36,19 +25,19 @@ pub(crate) fn serve_here(
 /// Loads if needed, listens, serves until it is interrupted.
 pub(crate) fn serve_as(
     target: &str,
-    database: &ServedDatabase<'_>,
+    database: &dyn DatabaseOptions,
     options: ServerOptions,
     told: impl FnOnce(String) -> Result<()>,
 ) -> Result<()> {
     let engine = engines::open(target)?;
-    engines::needs(target, engine.as_ref(), database.needs)?;
+    engines::needs(target, engine.as_ref(), database.needs())?;
     let failed = |error| failure(target, &error);
     // An address that cannot be listened on is refused before minutes of loading; a driver that came already would get no
     // answer.
     drop(Server::bind(options.clone()).map_err(failed)?);
     engines::make_folder(target)?;
     let interrupted = interrupt::flag()?;
-    let ready = (database.ready)(engine.as_ref(), &interrupted)?;
+    let ready = database.ready(target, engine.as_ref(), Depth::Full, &interrupted)?;
     // Before the engine's description: the share of each session is among its settings.
     if let Some(divided) = engine.expect_sessions(options.workers) {
         note(&format!("{target}: {divided}"));
@@ -59,7 +48,7 @@ pub(crate) fn serve_as(
     let address = server.address().clone();
     note(&format!(
         "serving {target}: {}; {}; Ctrl-C ends it",
-        database.workload.workload().size_text(&ready.fingerprint.size),
+        database.served().workload().size_text(&ready.fingerprint.size),
         match (&address, with_token) {
             (_, true) => "drivers need the token",
             (Address::Unix { .. }, false) => "this user's programs, and root's, may drive it",
@@ -70,7 +59,7 @@ pub(crate) fn serve_as(
     let offer = Offer { engine: engine.as_ref(), fingerprint: &ready.fingerprint, history: &ready.history };
     let sent_away = AtomicU64::new(0);
     let tell = |event| tell(&event, &sent_away);
-    let ended = database.workload.serve(server, offer, &RealClock::start(), &interrupted, &tell).map_err(failed)?;
+    let ended = database.served().serve(server, offer, &RealClock::start(), &interrupted, &tell).map_err(failed)?;
     if ended.in_a_round {
         return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
     }

@@ -1,23 +1,24 @@
 //! `bourse WORKLOAD verify`: the same transactions in the same order on each target, everything compared.
 
-use super::database::engine_failure;
+use super::database::{DatabaseOptions, engine_failure, find_database, refuse_used};
 use crate::args::VerifySettings;
-use crate::engines;
 use crate::failure::{Exit, Failure, Result};
-use crate::hold;
-use crate::interrupt;
+use crate::hold::{self, HeldDatabases};
 use crate::output::print;
 use crate::plan::show::{LOADED, Steps, files};
-use crate::progress::ProgressStep;
-use bourse_engine::Location;
+use crate::progress::{ProgressStep, note};
+use crate::{engines, interrupt};
+use bourse_engine::{Engine, Location, Session};
+use bourse_oltp::Workload;
+use bourse_oltp::check::Depth;
 use bourse_oltp::verify::{
     Extent, MODEL, Progress, ReplayedTransaction, Script, Subject, Verdict, VerifyError, lockstep,
 };
-use bourse_schema::Table;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows of a result that a replay shows.
@@ -27,16 +28,12 @@ const ROWS_SHOWN: usize = 20;
 pub(crate) struct Verification<'v> {
     /// Targets as typed.
     pub(crate) targets: &'v [String],
-    /// Extent of the comparison.
-    pub(crate) extent: Extent,
     /// Seed, and what is shown.
     pub(crate) settings: &'v VerifySettings,
-    /// Tables to compare.
-    pub(crate) tables: &'v [&'static Table],
+    /// The database of each.
+    pub(crate) database: &'v dyn DatabaseOptions,
     /// Meaning of a status code, for the list of outcomes.
     pub(crate) meaning: &'v dyn Fn(i32) -> Option<&'static str>,
-    /// Name of the workload, as its command.
-    pub(crate) workload: &'v str,
     /// Options of this workload alone, for the command that repeats the verification.
     pub(crate) own_options: String,
     /// Whether the databases have no constraints but keys.
@@ -45,7 +42,7 @@ pub(crate) struct Verification<'v> {
 
 /// Refuses a database that is given twice: each side would find the other's changes. One in memory, or of a private server, is
 /// another each time.
-pub(crate) fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result<()> {
+fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result<()> {
     let mut places = BTreeMap::new();
     for target in targets {
         let (place, location) = (target.split('?').next().unwrap_or_default(), engines::location(target)?);
@@ -65,13 +62,7 @@ pub(crate) fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result
 }
 
 /// Plan of a verification on databases that `words` describe, of about so many `rows` each.
-pub(crate) fn steps<'c>(
-    name: &'c str,
-    targets: &[String],
-    settings: &VerifySettings,
-    words: &str,
-    rows: u64,
-) -> Steps<'c> {
+fn steps<'c>(name: &'c str, targets: &[String], settings: &VerifySettings, words: &str, rows: u64) -> Steps<'c> {
     /// Rows that an engine loads in the time of a transaction, about: 0.5 ms on SQLite.
     const ROWS: u64 = 350;
     let (transactions, does) = match settings.replay {
@@ -89,7 +80,65 @@ pub(crate) fn steps<'c>(
     }
 }
 
+/// Systems that a verification compares.
+pub(crate) struct ComparedSystems {
+    /// Each target with a session; the reference has none.
+    pub(crate) systems: Vec<(String, Option<Box<dyn Session>>)>,
+    pub(crate) interrupted: Arc<AtomicBool>,
+    /// Engines outlive their sessions: a memory database is gone with its engine.
+    _engines: Vec<Box<dyn Engine>>,
+    _held: HeldDatabases,
+}
+
+/// Prepares the databases of targets that are to be compared; `None` if only the plan was to be shown. `fits` refuses an engine
+/// that cannot have the database.
+pub(crate) fn compared(
+    targets: &[String],
+    settings: &VerifySettings,
+    database: &dyn DatabaseOptions,
+    fits: &dyn Fn(&str, &dyn Engine) -> Result<()>,
+) -> Result<Option<ComparedSystems>> {
+    let (words, rows) = database.size()?;
+    if targets.len() < if settings.replay.is_some() { 1 } else { 2 } {
+        return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
+            .hint(format!("add another target, as {MODEL}, the reference")));
+    }
+    let in_engines = targets.iter().map(String::as_str).filter(|target| *target != MODEL);
+    refuse_twice(in_engines.clone())?;
+    in_engines.clone().try_for_each(|target| fits(target, engines::open(target)?.as_ref()))?;
+    let workload = database.served().workload();
+    let name = format!("{} verify", workload.name());
+    let steps = steps(&name, targets, settings, &words, rows);
+    if settings.plan.dry_run {
+        return print(&steps.show()).map(|()| None);
+    }
+    steps.announced().iter().for_each(|words| note(words));
+    let (interrupted, held) = (interrupt::flag()?, hold::for_writing(in_engines)?);
+    let (mut engines, mut systems) = (Vec::new(), Vec::new());
+    for target in targets {
+        let mut session = None;
+        if target != MODEL {
+            let engine = engines::open(target)?;
+            database.ready(target, engine.as_ref(), Depth::Quick, &interrupted)?;
+            refuse_used(target, &find_database(target, engine.as_ref(), workload)?)?;
+            session = Some(engine.session().map_err(|error| engine_failure(target, &error))?);
+            engines.push(engine);
+        }
+        systems.push((target.clone(), session));
+    }
+    Ok(Some(ComparedSystems { systems, interrupted, _engines: engines, _held: held }))
+}
+
 impl Verification<'_> {
+    fn workload(&self) -> &'static dyn Workload {
+        self.database.served().workload()
+    }
+
+    fn extent(&self) -> Extent {
+        let VerifySettings { transactions, digest_every, .. } = *self.settings;
+        Extent { transactions, digest_every, whole_tables: true }
+    }
+
     /// Runs and compares, or shows one transaction.
     pub(crate) fn run<S: Script>(
         &self,
@@ -109,11 +158,11 @@ impl Verification<'_> {
         script: &mut S,
         interrupted: &AtomicBool,
     ) -> Result<()> {
-        let transactions = self.extent.transactions;
+        let transactions = self.settings.transactions;
         let step =
             ProgressStep::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
         let mut progress = |progress| show_progress(&step, transactions, progress, interrupted);
-        let verdict = lockstep::verify(subjects, script, self.tables, &self.extent, &mut progress);
+        let verdict = lockstep::verify(subjects, script, self.workload().tables(), &self.extent(), &mut progress);
         step.done();
         let verdict = verdict.map_err(|error| failed(&error))?;
         print(&if self.settings.json { self.as_json(&verdict) } else { self.verdict_text(&verdict) })?;
@@ -187,7 +236,7 @@ impl Verification<'_> {
 
     /// The command that replays a transaction.
     fn again(&self, number: u64) -> String {
-        let mut command = format!("bourse {} verify", self.workload);
+        let mut command = format!("bourse {} verify", self.workload().name());
         for target in self.targets {
             write!(command, " '{target}'").expect("a String takes all");
         }
@@ -204,7 +253,7 @@ impl Verification<'_> {
         number: u64,
         interrupted: &AtomicBool,
     ) -> Result<()> {
-        let transactions = self.extent.transactions;
+        let transactions = self.settings.transactions;
         if number == 0 || number > transactions {
             return Err(Failure::usage(format!("invalid value '{number}' for --replay: expected 1 to {transactions}")));
         }

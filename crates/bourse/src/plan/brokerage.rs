@@ -180,7 +180,7 @@ impl Brokerage {
         let default = Self::on(settings.database.clone())?;
         let users = settings.run.users.unwrap_or(default.users);
         Ok(Self {
-            explicitly_set: arguments.explicitly_set,
+            explicitly_set: ExplicitlySet::of(&arguments.given),
             users,
             market_users: settings
                 .market_users
@@ -333,10 +333,10 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
             SweepScope::Run => {}
         }
     }
+    let mut job = Brokerage::of(&run)?;
     if sized {
-        run.explicitly_set = ExplicitlySet::ALL;
+        job.explicitly_set = ExplicitlySet::ALL;
     }
-    let job = Brokerage::of(&run)?;
     if job.market != MarketAge::New && job.drivers.processes > 1 {
         return Err(Failure::usage(
             "--market aged cannot be used with --processes: the pending orders are in one process's market",

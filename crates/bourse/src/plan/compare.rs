@@ -4,8 +4,8 @@ use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoopPlan};
 use super::{CaseBlock, ComparisonPlan, InstructionPlan, Plan, PlannedCase, mix, refuse_unsupported};
 use crate::args::{
-    CompareArgs, CompareFormat, CountedWorkArgs, DriverArgs, ExplicitlySet, Inconclusive, InstructionArgs, MixDatabase,
-    MixRun, TimingMode, TokenFile, TpceRun, WorkloadArgs,
+    CompareArgs, CompareFormat, CountedWorkArgs, DriverArgs, Inconclusive, InstructionArgs, MixDatabase, MixRun,
+    TimingMode, TokenFile, TpceRun, WorkloadArgs,
 };
 use crate::failure::{Failure, Result};
 use crate::oltp::mixed::find;
@@ -135,9 +135,8 @@ pub(super) fn cases(arguments: &CompareArgs, targets: Vec<String>) -> Result<Vec
             return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")
                 .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
         }
-        let (settings, token) = (arguments.settings.clone(), arguments.token.clone());
-        let explicitly_set = ExplicitlySet::of(&arguments.given);
-        brokerage::cases(&TpceRun { targets, settings, drivers: DriverArgs::alone(token), explicitly_set })
+        let CompareArgs { settings, token, given, .. } = arguments.clone();
+        brokerage::cases(&TpceRun { targets, settings, drivers: DriverArgs::alone(token), given })
     } else if let Some(mixed) = find(&arguments.workload) {
         only_mix(arguments)?;
         mix::cases(mixed, &of_mix(arguments, targets))

@@ -4,37 +4,64 @@ use super::{threads, whole};
 use crate::args::{DatabaseArgs, ExplicitlySet};
 use crate::failure::Result;
 use crate::inputs::inputs;
-use crate::oltp::database::{self, ReadyDatabase, WantedDatabase};
-use crate::oltp::serve::ServedDatabase;
+use crate::oltp::database::{self, DatabaseOptions, ReadyDatabase, WantedDatabase, WithWanted};
+use crate::oltp::served::ServedWorkload;
+use crate::plan::work::rows;
 use bourse_egen::Inputs;
-use bourse_engine::Engine;
+use bourse_engine::{Capabilities, Engine};
 use bourse_oltp::Size;
-use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Constraints, Fingerprint, FoundDatabase, part_of};
 use bourse_tpce::workload::{Egen, Tpce, size_of};
-use std::sync::atomic::AtomicBool;
+use std::cell::OnceCell;
 
-/// Makes sure that a target holds the database that is wanted, and checks it. An existing one is used with its own size where the
-/// options of it are not `set`.
-pub(crate) fn ready(
-    target: &str,
-    engine: &dyn Engine,
-    database: &DatabaseArgs,
+/// Options of a database. An existing one is used with its own size where the options of it are not `set`.
+pub(crate) struct TpceDatabase<'d> {
+    pub(crate) options: &'d DatabaseArgs,
     set: ExplicitlySet,
-    inputs: &Inputs,
-    depth: Depth,
-    interrupted: &AtomicBool,
-) -> Result<ReadyDatabase> {
-    wanted(database, set, inputs, &mut |wanted| database::ready(target, engine, wanted, depth, interrupted))
+    inputs: OnceCell<Inputs>,
+}
+
+impl<'d> TpceDatabase<'d> {
+    pub(crate) fn of(options: &'d DatabaseArgs, set: ExplicitlySet) -> Self {
+        Self { options, set, inputs: OnceCell::new() }
+    }
+
+    /// Input data of its rows, read once.
+    pub(crate) fn inputs(&self) -> Result<&Inputs> {
+        if self.inputs.get().is_none() {
+            let _ = self.inputs.set(inputs(self.options.flat_in.as_deref())?);
+        }
+        Ok(self.inputs.get_or_init(Inputs::builtin))
+    }
+}
+
+impl DatabaseOptions for TpceDatabase<'_> {
+    fn served(&self) -> &'static dyn ServedWorkload {
+        &Tpce
+    }
+    fn needs(&self) -> fn(&Capabilities) -> Vec<String> {
+        bourse_tpce::users::needs
+    }
+    fn size(&self) -> Result<(String, u64)> {
+        whole(self.options)?;
+        let DatabaseArgs { customers, days, .. } = *self.options;
+        Ok((format!("{} of trades", sized(customers, days.into())), rows(customers, days)))
+    }
+    fn reloads(&self) -> bool {
+        self.options.reload
+    }
+    fn wanted(&self, then: WithWanted<'_>) -> Result<ReadyDatabase> {
+        wanted(self.options, self.set, self.inputs()?, then)
+    }
 }
 
 /// Calls `then` with the database that the options describe.
-pub(crate) fn wanted<T>(
+pub(crate) fn wanted(
     wanted: &DatabaseArgs,
     set: ExplicitlySet,
     inputs: &Inputs,
-    then: &mut dyn FnMut(&WantedDatabase<'_>) -> Result<T>,
-) -> Result<T> {
+    then: WithWanted<'_>,
+) -> Result<ReadyDatabase> {
     then(&WantedDatabase {
         workload: &Tpce,
         generator: &Egen(inputs),
@@ -44,24 +71,6 @@ pub(crate) fn wanted<T>(
         smaller: "fewer --customers or --days need less room",
         reload: wanted.reload,
         threads: threads(wanted.threads),
-    })
-}
-
-/// Calls `then` with the database that the options describe, as it is served.
-pub(crate) fn served(
-    target: &str,
-    database: &DatabaseArgs,
-    set: ExplicitlySet,
-    then: impl FnOnce(&ServedDatabase<'_>) -> Result<()>,
-) -> Result<()> {
-    whole(database)?;
-    then(&ServedDatabase {
-        workload: &Tpce,
-        needs: bourse_tpce::users::needs,
-        ready: &|engine, interrupted| {
-            let inputs = inputs(database.flat_in.as_deref())?;
-            ready(target, engine, database, set, &inputs, Depth::Full, interrupted)
-        },
     })
 }
 

@@ -5,11 +5,10 @@ mod enumerated;
 
 pub(crate) use enumerated::work;
 
-use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs};
+use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs, ExplicitlySet};
 use crate::commands::acid::FileSite;
 use crate::commands::tpce::acid::{database, default_target, describe_database};
 use crate::failure::{Exit, Failure, Result};
-use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
 use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
@@ -17,18 +16,19 @@ use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::plan::work::load_ns;
 use crate::progress::{ProgressStep, note};
 use crate::provenance::provenance;
+use crate::tpce::database::TpceDatabase;
 use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
 use bourse_acid::{AcidSubject, Site, TestConfig, TpceAcid};
 use bourse_driver::SECOND;
-use bourse_engine::Hosting;
+use bourse_engine::{Hosting, locked};
 use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_tpce::load::part_of;
 use drawn::Traces;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
@@ -97,21 +97,8 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
     let mut file = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     file.interrupted = interrupted.load(Ordering::Relaxed);
     publish(&mut file, &traces, &folder, arguments)?;
-    if file.violated() > 0 {
-        return Err(Failure::new(
-            Exit::Check,
-            format!("{} of {} guarantees are violated", file.violated(), file.tried()),
-        ));
-    }
-    if file.interrupted {
-        return Err(interrupt::interrupted("the crashes until then are reported"));
-    }
-    match file.untried() {
-        [] => Ok(()),
-        rows => {
-            Err(Failure::all_unavailable(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
-        }
-    }
+    let untried = file.untried().iter().map(|row| (&*row.target, &*row.not_tried));
+    super::judged([file.violated(), file.tried()], file.interrupted, "crashes", untried, CAN_BE_CRASHED)
 }
 
 /// The database crashed under load on each target; rows of `shared` are complete.
@@ -139,10 +126,6 @@ fn crash_all(
         }
     }
     Ok(())
-}
-
-fn locked(shared: &Mutex<CrashFile>) -> MutexGuard<'_, CrashFile> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Plan of the command.
@@ -217,14 +200,14 @@ fn row(
 ) -> Result<CrashRow> {
     let engine = engines::open(target)?;
     let flat_in = arguments.database.flat_in.as_deref();
-    let inputs = inputs(flat_in)?;
-    let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
+    let wanted = TpceDatabase::of(&arguments.database, ExplicitlySet::ALL);
+    let (found, history) = database(target, engine.as_ref(), &wanted, interrupted)?;
     locked(shared).database = describe_database(&found, &history);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
     let site = FileSite::of("tpce", target, flat_in)?;
     let subject = AcidSubject {
         engine: engine.as_ref(),
-        workload: &TpceAcid { inputs: &inputs, part: part_of(&found.fingerprint) },
+        workload: &TpceAcid { inputs: wanted.inputs()?, part: part_of(&found.fingerprint) },
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,

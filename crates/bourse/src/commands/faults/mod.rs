@@ -88,22 +88,11 @@ pub(crate) fn run(arguments: &FaultsArgs) -> Result<()> {
     }
     file.interrupted = conditions.interrupted.load(Ordering::Relaxed);
     publish(&file, &folder, arguments)?;
-    if file.violated() > 0 {
-        return Err(Failure::new(
-            Exit::Check,
-            format!("{} of {} guarantees are violated", file.violated(), file.rows.len()),
-        ));
-    }
-    if file.interrupted {
-        return Err(interrupt::interrupted("the faults until then are reported"));
-    }
-    match file.untried() {
-        [] => Ok(()),
-        rows => Err(Failure::all_unavailable(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(
-            "targets that faults can be injected into: sqlite:, duckdb:, lmdb:, redb:, rocksdb:, mariadb+private:, postgres+private:",
-        )),
-    }
+    let untried = file.untried().iter().map(|row| (&*row.target, &*row.not_tried));
+    super::judged([file.violated(), file.rows.len()], file.interrupted, "faults", untried, CAN_BE_TRIED)
 }
+
+const CAN_BE_TRIED: &str = "targets that faults can be injected into: sqlite:, duckdb:, lmdb:, redb:, rocksdb:, mariadb+private:, postgres+private:";
 
 /// Plan of the command.
 fn steps(arguments: &FaultsArgs, targets: &[String], faults: usize) -> Steps<'static> {

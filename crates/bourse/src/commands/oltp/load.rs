@@ -2,27 +2,19 @@
 
 use crate::args::DryRun;
 use crate::failure::{Failure, Result};
-use crate::oltp::database::{WantedDatabase, engine_failure, passing_place, ready};
+use crate::oltp::database::{DatabaseOptions, engine_failure, passing_place};
 use crate::output::print;
 use crate::plan::show::{self, Steps};
 use crate::progress::note;
 use crate::{engines, hold, interrupt};
-use bourse_engine::Capabilities;
 use bourse_oltp::check::Depth;
 
-/// Loads the database, or says that it exists already. `needs` are the reasons why an engine cannot run the workload; `wanted`
-/// calls its argument with the wanted database, which the words describe, which has about so many rows, and which may replace
-/// another.
-pub(crate) fn load(
-    target: &str,
-    name: &str,
-    needs: fn(&Capabilities) -> Vec<String>,
-    (words, rows, reload): (String, u64, bool),
-    how: DryRun,
-    wanted: impl FnOnce(&mut dyn FnMut(&WantedDatabase<'_>) -> Result<()>) -> Result<()>,
-) -> Result<()> {
+/// Loads the database, or says that it exists already.
+pub(crate) fn load(target: &str, database: &dyn DatabaseOptions, how: DryRun) -> Result<()> {
+    let (words, rows) = database.size()?;
+    let (name, reload) = (database.served().workload().name(), database.reloads());
     let engine = engines::open(target)?;
-    engines::needs(target, engine.as_ref(), needs)?;
+    engines::needs(target, engine.as_ref(), database.needs())?;
     if let Some(place) = passing_place(engine.as_ref()) {
         return Err(Failure::usage(format!("cannot load {target}: a database {place} ends with this command"))
             .hint(format!("name a file or a running server; `bourse {name} run` loads a database {place} by itself")));
@@ -45,7 +37,7 @@ pub(crate) fn load(
     }
     let _held = hold::for_writing([target])?;
     let interrupted = interrupt::flag()?;
-    wanted(&mut |wanted| ready(target, engine.as_ref(), wanted, Depth::Full, &interrupted).map(drop))?;
+    database.ready(target, engine.as_ref(), Depth::Full, &interrupted)?;
     let sizes = engine.footprint().map_err(|error| engine_failure(target, &error))?;
     note(&format!("{target}: {:.1} MB", sizes.data_bytes as f64 / 1e6));
     Ok(())

@@ -3,12 +3,14 @@
 use crate::args::ServerArgs;
 use crate::failure::Result;
 use crate::hold;
-use crate::oltp::serve::{ServedDatabase, failure, resolved, serve_as};
+use crate::oltp::database::DatabaseOptions;
+use crate::oltp::serve::{failure, resolved, serve_as};
 use crate::output::print;
 use bourse_serve::{ServerOptions, Token};
 
 /// Loads if needed, listens, serves until it is interrupted.
-pub(crate) fn serve(arguments: &ServerArgs, database: &ServedDatabase<'_>) -> Result<()> {
+pub(crate) fn serve(arguments: &ServerArgs, database: &dyn DatabaseOptions) -> Result<()> {
+    database.size()?;
     let target = arguments.target.as_str();
     let options = ServerOptions {
         workers: arguments.workers.into(),

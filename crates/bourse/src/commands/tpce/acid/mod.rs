@@ -7,15 +7,12 @@ pub(crate) use load::load;
 use crate::args::{self, TpceAcid};
 use crate::commands::acid::{Examination, selected, steps};
 use crate::failure::{Exit, Failure, Result};
-use crate::inputs::inputs;
-use crate::oltp::database::engine_failure;
+use crate::oltp::database::{DatabaseOptions as _, engine_failure};
 use crate::output::{ResultFolder, print};
-use crate::plan::work;
 use crate::progress::note;
-use crate::tpce::database::{ready, sized};
+use crate::tpce::database::{TpceDatabase, sized};
 use crate::{engines, hold, interrupt};
 use bourse_acid::{TESTS, TpceAcid as TpceTests};
-use bourse_egen::Inputs;
 use bourse_engine::Engine;
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{ExistingDatabase, FoundDatabase, identify, part_of};
@@ -26,32 +23,30 @@ use std::sync::atomic::AtomicBool;
 pub(crate) fn run(arguments: &TpceAcid) -> Result<()> {
     let TpceAcid { database: wanted, tests: options, output, .. } = arguments;
     let only = selected(&options.only, TESTS)?;
-    crate::tpce::whole(wanted)?;
-    let target = arguments.target.clone().unwrap_or_else(|| default_target(wanted));
+    let wanted = TpceDatabase::of(wanted, args::ExplicitlySet::ALL);
+    let (words, rows) = wanted.size()?;
+    let target = arguments.target.clone().unwrap_or_else(|| default_target(wanted.options));
     let engine = engines::open(&target)?;
     engines::needs_tpce(&target, engine.as_ref())?;
     if options.plan.dry_run {
-        let size = format!("{} of trades", sized(wanted.customers, wanted.days.into()));
-        let size = (&*size, work::rows(wanted.customers, wanted.days));
-        return print(&steps("tpce acid", &target, size, TESTS, &only, (options, output)).show());
+        return print(&steps("tpce acid", &target, (&words, rows), TESTS, &only, (options, output)).show());
     }
-    let inputs = inputs(wanted.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing([target.as_str()])?;
     let folder = ResultFolder::new(&output.directory, "acid")?;
-    let (found, history) = database(&target, engine.as_ref(), wanted, &inputs, &interrupted)?;
+    let (found, history) = database(&target, engine.as_ref(), &wanted, &interrupted)?;
     Examination {
         target: &target,
         engine: engine.as_ref(),
         name: "tpce",
-        workload: &TpceTests { inputs: &inputs, part: part_of(&found.fingerprint) },
+        workload: &TpceTests { inputs: wanted.inputs()?, part: part_of(&found.fingerprint) },
         only: &only,
         options,
         output,
         database: describe_database(&found, &history),
         isolation: users::isolation(&engine.capabilities()),
         notice: None,
-        flat_in: wanted.flat_in.as_deref(),
+        flat_in: wanted.options.flat_in.as_deref(),
         interrupted: &interrupted,
     }
     .run(&folder)
@@ -68,15 +63,14 @@ pub(crate) fn default_target(database: &args::DatabaseArgs) -> String {
 pub(crate) fn database(
     target: &str,
     engine: &dyn Engine,
-    wanted: &args::DatabaseArgs,
-    inputs: &Inputs,
+    wanted: &TpceDatabase<'_>,
     interrupted: &AtomicBool,
 ) -> Result<(FoundDatabase, String)> {
     let look = || identify(engine).map_err(|error| engine_failure(target, &error));
-    if !wanted.reload
+    if !wanted.reloads()
         && let ExistingDatabase::Matches(found) = look()?
     {
-        if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
+        if found.fingerprint.inputs != format!("{:032x}", wanted.inputs()?.fingerprint()) {
             return Err(Failure::usage(format!("{target} was loaded with other input data"))
                 .hint("give --flat-in with the folder of that input data"));
         }
@@ -84,7 +78,7 @@ pub(crate) fn database(
         note(&format!("{target}: {words}"));
         return Ok((found, words));
     }
-    let history = ready(target, engine, wanted, args::ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?.history;
+    let history = wanted.ready(target, engine, Depth::Quick, interrupted)?.history;
     match look()? {
         ExistingDatabase::Matches(found) => Ok((found, history)),
         other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),
