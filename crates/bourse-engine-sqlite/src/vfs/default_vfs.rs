@@ -112,30 +112,29 @@ pub(crate) fn description<O: DefaultVfsAccess>(name: &CStr, data: *mut c_void) -
 // SAFETY of all that follows: SQLite calls these functions as its interface documents, with the file system that was
 // registered; the default one gets what it would get itself.
 
-pub(crate) unsafe extern "C" fn access<O: DefaultVfsAccess>(
-    vfs: *mut ffi::sqlite3_vfs,
-    name: *const c_char,
-    flags: c_int,
-    there: *mut c_int,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        let default_vfs = O::default_vfs(vfs);
-        (*default_vfs).xAccess.map_or(ffi::SQLITE_IOERR_ACCESS, |call| call(default_vfs, name, flags, there))
-    }
+/// Functions that pass a call on to the default file system, each with its answer if that lacks the function.
+macro_rules! passed_on {
+    ($($name:ident = $method:ident($($argument:ident: $type:ty),+), or $otherwise:expr;)+) => {$(
+        pub(crate) unsafe extern "C" fn $name<O: DefaultVfsAccess>(
+            vfs: *mut ffi::sqlite3_vfs,
+            $($argument: $type),+
+        ) -> c_int {
+            // SAFETY: see above.
+            unsafe {
+                let default_vfs = O::default_vfs(vfs);
+                (*default_vfs).$method.map_or($otherwise, |call| call(default_vfs, $($argument),+))
+            }
+        }
+    )+};
 }
 
-pub(crate) unsafe extern "C" fn full_pathname<O: DefaultVfsAccess>(
-    vfs: *mut ffi::sqlite3_vfs,
-    name: *const c_char,
-    room: c_int,
-    full: *mut c_char,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        let default_vfs = O::default_vfs(vfs);
-        (*default_vfs).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(default_vfs, name, room, full))
-    }
+passed_on! {
+    access = xAccess(name: *const c_char, flags: c_int, there: *mut c_int), or ffi::SQLITE_IOERR_ACCESS;
+    full_pathname = xFullPathname(name: *const c_char, room: c_int, full: *mut c_char), or ffi::SQLITE_CANTOPEN;
+    last_error = xGetLastError(length: c_int, text: *mut c_char), or 0;
+    randomness = xRandomness(length: c_int, bytes: *mut c_char), or 0;
+    current_time = xCurrentTime(days: *mut f64), or ffi::SQLITE_ERROR;
+    current_time_int64 = xCurrentTimeInt64(ms: *mut i64), or ffi::SQLITE_ERROR;
 }
 
 /// Full name of a file, unchanged: in memory there are no directories to add.
@@ -155,30 +154,6 @@ pub(crate) unsafe extern "C" fn plain_pathname(
     ffi::SQLITE_OK
 }
 
-pub(crate) unsafe extern "C" fn last_error<O: DefaultVfsAccess>(
-    vfs: *mut ffi::sqlite3_vfs,
-    length: c_int,
-    text: *mut c_char,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        let default_vfs = O::default_vfs(vfs);
-        (*default_vfs).xGetLastError.map_or(0, |call| call(default_vfs, length, text))
-    }
-}
-
-unsafe extern "C" fn randomness<O: DefaultVfsAccess>(
-    vfs: *mut ffi::sqlite3_vfs,
-    length: c_int,
-    bytes: *mut c_char,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        let default_vfs = O::default_vfs(vfs);
-        (*default_vfs).xRandomness.map_or(0, |call| call(default_vfs, length, bytes))
-    }
-}
-
 unsafe extern "C" fn sleep<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
     // SQLite sleeps for nothing but locks.
     // SAFETY: see above.
@@ -186,20 +161,4 @@ unsafe extern "C" fn sleep<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, micr
         let default_vfs = O::default_vfs(vfs);
         (*default_vfs).xSleep.map_or(0, |call| call(default_vfs, microseconds))
     })
-}
-
-unsafe extern "C" fn current_time<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        let default_vfs = O::default_vfs(vfs);
-        (*default_vfs).xCurrentTime.map_or(ffi::SQLITE_ERROR, |call| call(default_vfs, days))
-    }
-}
-
-unsafe extern "C" fn current_time_int64<O: DefaultVfsAccess>(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        let default_vfs = O::default_vfs(vfs);
-        (*default_vfs).xCurrentTimeInt64.map_or(ffi::SQLITE_ERROR, |call| call(default_vfs, ms))
-    }
 }
