@@ -44,37 +44,22 @@ pub(crate) fn describe(
     path: Option<&Path>,
     connection: &DuckDbConnection,
 ) -> Result<Description> {
-    let mut settings: Vec<Setting> = GRAMMAR
-        .options
-        .iter()
-        .filter(|option| matches!(option.name, "writers" | "lock_timeout"))
-        .map(|option| Setting { name: option.name.to_owned(), value: (option.show)(&target.options) })
-        .collect();
+    let mut settings = GRAMMAR.settings(&target.options, |name| matches!(name, "writers" | "lock_timeout"));
     settings.extend(settings_of(connection)?);
     connection.query("SELECT source_id FROM pragma_version()", &mut |row| {
-        settings.push(Setting { name: "source_id".to_owned(), value: row.get(0)? });
+        settings.push(Setting::new("source_id", row.get::<String>(0)?));
         Ok(())
     })?;
     let library = connection.database().library();
-    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
-    add("library", library.path.display().to_string());
-    add("library_sha256", library.sha256().to_owned());
+    settings.push(Setting::new("library", library.path.display().to_string()));
+    settings.push(Setting::new("library_sha256", library.sha256()));
     let on_disk = (Durability::Durable, "each commit writes its changes to the log and syncs it".to_owned());
-    let (durability, durability_reason, warning) = durability_at(path, on_disk);
-    Ok(Description {
-        engine: "duckdb".to_owned(),
-        version: library.api.version(),
-        target: target.text.clone(),
-        durability,
-        may_lose: None,
-        durability_reason,
-        writer_wait: Some(match target.options.writers {
-            DuckDbWriters::Concurrent => WriterWait::EngineLocks,
-            DuckDbWriters::One => WriterWait::BourseQueue,
-        }),
-        memory_store: path.is_none().then_some(MemoryStore::Engine),
-        settings,
-        compile_options: Vec::new(),
-        warnings: std::iter::once(ANALYTICAL.to_owned()).chain(warning).collect(),
-    })
+    let (version, durability) = (library.api.version(), durability_at(path, on_disk));
+    let mut description = Description::new("duckdb", version, &target.text, durability, settings);
+    description.memory_store = path.is_none().then_some(MemoryStore::Engine);
+    description.warnings.insert(0, ANALYTICAL.to_owned());
+    if target.options.writers == DuckDbWriters::One {
+        description.writer_wait = Some(WriterWait::BourseQueue);
+    }
+    Ok(description)
 }

@@ -5,12 +5,7 @@ use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcessPlaces {
-        file_ending: Some("duckdb"),
-        memory: true,
-        variant_of: None,
-        is_asked_for: false,
-    }),
+    in_process: Some(InProcessPlaces::new(Some("duckdb"), true)),
     loads_rows_s: Some(370_000),
     prepares_ms: 600,
     inserts_ms: Some(9_500),

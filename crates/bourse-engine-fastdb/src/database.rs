@@ -12,7 +12,6 @@ use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary, Result
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::{self, File};
-use std::io;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,14 +37,6 @@ pub struct FastDbDatabase {
     _owned: File,
 }
 
-fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
-    let kind = match e.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ErrorKind::Full,
-        _ => ErrorKind::Other,
-    };
-    EngineError::new(kind, format!("cannot {doing} {}: {e}", path.display()))
-}
-
 impl FastDbDatabase {
     /// Opens a file that Bourse made, or makes one.
     pub(crate) fn at(
@@ -54,10 +45,10 @@ impl FastDbDatabase {
         options: &FastDbOptions,
     ) -> Result<Arc<Self>> {
         let (api, path) = (&library.api, &*files.open_or_make()?);
-        let owned = lock_for_process(path).map_err(|e| io_error("open", path, &e))?;
-        let leftovers = Leftovers::new(path).map_err(|e| io_error("make key files for", path, &e))?;
+        let owned = lock_for_process(path).map_err(|e| EngineError::io("open", path, &e))?;
+        let leftovers = Leftovers::new(path).map_err(|e| EngineError::io("make key files for", path, &e))?;
         let name = CString::new(leftovers.name()).expect("our own name");
-        let file = c_path(path).map_err(|e| io_error("open", path, &e))?;
+        let file = c_path(path).map_err(|e| EngineError::io("open", path, &e))?;
         let size = usize::try_from(options.size_bytes).unwrap_or(usize::MAX);
         // SAFETY: both texts end with a zero and live through the call.
         let made = unsafe { (api.create)(name.as_ptr(), file.as_ptr(), 0, 0, size, EXTENSION, HANDLES, 0) };

@@ -2,13 +2,14 @@
 
 use crate::database::{FastDbDatabase, TransactionContext};
 use crate::library::load;
-use crate::options::{Commit, FastDbOptions, GRAMMAR, parse};
+use crate::options::{Commit, FastDbOptions, GRAMMAR};
 use crate::session::FastDbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, IndexKind, KeyDatabase, KeyedEngine,
     RecordCapabilities, Records, Result, Setting, settings,
 };
+use std::path::Path;
 use std::sync::Arc;
 
 /// FastDB database under test.
@@ -26,7 +27,7 @@ pub type FastDbEngine = KeyedEngine<FastDbDatabase>;
 /// assert!(bourse_engine_fastdb::open("fastdb:x.fdb?idx=hash").err().unwrap().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<FastDbEngine, TargetError> {
-    parse(target).map(KeyedEngine::of)
+    FastDbEngine::open(target)
 }
 
 impl KeyDatabase for FastDbDatabase {
@@ -36,12 +37,30 @@ impl KeyDatabase for FastDbDatabase {
     const GRAMMAR: &'static Grammar<FastDbOptions> = &GRAMMAR;
     const LISTS_TABLES: bool = false;
 
-    fn open(target: &ParsedTarget<FastDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let files = files.ok_or_else(|| EngineError::unsupported("FastDB has no database `:memory:`"))?;
-        files.exists()?;
-        // Nothing is made where there is no library.
-        let library = load(target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        Self::at(library, files, &target.options)
+    const DEFAULTS: FastDbOptions = FastDbOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> = Some("FastDB has no database `:memory:`; a diskless build is in memory");
+    const LOADS_LIBRARY: bool = true;
+
+    fn check(target: &mut ParsedTarget<FastDbOptions>) -> Result<(), TargetError> {
+        if !target.place.contains('%') {
+            return Ok(());
+        }
+        let (what, why) = (target.place.clone(), "its library takes the name of a file for a format of printf");
+        Err(TargetError::Impossible { what, with: "FastDB", why })
+    }
+
+    fn found(options: &FastDbOptions) -> Result<String, String> {
+        let found = load(options.library.as_deref()).map_err(|error| error.to_string())?;
+        Ok(format!("library {}", found.path.display()))
+    }
+
+    fn open(options: &FastDbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        let library = load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        Self::at(library, files, options)
+    }
+
+    fn library(&self) -> Option<&Path> {
+        Some(self.library)
     }
 
     fn name(&self) -> &'static str {
@@ -72,12 +91,9 @@ impl KeyDatabase for FastDbDatabase {
     }
 
     fn settings(&self, options: &FastDbOptions) -> Result<Vec<Setting>> {
-        let mut settings = settings(&GRAMMAR, options);
-        settings.retain(|setting| setting.name != "library");
-        let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
-        add("library", self.library.display().to_string());
-        add("diskless", if self.is_diskless { "on" } else { "off" }.to_owned());
-        add("extent", self.extent()?.to_string());
+        let mut settings = settings(self, options);
+        settings.push(Setting::new("diskless", if self.is_diskless { "on" } else { "off" }));
+        settings.push(Setting::new("extent", self.extent()?.to_string()));
         Ok(settings)
     }
 

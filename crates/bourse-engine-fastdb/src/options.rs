@@ -1,7 +1,7 @@
 //! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{ExpectedValue, Grammar, ParsedTarget, Scheme, TargetError};
+use bourse_engine::target::{ExpectedValue, Grammar, Scheme};
 use bourse_engine::{IndexKind, option_words, options};
 use std::path::PathBuf;
 
@@ -60,16 +60,3 @@ options! {
 /// Grammar of FastDB targets.
 pub static GRAMMAR: Grammar<FastDbOptions> =
     Grammar { engine: "FastDB", schemes: &[Scheme::plain("fastdb")], forms: "fastdb:PATH", options: OPTIONS };
-
-/// Parses a target.
-pub(crate) fn parse(text: &str) -> Result<ParsedTarget<FastDbOptions>, TargetError> {
-    let parsed = GRAMMAR.parse(text, FastDbOptions::DEFAULT)?;
-    if parsed.place.contains('%') {
-        return Err(TargetError::Impossible {
-            what: parsed.place,
-            with: "FastDB",
-            why: "its library takes the name of a file for a format of printf",
-        });
-    }
-    Ok(parsed)
-}

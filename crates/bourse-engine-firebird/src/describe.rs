@@ -3,7 +3,7 @@
 use crate::attachment::Attachment;
 use crate::options::{FirebirdOptions, GRAMMAR};
 use bourse_engine::target::ParsedTarget;
-use bourse_engine::{Description, Durability, Result, RowExt as _, Setting, WriterWait, durability_at};
+use bourse_engine::{Description, Durability, Result, RowExt as _, Setting, durability_at};
 use std::path::Path;
 
 /// Query for the settings that affect figures.
@@ -20,12 +20,7 @@ pub(crate) fn describe(
     path: &Path,
     attachment: &Attachment,
 ) -> Result<Description> {
-    let mut settings: Vec<Setting> = GRAMMAR
-        .options
-        .iter()
-        .filter(|option| matches!(option.name, "lock_timeout" | "serializable"))
-        .map(|option| Setting { name: option.name.to_owned(), value: (option.show)(&target.options) })
-        .collect();
+    let mut settings = GRAMMAR.settings(&target.options, |name| matches!(name, "lock_timeout" | "serializable"));
     let mut forced_writes = None;
     attachment.run(SETTINGS, &mut |row| {
         for at in 0..row.columns() {
@@ -33,7 +28,7 @@ pub(crate) fn describe(
             if name == "forced_writes" {
                 forced_writes = row.int(at);
             }
-            settings.push(Setting { name, value: row.value(at).to_string() });
+            settings.push(Setting::new(name, row.value(at).to_string()));
         }
         Ok(())
     })?;
@@ -43,24 +38,11 @@ pub(crate) fn describe(
         Ok(())
     })?;
     let library = attachment.library();
-    let mut add = |name: &str, value: &str| settings.push(Setting { name: name.to_owned(), value: value.to_owned() });
-    add("library", &library.path.display().to_string());
-    add("library_sha256", library.sha256());
-    add("provider", &library.api.engine);
-    let (durability, durability_reason, warning) = durability_at(Some(path), durability(forced_writes == Some(1)));
-    Ok(Description {
-        engine: "firebird".to_owned(),
-        version,
-        target: target.text.clone(),
-        durability,
-        may_lose: None,
-        durability_reason,
-        writer_wait: Some(WriterWait::EngineLocks),
-        memory_store: None,
-        settings,
-        compile_options: Vec::new(),
-        warnings: warning.into_iter().collect(),
-    })
+    settings.push(Setting::new("library", library.path.display().to_string()));
+    settings.push(Setting::new("library_sha256", library.sha256()));
+    settings.push(Setting::new("provider", &*library.api.engine));
+    let durability = durability_at(Some(path), durability(forced_writes == Some(1)));
+    Ok(Description::new("firebird", version, &target.text, durability, settings))
 }
 
 /// Durability class of an acknowledged commit on a disk, with the reason.

@@ -5,12 +5,7 @@ use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcessPlaces {
-        file_ending: Some("fdb"),
-        memory: false,
-        variant_of: None,
-        is_asked_for: false,
-    }),
+    in_process: Some(InProcessPlaces::new(Some("fdb"), false)),
     loads_rows_s: Some(85_000),
     prepares_ms: 1_300,
     available: |target| {

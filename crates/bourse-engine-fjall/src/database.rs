@@ -2,9 +2,7 @@
 
 use crate::error::{conflict, error};
 use crate::options::{FjallOptions, Persist};
-use bourse_engine::{
-    EngineError, RecordTable, RecordType, Result, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on,
-};
+use bourse_engine::{RecordTable, Result, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on};
 use fjall::{Keyspace, KeyspaceCreateOptions, OptimisticTxDatabase, OptimisticWriteTx, Snapshot};
 use std::path::Path;
 use std::sync::Mutex;
@@ -47,10 +45,7 @@ impl FjallDatabase {
     /// # Errors
     /// A table that does not exist; keys that are neither integers nor texts.
     pub(crate) fn keyspace(&self, table: &RecordTable) -> Result<Keyspace> {
-        match table.key().record_type {
-            RecordType::Int | RecordType::Text(_) => {}
-            other => return Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
-        }
+        table.has_text_keys()?;
         let keyspace = self.inner.keyspace(table.name(), KeyspaceCreateOptions::default).map_err(error)?;
         Ok(AsRef::<Keyspace>::as_ref(&keyspace).clone())
     }

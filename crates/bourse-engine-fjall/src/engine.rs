@@ -4,7 +4,7 @@ use crate::database::FjallDatabase;
 use crate::options::{FjallOptions, GRAMMAR, Persist};
 use crate::view::FjallView;
 use bourse_engine::records::KeySession;
-use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
+use bourse_engine::target::{Grammar, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records, Result, Setting,
     settings,
@@ -27,15 +27,7 @@ pub type FjallEngine = KeyedEngine<FjallDatabase>;
 /// assert!(refused.to_string().contains("no database in memory"));
 /// ```
 pub fn open(target: &str) -> Result<FjallEngine, TargetError> {
-    let target = GRAMMAR.parse(target, FjallOptions::DEFAULT)?;
-    if target.place == ":memory:" {
-        return Err(TargetError::Place {
-            engine: "fjall",
-            why: "fjall has no database in memory; a folder below /dev/shm is one",
-            forms: GRAMMAR.forms,
-        });
-    }
-    Ok(KeyedEngine::of(target))
+    FjallEngine::open(target)
 }
 
 /// Version of fjall that is compiled in, as `build.rs` reads it from the lock file.
@@ -56,13 +48,15 @@ impl KeyDatabase for FjallDatabase {
     };
     const GRAMMAR: &'static Grammar<FjallOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<FjallOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let files = files.expect("a database in memory was refused");
-        Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
+    const DEFAULTS: FjallOptions = FjallOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> = Some("fjall has no database in memory; a folder below /dev/shm is one");
+
+    fn found(_: &FjallOptions) -> Result<String, String> {
+        Ok(version().to_owned())
     }
 
-    fn version(&self) -> String {
-        version().to_owned()
+    fn open(options: &FjallOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        Self::at(&files.open_or_make()?, options).map(Arc::new)
     }
 
     fn durability(&self, options: &FjallOptions) -> (Durability, String) {
@@ -84,8 +78,8 @@ impl KeyDatabase for FjallDatabase {
     }
 
     fn settings(&self, options: &FjallOptions) -> Result<Vec<Setting>> {
-        let mut settings = settings(&GRAMMAR, options);
-        settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
+        let mut settings = settings(self, options);
+        settings.push(Setting::new("transactions", "optimistic"));
         Ok(settings)
     }
 

@@ -57,7 +57,7 @@ impl KeyView for FjallView {
         KeyBytes::in_table(table, key)
     }
 
-    fn table(&self, table: &RecordTable) -> Result<Keyspace> {
+    fn table(&mut self, table: &RecordTable) -> Result<Keyspace> {
         self.database.keyspace(table)
     }
 
@@ -95,7 +95,7 @@ impl KeyView for FjallView {
     }
 
     #[inline]
-    fn get<T>(&self, table: &Keyspace, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
+    fn get<T>(&mut self, table: &Keyspace, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         let record = match (&self.writing, &self.reading) {
             (Some(writing), _) => writing.get(table, key),
             (None, Some(snapshot)) => snapshot.get(table, key),
@@ -106,17 +106,7 @@ impl KeyView for FjallView {
     }
 
     #[inline]
-    fn get_for_update<T>(
-        &self,
-        table: &Keyspace,
-        key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T>,
-    ) -> Result<Option<T>> {
-        self.get(table, key, found)
-    }
-
-    #[inline]
-    fn contains(&self, table: &Keyspace, key: &[u8]) -> Result<bool> {
+    fn contains(&mut self, table: &Keyspace, key: &[u8]) -> Result<bool> {
         self.open().contains_key(table, key).map_err(error)
     }
 
@@ -133,7 +123,7 @@ impl KeyView for FjallView {
     }
 
     fn scan(
-        &self,
+        &mut self,
         table: &Keyspace,
         from: &[u8],
         limit: u64,
@@ -156,7 +146,7 @@ impl KeyView for FjallView {
         })
     }
 
-    fn count(&self, table: &Keyspace) -> Result<u64> {
+    fn count(&mut self, table: &Keyspace) -> Result<u64> {
         read!(self, |source| source.len(table).map(|count| count as u64).map_err(error))
     }
 }

@@ -65,12 +65,7 @@ const fn with_files(
     version: fn() -> Result<String, String>,
 ) -> EngineKind {
     EngineKind {
-        in_process: Some(InProcessPlaces {
-            file_ending: Some(file_ending),
-            memory: true,
-            variant_of: None,
-            is_asked_for: false,
-        }),
+        in_process: Some(InProcessPlaces::new(Some(file_ending), true)),
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
         // There is one virtual machine in a process, which is never unloaded.
         stays_loaded: true,

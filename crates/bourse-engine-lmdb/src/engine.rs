@@ -2,8 +2,9 @@
 
 use crate::environment::{LmdbEnvironment, version};
 use crate::options::{GRAMMAR, LmdbOptions, LmdbSync};
-use crate::session::LmdbSession;
-use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
+use crate::view::LmdbView;
+use bourse_engine::records::KeySession;
+use bourse_engine::target::{Grammar, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, Result,
     TargetFile, path_with_suffix,
@@ -25,7 +26,7 @@ pub type LmdbEngine = KeyedEngine<LmdbEnvironment>;
 /// assert!(bourse_engine_lmdb::open("lmdb:x.mdb?sink=off").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<LmdbEngine, TargetError> {
-    GRAMMAR.parse(target, LmdbOptions::DEFAULT).map(KeyedEngine::of)
+    LmdbEngine::open(target)
 }
 
 /// Suffix of LMDB's lock file.
@@ -39,13 +40,15 @@ impl KeyDatabase for LmdbEnvironment {
     const FORMAT: &'static FileFormat = &FileFormat { name: "LMDB", companions: &[LOCK], ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<LmdbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<LmdbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let files = files.ok_or_else(|| EngineError::unsupported("LMDB has no database in memory"))?;
-        Self::at(&files.open_or_make()?, &target.options)
+    const DEFAULTS: LmdbOptions = LmdbOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> = Some("LMDB has no database in memory; a file below /dev/shm is one");
+
+    fn found(_: &LmdbOptions) -> Result<String, String> {
+        Ok(version())
     }
 
-    fn version(&self) -> String {
-        version()
+    fn open(options: &LmdbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        Self::at(&files.open_or_make()?, options)
     }
 
     fn durability(&self, options: &LmdbOptions) -> (Durability, String) {
@@ -81,7 +84,7 @@ impl KeyDatabase for LmdbEnvironment {
     }
 
     fn records(self: Arc<Self>, _: &LmdbOptions) -> Box<dyn Records> {
-        Box::new(LmdbSession::new(self))
+        Box::new(KeySession::new(LmdbView::new(self)))
     }
 
     fn tables(&self) -> Result<Vec<String>> {

@@ -3,7 +3,8 @@
 use crate::error::check;
 use crate::options::{LmdbOptions, LmdbSync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, Result, locked, memory_file_system};
+use bourse_engine::records::refusals::no_table;
+use bourse_engine::{EngineError, ErrorKind, RecordTable, Result, locked, memory_file_system};
 use lmdb_master_sys as ffi;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
@@ -31,13 +32,6 @@ pub fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// Tree of the environment. Trees are never closed, so that one is valid as long as its environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Tree {
-    pub(crate) raw: ffi::MDB_dbi,
-    pub(crate) has_text_keys: bool,
-}
-
 /// Open environment.
 #[derive(Debug)]
 pub struct LmdbEnvironment {
@@ -45,8 +39,8 @@ pub struct LmdbEnvironment {
     file: (u64, u64),
     /// Whether commits wait for a disk.
     syncs: bool,
-    /// Trees by name.
-    trees: Mutex<HashMap<String, Tree>>,
+    /// Trees by name. They are never closed, so that one is valid as long as its environment.
+    trees: Mutex<HashMap<String, ffi::MDB_dbi>>,
 }
 
 // SAFETY: LMDB's environments are made to be shared by threads; opening trees, which is not, happens under `trees`.
@@ -62,16 +56,6 @@ impl Drop for OpeningEnvironment {
         // SAFETY: made by mdb_env_create and not shared yet; an environment that failed to open must be closed too.
         unsafe { ffi::mdb_env_close(self.0) };
         locked(&OPEN).get_or_insert_default().remove(&self.1);
-    }
-}
-
-/// Name of a table's tree, and whether its keys are texts: the name includes the type of the keys, so that a table with other
-/// keys is another tree and none must ever be closed.
-fn tree_name(table: &RecordTable) -> Result<(String, bool)> {
-    match table.key().record_type {
-        RecordType::Int => Ok((format!("{}:int", table.name()), false)),
-        RecordType::Text(_) => Ok((format!("{}:text", table.name()), true)),
-        other => Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
     }
 }
 
@@ -154,9 +138,7 @@ impl LmdbEnvironment {
         let mut trees = locked(&self.trees);
         for name in names {
             let c_name = CString::new(name.as_str()).map_err(|_| EngineError::unsupported("a tree without name"))?;
-            let has_text_keys = name.ends_with(":text");
-            let raw = reading.open_tree(Some(&c_name), 0)?;
-            trees.insert(name, Tree { raw, has_text_keys });
+            trees.insert(name, reading.open_tree(Some(&c_name), 0)?);
         }
         reading.commit()
     }
@@ -165,44 +147,35 @@ impl LmdbEnvironment {
     ///
     /// # Errors
     /// A table that does not exist.
-    pub(crate) fn tree(&self, table: &RecordTable) -> Result<Tree> {
-        let (name, _) = tree_name(table)?;
-        locked(&self.trees)
-            .get(&name)
-            .copied()
-            .ok_or_else(|| EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name())))
+    pub(crate) fn tree(&self, table: &RecordTable) -> Result<ffi::MDB_dbi> {
+        locked(&self.trees).get(&table.typed_name()?).copied().ok_or_else(|| no_table(table))
     }
 
-    /// Makes tables anew, empty.
-    pub(crate) fn remake(self: &Arc<Self>, tables: &[&'static RecordTable]) -> Result<()> {
+    /// Makes a table anew, empty.
+    pub(crate) fn remake(self: &Arc<Self>, table: &RecordTable) -> Result<()> {
         let mut trees = locked(&self.trees);
         let mut writing = WriteTransaction::new(Arc::clone(self))?;
-        let mut made = Vec::new();
-        for table in tables {
-            let (name, has_text_keys) = tree_name(table)?;
-            let tree = match trees.get(&name) {
-                Some(tree) => *tree,
-                None => {
-                    let c_name =
-                        CString::new(name.as_str()).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
-                    let keys = if has_text_keys { 0 } else { ffi::MDB_INTEGERKEY };
-                    let raw = writing.open_tree(&c_name, ffi::MDB_CREATE | keys)?;
-                    Tree { raw, has_text_keys }
-                }
-            };
-            writing.clear(tree.raw)?;
-            made.push((name, tree));
-        }
+        // The name includes the type of the keys, so that none must ever be closed.
+        let name = table.typed_name()?;
+        let tree = match trees.get(&name) {
+            Some(tree) => *tree,
+            None => {
+                let c_name =
+                    CString::new(name.as_str()).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
+                let keys = if table.has_text_keys()? { 0 } else { ffi::MDB_INTEGERKEY };
+                writing.open_tree(&c_name, ffi::MDB_CREATE | keys)?
+            }
+        };
+        writing.clear(tree)?;
         // A tree that was made in a transaction is there for others when it has committed.
         writing.commit()?;
-        trees.extend(made);
+        trees.insert(name, tree);
         Ok(())
     }
 
     /// Names of the tables, and of trees that are none.
     pub(crate) fn names(&self) -> Vec<String> {
-        let name_in = |tree: &String| tree.rsplit_once(':').map_or(tree.as_str(), |(name, _)| name).to_owned();
-        locked(&self.trees).keys().map(name_in).collect()
+        locked(&self.trees).keys().map(|tree| RecordTable::name_in(tree)).collect()
     }
 }
 

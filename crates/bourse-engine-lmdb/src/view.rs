@@ -1,78 +1,28 @@
-//! Records by key on LMDB.
+//! Records by key on LMDB: a view of the environment for the session that key engines have in common.
 
-use crate::environment::{LmdbEnvironment, Tree};
+use crate::environment::LmdbEnvironment;
 use crate::transaction::{ReadAccess, ReadTransaction, WriteTransaction};
-use bourse_engine::records::codec::{self, EncodedRow};
-use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
-use bourse_engine::{
-    Access, EachRow, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Result, Slots, Value,
-};
+use bourse_engine::records::KeyView;
+use bourse_engine::records::codec::{self, KeyBytes};
+use bourse_engine::{Access, EngineError, Key, RecordTable, RecordType, Result};
 use lmdb_master_sys as ffi;
 use std::sync::Arc;
 
-/// Session of one user.
-pub(crate) struct LmdbSession {
+/// View of one session.
+pub(crate) struct LmdbView {
     environment: Arc<LmdbEnvironment>,
     /// Transaction for reading; reused, and reset while no transaction is open.
     reader: Option<ReadTransaction>,
     writer: Option<WriteTransaction>,
     /// Whether a read-only transaction is open.
     is_reading: bool,
-    /// Trees by their tables' slots.
-    trees: Slots<Tree>,
-    /// Bytes of the record being written.
-    buffer: Vec<u8>,
 }
 
-/// Bytes of a key: LMDB compares integers fastest as unsigned numbers in the machine's byte order.
-enum LmdbKey<'k> {
-    Int([u8; 8]),
-    Text(&'k [u8]),
-}
-
-impl<'k> LmdbKey<'k> {
-    #[inline]
-    fn of(tree: Tree, table: &RecordTable, key: Key<'k>) -> Result<Self> {
-        match key {
-            Key::Int(number) if !tree.has_text_keys => Ok(Self::Int((number as u64 ^ (1 << 63)).to_ne_bytes())),
-            Key::Text("") if tree.has_text_keys => Err(EngineError::unsupported("LMDB has no empty keys")),
-            Key::Text(text) if tree.has_text_keys => Ok(Self::Text(text.as_bytes())),
-            _ => Err(wrong_key(table, key)),
-        }
-    }
-}
-
-impl AsRef<[u8]> for LmdbKey<'_> {
-    #[inline]
-    fn as_ref(&self) -> &[u8] {
-        match self {
-            Self::Int(bytes) => bytes,
-            Self::Text(bytes) => bytes,
-        }
-    }
-}
-
-/// Key from its bytes.
-fn key_of(tree: Tree, bytes: &[u8]) -> Result<Key<'_>> {
-    let damaged = || EngineError::new(ErrorKind::Other, format!("damaged key: {bytes:?}"));
-    if tree.has_text_keys {
-        return std::str::from_utf8(bytes).map(Key::Text).map_err(|_| damaged());
-    }
-    let bytes: [u8; 8] = bytes.try_into().map_err(|_| damaged())?;
-    Ok(Key::Int((u64::from_ne_bytes(bytes) ^ (1 << 63)) as i64))
-}
-
-impl LmdbSession {
+impl LmdbView {
     pub(crate) fn new(environment: Arc<LmdbEnvironment>) -> Self {
-        Self { environment, reader: None, writer: None, is_reading: false, trees: Slots::default(), buffer: Vec::new() }
+        Self { environment, reader: None, writer: None, is_reading: false }
     }
 
-    #[inline]
-    fn tree(&mut self, table: &RecordTable) -> Result<Tree> {
-        self.trees.get_or_make(table.slot(), || self.environment.tree(table)).copied()
-    }
-
-    /// Transaction for reading, with a snapshot.
     #[inline]
     fn renewed(&mut self) -> Result<&mut ReadTransaction> {
         if self.reader.is_none() {
@@ -83,43 +33,24 @@ impl LmdbSession {
         Ok(reader)
     }
 
-    /// Runs a read in the open transaction or in one of its own.
+    /// Reads in the open transaction, or in one that ends with it.
     #[inline]
-    fn reading<T>(&mut self, table: &RecordTable, body: impl FnOnce(Tree, ReadAccess<'_>) -> Result<T>) -> Result<T> {
-        let tree = self.tree(table)?;
+    fn reading<T>(&mut self, body: impl FnOnce(ReadAccess<'_>) -> Result<T>) -> Result<T> {
         if let Some(writer) = &self.writer {
-            return body(tree, writer.at()?);
+            return body(writer.at()?);
         }
         let is_reading = self.is_reading;
         let reader = self.renewed()?;
-        let done = body(tree, reader.at());
+        let done = body(reader.at());
         if !is_reading {
             reader.reset();
         }
         done
     }
 
-    /// Runs a change in the open transaction or in one of its own.
     #[inline]
-    fn writing<T>(
-        &mut self,
-        table: &RecordTable,
-        body: impl FnOnce(Tree, &mut WriteTransaction) -> Result<T>,
-    ) -> Result<T> {
-        if self.is_reading {
-            return Err(only_reads());
-        }
-        let tree = self.tree(table)?;
-        if let Some(writer) = &mut self.writer {
-            return body(tree, writer);
-        }
-        let mut writer = WriteTransaction::new(Arc::clone(&self.environment))?;
-        let value = body(tree, &mut writer)?;
-        writer.commit().map(|()| value)
-    }
-
-    fn is_in_transaction(&self) -> bool {
-        self.is_reading || self.writer.is_some()
+    fn open(&mut self) -> &mut WriteTransaction {
+        self.writer.as_mut().expect("changes are made in a transaction")
     }
 
     fn end_reading(&mut self) {
@@ -130,16 +61,46 @@ impl LmdbSession {
     }
 }
 
-impl Records for LmdbSession {
-    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
-        refuse_indexes("LMDB", tables, self.is_in_transaction())?;
-        self.environment.remake(tables)
+impl KeyView for LmdbView {
+    type Table = ffi::MDB_dbi;
+    const ENGINE: &'static str = "LMDB";
+
+    /// Bytes of a key: LMDB compares integers fastest as unsigned numbers in the machine's byte order.
+    #[inline]
+    fn key<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>> {
+        match KeyBytes::in_table(table, key)? {
+            KeyBytes::Int(bytes) => Ok(KeyBytes::Int(u64::from_be_bytes(bytes).to_ne_bytes())),
+            KeyBytes::Text([]) => Err(EngineError::unsupported("LMDB has no empty keys")),
+            text @ KeyBytes::Text(_) => Ok(text),
+        }
     }
 
-    fn begin(&mut self, access: Access) -> Result<()> {
-        if self.is_in_transaction() {
-            return Err(EngineError::unsupported("a session has one transaction at a time"));
+    #[inline]
+    fn key_of<'k>(table: &RecordTable, bytes: &'k [u8]) -> Result<Key<'k>> {
+        match (table.key().record_type, bytes.try_into()) {
+            (RecordType::Int, Ok(bytes)) => Ok(Key::Int((u64::from_ne_bytes(bytes) ^ (1 << 63)).cast_signed())),
+            _ => codec::key_of(bytes, table.key().record_type),
         }
+    }
+
+    fn table(&mut self, table: &RecordTable) -> Result<ffi::MDB_dbi> {
+        self.environment.tree(table)
+    }
+
+    fn remake(&self, table: &RecordTable) -> Result<()> {
+        self.environment.remake(table)
+    }
+
+    #[inline]
+    fn access(&self) -> Option<Access> {
+        match self.writer {
+            Some(_) => Some(Access::Write),
+            None => self.is_reading.then_some(Access::Read),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, access: Access) -> Result<()> {
         match access {
             Access::Read => {
                 self.renewed()?;
@@ -150,95 +111,60 @@ impl Records for LmdbSession {
         Ok(())
     }
 
+    #[inline]
     fn commit(&mut self) -> Result<()> {
         self.end_reading();
         self.writer.take().map_or(Ok(()), WriteTransaction::commit)
     }
 
-    fn rollback(&mut self) -> Result<()> {
+    fn rollback(&mut self) {
         self.end_reading();
         self.writer = None;
-        Ok(())
     }
 
     #[inline]
-    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
-        self.reading(table, |tree, at| {
-            let Some(bytes) = at.get(tree.raw, LmdbKey::of(tree, table, key)?.as_ref())? else { return Ok(false) };
-            each(&EncodedRow::new(key, bytes))?;
-            Ok(true)
-        })
+    fn get<T>(&mut self, tree: &ffi::MDB_dbi, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
+        self.reading(|at| at.get(*tree, key)?.map(found).transpose())
     }
 
     #[inline]
-    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<()> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let done = codec::encode(values, &mut buffer).and_then(|()| {
-            self.writing(table, |tree, writer| {
-                let bytes = LmdbKey::of(tree, table, key)?;
-                if writer.put(tree.raw, bytes.as_ref(), &buffer, ffi::MDB_NOOVERWRITE)? {
-                    return Ok(());
-                }
-                Err(key_exists(table, key))
-            })
-        });
-        self.buffer = buffer;
-        done
+    fn insert(&mut self, tree: &ffi::MDB_dbi, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.open().put(*tree, key, value, ffi::MDB_NOOVERWRITE)
     }
 
     #[inline]
-    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let done = codec::encode(values, &mut buffer).and_then(|()| {
-            self.writing(table, |tree, writer| {
-                let bytes = LmdbKey::of(tree, table, key)?;
-                let is_there = writer.at()?.get(tree.raw, bytes.as_ref())?.is_some();
-                Ok(is_there && writer.put(tree.raw, bytes.as_ref(), &buffer, 0)?)
-            })
-        });
-        self.buffer = buffer;
-        done
+    fn put(&mut self, tree: &ffi::MDB_dbi, key: &[u8], value: &[u8]) -> Result<()> {
+        self.open().put(*tree, key, value, 0).map(drop)
     }
 
     #[inline]
-    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: FieldChange<'_>) -> Result<bool> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let done = self.writing(table, |tree, writer| {
-            let bytes = LmdbKey::of(tree, table, key)?;
-            let Some(found) = writer.at()?.get(tree.raw, bytes.as_ref())? else { return Ok(false) };
-            buffer.clear();
-            buffer.extend_from_slice(found);
-            codec::change(&mut buffer, change)?;
-            writer.put(tree.raw, bytes.as_ref(), &buffer, 0)
-        });
-        self.buffer = buffer;
-        done
+    fn remove(&mut self, tree: &ffi::MDB_dbi, key: &[u8]) -> Result<bool> {
+        self.open().delete(*tree, key)
     }
 
-    #[inline]
-    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
-        self.writing(table, |tree, writer| writer.delete(tree.raw, LmdbKey::of(tree, table, key)?.as_ref()))
+    fn delete(&mut self, tree: &ffi::MDB_dbi, key: &[u8]) -> Result<()> {
+        self.remove(tree, key).map(drop)
     }
 
-    fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
-        self.reading(table, |tree, at| {
-            // An empty text comes before every key, and LMDB takes none.
-            let from = if from == Key::Text("") { None } else { Some(LmdbKey::of(tree, table, from)?) };
-            at.scan(tree.raw, from.as_ref().map(AsRef::as_ref), limit, &mut |key, bytes| {
-                each(&EncodedRow::new(key_of(tree, key)?, bytes))
-            })
-        })
+    fn scan(
+        &mut self,
+        tree: &ffi::MDB_dbi,
+        from: &[u8],
+        limit: u64,
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<u64> {
+        // LMDB has no empty keys, also not to begin at.
+        self.reading(|at| at.scan(*tree, (!from.is_empty()).then_some(from), limit, &mut each))
     }
 
-    fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
-        self.reading(table, |tree, at| at.count(tree.raw))
+    fn count(&mut self, tree: &ffi::MDB_dbi) -> Result<u64> {
+        self.reading(|at| at.count(*tree))
     }
 
-    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
-        self.writing(table, |tree, writer| {
-            let count = writer.at()?.count(tree.raw)?;
-            writer.clear(tree.raw)?;
-            Ok(count)
-        })
+    const CLEARS: bool = true;
+
+    fn clear(&mut self, tree: &ffi::MDB_dbi) -> Result<u64> {
+        let count = self.open().at()?.count(*tree)?;
+        self.open().clear(*tree).map(|()| count)
     }
 }

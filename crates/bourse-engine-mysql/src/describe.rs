@@ -6,9 +6,7 @@ use crate::link::Link;
 use crate::options::Flavour;
 use crate::products::PRODUCTS;
 use crate::target::{MysqlTarget, ServerPlace};
-use bourse_engine::{
-    Description, Durability, MayLose, Result, Setting, WriterWait, lost_with_machine, memory_file_system,
-};
+use bourse_engine::{Description, Durability, MayLose, Result, Setting, lost_with_machine, memory_file_system};
 use bourse_server::client::Product;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
@@ -75,7 +73,7 @@ fn variables(connection: &mut Link) -> Result<BTreeMap<String, String>> {
 pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>> {
     let all = variables(connection)?;
     let names = VARIABLES.iter().filter(|name| !name.ends_with("_isolation"));
-    Ok(names.filter_map(|name| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() })).collect())
+    Ok(names.filter_map(|name| Some(Setting::new(*name, all.get(*name)?))).collect())
 }
 
 /// Description of the database that a target was run on, with the facts that determine its durability class.
@@ -86,7 +84,7 @@ pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<De
     let all = variables(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let listed = |names: &[&str]| -> Vec<Setting> {
-        let setting = |name: &&str| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() });
+        let setting = |name: &&str| Some(Setting::new(*name, all.get(*name)?));
         names.iter().filter_map(setting).collect()
     };
     let version = version(connection);
@@ -120,19 +118,13 @@ pub(crate) fn describe(target: &MysqlTarget, connection: &mut Link) -> Result<De
     if let (false, Some(variable), Some(product)) = (known.checks, known.facts.checks, product) {
         warnings.push(format!("{} ignores checks unless {variable} is ON: none are declared", product.name));
     }
-    Ok(Description {
-        engine: product.map_or_else(|| flavour.name().to_owned(), |product| product.name.to_lowercase()),
-        version,
-        target: target.text.clone(),
-        durability,
-        may_lose: may_lose(durability, &facts),
-        durability_reason,
-        writer_wait: Some(WriterWait::EngineLocks),
-        memory_store: None,
-        settings: listed(&VARIABLES),
-        compile_options: build.collect(),
-        warnings,
-    })
+    let engine = product.map_or_else(|| flavour.name().to_owned(), |product| product.name.to_lowercase());
+    let placed = (durability, durability_reason, None);
+    let mut description = Description::new(&engine, version, &target.text, placed, listed(&VARIABLES));
+    description.may_lose = may_lose(durability, &facts);
+    description.compile_options = build.collect();
+    description.warnings = warnings;
+    Ok(description)
 }
 
 /// Lowers the class to that of a database's tables in other storage engines than those whose settings the class follows from.

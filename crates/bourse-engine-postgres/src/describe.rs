@@ -1,13 +1,11 @@
 //! Description of the server that was run on, read back from it, and the durability that its settings promise.
 
-use crate::target::{PostgresTarget, ServerPlace};
+use crate::target::PostgresTarget;
 use crate::wire::WireConnection;
 use bourse_engine::{
-    Description, Durability, ErrorKind, MayLose, Result, Setting, WriterWait, listed, lost_with_machine,
-    memory_file_system,
+    Description, Durability, ErrorKind, MayLose, Result, Setting, listed, lost_with_machine, memory_file_system,
 };
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::path::Path;
 
 /// Settings that a figure depends on; a server returns those that it has.
@@ -74,13 +72,7 @@ pub(crate) fn describe(target: &PostgresTarget, connection: &mut WireConnection)
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let version = connection.names("SHOW server_version")?.concat();
     let build = connection.names("SELECT version()")?;
-    let is_here = target.options.socket.is_some()
-        || match &target.place {
-            ServerPlace::Private { .. } => true,
-            ServerPlace::Running { host, .. } => {
-                host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
-            }
-        };
+    let is_here = target.options.socket.is_some() || target.place.is_of_this_machine();
     // The log may have a place of its own. A server in a container has paths of its own.
     let data = Some(Path::new(get("data_directory"))).filter(|data| is_here && data.is_absolute());
     let places = data.map(|data| [data.to_owned(), data.join("pg_wal")]);
@@ -91,21 +83,15 @@ pub(crate) fn describe(target: &PostgresTarget, connection: &mut WireConnection)
         synchronous_commit: get("synchronous_commit"),
     };
     let (durability, durability_reason) = durability(&facts);
-    let warnings = facts.memory_file_system.map(|name| lost_with_machine("the data directory or the log", name));
-    Ok(Description {
-        engine: "postgres".to_owned(),
-        // Packages add their own name in parentheses.
-        version: version.split_whitespace().next().unwrap_or_default().to_owned(),
-        target: target.text.clone(),
-        durability,
-        may_lose: may_lose(durability, &facts),
-        durability_reason,
-        writer_wait: Some(WriterWait::EngineLocks),
-        memory_store: None,
-        settings: all.iter().map(|(name, value)| Setting { name: name.clone(), value: value.clone() }).collect(),
-        compile_options: build,
-        warnings: warnings.into_iter().collect(),
-    })
+    let warning = facts.memory_file_system.map(|name| lost_with_machine("the data directory or the log", name));
+    let settings = all.iter().map(|(name, value)| Setting::new(name, value)).collect();
+    // Packages add their own name in parentheses.
+    let version = version.split_whitespace().next().unwrap_or_default().to_owned();
+    let placed = (durability, durability_reason, warning);
+    let mut description = Description::new("postgres", version, &target.text, placed, settings);
+    description.may_lose = may_lose(durability, &facts);
+    description.compile_options = build;
+    Ok(description)
 }
 
 /// Lowers the class to that of the tables that are not in the log, if the connection is to that database.

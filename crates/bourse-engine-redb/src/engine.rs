@@ -28,12 +28,7 @@ pub type RedbEngine = KeyedEngine<RedbDatabase>;
 /// assert!(bourse_engine_redb::open("redb:x?cash=1MiB").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
-    let target = GRAMMAR.parse(target, RedbOptions::DEFAULT)?;
-    if let (":memory:", Some(name)) = (&*target.place, target.given.iter().find(|name| **name != "cache")) {
-        let what = GRAMMAR.written(name, &target.options);
-        return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
-    }
-    Ok(KeyedEngine::of(target))
+    RedbEngine::open(target)
 }
 
 /// Version of redb that is compiled in, as `build.rs` reads it from the lock file.
@@ -77,31 +72,47 @@ impl StorageBackend for MemoryBackend {
     }
 }
 
+fn builder(options: &RedbOptions) -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(usize::try_from(options.cache_bytes).unwrap_or(usize::MAX));
+    builder
+}
+
 impl KeyDatabase for RedbDatabase {
     type Options = RedbOptions;
     const NAME: &'static str = "redb";
     const FORMAT: &'static FileFormat = &FileFormat { name: "redb", ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<RedbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<RedbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let path = files.map(DatabaseFiles::open_or_make).transpose()?;
-        let bytes = Arc::<AtomicU64>::default();
-        let mut builder = Builder::new();
-        builder.set_cache_size(usize::try_from(target.options.cache_bytes).unwrap_or(usize::MAX));
-        let made = match &path {
-            Some(path) => builder.create(path),
-            None => {
-                let backend = MemoryBackend { inner: InMemoryBackend::new(), bytes: Arc::clone(&bytes) };
-                builder.create_with_backend(backend)
+    const DEFAULTS: RedbOptions = RedbOptions::DEFAULT;
+
+    fn check(target: &mut ParsedTarget<RedbOptions>) -> Result<(), TargetError> {
+        match target.given.iter().find(|name| **name != "cache" && target.place == ":memory:") {
+            None => Ok(()),
+            Some(name) => {
+                let what = GRAMMAR.written(name, &target.options);
+                Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" })
             }
-        };
-        let inner = made.map_err(|e| error(e).during(format_args!("cannot open {}", target.place)))?;
-        let has_disk = path.as_ref().is_some_and(|path| memory_file_system(path).is_none());
-        Ok(Arc::new(Self { inner: Arc::new(inner), has_disk, memory_bytes: path.is_none().then_some(bytes) }))
+        }
     }
 
-    fn version(&self) -> String {
-        version().to_owned()
+    fn found(_: &RedbOptions) -> Result<String, String> {
+        Ok(version().to_owned())
+    }
+
+    fn open(options: &RedbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        let path = files.open_or_make()?;
+        let made = builder(options).create(&path);
+        let inner = made.map_err(|e| error(e).during(format_args!("cannot open {}", path.display())))?;
+        let has_disk = memory_file_system(&path).is_none();
+        Ok(Arc::new(Self { inner: Arc::new(inner), has_disk, memory_bytes: None }))
+    }
+
+    fn open_in_memory(options: &RedbOptions) -> Result<Arc<Self>> {
+        let bytes = Arc::<AtomicU64>::default();
+        let backend = MemoryBackend { inner: InMemoryBackend::new(), bytes: Arc::clone(&bytes) };
+        let inner = builder(options).create_with_backend(backend).map_err(error)?;
+        Ok(Arc::new(Self { inner: Arc::new(inner), has_disk: false, memory_bytes: Some(bytes) }))
     }
 
     fn durability(&self, options: &RedbOptions) -> (Durability, String) {

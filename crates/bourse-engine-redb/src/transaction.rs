@@ -1,7 +1,7 @@
 //! Transactions with the tables that they have opened: opening a table again for each record would be half the work.
 
 use crate::error::error;
-use bourse_engine::{EngineError, RecordTable, RecordType, Result, Slots};
+use bourse_engine::{RecordTable, Result, Slots};
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
 /// Stored form of a record.
@@ -42,18 +42,6 @@ fn with_texts(table: &RecordTable) -> TableDefinition<'_, &'static str, Bytes> {
     TableDefinition::new(table.name())
 }
 
-/// Whether a table's keys are texts.
-///
-/// # Errors
-/// Keys that are neither integers nor texts.
-pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool> {
-    match table.key().record_type {
-        RecordType::Int => Ok(false),
-        RecordType::Text(_) => Ok(true),
-        other => Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
-    }
-}
-
 impl ReadingTransaction {
     pub(crate) fn new(transaction: ReadTransaction) -> Self {
         Self { transaction, tables: Slots::default() }
@@ -62,7 +50,7 @@ impl ReadingTransaction {
     #[inline]
     pub(crate) fn table(&mut self, table: &RecordTable) -> Result<&ReadTable> {
         let transaction = &self.transaction;
-        let found = self.tables.get_or_make(table.slot(), || match has_text_keys(table)? {
+        let found = self.tables.get_or_make(table.slot(), || match table.has_text_keys()? {
             true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
             false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
         });
@@ -77,7 +65,7 @@ pub(crate) fn opened<'a, 't>(
     tables: &'a mut WriteTables<'t>,
     table: &RecordTable,
 ) -> Result<&'a mut WriteTable<'t>> {
-    tables.get_or_make(table.slot(), || match has_text_keys(table)? {
+    tables.get_or_make(table.slot(), || match table.has_text_keys()? {
         true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
         false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
     })

@@ -2,7 +2,8 @@
 
 use crate::library::{self, Cache, Db, DbOptions, Family, RocksDbApi, TransactionDb, TransactionOptions, WriteOptions};
 use crate::options::RocksDbOptions;
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, Result, locked, memory_file_system};
+use bourse_engine::records::refusals::no_table;
+use bourse_engine::{EngineError, RecordTable, Result, locked, memory_file_system};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
@@ -128,7 +129,7 @@ impl RocksDbDatabase {
     pub(crate) fn names(&self) -> Vec<String> {
         let tables = self.tables();
         let families = tables.keys().filter(|family| *family != DEFAULT_FAMILY);
-        families.map(|family| family.rsplit_once(':').map_or(family.as_str(), |(name, _)| name).to_owned()).collect()
+        families.map(|family| RecordTable::name_in(family)).collect()
     }
 
     /// Writes the deletion of a key that is not there, outside of any transaction.
@@ -152,14 +153,12 @@ impl RocksDbDatabase {
     /// # Errors
     /// A table that does not exist; keys that are neither integers nor texts.
     pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<ColumnFamily>> {
-        let name = name_of(table)?;
-        let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
-        self.tables().get(&name).cloned().ok_or_else(none)
+        self.tables().get(&table.typed_name()?).cloned().ok_or_else(|| no_table(table))
     }
 
     /// Makes a table anew, empty, and drops its column family with all its files.
     pub(crate) fn remake(&self, table: &RecordTable) -> Result<()> {
-        let name = name_of(table)?;
+        let name = table.typed_name()?;
         let c_name = c_string(name.as_bytes())?;
         let (api, base) = (self.handles.api, self.handles.base);
         let mut tables = self.tables();
@@ -205,15 +204,6 @@ impl RocksDbDatabase {
             [(api.cache_capacity)(cache) as u64, (api.get_write_buffer_size)(options) as u64, compression, jobs]
         };
         [("cache", cache), ("write_buffer", buffer), ("compression", compression), ("jobs", jobs)]
-    }
-}
-
-/// Name of a table at the engine: it includes the type of the keys, and differs from the default column family's name.
-pub(crate) fn name_of(table: &RecordTable) -> Result<String> {
-    match table.key().record_type {
-        RecordType::Int => Ok(format!("{}:int", table.name())),
-        RecordType::Text(_) => Ok(format!("{}:text", table.name())),
-        other => Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
     }
 }
 

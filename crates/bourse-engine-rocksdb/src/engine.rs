@@ -1,13 +1,13 @@
 //! The engine: what RocksDB's database is to the seam.
 
 use crate::database::RocksDbDatabase;
-use crate::options::{Compression, GRAMMAR, RocksDbOptions, parse};
+use crate::options::{Compression, GRAMMAR, RocksDbOptions};
 use crate::transaction::TransactionView;
 use bourse_engine::records::KeySession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError, show_bytes, show_switch};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, Guarantee, KeyDatabase, KeyedEngine, MayLose,
-    Records, Result, Setting,
+    Capabilities, DatabaseFiles, Durability, FileFormat, Guarantee, KeyDatabase, KeyedEngine, MayLose, Records, Result,
+    Setting,
 };
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub type RocksDbEngine = KeyedEngine<RocksDbDatabase>;
 /// assert!(refused.to_string().contains("no log to sync"));
 /// ```
 pub fn open(target: &str) -> Result<RocksDbEngine, TargetError> {
-    parse(target).map(KeyedEngine::of)
+    RocksDbEngine::open(target)
 }
 
 /// Properties that RocksDB reports at no cost, summed over its tables.
@@ -65,12 +65,31 @@ impl KeyDatabase for RocksDbDatabase {
     };
     const GRAMMAR: &'static Grammar<RocksDbOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<RocksDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let files = files.expect("a database in memory was refused");
-        files.exists()?;
-        // Nothing is made where there is no library.
-        crate::info(target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
+    const DEFAULTS: RocksDbOptions = RocksDbOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> =
+        Some("its C interface has no database in memory; a folder below /dev/shm is one");
+    const LOADS_LIBRARY: bool = true;
+
+    /// Without a log there is nothing to sync.
+    fn check(target: &mut ParsedTarget<RocksDbOptions>) -> Result<(), TargetError> {
+        if target.options.wal {
+            return Ok(());
+        }
+        if target.options.sync && target.given.contains(&"sync") {
+            let (what, why) = ("sync=on".to_owned(), "there is no log to sync");
+            return Err(TargetError::Impossible { what, with: "wal=off", why });
+        }
+        target.options.sync = false;
+        Ok(())
+    }
+
+    fn found(options: &RocksDbOptions) -> Result<String, String> {
+        let found = crate::info(options.library.as_deref()).map_err(|error| error.to_string())?;
+        Ok(format!("library {}", found.display()))
+    }
+
+    fn open(options: &RocksDbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        Self::at(&files.open_or_make()?, options).map(Arc::new)
     }
 
     fn version(&self) -> String {
@@ -97,7 +116,7 @@ impl KeyDatabase for RocksDbDatabase {
 
     fn settings(&self, options: &RocksDbOptions) -> Result<Vec<Setting>> {
         let mut settings = Vec::new();
-        let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
+        let mut add = |name: &str, value: String| settings.push(Setting::new(name, value));
         add("library", self.library.display().to_string());
         add("transactions", "optimistic".to_owned());
         add("sync", show_switch(options.sync));

@@ -1,7 +1,7 @@
 //! Settings of a RocksDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError};
+use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_words, options};
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -79,26 +79,3 @@ pub static GRAMMAR: Grammar<RocksDbOptions> = Grammar {
     forms: "rocksdb:PATH, a folder",
     options: OPTIONS,
 };
-
-/// Parses a target.
-pub(crate) fn parse(text: &str) -> Result<ParsedTarget<RocksDbOptions>, TargetError> {
-    let mut parsed = GRAMMAR.parse(text, RocksDbOptions::DEFAULT)?;
-    if parsed.place == ":memory:" {
-        return Err(TargetError::Place {
-            engine: "RocksDB",
-            why: "its C interface has no database in memory; a folder below /dev/shm is one",
-            forms: GRAMMAR.forms,
-        });
-    }
-    if !parsed.options.wal {
-        if parsed.options.sync && parsed.given.contains(&"sync") {
-            return Err(TargetError::Impossible {
-                what: "sync=on".to_owned(),
-                with: "wal=off",
-                why: "there is no log to sync",
-            });
-        }
-        parsed.options.sync = false;
-    }
-    Ok(parsed)
-}

@@ -145,7 +145,7 @@ impl KeyView for TransactionView {
         self.database.generation()
     }
 
-    fn table(&self, table: &RecordTable) -> Result<Self::Table> {
+    fn table(&mut self, table: &RecordTable) -> Result<Self::Table> {
         self.database.table(table)
     }
 
@@ -206,7 +206,7 @@ impl KeyView for TransactionView {
     }
 
     #[inline]
-    fn get<T>(&self, table: &Self::Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
+    fn get<T>(&mut self, table: &Self::Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         let handles = &self.database.handles;
         let (api, options, table) = (handles.api, self.options, table.raw);
         // SAFETY: database, transaction and table are open; the key is there for the call.
@@ -224,7 +224,7 @@ impl KeyView for TransactionView {
     // If another transaction changes the record before this one commits, this one fails.
     #[inline]
     fn get_for_update<T>(
-        &self,
+        &mut self,
         table: &Self::Table,
         key: &[u8],
         found: impl FnOnce(&[u8]) -> Result<T>,
@@ -261,7 +261,7 @@ impl KeyView for TransactionView {
     }
 
     fn scan(
-        &self,
+        &mut self,
         table: &Self::Table,
         from: &[u8],
         limit: u64,

@@ -62,30 +62,21 @@ pub(crate) fn describe(
 ) -> Result<Description> {
     let options = &target.options;
     let mut settings = settings_of(connection)?;
-    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
-    // The pragma returns this setting only on a connection that has set it by the pragma.
-    let option = GRAMMAR.options.iter().find(|option| option.name == "busy_timeout").expect("it is in the table");
-    add(option.name, (option.show)(options));
-    add("begin", begin(options.journal).to_owned());
-    add("dialect_of", format!("SQLite {}", connection.text("SELECT sqlite_version()")?));
+    settings.extend(GRAMMAR.settings(options, |name| name == "busy_timeout"));
+    settings.push(Setting::new("begin", begin(options.journal)));
+    settings.push(Setting::new("dialect_of", format!("SQLite {}", connection.text("SELECT sqlite_version()")?)));
     let in_force =
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
     let journal = TursoJournal::parse(in_force("journal_mode")).unwrap_or(options.journal);
     let sync = TursoSync::parse(in_force("synchronous")).unwrap_or(options.sync);
-    let (durability, durability_reason, warning) = durability_at(path, durability(journal, sync));
-    Ok(Description {
-        engine: "turso".to_owned(),
-        version: queried_version()?,
-        target: target.text.clone(),
-        durability,
-        may_lose: (durability == Durability::Consistent).then_some(MayLose::SinceCheckpoint),
-        durability_reason,
-        writer_wait: Some(WriterWait::EngineBusyTimeout),
-        memory_store: path.is_none().then_some(MemoryStore::Engine),
-        settings,
-        compile_options: Vec::new(),
-        warnings: std::iter::once(BETA.to_owned()).chain(warning).collect(),
-    })
+    let durability = durability_at(path, durability(journal, sync));
+    let may_lose = (durability.0 == Durability::Consistent).then_some(MayLose::SinceCheckpoint);
+    let mut description = Description::new("turso", queried_version()?, &target.text, durability, settings);
+    description.may_lose = may_lose;
+    description.writer_wait = Some(WriterWait::EngineBusyTimeout);
+    description.memory_store = path.is_none().then_some(MemoryStore::Engine);
+    description.warnings.insert(0, BETA.to_owned());
+    Ok(description)
 }
 
 /// Kind of `BEGIN` of writing transactions, for the description.

@@ -5,12 +5,7 @@ use bourse_engine::{EngineKind, InProcessPlaces};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcessPlaces {
-        file_ending: Some("turso"),
-        memory: true,
-        variant_of: None,
-        is_asked_for: false,
-    }),
+    in_process: Some(InProcessPlaces::new(Some("turso"), true)),
     loads_rows_s: Some(30_000),
     prepares_ms: 400,
     tunes: &["journal=mvcc", "sync=normal,off", "cache=2MiB,256MiB", "temp_store=memory"],

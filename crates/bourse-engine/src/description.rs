@@ -1,5 +1,6 @@
 //! Description of the database that a run used: version, settings in force, durability class.
 
+use crate::PlacedDurability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,30 @@ crate::named! {
 }
 
 impl Description {
+    /// Description of an engine whose writers wait by its own locks. `durability` is the class with its reason, and a
+    /// warning about the place of the files.
+    pub fn new(
+        engine: &str,
+        version: String,
+        target: &str,
+        (durability, durability_reason, warning): PlacedDurability,
+        settings: Vec<Setting>,
+    ) -> Self {
+        Self {
+            engine: engine.to_owned(),
+            version,
+            target: target.to_owned(),
+            durability,
+            may_lose: None,
+            durability_reason,
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: None,
+            settings,
+            compile_options: Vec::new(),
+            warnings: warning.into_iter().collect(),
+        }
+    }
+
     /// Lowers the class to `class`, for that reason, if it promises more.
     pub fn lower(&mut self, class: Durability, reason: String) {
         if self.durability > class {
@@ -85,6 +110,13 @@ pub struct Setting {
     pub name: String,
     /// Its value.
     pub value: String,
+}
+
+impl Setting {
+    /// A setting of that name and value.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into() }
+    }
 }
 
 /// Description of the database that was run on, read back from the engine rather than copied from the options.
@@ -120,19 +152,9 @@ mod tests {
 
     #[test]
     fn a_class_is_lowered_and_never_raised() {
-        let mut description = Description {
-            engine: String::new(),
-            version: String::new(),
-            target: String::new(),
-            durability: Durability::Consistent,
-            may_lose: Some(MayLose::LastSecond),
-            durability_reason: "by its settings".to_owned(),
-            writer_wait: None,
-            memory_store: None,
-            settings: Vec::new(),
-            compile_options: Vec::new(),
-            warnings: Vec::new(),
-        };
+        let by_settings = (Durability::Consistent, "by its settings".to_owned(), None);
+        let mut description = Description::new("", String::new(), "", by_settings, Vec::new());
+        description.may_lose = Some(MayLose::LastSecond);
         for (class, expected) in [
             (Durability::Durable, Durability::Consistent),
             (Durability::Process, Durability::Process),

@@ -27,7 +27,7 @@ pub fn lost_with_machine(what: &str, name: &str) -> String {
 }
 
 /// Durability of a database at a path, or in memory without one: its class, the reason, and a warning.
-pub(crate) type PlacedDurability = (Durability, String, Option<String>);
+pub type PlacedDurability = (Durability, String, Option<String>);
 
 /// Durability that settings give on a disk, at the place of a database: none where that is memory.
 pub fn durability_at(path: Option<&Path>, of_settings: (Durability, String)) -> PlacedDurability {

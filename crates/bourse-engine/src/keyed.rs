@@ -1,18 +1,22 @@
 //! Engines of records by key: what they have in common, over an open database of one of them.
 
-use crate::target::{Grammar, ParsedTarget};
+use crate::target::{Grammar, ParsedTarget, TargetError};
 use crate::{
-    Capabilities, DatabaseFiles, Description, Durability, Engine, FileFormat, FolderBytes, Footprint, Interface,
-    KeyEngine, Location, MayLose, MemoryStore, Records, Result, Setting, WriterWait, bytes_on_disk, durability_at,
-    folder_bytes, locked,
+    Capabilities, DatabaseFiles, Description, Durability, Engine, EngineError, EngineKind, FileFormat, FolderBytes,
+    Footprint, InProcessPlaces, Interface, KeyEngine, Location, MayLose, MemoryStore, Records, Result, Setting,
+    WriterWait, bytes_on_disk, durability_at, folder_bytes, locked,
 };
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An open database of records by key; [`KeyedEngine`] makes an engine of it.
 pub trait KeyDatabase: Send + Sync + Sized + 'static {
     /// Settings of a target.
     type Options: Send + Sync + fmt::Debug + 'static;
+
+    /// Settings of a target that names none.
+    const DEFAULTS: Self::Options;
 
     /// Name of the engine in reports.
     const NAME: &'static str;
@@ -28,14 +32,52 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     /// Grammar of its targets.
     const GRAMMAR: &'static Grammar<Self::Options>;
 
-    /// Opens the database in its files, which are made if there are none, or a new one in memory.
+    /// Reason why it has no database in memory; `None` if it has.
+    const NO_MEMORY: Option<&'static str> = None;
+
+    /// Whether its library is loaded at run time, and stays in the process.
+    const LOADS_LIBRARY: bool = false;
+
+    /// Refuses options that cannot be used together, and sets those that follow from others.
+    ///
+    /// # Errors
+    /// [`TargetError::Impossible`].
+    fn check(target: &mut ParsedTarget<Self::Options>) -> Result<(), TargetError> {
+        let _ = target;
+        Ok(())
+    }
+
+    /// Version of the engine on this machine, with the file of a library that is loaded at run time.
+    ///
+    /// # Errors
+    /// What is missing, and which package has it.
+    fn found(options: &Self::Options) -> Result<String, String>;
+
+    /// Opens the database in its files, which are made if there are none. They are not another's, and the engine was
+    /// [found](Self::found).
     ///
     /// # Errors
     /// The engine's; [`Refused`](crate::ErrorKind::Refused) if Bourse did not make what is at the path.
-    fn open(target: &ParsedTarget<Self::Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>>;
+    fn open(options: &Self::Options, files: &DatabaseFiles) -> Result<Arc<Self>>;
+
+    /// Makes a database in memory, in an engine that [has one](Self::NO_MEMORY).
+    ///
+    /// # Errors
+    /// The engine's.
+    fn open_in_memory(options: &Self::Options) -> Result<Arc<Self>> {
+        let _ = options;
+        Err(EngineError::unsupported(Self::NO_MEMORY.unwrap_or_default()))
+    }
 
     /// Version of the engine.
-    fn version(&self) -> String;
+    fn version(&self) -> String {
+        Self::found(&Self::DEFAULTS).unwrap_or_else(|missing| missing)
+    }
+
+    /// File of a library that was loaded at run time.
+    fn library(&self) -> Option<&Path> {
+        None
+    }
 
     /// Durability of a commit to a disk, and the reason.
     fn durability(&self, options: &Self::Options) -> (Durability, String);
@@ -55,7 +97,7 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     /// # Errors
     /// The engine's.
     fn settings(&self, options: &Self::Options) -> Result<Vec<Setting>> {
-        Ok(settings(Self::GRAMMAR, options))
+        Ok(settings(self, options))
     }
 
     /// Warnings about the settings.
@@ -108,13 +150,11 @@ pub trait KeyDatabase: Send + Sync + Sized + 'static {
     }
 }
 
-/// All settings of a target as the grammar writes them.
-pub fn settings<O>(grammar: &Grammar<O>, options: &O) -> Vec<Setting> {
-    grammar
-        .options
-        .iter()
-        .map(|option| Setting { name: option.name.to_owned(), value: (option.show)(options) })
-        .collect()
+/// All settings of a target as the grammar writes them, and the library that was loaded.
+pub fn settings<D: KeyDatabase>(database: &D, options: &D::Options) -> Vec<Setting> {
+    let mut settings = D::GRAMMAR.settings(options, |name| name != "library");
+    settings.extend(database.library().map(|file| Setting::new("library", file.display().to_string())));
+    settings
 }
 
 /// Engine of a target, whose database is opened once for all sessions.
@@ -132,10 +172,40 @@ impl<D: KeyDatabase> fmt::Debug for KeyedEngine<D> {
 }
 
 impl<D: KeyDatabase> KeyedEngine<D> {
-    /// Engine of a parsed target; nothing on disk is touched yet.
-    pub fn of(target: ParsedTarget<D::Options>) -> Self {
-        let files = (target.place != ":memory:").then(|| DatabaseFiles::at(&target.place, D::FORMAT));
-        Self { target, files, opened: Mutex::new(None) }
+    /// Engine of a target; nothing on disk is touched yet.
+    ///
+    /// # Errors
+    /// [`TargetError`]: the part of the target that is wrong, and the known options.
+    pub fn open(target: &str) -> Result<Self, TargetError> {
+        let mut target = D::GRAMMAR.parse(target, D::DEFAULTS)?;
+        let in_memory = target.place == ":memory:";
+        if let Some(why) = D::NO_MEMORY.filter(|_| in_memory) {
+            return Err(TargetError::Place { engine: D::GRAMMAR.engine, why, forms: D::GRAMMAR.forms });
+        }
+        D::check(&mut target)?;
+        let files = (!in_memory).then(|| DatabaseFiles::at(&target.place, D::FORMAT));
+        Ok(Self { target, files, opened: Mutex::new(None) })
+    }
+
+    /// The engine as a program lists it, by its scheme, summary and example, and the ending of its files' names.
+    pub const fn kind(texts: [&'static str; 3], file_ending: Option<&'static str>) -> EngineKind {
+        EngineKind {
+            in_process: Some(InProcessPlaces::new(file_ending, D::NO_MEMORY.is_none())),
+            available: |target| {
+                if !D::LOADS_LIBRARY {
+                    return Ok(());
+                }
+                let target = D::GRAMMAR.parse(target, D::DEFAULTS).map_err(|error| error.to_string())?;
+                D::found(&target.options).map(drop)
+            },
+            stays_loaded: D::LOADS_LIBRARY,
+            ..EngineKind::new(
+                texts,
+                || D::found(&D::DEFAULTS),
+                |scheme| D::GRAMMAR.help(scheme, &D::DEFAULTS),
+                |target| Ok(Box::new(Self::open(target)?)),
+            )
+        }
     }
 
     fn opened(&self) -> MutexGuard<'_, Option<Arc<D>>> {
@@ -153,11 +223,17 @@ impl<D: KeyDatabase> KeyedEngine<D> {
         if let Some(database) = &*opened {
             return Ok(Arc::clone(database));
         }
-        let files = self.files();
-        files.as_ref().map_or(Ok(()), D::refuse_neighbours)?;
-        let database = D::open(&self.target, files.as_ref())?;
-        *opened = Some(Arc::clone(&database));
-        Ok(database)
+        let options = &self.target.options;
+        let database = match self.files() {
+            None => D::open_in_memory(options)?,
+            Some(files) => {
+                D::refuse_neighbours(&files)?;
+                files.exists()?;
+                D::found(options).map_err(EngineError::unsupported)?;
+                D::open(options, &files)?
+            }
+        };
+        Ok(Arc::clone(opened.insert(database)))
     }
 }
 
@@ -166,24 +242,18 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
         let database = self.database()?;
         let options = &self.target.options;
         let path = self.files.as_ref().map(DatabaseFiles::path);
-        let (durability, durability_reason, warning) = match database.in_memory() {
+        let durability = match database.in_memory() {
             Some(why) => (Durability::Volatile, why.to_owned(), None),
             None => durability_at(path, database.durability(options)),
         };
-        let warnings = warning.into_iter().chain(database.warnings(options)).collect();
-        Ok(Description {
-            engine: database.name().to_owned(),
-            version: database.version(),
-            target: self.target.text.clone(),
-            durability,
-            may_lose: (durability == Durability::Consistent).then(|| database.may_lose()),
-            durability_reason,
-            writer_wait: Some(D::WRITER_WAIT),
-            memory_store: self.files.is_none().then_some(MemoryStore::Engine),
-            settings: database.settings(options)?,
-            compile_options: Vec::new(),
-            warnings,
-        })
+        let may_lose = (durability.0 == Durability::Consistent).then(|| database.may_lose());
+        let (version, settings) = (database.version(), database.settings(options)?);
+        let mut description = Description::new(database.name(), version, &self.target.text, durability, settings);
+        description.may_lose = may_lose;
+        description.writer_wait = Some(D::WRITER_WAIT);
+        description.memory_store = self.files.is_none().then_some(MemoryStore::Engine);
+        description.warnings.extend(database.warnings(options));
+        Ok(description)
     }
 
     fn capabilities(&self) -> Capabilities {

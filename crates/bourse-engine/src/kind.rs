@@ -76,6 +76,13 @@ pub struct InProcessPlaces {
     pub is_asked_for: bool,
 }
 
+impl InProcessPlaces {
+    /// Places of an engine of its own, in files with that ending, and in memory if it has databases there.
+    pub const fn new(file_ending: Option<&'static str>, memory: bool) -> Self {
+        Self { file_ending, memory, variant_of: None, is_asked_for: false }
+    }
+}
+
 /// Name of a database in memory.
 const MEMORY: &str = ":memory:";
 

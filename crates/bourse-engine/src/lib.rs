@@ -77,7 +77,9 @@ pub use engine::{
     NodeLosses, OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind, Result};
-pub use file_system::{bytes_on_disk, durability_at, folder_of, lost_with_machine, memory_file_system};
+pub use file_system::{
+    PlacedDurability, bytes_on_disk, durability_at, folder_of, lost_with_machine, memory_file_system,
+};
 pub use file_use::FileUse;
 pub use folder_parts::{FolderLoad, FolderParts};
 pub use folders::{FolderBytes, folder_bytes, remove_folder, sync_folder, sync_names};

@@ -29,19 +29,9 @@ struct NullLoader;
 
 impl Engine for NullEngine {
     fn description(&self) -> Result<Description> {
-        Ok(Description {
-            engine: "null".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            target: "null:".to_owned(),
-            durability: Durability::Volatile,
-            may_lose: None,
-            durability_reason: "nothing is kept".to_owned(),
-            writer_wait: None,
-            memory_store: None,
-            settings: Vec::new(),
-            compile_options: Vec::new(),
-            warnings: Vec::new(),
-        })
+        let nothing = (Durability::Volatile, "nothing is kept".to_owned(), None);
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Description { writer_wait: None, ..Description::new("null", version, "null:", nothing, Vec::new()) })
     }
     fn capabilities(&self) -> Capabilities {
         Capabilities {

@@ -3,7 +3,7 @@
 //! It is the example of `docs/adding-an-engine.md`, which quotes this file part by part. A real engine has the same parts.
 
 // --- target ---
-use bourse_engine::target::{Grammar, ParsedTarget, Scheme, TargetError};
+use bourse_engine::target::{Grammar, Scheme, TargetError};
 
 /// Settings of a target. There are none yet: each one is a row of the grammar's `options` and a field here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub static GRAMMAR: Grammar<ExampleOptions> = Grammar {
 /// # Errors
 /// [`TargetError`]: the part of the target that is wrong, and the known options.
 pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
-    GRAMMAR.parse(target, ExampleOptions {}).map(KeyedEngine::of)
+    ExampleEngine::open(target)
 }
 // --- engine ---
 use bourse_engine::{
@@ -43,16 +43,18 @@ impl KeyDatabase for ExampleDatabase {
     const FORMAT: &'static FileFormat = &FileFormat { name: "example", ..FileFormat::FILE };
     const GRAMMAR: &'static Grammar<ExampleOptions> = &GRAMMAR;
 
-    fn open(_: &ParsedTarget<ExampleOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        if files.is_some() {
-            Err(EngineError::unsupported("the example has no database in files"))
-        } else {
-            Ok(Arc::default())
-        }
+    const DEFAULTS: ExampleOptions = ExampleOptions {};
+
+    fn found(_: &ExampleOptions) -> Result<String, String> {
+        Ok(env!("CARGO_PKG_VERSION").to_owned())
     }
 
-    fn version(&self) -> String {
-        env!("CARGO_PKG_VERSION").to_owned()
+    fn open(_: &ExampleOptions, _: &DatabaseFiles) -> Result<Arc<Self>> {
+        Err(EngineError::unsupported("the example has no database in files"))
+    }
+
+    fn open_in_memory(_: &ExampleOptions) -> Result<Arc<Self>> {
+        Ok(Arc::default())
     }
 
     fn durability(&self, _: &ExampleOptions) -> (Durability, String) {
@@ -240,18 +242,15 @@ impl Records for ExampleRecords {
     }
 }
 // --- kind ---
-use bourse_engine::{EngineKind, InProcessPlaces};
+use bourse_engine::EngineKind;
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    in_process: Some(InProcessPlaces { file_ending: None, memory: true, variant_of: None, is_asked_for: false }),
     loads_rows_s: Some(1_000_000),
     prepares_ms: 300,
-    ..EngineKind::new(
+    ..ExampleEngine::kind(
         ["example", "the example of docs/adding-an-engine.md: ordered maps in memory", "example::memory:"],
-        || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-        |scheme| GRAMMAR.help(scheme, &ExampleOptions {}),
-        |target| Ok(Box::new(open(target)?)),
+        None,
     )
 }];
 // --- end ---

@@ -4,10 +4,10 @@ use crate::berkeley::library::{BerkeleyApi, Object, load};
 use crate::berkeley::options::{BerkeleyOptions, GRAMMAR};
 use crate::berkeley::view::{BerkeleyView, Table};
 use bourse_engine::records::{KeySession, KeyView as _};
-use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
+use bourse_engine::target::{Grammar, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, ErrorKind, FileFormat, KeyDatabase, KeyedEngine, MayLose,
-    Records, Result, Setting, locked, memory_file_system, settings,
+    RecordTable, Records, Result, locked, memory_file_system,
 };
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -46,15 +46,7 @@ const LOOK_EVERY: u64 = 256;
 /// assert!(!engine.exists().unwrap());
 /// ```
 pub fn open(target: &str) -> Result<BerkeleyEngine, TargetError> {
-    let parsed = GRAMMAR.parse(target, BerkeleyOptions::DEFAULT)?;
-    if parsed.place == ":memory:" {
-        return Err(TargetError::Place {
-            engine: "Berkeley DB",
-            why: "its databases here are in folders; a folder below /dev/shm is in memory",
-            forms: GRAMMAR.forms,
-        });
-    }
-    Ok(KeyedEngine::of(parsed))
+    BerkeleyEngine::open(target)
 }
 
 /// Database in an open folder: an environment of the library, in the memory of this process, with its tables.
@@ -197,7 +189,7 @@ impl BerkeleyDatabase {
 
     /// Names of all tables, with the types of their keys.
     fn names(self: &Arc<Self>) -> Result<Vec<String>> {
-        let (view, mut names) = (BerkeleyView::new(Arc::clone(self)), Vec::new());
+        let (mut view, mut names) = (BerkeleyView::new(Arc::clone(self)), Vec::new());
         if let Some(tables) = self.table(TABLES) {
             view.scan(&tables, &[], u64::MAX, |name, _| {
                 names.push(String::from_utf8_lossy(name).into_owned());
@@ -224,12 +216,22 @@ impl KeyDatabase for BerkeleyDatabase {
         &FileFormat { name: "Berkeley DB", own: &["LOCK", "tables.db", "log.#", "__db.#"], ..FileFormat::FOLDER };
     const GRAMMAR: &'static Grammar<BerkeleyOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<BerkeleyOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let files = files.expect("a database in memory was refused");
-        files.exists()?;
-        // Nothing is made where there is no library.
-        load(target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        Self::at(&files.open_or_make()?, &target.options)
+    const DEFAULTS: BerkeleyOptions = BerkeleyOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> =
+        Some("its databases here are in folders; a folder below /dev/shm is in memory");
+    const LOADS_LIBRARY: bool = true;
+
+    fn found(options: &BerkeleyOptions) -> Result<String, String> {
+        let (path, version) = super::info(options.library.as_deref()).map_err(|error| error.to_string())?;
+        Ok(format!("{version}, library {}", path.display()))
+    }
+
+    fn open(options: &BerkeleyOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        Self::at(&files.open_or_make()?, options)
+    }
+
+    fn library(&self) -> Option<&Path> {
+        Some(&self.library)
     }
 
     fn version(&self) -> String {
@@ -251,14 +253,6 @@ impl KeyDatabase for BerkeleyDatabase {
         MayLose::NotWrittenBack
     }
 
-    fn settings(&self, options: &BerkeleyOptions) -> Result<Vec<Setting>> {
-        let mut settings = settings(&GRAMMAR, options);
-        settings.retain(|setting| setting.name != "library");
-        let library = self.library.display().to_string();
-        settings.push(Setting { name: "library".to_owned(), value: library });
-        Ok(settings)
-    }
-
     fn capabilities(_: &BerkeleyOptions) -> Capabilities {
         // Writers lock the pages that they read and change.
         Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
@@ -270,7 +264,7 @@ impl KeyDatabase for BerkeleyDatabase {
 
     fn tables(&self) -> Result<Vec<String>> {
         let tables = locked(&self.tables);
-        Ok(tables.keys().filter_map(|name| Some(name.rsplit_once(':')?.0.to_owned())).collect())
+        Ok(tables.keys().filter(|name| *name != TABLES).map(|name| RecordTable::name_in(name)).collect())
     }
 
     fn memory_bytes(&self) -> (u64, bool) {

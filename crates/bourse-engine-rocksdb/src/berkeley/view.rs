@@ -2,9 +2,9 @@
 
 use crate::berkeley::database::BerkeleyDatabase;
 use crate::berkeley::library::{Dbt, NOT_FOUND, Object, TOO_SMALL};
-use crate::database::name_of;
 use bourse_engine::records::KeyView;
-use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::records::refusals::no_table;
+use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::Arc;
@@ -118,13 +118,12 @@ impl KeyView for BerkeleyView {
     type Table = Table;
     const ENGINE: &'static str = "Berkeley DB";
 
-    fn table(&self, table: &RecordTable) -> Result<Table> {
-        let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
-        self.database.table(&name_of(table)?).ok_or_else(none)
+    fn table(&mut self, table: &RecordTable) -> Result<Table> {
+        self.database.table(&table.typed_name()?).ok_or_else(|| no_table(table))
     }
 
     fn remake(&self, table: &RecordTable) -> Result<()> {
-        self.database.remake(&name_of(table)?)
+        self.database.remake(&table.typed_name()?)
     }
 
     #[inline]
@@ -166,13 +165,13 @@ impl KeyView for BerkeleyView {
     }
 
     #[inline]
-    fn get<T>(&self, table: &Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
+    fn get<T>(&mut self, table: &Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         self.read(*table, key, 0, found)
     }
 
     #[inline]
     fn get_for_update<T>(
-        &self,
+        &mut self,
         table: &Table,
         key: &[u8],
         found: impl FnOnce(&[u8]) -> Result<T>,
@@ -195,7 +194,7 @@ impl KeyView for BerkeleyView {
     }
 
     fn scan(
-        &self,
+        &mut self,
         table: &Table,
         from: &[u8],
         limit: u64,

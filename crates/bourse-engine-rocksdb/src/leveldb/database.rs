@@ -5,10 +5,10 @@ use crate::leveldb::options::{GRAMMAR, LevelDbOptions};
 use crate::leveldb::view::LevelDbView;
 use crate::library::{Cache, Db, DbOptions, Filter, WriteOptions};
 use bourse_engine::records::KeySession;
-use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
+use bourse_engine::target::{Grammar, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
-    Result, Setting, WriterLock, WriterWait, memory_file_system, settings,
+    Result, WriterLock, WriterWait, memory_file_system,
 };
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,15 +31,7 @@ pub type LevelDbEngine = KeyedEngine<LevelDbDatabase>;
 /// assert!(!engine.exists().unwrap());
 /// ```
 pub fn open(target: &str) -> Result<LevelDbEngine, TargetError> {
-    let parsed = GRAMMAR.parse(target, LevelDbOptions::DEFAULT)?;
-    if parsed.place == ":memory:" {
-        return Err(TargetError::Place {
-            engine: "LevelDB",
-            why: "its C interface has no database in memory; a folder below /dev/shm is one",
-            forms: GRAMMAR.forms,
-        });
-    }
-    Ok(KeyedEngine::of(parsed))
+    LevelDbEngine::open(target)
 }
 
 /// Database in an open folder.
@@ -146,12 +138,22 @@ impl KeyDatabase for LevelDbDatabase {
     const GRAMMAR: &'static Grammar<LevelDbOptions> = &GRAMMAR;
     const WRITER_WAIT: WriterWait = WriterWait::BourseQueue;
 
-    fn open(target: &ParsedTarget<LevelDbOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let files = files.expect("a database in memory was refused");
-        files.exists()?;
-        // Nothing is made where there is no library.
-        load(target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
+    const DEFAULTS: LevelDbOptions = LevelDbOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> =
+        Some("its C interface has no database in memory; a folder below /dev/shm is one");
+    const LOADS_LIBRARY: bool = true;
+
+    fn found(options: &LevelDbOptions) -> Result<String, String> {
+        let (path, version) = super::info(options.library.as_deref()).map_err(|error| error.to_string())?;
+        Ok(format!("{version}, library {}", path.display()))
+    }
+
+    fn open(options: &LevelDbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        Self::at(&files.open_or_make()?, options).map(Arc::new)
+    }
+
+    fn library(&self) -> Option<&Path> {
+        Some(&self.library)
     }
 
     fn version(&self) -> String {
@@ -171,14 +173,6 @@ impl KeyDatabase for LevelDbDatabase {
 
     fn may_lose(&self) -> MayLose {
         MayLose::NotWrittenBack
-    }
-
-    fn settings(&self, options: &LevelDbOptions) -> Result<Vec<Setting>> {
-        let mut settings = settings(&GRAMMAR, options);
-        settings.retain(|setting| setting.name != "library");
-        let library = self.library.display().to_string();
-        settings.push(Setting { name: "library".to_owned(), value: library });
-        Ok(settings)
     }
 
     fn capabilities(_: &LevelDbOptions) -> Capabilities {

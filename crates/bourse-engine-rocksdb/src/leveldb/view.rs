@@ -1,11 +1,11 @@
 //! A session's view of the data, and its changes until they are committed.
 
-use crate::database::name_of;
 use crate::leveldb::database::LevelDbDatabase;
 use crate::library::{Iter, ReadOptions, Snapshot};
 use crate::transaction::{raw, slice};
 use bourse_engine::records::KeyView;
-use bourse_engine::{Access, EngineError, ErrorKind, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::records::refusals::no_table;
+use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl LevelDbDatabase {
             (self.api.iter_seek)(scan.1, raw(TABLES), TABLES.len());
             while let Some((name, _)) = scan.record(TABLES) {
                 let name = String::from_utf8_lossy(&name[TABLES.len()..]);
-                names.push(name.rsplit_once(':').map_or(&*name, |(name, _)| name).to_owned());
+                names.push(RecordTable::name_in(&name));
                 scan.next();
             }
             drop(scan);
@@ -131,16 +131,16 @@ impl KeyView for LevelDbView {
         self.database.generation.load(Ordering::Acquire)
     }
 
-    fn table(&self, table: &RecordTable) -> Result<Vec<u8>> {
-        let name = name_of(table)?;
+    fn table(&mut self, table: &RecordTable) -> Result<Vec<u8>> {
+        let name = table.typed_name()?;
         match self.get(&TABLES.to_vec(), name.as_bytes(), |_| Ok(()))? {
             Some(()) => Ok(key_of(name.as_bytes(), b"\0")),
-            None => Err(EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()))),
+            None => Err(no_table(table)),
         }
     }
 
     fn remake(&self, table: &RecordTable) -> Result<()> {
-        let name = name_of(table)?;
+        let name = table.typed_name()?;
         let prefix = key_of(name.as_bytes(), b"\0");
         let mut changing = Self::new(Arc::clone(&self.database));
         loop {
@@ -199,7 +199,7 @@ impl KeyView for LevelDbView {
     }
 
     #[inline]
-    fn get<T>(&self, table: &Vec<u8>, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
+    fn get<T>(&mut self, table: &Vec<u8>, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
         let (api, key) = (self.database.api, key_of(table, key));
         if let Some(change) = self.changes.get(&key) {
             return change.as_deref().map(found).transpose();
@@ -220,16 +220,6 @@ impl KeyView for LevelDbView {
         }
     }
 
-    #[inline]
-    fn get_for_update<T>(
-        &self,
-        table: &Vec<u8>,
-        key: &[u8],
-        found: impl FnOnce(&[u8]) -> Result<T>,
-    ) -> Result<Option<T>> {
-        self.get(table, key, found)
-    }
-
     fn put(&mut self, table: &Vec<u8>, key: &[u8], value: &[u8]) -> Result<()> {
         self.changes.insert(key_of(table, key), Some(value.to_vec()));
         Ok(())
@@ -241,7 +231,7 @@ impl KeyView for LevelDbView {
     }
 
     fn scan(
-        &self,
+        &mut self,
         table: &Vec<u8>,
         from: &[u8],
         limit: u64,

@@ -5,7 +5,7 @@
 
 mod session;
 
-use crate::target::{Grammar, ParsedTarget, Scheme, TargetError};
+use crate::target::{Grammar, Scheme, TargetError};
 use crate::{
     Access, Capabilities, DatabaseFiles, Durability, EngineError, EngineKind, ErrorKind, FileFormat, FolderBytes,
     InProcessPlaces, KeyDatabase, KeyedEngine, RecordCapabilities, Records, Result, Wait, blocked_on, folder_bytes,
@@ -52,20 +52,13 @@ pub type FilesEngine = KeyedEngine<FilesDatabase>;
 
 /// Registration of the engine.
 pub(crate) const KIND: EngineKind = EngineKind {
-    in_process: Some(InProcessPlaces {
-        file_ending: Some("files"),
-        memory: false,
-        variant_of: None,
-        is_asked_for: true,
-    }),
+    in_process: Some(InProcessPlaces { is_asked_for: true, ..InProcessPlaces::new(Some("files"), false) }),
     prepares_ms: 15_000,
     tunes: &["sync=off", "layout=tree"],
     faults_by_preload: true,
-    ..EngineKind::new(
+    ..FilesEngine::kind(
         ["files", "records as files of the file system, which databases are compared with", "files:PATH?layout=tree"],
-        || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-        |scheme| GRAMMAR.help(scheme, &FilesOptions::DEFAULT),
-        |target| Ok(Box::new(open(target)?)),
+        Some("files"),
     )
 };
 
@@ -74,12 +67,7 @@ pub(crate) const KIND: EngineKind = EngineKind {
 /// # Errors
 /// [`TargetError`]: the part of the target that is wrong, and the known options.
 pub fn open(target: &str) -> Result<FilesEngine, TargetError> {
-    let parsed = GRAMMAR.parse(target, FilesOptions::DEFAULT)?;
-    if parsed.place == ":memory:" {
-        let why = "files are in a folder; one below /dev/shm is in memory";
-        return Err(TargetError::Place { engine: "files", why, forms: GRAMMAR.forms });
-    }
-    Ok(KeyedEngine::of(parsed))
+    FilesEngine::open(target)
 }
 
 /// Sessions inside transactions.
@@ -101,30 +89,43 @@ pub struct FilesDatabase {
     bytes: Mutex<Option<FolderBytes>>,
 }
 
-impl FilesDatabase {
+/// A session's transaction: others wait as long as it lives, unless both only read.
+#[derive(Debug)]
+struct FilesTransaction {
+    database: Arc<FilesDatabase>,
+    access: Access,
+}
+
+impl FilesTransaction {
     /// Waits until transactions of other sessions permit one with that access.
-    fn enter(&self, access: Access) {
+    fn begin(database: &Arc<FilesDatabase>, access: Access) -> Self {
         let must_wait = |inside: &mut Inside| inside.writer || (access == Access::Write && inside.readers > 0);
-        let mut inside = locked(&self.inside);
+        let mut inside = locked(&database.inside);
         if must_wait(&mut inside) {
-            inside = blocked_on(Wait::Lock, || self.left.wait_while(inside, must_wait))
+            inside = blocked_on(Wait::Lock, || database.left.wait_while(inside, must_wait))
                 .unwrap_or_else(PoisonError::into_inner);
         }
         match access {
             Access::Read => inside.readers += 1,
             Access::Write => inside.writer = true,
         }
+        drop(inside);
+        Self { database: Arc::clone(database), access }
     }
+}
 
-    fn leave(&self, access: Access) {
-        let mut inside = locked(&self.inside);
-        match access {
+impl Drop for FilesTransaction {
+    fn drop(&mut self) {
+        let mut inside = locked(&self.database.inside);
+        match self.access {
             Access::Read => inside.readers -= 1,
             Access::Write => inside.writer = false,
         }
-        self.left.notify_all();
+        self.database.left.notify_all();
     }
+}
 
+impl FilesDatabase {
     /// Notes that a file was made or removed.
     fn resized(&self) {
         *locked(&self.bytes) = None;
@@ -137,9 +138,15 @@ impl KeyDatabase for FilesDatabase {
     const FORMAT: &'static FileFormat = &FileFormat { name: "files", own: &["*/*", LOCK], ..FileFormat::FOLDER };
     const GRAMMAR: &'static Grammar<FilesOptions> = &GRAMMAR;
 
-    fn open(target: &ParsedTarget<FilesOptions>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>> {
-        let folder =
-            files.map(DatabaseFiles::open_or_make).transpose()?.unwrap_or_else(|| PathBuf::from(&target.place));
+    const DEFAULTS: FilesOptions = FilesOptions::DEFAULT;
+    const NO_MEMORY: Option<&'static str> = Some("files are in a folder; one below /dev/shm is in memory");
+
+    fn found(_: &FilesOptions) -> Result<String, String> {
+        Ok(env!("CARGO_PKG_VERSION").to_owned())
+    }
+
+    fn open(_: &FilesOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
+        let folder = files.open_or_make()?;
         let path = folder.join(LOCK);
         let lock = OpenOptions::new().create(true).truncate(true).write(true).open(&path);
         let mut lock = lock.map_err(|e| EngineError::io("open", &path, &e))?;
@@ -150,10 +157,6 @@ impl KeyDatabase for FilesDatabase {
         lock.write_all(b"records as files\n").map_err(|e| EngineError::io("write", &path, &e))?;
         let (inside, left, bytes) = (Mutex::default(), Condvar::new(), Mutex::default());
         Ok(Arc::new(Self { folder, inside, left, _lock: lock, bytes }))
-    }
-
-    fn version(&self) -> String {
-        env!("CARGO_PKG_VERSION").to_owned()
     }
 
     fn durability(&self, options: &FilesOptions) -> (Durability, String) {

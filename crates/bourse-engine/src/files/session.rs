@@ -1,6 +1,6 @@
 //! Session of one user.
 
-use super::{FilesDatabase, FilesLayout, FilesOptions};
+use super::{FilesDatabase, FilesLayout, FilesOptions, FilesTransaction};
 use crate::records::codec::{self, EncodedRow};
 use crate::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
 use crate::{
@@ -16,8 +16,8 @@ use std::sync::Arc;
 pub(super) struct FilesSession {
     database: Arc<FilesDatabase>,
     options: FilesOptions,
-    /// Access of the open transaction.
-    open: Option<Access>,
+    /// Open transaction.
+    open: Option<FilesTransaction>,
     /// Whether it has changed a file.
     changed: bool,
     buffer: Vec<u8>,
@@ -79,7 +79,7 @@ impl FilesSession {
 
     /// Runs `body` in the open transaction, or in one of its own.
     fn within<T>(&mut self, access: Access, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        match (self.open, access) {
+        match (self.open.as_ref().map(|open| open.access), access) {
             (Some(Access::Read), Access::Write) => return Err(only_reads()),
             (Some(_), _) => {
                 self.changed |= access == Access::Write;
@@ -87,17 +87,12 @@ impl FilesSession {
             }
             (None, _) => {}
         }
-        self.database.enter(access);
-        let done = body(self);
-        self.database.leave(access);
-        done
+        let _own = FilesTransaction::begin(&self.database, access);
+        body(self)
     }
 
     fn end(&mut self) {
-        if let Some(access) = self.open.take() {
-            self.database.leave(access);
-        }
-        self.changed = false;
+        (self.open, self.changed) = (None, false);
     }
 
     /// Reads a file into the buffer; returns whether it exists.
@@ -136,12 +131,6 @@ fn found<T>(result: io::Result<T>, doing: &str, path: &Path) -> Result<Option<T>
     }
 }
 
-impl Drop for FilesSession {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
 impl Records for FilesSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("a file system", tables, self.open.is_some())?;
@@ -152,8 +141,7 @@ impl Records for FilesSession {
         if self.open.is_some() {
             return Err(EngineError::already_open());
         }
-        self.database.enter(access);
-        self.open = Some(access);
+        self.open = Some(FilesTransaction::begin(&self.database, access));
         Ok(())
     }
 

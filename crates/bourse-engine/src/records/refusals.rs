@@ -28,6 +28,12 @@ pub fn key_exists(table: &RecordTable, key: Key<'_>) -> EngineError {
     EngineError::new(ErrorKind::Duplicate, format!("{} has a record of key {key:?} already", table.name()))
 }
 
+/// Error for a table that does not exist.
+#[cold]
+pub fn no_table(table: &RecordTable) -> EngineError {
+    EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()))
+}
+
 /// Error for a key that is not of its table's type.
 #[cold]
 pub fn wrong_key(table: &RecordTable, key: Key<'_>) -> EngineError {

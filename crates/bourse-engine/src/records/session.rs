@@ -23,8 +23,13 @@ pub trait KeyView: Send {
     fn key<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>> {
         KeyBytes::in_table(table, key)
     }
+    /// A record's key from its bytes.
+    #[inline]
+    fn key_of<'k>(table: &RecordTable, bytes: &'k [u8]) -> Result<Key<'k>> {
+        codec::key_of(bytes, table.key().record_type)
+    }
     /// Table of the database; an error if it does not exist.
-    fn table(&self, table: &RecordTable) -> Result<Self::Table>;
+    fn table(&mut self, table: &RecordTable) -> Result<Self::Table>;
     /// Makes a table anew, empty, outside of any transaction.
     fn remake(&self, table: &RecordTable) -> Result<()>;
     /// Kind of the open transaction; `None` outside of one.
@@ -36,34 +41,59 @@ pub trait KeyView: Send {
     /// Undoes the changes, and ends the transaction.
     fn rollback(&mut self);
     /// Result of `found` on a record, if it exists.
-    fn get<T>(&self, table: &Self::Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>>;
+    fn get<T>(&mut self, table: &Self::Table, key: &[u8], found: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>>;
     /// Result of `found` on a record that the open transaction is about to change.
+    #[inline]
     fn get_for_update<T>(
-        &self,
+        &mut self,
         table: &Self::Table,
         key: &[u8],
         found: impl FnOnce(&[u8]) -> Result<T>,
-    ) -> Result<Option<T>>;
+    ) -> Result<Option<T>> {
+        self.get(table, key, found)
+    }
     /// Whether a record exists that the open transaction is about to change.
     #[inline]
-    fn contains(&self, table: &Self::Table, key: &[u8]) -> Result<bool> {
+    fn contains(&mut self, table: &Self::Table, key: &[u8]) -> Result<bool> {
         self.get_for_update(table, key, |_| Ok(())).map(|found| found.is_some())
+    }
+    /// Writes a record in the open transaction unless its key exists, and returns whether it did.
+    #[inline]
+    fn insert(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<bool> {
+        if self.contains(table, key)? { Ok(false) } else { self.put(table, key, value).map(|()| true) }
     }
     /// Writes a record in the open transaction.
     fn put(&mut self, table: &Self::Table, key: &[u8], value: &[u8]) -> Result<()>;
+    /// Deletes a record in the open transaction, and returns whether it existed.
+    #[inline]
+    fn remove(&mut self, table: &Self::Table, key: &[u8]) -> Result<bool> {
+        if self.contains(table, key)? { self.delete(table, key).map(|()| true) } else { Ok(false) }
+    }
     /// Deletes a record in the open transaction.
     fn delete(&mut self, table: &Self::Table, key: &[u8]) -> Result<()>;
     /// Passes at most `limit` records from a key on to `each`, and returns how many.
     fn scan(
-        &self,
+        &mut self,
         table: &Self::Table,
         from: &[u8],
         limit: u64,
         each: impl FnMut(&[u8], &[u8]) -> Result<()>,
     ) -> Result<u64>;
     /// Number of records.
-    fn count(&self, table: &Self::Table) -> Result<u64> {
+    fn count(&mut self, table: &Self::Table) -> Result<u64> {
         self.scan(table, &[], u64::MAX, |_, _| Ok(()))
+    }
+    /// Whether [`clear`](Self::clear) is faster than [`remake`](Self::remake).
+    const CLEARS: bool = false;
+    /// Deletes all records in the open transaction, and returns how many.
+    fn clear(&mut self, table: &Self::Table) -> Result<u64> {
+        let mut keys = Vec::new();
+        self.scan(table, &[], u64::MAX, |key, _| {
+            keys.push(key.to_vec());
+            Ok(())
+        })?;
+        keys.iter().try_for_each(|key| self.delete(table, key))?;
+        Ok(keys.len() as u64)
     }
 }
 
@@ -86,7 +116,7 @@ struct SessionTables<T> {
 impl<T> SessionTables<T> {
     /// Table, looked up again if tables were made anew since.
     #[inline]
-    fn of(&mut self, view: &impl KeyView<Table = T>, table: &RecordTable) -> Result<&T> {
+    fn of(&mut self, view: &mut impl KeyView<Table = T>, table: &RecordTable) -> Result<&T> {
         let generation = view.generation();
         if generation != self.generation {
             self.found.clear();
@@ -106,7 +136,7 @@ impl<V: KeyView> KeySession<V> {
     /// Runs a change in the open transaction or in one of its own.
     #[inline]
     fn writing<T>(&mut self, table: &RecordTable, body: impl FnOnce(&mut V, &V::Table) -> Result<T>) -> Result<T> {
-        let found = self.tables.of(&self.view, table)?;
+        let found = self.tables.of(&mut self.view, table)?;
         match self.view.access() {
             Some(Access::Read) => Err(only_reads()),
             Some(Access::Write) => body(&mut self.view, found),
@@ -149,7 +179,7 @@ impl<V: KeyView> Records for KeySession<V> {
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool> {
         let bytes = V::key(table, key)?;
-        let found = self.tables.of(&self.view, table)?;
+        let found = self.tables.of(&mut self.view, table)?;
         Ok(self.view.get(found, bytes.as_ref(), |record| each(&EncodedRow::new(key, record)))?.is_some())
     }
 
@@ -158,10 +188,7 @@ impl<V: KeyView> Records for KeySession<V> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
-                if view.contains(found, bytes.as_ref())? {
-                    return Err(key_exists(table, key));
-                }
-                view.put(found, bytes.as_ref(), &buffer)
+                if view.insert(found, bytes.as_ref(), &buffer)? { Ok(()) } else { Err(key_exists(table, key)) }
             })
         });
         self.buffer = buffer;
@@ -205,43 +232,26 @@ impl<V: KeyView> Records for KeySession<V> {
 
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool> {
         let bytes = V::key(table, key)?;
-        self.writing(table, |view, found| {
-            let is_there = view.contains(found, bytes.as_ref())?;
-            if is_there {
-                view.delete(found, bytes.as_ref())?;
-            }
-            Ok(is_there)
-        })
+        self.writing(table, |view, found| view.remove(found, bytes.as_ref()))
     }
 
     fn scan(&mut self, table: &'static RecordTable, from: Key<'_>, limit: u64, each: &mut EachRow<'_>) -> Result<u64> {
-        let bytes = KeyBytes::in_table(table, from)?;
-        let found = self.tables.of(&self.view, table)?;
-        self.view.scan(found, bytes.as_ref(), limit, |key, bytes| {
-            each(&EncodedRow::new(codec::key_of(key, table.key().record_type)?, bytes))
-        })
+        // No record has an empty key in an engine without them, but a scan of all begins there.
+        let bytes = if from == Key::Text("") { KeyBytes::in_table(table, from)? } else { V::key(table, from)? };
+        let found = self.tables.of(&mut self.view, table)?;
+        self.view.scan(found, bytes.as_ref(), limit, |key, bytes| each(&EncodedRow::new(V::key_of(table, key)?, bytes)))
     }
 
     fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
-        let found = self.tables.of(&self.view, table)?;
+        let found = self.tables.of(&mut self.view, table)?;
         self.view.count(found)
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
-        if self.view.access().is_none() {
+        if self.view.access().is_none() && !V::CLEARS {
             let count = self.count(table)?;
-            // An engine may drop a table's files in one step; deleting each record would write a tombstone for it.
             return self.view.remake(table).map(|()| count);
         }
-        // In a transaction, which could be undone, there is no shorter way.
-        self.writing(table, |view, found| {
-            let mut keys = Vec::new();
-            view.scan(found, &[], u64::MAX, |key, _| {
-                keys.push(key.to_vec());
-                Ok(())
-            })?;
-            keys.iter().try_for_each(|key| view.delete(found, key))?;
-            Ok(keys.len() as u64)
-        })
+        self.writing(table, |view, found| view.clear(found))
     }
 }

@@ -1,4 +1,4 @@
-use crate::{Dialect, Sql};
+use crate::{Dialect, EngineError, Result, Sql};
 use bourse_schema::ColumnType;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -157,6 +157,31 @@ impl RecordTable {
     /// Its key.
     pub const fn key(&self) -> &RecordField {
         &self.key
+    }
+
+    /// Whether its keys are texts, and not numbers.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) if they are neither.
+    pub fn has_text_keys(&self) -> Result<bool> {
+        match self.key.record_type {
+            RecordType::Int => Ok(false),
+            RecordType::Text(_) => Ok(true),
+            other => Err(EngineError::unsupported(format!("keys of {} are {other:?}", self.name))),
+        }
+    }
+
+    /// Its name with the type of its keys, for an engine that stores bytes: a table with other keys is another one.
+    ///
+    /// # Errors
+    /// Those of [`has_text_keys`](Self::has_text_keys).
+    pub fn typed_name(&self) -> Result<String> {
+        Ok(format!("{}:{}", self.name, if self.has_text_keys()? { "text" } else { "int" }))
+    }
+
+    /// Name of the table in a [typed one](Self::typed_name).
+    pub fn name_in(typed: &str) -> String {
+        typed.rsplit_once(':').map_or(typed, |(name, _)| name).to_owned()
     }
 
     /// Its fields, without the key.

@@ -2,7 +2,7 @@
 
 use super::percent::unescape;
 use super::{ExpectedValue, TargetError};
-use crate::did_you_mean;
+use crate::{Setting, did_you_mean};
 
 /// One option of a target: its name, its values, its meaning, and how it is read and shown.
 pub struct OptionSpec<O: 'static> {
@@ -189,6 +189,12 @@ impl<O> Grammar<O> {
     pub fn written(&self, name: &str, options: &O) -> String {
         let value = self.options.iter().find(|option| option.name == name).map(|option| (option.show)(options));
         format!("{name}={}", value.unwrap_or_default())
+    }
+
+    /// Options as settings in force, those whose names `has` accepts.
+    pub fn settings(&self, options: &O, has: impl Fn(&str) -> bool) -> Vec<Setting> {
+        let shown = self.options.iter().filter(|option| has(option.name));
+        shown.map(|option| Setting::new(option.name, (option.show)(options))).collect()
     }
 
     fn unknown_option(&self, name: &str, scheme: &Scheme) -> TargetError {

@@ -3,6 +3,7 @@
 
 use super::percent::unescape;
 use super::{Grammar, Scheme, SplitTarget, TargetError};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Part of the name of each database that Bourse makes beside another, and drops.
@@ -123,6 +124,16 @@ impl ServerPlace {
             name.clone_into(database);
         }
         place
+    }
+
+    /// Whether the server is on this machine, by its host's name.
+    pub fn is_of_this_machine(&self) -> bool {
+        match self {
+            Self::Running { host, .. } => {
+                host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+            }
+            Self::Private { .. } => true,
+        }
     }
 
     /// Host and port of a running server, for a person; empty for a private one.

@@ -129,8 +129,7 @@ impl<C> Nodes<C> {
     pub fn settings(&self) -> [Setting; 2] {
         let names = self.names().collect::<Vec<_>>().join(", ");
         let sessions = if self.spread { "spread over all nodes" } else { "at the first node" };
-        [("nodes", names), ("sessions", sessions.to_owned())]
-            .map(|(name, value)| Setting { name: name.to_owned(), value })
+        [Setting::new("nodes", names), Setting::new("sessions", sessions)]
     }
 
     pub(crate) fn kinds(&self) -> ConflictKinds {

@@ -23,7 +23,7 @@ impl<F> Product<F> {
 
     /// Adds the product to a description of the database.
     pub fn describe(&self, description: &mut Description) {
-        description.settings.push(Setting { name: "product".to_owned(), value: self.name.to_owned() });
+        description.settings.push(Setting::new("product", self.name));
         if self.was_run {
             return;
         }

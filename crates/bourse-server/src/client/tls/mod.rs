@@ -127,7 +127,7 @@ impl TlsOptions {
 
 /// Protocol and cipher of connections, as a setting that a figure depends on.
 pub fn tls_setting(in_use: Option<String>) -> Setting {
-    Setting { name: "tls".to_owned(), value: in_use.unwrap_or_else(|| "off".to_owned()) }
+    Setting::new("tls", in_use.unwrap_or_else(|| "off".to_owned()))
 }
 
 /// Message of a TLS error about the server's or the client's certificate; `None` for any other error.
