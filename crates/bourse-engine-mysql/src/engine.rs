@@ -13,14 +13,14 @@ use crate::target::{FORMS, ServerPlace};
 use crate::{describe, hold, ownership};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, EngineError, Footprint, Guarantee, Isolation, Result, ServerProcess, SideDatabase,
-    Snapshot, SqlCapabilities,
+    Capabilities, Description, Dialect, EngineError, Footprint, Guarantee, Interface, Isolation, Loader, Result,
+    ServerProcess, SideDatabase, Snapshot, SqlCapabilities,
 };
 use bourse_server::client::passwords::PasswordSources;
 use bourse_server::client::tls::{SslMode, tls_setting};
 use bourse_server::client::{ConflictKinds, Nodes, Product};
 use bourse_server::private::processes;
-use bourse_server::{ServerEngine, ServerSystem, SystemFacts};
+use bourse_server::{ServerEngine, ServerSystem, SqlSystem, SystemFacts};
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, OnceLock};
 
@@ -153,7 +153,9 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     grammar: &GRAMMAR,
     forms: &FORMS,
     defaults: MysqlOptions::DEFAULT,
-    private: &server::KIND,
+    interface: |engine| Interface::Sql(engine),
+    private: |_| &server::KIND,
+    check: |_| Ok(()),
     watched: (&["--innodb-use-native-aio=0"], &[]),
     conflicts: ConflictKinds {
         by_code: &[
@@ -188,10 +190,6 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     watcher: |_, connector| Watcher::of(connector),
     rests: |watcher| watcher.connection.rests(),
     limits: |watcher| Ok(limits(&mut watcher.connection)),
-    dialect: |engine| {
-        let _ = engine.running();
-        known(engine).dialect
-    },
     capabilities,
     description,
     exists: |engine| ownership::exists(&mut connection(engine)?, engine.database()),
@@ -204,13 +202,25 @@ static FACTS: SystemFacts<Mysql> = SystemFacts {
     footprint,
     counters: |watcher, _| counters(&mut watcher.connection),
     io_counts: |watcher| Ok(Some(ServerStatus::read(&mut watcher.connection)?.io)),
-    sessions: (
+    sessions: Some((
         "SELECT CAST(id AS SIGNED) FROM information_schema.processlist
           WHERE id <> CONNECTION_ID() AND user = SUBSTRING_INDEX(USER(), '@', 1)",
         "KILL {}",
-    ),
-    loader: |engine| Ok(Box::new(engine.reach(|connector| MysqlLoader::new(connector, engine.database()))?)),
+    )),
 };
+
+impl SqlSystem for Mysql {
+    fn dialect(engine: &MysqlEngine) -> &'static Dialect {
+        // Where the servers differ from the target's product, they are asked. If none can be reached, the next call
+        // that needs one reports it.
+        let _ = engine.running();
+        known(engine).dialect
+    }
+
+    fn loader(engine: &MysqlEngine) -> Result<Box<dyn Loader>> {
+        Ok(Box::new(engine.reach(|connector| MysqlLoader::new(connector, engine.database()))?))
+    }
+}
 
 fn examined(engine: &MysqlEngine, nodes: Nodes<MysqlConnector>) -> Result<Nodes<MysqlConnector>> {
     let options = &engine.target().options;

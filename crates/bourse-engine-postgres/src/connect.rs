@@ -6,14 +6,13 @@ use crate::options::PostgresOptions;
 use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::{PostgresTarget, ServerPlace};
-use crate::wire::{WireConnection, WireStream};
-use bourse_engine::server_wait::{AwaitedConnection, for_report, within_limit};
+use crate::wire::WireConnection;
+use bourse_engine::server_wait::{for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SecuredStream;
-use bourse_server::client::{ConnectionLimits, NodeConnector, ServerAddress, connect_tcp};
-use std::io;
+use bourse_server::client::{ConnectionLimits, NodeConnector, ServerAddress, ServerStream};
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
 
@@ -50,17 +49,10 @@ impl PostgresConnector {
     }
 
     fn log_in(&self, database: &str) -> Result<WireConnection> {
-        let opened = self.open().map_err(|e| self.unreachable(&e))?;
-        let end = opened.end().map_err(|e| self.unreachable(&e))?;
+        let (stream, awaited) = ServerStream::open(&self.address, self.options.common.answer_timeout)?;
         #[cfg(feature = "tls")]
-        let opened = self.secured(opened)?;
-        let mut connection = WireConnection::start(
-            opened,
-            AwaitedConnection::new(self.server(), end),
-            &self.user,
-            &self.secret,
-            database,
-        )?;
+        let stream = self.secured(stream)?;
+        let mut connection = WireConnection::start(stream, awaited, &self.user, &self.secret, database)?;
         connection.run(&self.settings())?;
         Ok(connection)
     }
@@ -101,24 +93,12 @@ impl PostgresConnector {
         Err(closed.expect("each was tried, and closed"))
     }
 
-    fn open(&self) -> io::Result<WireStream> {
-        let stream = match &self.address {
-            #[cfg(unix)]
-            ServerAddress::Socket(path) => WireStream::Unix(std::os::unix::net::UnixStream::connect(path)?),
-            #[cfg(not(unix))]
-            ServerAddress::Socket(..) => return Err(io::ErrorKind::Unsupported.into()),
-            ServerAddress::Tcp(host, port) => WireStream::Tcp(connect_tcp(host, *port)?),
-        };
-        stream.set_timeout(self.options.common.answer_timeout)?;
-        Ok(stream)
-    }
-
     /// Encrypts the stream, if the target requires it.
     #[cfg(feature = "tls")]
-    fn secured(&self, stream: WireStream) -> Result<WireStream> {
+    fn secured(&self, stream: ServerStream) -> Result<ServerStream> {
         let tls = &self.options.common.tls;
         let (mut plain, host) = match (stream, &self.address) {
-            (WireStream::Tcp(plain), ServerAddress::Tcp(host, _)) if tls.is_tried() => (plain, host),
+            (ServerStream::Tcp(plain), ServerAddress::Tcp(host, _)) if tls.is_tried() => (plain, host),
             (other, _) => return Ok(other),
         };
         let mut answer = [0];
@@ -126,17 +106,13 @@ impl PostgresConnector {
         let asked = plain.write_all(&message::ENCRYPTION).and_then(|()| plain.read_exact(&mut answer));
         asked.map_err(|e| crate::error::io(&e))?;
         match (answer[0], tls.is_required()) {
-            (b'S', _) => Ok(WireStream::Tls(SecuredStream::start(plain, host, tls)?)),
-            (_, false) => Ok(WireStream::Tcp(plain)),
+            (b'S', _) => Ok(ServerStream::Tls(SecuredStream::start(plain, host, tls)?)),
+            (_, false) => Ok(ServerStream::Tcp(plain)),
             (_, true) => Err(EngineError::unsupported(format!(
                 "the server does not offer TLS, which sslmode={} asks for: set ssl = on there, or use sslmode=prefer",
                 tls.mode.word()
             ))),
         }
-    }
-
-    fn unreachable(&self, e: &io::Error) -> EngineError {
-        EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.address))
     }
 }
 

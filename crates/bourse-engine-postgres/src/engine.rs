@@ -11,10 +11,12 @@ use crate::target::FORMS;
 use crate::wire::WireConnection;
 use crate::{describe, hold, ownership, status};
 use bourse_engine::target::TargetError;
-use bourse_engine::{Capabilities, Description, EngineError, Footprint, Result, SideDatabase};
+use bourse_engine::{
+    Capabilities, Description, Dialect, EngineError, Footprint, Interface, Loader, Result, SideDatabase,
+};
 use bourse_server::client::tls::tls_setting;
 use bourse_server::client::{ConflictKinds, Product};
-use bourse_server::{DATABASE, ServerEngine, ServerSystem, SystemFacts};
+use bourse_server::{DATABASE, ServerEngine, ServerSystem, SqlSystem, SystemFacts};
 use std::sync::Arc;
 
 /// PostgreSQL.
@@ -65,7 +67,9 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     grammar: &GRAMMAR,
     forms: &FORMS,
     defaults: PostgresOptions::DEFAULT,
-    private: &server::KIND,
+    interface: |engine| Interface::Sql(engine),
+    private: |_| &server::KIND,
+    check: |_| Ok(()),
     // A short log in small files, so that little work has checkpoints, and creates and renames files.
     watched: (
         &["--min_wal_size=2MB", "--max_wal_size=2MB", "--checkpoint_completion_target=0.1"],
@@ -97,7 +101,6 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     watcher: |engine, connector| connector.maintenance(accessible_database(engine)),
     rests: |_| (),
     limits,
-    dialect: |_| &DIALECT,
     capabilities: |_| Capabilities::OF_SQL,
     description,
     exists,
@@ -114,15 +117,22 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     footprint,
     counters: status::counters,
     io_counts: status::io_counts,
-    sessions: (
+    sessions: Some((
         "SELECT CAST(pid AS bigint) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         "SELECT pg_terminate_backend({})",
-    ),
-    loader: |engine| {
+    )),
+};
+
+impl SqlSystem for Postgres {
+    fn dialect(_: &PostgresEngine) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn loader(engine: &PostgresEngine) -> Result<Box<dyn Loader>> {
         let load = |it: &PostgresConnector| PostgresLoader::new(it, engine.database(), accessible_database(engine));
         Ok(Box::new(engine.reach(load)?))
-    },
-};
+    }
+}
 
 fn description(engine: &PostgresEngine) -> Result<Description> {
     let mut connection = match if_there(engine)? {

@@ -387,7 +387,7 @@ impl Session for PostgresSession {
     fn settings(&mut self) -> Result<Vec<Setting>> {
         self.send_ahead()?;
         let settings = describe::settings_of(&mut self.connection)?;
-        Ok(settings.into_iter().map(|(name, value)| Setting { name, value }).collect())
+        Ok(settings.into_iter().map(|(name, value)| Setting::new(name, value)).collect())
     }
 
     fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {

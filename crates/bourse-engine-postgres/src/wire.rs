@@ -6,112 +6,16 @@ use crate::value::ResultColumn;
 use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::Secret;
-use bourse_server::client::{READ_BYTES, fill};
+use bourse_server::client::{READ_BYTES, ServerStream, fill};
 use bytes::BytesMut;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::frontend;
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io::{self, Write as _};
 use std::ops::Range;
-#[cfg(unix)]
-use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 /// Maximal length of a server's message in bytes: a value has a gigabyte at most.
 const LONGEST_MESSAGE: usize = (1 << 30) + (1 << 20);
-
-/// Stream to a server.
-pub(crate) enum WireStream {
-    /// A socket of this machine.
-    #[cfg(unix)]
-    Unix(UnixStream),
-    /// Host and port.
-    Tcp(TcpStream),
-    /// Encrypted connection to host and port.
-    #[cfg(feature = "tls")]
-    Tls(bourse_server::client::tls::SecuredStream),
-}
-
-impl WireStream {
-    /// Protocol and cipher, if the stream is encrypted.
-    #[cfg_attr(not(feature = "tls"), expect(clippy::unused_self, reason = "none is encrypted"))]
-    pub(crate) fn tls(&self) -> Option<String> {
-        #[cfg(feature = "tls")]
-        if let Self::Tls(stream) = self {
-            return Some(stream.in_use());
-        }
-        None
-    }
-
-    pub(crate) fn set_timeout(&self, limit: Duration) -> io::Result<()> {
-        match self {
-            #[cfg(unix)]
-            Self::Unix(stream) => {
-                stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit)))
-            }
-            Self::Tcp(stream) => {
-                stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit)))
-            }
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => stream.set_timeout(limit),
-        }
-    }
-}
-
-type MessageEnd = Box<dyn Fn() + Send + Sync>;
-
-impl WireStream {
-    /// Function that closes the stream for its reader; not available once it is encrypted.
-    pub(crate) fn end(&self) -> io::Result<MessageEnd> {
-        // One that has ended already needs no ending.
-        Ok(match self {
-            #[cfg(unix)]
-            Self::Unix(stream) => {
-                let stream = stream.try_clone()?;
-                Box::new(move || drop(stream.shutdown(Shutdown::Both)))
-            }
-            Self::Tcp(stream) => {
-                let stream = stream.try_clone()?;
-                Box::new(move || drop(stream.shutdown(Shutdown::Both)))
-            }
-            #[cfg(feature = "tls")]
-            Self::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
-        })
-    }
-}
-
-impl Read for WireStream {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.read(bytes),
-            Self::Tcp(stream) => stream.read(bytes),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => stream.read(bytes),
-        }
-    }
-}
-
-impl Write for WireStream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            #[cfg(unix)]
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => stream.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            #[cfg(feature = "tls")]
-            Self::Tls(stream) => stream.flush(),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// State of the session's transaction, from the server's latest message: none, open or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +36,7 @@ pub(crate) type FieldRange = (usize, i32);
 
 /// A connection to a server.
 pub struct WireConnection {
-    stream: WireStream,
+    stream: ServerStream,
     awaited: AwaitedConnection,
     /// Whether it waits for answers even during an interruption.
     is_patient: bool,
@@ -153,7 +57,7 @@ pub struct WireConnection {
 impl WireConnection {
     /// Logs in over an open stream.
     pub(crate) fn start(
-        stream: WireStream,
+        stream: ServerStream,
         awaited: AwaitedConnection,
         user: &str,
         secret: &Secret,
@@ -169,7 +73,7 @@ impl WireConnection {
         Ok(this)
     }
 
-    fn over(stream: WireStream, awaited: AwaitedConnection) -> Self {
+    fn over(stream: ServerStream, awaited: AwaitedConnection) -> Self {
         Self {
             stream,
             awaited,
@@ -476,9 +380,9 @@ mod tests {
 
     /// A connection whose server has sent this and closed it.
     fn having_sent(bytes: Vec<u8>) -> WireConnection {
-        let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
+        let (here, mut there) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
         std::thread::spawn(move || there.write_all(&bytes));
-        WireConnection::over(WireStream::Unix(here), AwaitedConnection::new("the server".to_owned(), || {}))
+        WireConnection::over(ServerStream::Unix(here), AwaitedConnection::new("the server".to_owned(), || {}))
     }
 
     fn announced(length: usize, sent: usize) -> Vec<u8> {

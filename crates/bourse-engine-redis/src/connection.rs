@@ -6,9 +6,8 @@
 use bourse_engine::server_wait::{AwaitedConnection, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::Secret;
-use bourse_server::client::{READ_BYTES, ServerAddress, connect_tcp, fill};
-use std::io::{self, Read, Write};
-use std::net::Shutdown;
+use bourse_server::client::{READ_BYTES, ServerAddress, ServerStream, fill};
+use std::io::{self, Write as _};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ const LONGEST_LINE: usize = 64 << 10;
 
 /// Everything that a connection needs.
 #[derive(Clone)]
-pub(crate) struct RedisConnector {
+pub struct RedisConnector {
     pub(crate) address: ServerAddress,
     pub(crate) user: String,
     pub(crate) secret: Secret,
@@ -28,32 +27,16 @@ pub(crate) struct RedisConnector {
     pub(crate) answer_timeout: Duration,
 }
 
-trait Stream: Read + Write + Send {}
-impl<T: Read + Write + Send> Stream for T {}
-
-/// Stream, and the function that closes it for its reader.
-type Opened = (Box<dyn Stream>, Box<dyn Fn() + Send + Sync>);
-
 impl RedisConnector {
     /// Opens a connection that uses the database.
     pub(crate) fn connect(&self) -> Result<RedisConnection> {
-        let (this, server) = (self.clone(), format!("the server at {}", self.address));
-        within_limit(&server.clone(), move || this.log_in(server)).map_err(for_report)
+        let this = self.clone();
+        within_limit(&format!("the server at {}", self.address), move || this.log_in()).map_err(for_report)
     }
 
-    fn log_in(&self, server: String) -> Result<RedisConnection> {
-        let unreachable =
-            |e| EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.address));
-        let (stream, end) = self.open().map_err(unreachable)?;
-        let mut connection = RedisConnection {
-            stream,
-            awaited: AwaitedConnection::new(server, end),
-            out: Vec::new(),
-            commands: 0,
-            input: vec![0; READ_BYTES],
-            unread: 0..0,
-            is_broken: false,
-        };
+    fn log_in(&self) -> Result<RedisConnection> {
+        let (stream, awaited) = ServerStream::open(&self.address, self.answer_timeout)?;
+        let mut connection = RedisConnection::over(stream, awaited);
         if let Some(password) = &self.secret.password {
             // Servers before version 6 know one user.
             match self.user.as_str() {
@@ -69,27 +52,6 @@ impl RedisConnector {
             _ => e,
         })?;
         Ok(connection)
-    }
-
-    fn open(&self) -> io::Result<Opened> {
-        let limit = Some(self.answer_timeout);
-        match &self.address {
-            #[cfg(unix)]
-            ServerAddress::Socket(path) => {
-                let stream = std::os::unix::net::UnixStream::connect(path)?;
-                stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))?;
-                let other = stream.try_clone()?;
-                Ok((Box::new(stream), Box::new(move || drop(other.shutdown(Shutdown::Both)))))
-            }
-            #[cfg(not(unix))]
-            ServerAddress::Socket(..) => Err(io::ErrorKind::Unsupported.into()),
-            ServerAddress::Tcp(host, port) => {
-                let stream = connect_tcp(host, *port)?;
-                stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit))?;
-                let other = stream.try_clone()?;
-                Ok((Box::new(stream), Box::new(move || drop(other.shutdown(Shutdown::Both)))))
-            }
-        }
     }
 }
 
@@ -118,8 +80,8 @@ enum ReadItem {
 pub(crate) type EachItem<'f> = dyn FnMut(usize, Item<'_>) -> Result<()> + 'f;
 
 /// Connection to a server.
-pub(crate) struct RedisConnection {
-    stream: Box<dyn Stream>,
+pub struct RedisConnection {
+    stream: ServerStream,
     awaited: AwaitedConnection,
     /// Commands to be sent next, and their number.
     out: Vec<u8>,
@@ -132,6 +94,11 @@ pub(crate) struct RedisConnection {
 }
 
 impl RedisConnection {
+    fn over(stream: ServerStream, awaited: AwaitedConnection) -> Self {
+        let input = vec![0; READ_BYTES];
+        Self { stream, awaited, out: Vec::new(), commands: 0, input, unread: 0..0, is_broken: false }
+    }
+
     /// Adds a command to those that are sent next, and returns its index among them.
     pub(crate) fn command(&mut self, parts: &[&[u8]]) -> usize {
         self.command_of(parts.iter().copied())
@@ -243,7 +210,7 @@ impl RedisConnection {
         if self.unread.len() >= bytes {
             return Ok(());
         }
-        fill(&mut *self.stream, &mut self.input, &mut self.unread, bytes).map_err(|e| self.lost(&e))
+        fill(&mut self.stream, &mut self.input, &mut self.unread, bytes).map_err(|e| self.lost(&e))
     }
 
     #[cold]
@@ -288,20 +255,15 @@ fn server_error(text: &[u8]) -> EngineError {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
 
     /// Result of an exchange of `commands` commands with a server that answers `text` and ends.
     fn answered(commands: usize, text: &[u8]) -> (Result<()>, Vec<String>) {
         let (stream, mut server) = UnixStream::pair().expect("two sockets");
-        let mut connection = RedisConnection {
-            stream: Box::new(stream),
-            awaited: AwaitedConnection::new("the server".to_owned(), || {}),
-            out: Vec::new(),
-            commands: 0,
-            input: vec![0; 8],
-            unread: 0..0,
-            is_broken: false,
-        };
+        let awaited = AwaitedConnection::new("the server".to_owned(), || {});
+        let mut connection = RedisConnection::over(ServerStream::Unix(stream), awaited);
+        connection.input.truncate(8);
         for _ in 0..commands {
             connection.command(&[b"GET", b"k"]);
         }

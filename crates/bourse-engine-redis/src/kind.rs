@@ -1,7 +1,8 @@
 //! Registers Redis and Valkey as engines: private servers, and running servers.
 
-use crate::{GRAMMAR, Product, RedisOptions, installed, open};
+use crate::{GRAMMAR, Product, Redis, RedisOptions, installed, open};
 use bourse_engine::EngineKind;
+use bourse_server::{available, cleanup};
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -39,22 +40,18 @@ fn version(product: Product) -> Result<String, String> {
 
 /// A private server.
 const fn private(words: [&'static str; 3]) -> EngineKind {
-    EngineKind { starts_s: Some(1), tunes: &["appendfsync=everysec,no", "appendonly=off", "save=on"], ..running(words) }
+    EngineKind {
+        starts_s: Some(1),
+        available: available::<Redis>,
+        tunes: &["appendfsync=everysec,no", "appendonly=off", "save=on"],
+        ..running(words)
+    }
 }
 
 /// A server that already runs.
 const fn running(words: [&'static str; 3]) -> EngineKind {
     EngineKind {
-        available: |target| match open(target) {
-            Ok(engine) => engine.available().map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
-        },
-        cleanup: |target| {
-            // A target that cannot be parsed has started none.
-            if let Ok(engine) = open(target) {
-                engine.sweep();
-            }
-        },
+        cleanup: cleanup::<Redis>,
         ..EngineKind::new(
             words,
             || Ok("client".to_owned()),

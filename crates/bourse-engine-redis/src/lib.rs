@@ -15,7 +15,7 @@ mod options;
 mod server;
 mod session;
 
-pub use engine::{RedisEngine, open};
+pub use engine::{Redis, RedisEngine, open};
 pub use kind::KINDS;
 pub use options::{AppendFsync, GRAMMAR, RedisOptions};
 pub use server::{InstalledServer, Product, installed};

@@ -2,12 +2,12 @@
 
 use crate::client::{AnnouncedSessions, ConnectionLimits, NodeConnector as _, NodeSession, Nodes};
 use crate::private::{Launch, PrivateServer, ServerFolder, ServerSlot, parent};
-use crate::system::{DATABASE, ServerSystem, ServerTarget};
+use crate::system::{DATABASE, KeySystem, ServerSystem, ServerTarget, SqlSystem};
 use bourse_engine::target::{ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Loader, Location, NodeLosses, OwnedServer, Result, RowExt as _, Session, SideDatabase,
-    Snapshot, SqlEngine, locked,
+    Interface, IoCounts, KeyEngine, Loader, Location, NodeLosses, OwnedServer, Records, Result, RowExt as _, Session,
+    SideDatabase, Snapshot, SqlEngine, locked,
 };
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,7 @@ impl<S: ServerSystem> ServerEngine<S> {
     }
 
     /// Whether the server runs: a private one is empty, and started at first use.
-    fn is_started(&self) -> bool {
+    pub fn is_started(&self) -> bool {
         !self.target.is_private() || self.private.is_started()
     }
 
@@ -214,7 +214,7 @@ fn start<S: ServerSystem>(target: &ServerTarget<S>, launch: &Launch) -> Result<(
     };
     let options = target.common();
     let installed = (S::FACTS.installed)(target)?;
-    let folder = ServerFolder::make(S::FACTS.private, directory.as_deref(), options.ram)?;
+    let folder = ServerFolder::make((S::FACTS.private)(target), directory.as_deref(), options.ram)?;
     let until = Instant::now() + options.start_timeout;
     if launch.data.as_deref().map_or(Ok(true), |data| folder.use_data(data))? {
         (S::FACTS.fill)(target, &installed, &folder, launch, until)?;
@@ -238,7 +238,7 @@ pub fn restart<S: ServerSystem>(
 ) -> Result<()> {
     let until = Instant::now() + target.common().start_timeout;
     // The old one's socket is no sign of the new one.
-    let _ = std::fs::remove_file(server.folder().path().join(S::FACTS.private.socket));
+    let _ = std::fs::remove_file(server.folder().path().join((S::FACTS.private)(target).socket));
     let command = (S::FACTS.command)(target, &(S::FACTS.installed)(target)?, server.folder(), launch);
     server.start_again(command)?;
     (S::FACTS.wait)(target, server, connector, until)
@@ -304,7 +304,7 @@ impl<S: ServerSystem> Engine for ServerEngine<S> {
     }
 
     fn interface(&self) -> Interface<'_> {
-        Interface::Sql(self)
+        (S::FACTS.interface)(self)
     }
 
     fn hosting(&self) -> Hosting<'_> {
@@ -371,10 +371,10 @@ impl<S: ServerSystem> Engine for ServerEngine<S> {
     }
 }
 
-impl<S: ServerSystem> SqlEngine for ServerEngine<S> {
+impl<S: SqlSystem> SqlEngine for ServerEngine<S> {
     /// Dialect of the server. If it cannot be reached now, opening a session reports that.
     fn dialect(&self) -> &'static Dialect {
-        (S::FACTS.dialect)(self)
+        S::dialect(self)
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>> {
@@ -386,7 +386,17 @@ impl<S: ServerSystem> SqlEngine for ServerEngine<S> {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {
-        (S::FACTS.loader)(self)
+        S::loader(self)
+    }
+}
+
+impl<S: KeySystem> KeyEngine for ServerEngine<S> {
+    fn new_records(&self) -> Result<Box<dyn Records>> {
+        S::records(self)
+    }
+
+    fn tables(&self) -> Result<Vec<String>> {
+        if self.is_started() { S::tables(self) } else { Ok(Vec::new()) }
     }
 }
 
@@ -411,8 +421,8 @@ impl<S: ServerSystem> OwnedServer for ServerEngine<S> {
     }
 
     fn cut(&self, choice: u64) -> Result<bool> {
-        let ((query, end), mut sessions) = (S::FACTS.sessions, Vec::new());
-        let mut own = self.new_session()?;
+        let Some((query, end)) = S::FACTS.sessions else { return Ok(false) };
+        let (mut own, mut sessions) = (self.session()?, Vec::new());
         own.query_text(query, &[], &mut |row| row.get(0).map(|number: i64| sessions.push(number)))?;
         let Some(at) = choice.checked_rem(sessions.len() as u64) else { return Ok(false) };
         let end = end.replace("{}", &sessions[at as usize].to_string());

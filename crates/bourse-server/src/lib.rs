@@ -9,4 +9,4 @@ mod system;
 
 pub use engine::{ServerEngine, check_each, location, restart, stop};
 pub use options::{CommonServerOptions, RUNNING_ONLY, SERVER_OPTIONS};
-pub use system::{DATABASE, ServerSystem, ServerTarget, SystemFacts, available, cleanup};
+pub use system::{DATABASE, KeySystem, ServerSystem, ServerTarget, SqlSystem, SystemFacts, available, cleanup};

@@ -6,7 +6,8 @@ use crate::options::CommonServerOptions;
 use crate::private::{Launch, PrivateServer, ServerFolder, ServerKind, sweep_below};
 use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
-    Capabilities, Counter, Description, Dialect, Footprint, Hold, IoCounts, Loader, Result, SideDatabase, Snapshot,
+    Capabilities, Counter, Description, Dialect, Footprint, Hold, Interface, IoCounts, Loader, Records, Result,
+    SideDatabase, Snapshot,
 };
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -48,6 +49,7 @@ impl<S: ServerSystem> ServerTarget<S> {
         let target = Self { text: parsed.text, flavour, place, others, options: parsed.options };
         target.place.check_memory(target.common().ram)?;
         target.common().tls.check(by_socket)?;
+        (facts.check)(&target)?;
         Ok(target)
     }
 
@@ -68,11 +70,19 @@ impl<S: ServerSystem> ServerTarget<S> {
         matches!(self.place, ServerPlace::Private { .. })
     }
 
+    /// Checks that the server that a private target would start is installed.
+    ///
+    /// # Errors
+    /// What was not found, and how to install it.
+    pub fn available(&self) -> Result<()> {
+        if self.is_private() { (S::FACTS.installed)(self).map(drop) } else { Ok(()) }
+    }
+
     /// Ends the target's private servers whose owner was killed, removes their folders and returns them. Servers of living
     /// owners are left alone.
     pub fn sweep(&self) -> Vec<PathBuf> {
         let ServerPlace::Private { directory } = &self.place else { return Vec::new() };
-        sweep_below(S::FACTS.private, directory.as_deref(), self.common().ram)
+        sweep_below((S::FACTS.private)(self), directory.as_deref(), self.common().ram)
     }
 }
 
@@ -89,7 +99,7 @@ pub fn cleanup<S: ServerSystem>(target: &str) {
 /// A message: what is wrong with the target, or what was not found and how to install it.
 pub fn available<S: ServerSystem>(target: &str) -> Result<(), String> {
     let target = ServerTarget::<S>::parse(target).map_err(|error| error.to_string())?;
-    (S::FACTS.installed)(&target).map(drop).map_err(|error| error.to_string())
+    target.available().map_err(|error| error.to_string())
 }
 
 /// A database system with servers. A [`ServerEngine`] is an engine of it.
@@ -101,7 +111,7 @@ pub trait ServerSystem: Debug + Copy + Eq + Send + Sync + 'static {
     /// Programs of an installed server.
     type Installed;
     /// Connector to a server.
-    type Connector: NodeConnector + Clone + 'static;
+    type Connector: Clone + Send + Sync + 'static;
     /// Connection for sizes and counters, open as long as the engine, so that reading them each second opens none.
     type Watcher: Send + 'static;
     /// State of an engine.
@@ -109,6 +119,33 @@ pub trait ServerSystem: Debug + Copy + Eq + Send + Sync + 'static {
 
     /// Data and functions of this system's engine alone.
     const FACTS: &'static SystemFacts<Self>;
+}
+
+/// A system that runs SQL.
+pub trait SqlSystem: ServerSystem<Connector: NodeConnector> {
+    /// Dialect of the servers.
+    fn dialect(engine: &ServerEngine<Self>) -> &'static Dialect;
+
+    /// Loader of the database.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    fn loader(engine: &ServerEngine<Self>) -> Result<Box<dyn Loader>>;
+}
+
+/// A system that finds records by key.
+pub trait KeySystem: ServerSystem {
+    /// A new connection.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    fn records(engine: &ServerEngine<Self>) -> Result<Box<dyn Records>>;
+
+    /// Names of all tables in the database.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    fn tables(engine: &ServerEngine<Self>) -> Result<Vec<String>>;
 }
 
 /// Data and functions of one system's engine alone. Each function fails with the client's error or the server's.
@@ -120,8 +157,12 @@ pub struct SystemFacts<S: ServerSystem> {
     pub forms: &'static ServerForms,
     /// Default options.
     pub defaults: S::Options,
+    /// Interface of the engine, which is itself.
+    pub interface: fn(&ServerEngine<S>) -> Interface<'_>,
     /// Properties of private servers.
-    pub private: &'static ServerKind,
+    pub private: fn(&ServerTarget<S>) -> &'static ServerKind,
+    /// Refuses a place that these servers do not have.
+    pub check: fn(&ServerTarget<S>) -> Result<(), TargetError>,
     /// Arguments of a private server, and of the program that creates its data directory, if its file operations are watched: none
     /// bypasses the C library's calls.
     pub watched: (&'static [&'static str], &'static [&'static str]),
@@ -155,8 +196,6 @@ pub struct SystemFacts<S: ServerSystem> {
     pub rests: fn(&S::Watcher),
     /// Limit of connections that a server reports; `None` if it reports none.
     pub limits: fn(&mut S::Watcher) -> Result<Option<ConnectionLimits>>,
-    /// Dialect of the servers.
-    pub dialect: fn(&ServerEngine<S>) -> &'static Dialect,
     /// Capabilities, except whether several processes can use the database.
     pub capabilities: fn(&ServerEngine<S>) -> Capabilities,
     /// Description of a server, without the list of several.
@@ -181,8 +220,6 @@ pub struct SystemFacts<S: ServerSystem> {
     pub counters: fn(&mut S::Watcher, &str) -> Result<Vec<Counter>>,
     /// File operations that the server has counted; `None` if it counts none.
     pub io_counts: fn(&mut S::Watcher) -> Result<Option<IoCounts>>,
-    /// Query of the numbers of all clients' sessions but its own, and the statement that ends session `{}`.
-    pub sessions: (&'static str, &'static str),
-    /// Loader of the database.
-    pub loader: fn(&ServerEngine<S>) -> Result<Box<dyn Loader>>,
+    /// Query of the numbers of all clients' sessions but its own, and the statement that ends session `{}`; `None` without SQL.
+    pub sessions: Option<(&'static str, &'static str)>,
 }

@@ -212,7 +212,7 @@ impl Engine for ClusterEngine {
         facts.name.clone_into(&mut description.engine);
         for sql in facts.described {
             let rows: Vec<(String, String)> = connection.query(*sql).map_err(|e| error(&e).with_statement(sql))?;
-            description.settings.extend(rows.into_iter().map(|(name, value)| Setting { name, value }));
+            description.settings.extend(rows.into_iter().map(|(name, value)| Setting::new(name, value)));
         }
         description.settings.extend(nodes.settings());
         if nodes.strictest() != Isolation::Serializable {

@@ -17,7 +17,7 @@ fn servers(test: &str, query: &str) -> Vec<RedisEngine> {
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
     let open = |scheme: &str| {
         let engine = open(&format!("{scheme}:?{memory}{query}")).unwrap();
-        engine.available().map_err(|why| bourse_testkit::skipped(test, why)).ok().map(|()| engine)
+        engine.target().available().map_err(|why| bourse_testkit::skipped(test, why)).ok().map(|()| engine)
     };
     ["redis+private", "valkey+private"].into_iter().filter_map(open).collect()
 }
@@ -80,7 +80,7 @@ fn the_class_is_that_of_the_settings_in_force() {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let engine = open(&format!("redis+private:{}{query}", folder.path().display())).unwrap();
-        if let Err(why) = engine.available() {
+        if let Err(why) = engine.target().available() {
             return bourse_testkit::skipped("the_class_is_that_of_the_settings_in_force", why);
         }
         let told = engine.description().unwrap();
@@ -125,9 +125,9 @@ fn a_server_is_removed_after_its_owner() {
         engine.new_records().unwrap();
         let (process, folder) =
             (engine.server_process().unwrap(), engine.location().folder().unwrap().parent().unwrap().to_owned());
-        assert!(engine.sweep().is_empty(), "its owner lives");
+        assert!(engine.target().sweep().is_empty(), "its owner lives");
         abandon(&folder);
-        assert_eq!(engine.sweep(), std::slice::from_ref(&folder));
+        assert_eq!(engine.target().sweep(), std::slice::from_ref(&folder));
         assert!(!folder.exists() && !is_alive(process));
     }
 }
@@ -178,7 +178,7 @@ fn targets_are_read_or_refused() {
     }
     let lost = open("redis://127.0.0.1:1/0").unwrap().new_records().err().unwrap();
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
-    let absent = open("valkey+private:?server=/nowhere/valkey-server").unwrap().available().unwrap_err();
+    let absent = open("valkey+private:?server=/nowhere/valkey-server").unwrap().target().available().unwrap_err();
     assert_eq!(absent.message(), "/nowhere/valkey-server is no valkey-server that can be run");
     let schemes: Vec<&str> = KINDS.iter().map(|EngineKind { scheme, .. }| *scheme).collect();
     assert_eq!(schemes, GRAMMAR.schemes.iter().map(|scheme| scheme.name).collect::<Vec<_>>());

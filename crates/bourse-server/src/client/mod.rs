@@ -4,7 +4,7 @@
 //! - [`passwords`]: files of passwords, in the formats of libpq and MySQL's clients.
 //! - [`Product`]: a database that implements the protocol of another, and its differences.
 //! - [`tls`]: encrypted connections by libpq's options, in builds with the feature `tls`.
-//! - [`connect_tcp`] and [`fill`]: the stream of a protocol that Bourse speaks itself.
+//! - [`ServerStream`] and [`fill`]: the stream of a protocol that Bourse speaks itself.
 //! - [`ConnectionLimits`]: the number of sessions that a server accepts, read before the first is opened.
 
 mod address;
@@ -21,4 +21,4 @@ pub use limits::{AnnouncedSessions, ConnectionLimits};
 pub use nodes::{ConflictKinds, NodeConnector, Nodes, given};
 pub use product::Product;
 pub use session::NodeSession;
-pub use stream::{READ_BYTES, connect_tcp, fill};
+pub use stream::{READ_BYTES, ServerStream, fill};

@@ -15,7 +15,6 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// An encrypted stream.
 #[derive(Debug)]
@@ -49,14 +48,6 @@ impl SecuredStream {
         };
         let cipher = self.0.conn.negotiated_cipher_suite().map(|it| format!("{:?}", it.suite())).unwrap_or_default();
         format!("{protocol} {cipher}")
-    }
-
-    /// Sets the time limit of reads and writes.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn set_timeout(&self, limit: Duration) -> io::Result<()> {
-        self.0.sock.set_read_timeout(Some(limit)).and_then(|()| self.0.sock.set_write_timeout(Some(limit)))
     }
 }
 
