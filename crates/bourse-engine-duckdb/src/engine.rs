@@ -3,16 +3,16 @@
 use crate::database::{DuckDbConnection, DuckDbDatabase};
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::library::{DuckDbLibrary, load};
+use crate::library::{DuckDbLibrary, LIBRARY};
 use crate::loader::{file_loader, memory_loader, template};
 use crate::options::{DuckDbOptions, DuckDbWriters, GRAMMAR};
 use crate::session::DuckSession;
 use crate::snapshot::CatalogCopy;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Guarantee, Interface, Isolation, Loader, Location, RecordCapabilities, Result, Session, SharedDatabase,
-    Snapshot, SqlCapabilities, SqlEngine, path_with_suffix,
+    Capabilities, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint, ForReading,
+    Guarantee, Interface, Isolation, Loader, Location, RecordCapabilities, Result, Session, SharedDatabase, Snapshot,
+    SqlCapabilities, SqlEngine, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
 
 impl DuckDbEngine {
     fn library(&self) -> Result<&'static DuckDbLibrary> {
-        load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
+        LIBRARY.load(self.target.options.library.as_deref())
     }
 
     /// Database, opened at first use, and made if it does not exist.

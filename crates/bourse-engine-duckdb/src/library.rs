@@ -1,6 +1,6 @@
 //! The library: found, loaded once, its functions declared as in DuckDB's C header.
 
-use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
+use bourse_engine::{EngineLibrary, LoadedLibrary, Result, c_interface};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,10 +17,11 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libduckdb.so"
 };
 
-static LIBRARY: EngineLibrary<DuckDbApi> = EngineLibrary {
+pub(crate) static LIBRARY: EngineLibrary<DuckDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: FILE_NAME,
     folders: &["/usr/local/lib", "/opt/duckdb", "/opt/duckdb/lib", "/opt/homebrew/lib"],
+    is_versioned: false,
     advice: "DuckDB's releases have the library by itself (libduckdb), and so has the npm package @duckdb/node-bindings-linux-x64; name its file in $BOURSE_DUCKDB or with `library=`",
     // SAFETY: a user who names a library asserts that it is DuckDB, whose initializers do not touch this program's data.
     open: |path| unsafe { DuckDbApi::open(path) },
@@ -42,14 +43,9 @@ pub(crate) type DuckDbLibrary = LoadedLibrary<DuckDbApi>;
 /// Looks for the library: the one named by `library=`, or by `$BOURSE_DUCKDB`, or the system's.
 ///
 /// # Errors
-/// [`LibraryAbsent`]: the reason, and where to get the library.
-pub fn info(library: Option<&Path>) -> Result<DuckDbInfo, LibraryAbsent> {
-    load(library).map(|library| DuckDbInfo { version: library.api.version(), path: library.path.clone() })
-}
-
-/// Loads the library, once per process.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static DuckDbLibrary, LibraryAbsent> {
-    LIBRARY.load(library)
+/// The reason, and where to get the library.
+pub fn info(library: Option<&Path>) -> Result<DuckDbInfo> {
+    LIBRARY.load(library).map(|library| DuckDbInfo { version: library.api.version(), path: library.path.clone() })
 }
 
 impl DuckDbApi {

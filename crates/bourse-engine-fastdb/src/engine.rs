@@ -1,13 +1,13 @@
 //! The engine: what FastDB's database is to the seam.
 
 use crate::database::{FastDbDatabase, TransactionContext};
-use crate::library::load;
+use crate::library::LIBRARY;
 use crate::options::{Commit, FastDbOptions, GRAMMAR};
 use crate::session::FastDbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, IndexKind, KeyDatabase, KeyedEngine,
-    RecordCapabilities, Records, Result, Setting, settings,
+    Capabilities, DatabaseFiles, Durability, FileFormat, IndexKind, KeyDatabase, KeyedEngine, RecordCapabilities,
+    Records, Result, Setting, settings,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -50,12 +50,12 @@ impl KeyDatabase for FastDbDatabase {
     }
 
     fn found(options: &FastDbOptions) -> Result<String, String> {
-        let found = load(options.library.as_deref()).map_err(|error| error.to_string())?;
+        let found = LIBRARY.load(options.library.as_deref()).map_err(|error| error.to_string())?;
         Ok(format!("library {}", found.path.display()))
     }
 
     fn open(options: &FastDbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
-        let library = load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let library = LIBRARY.load(options.library.as_deref())?;
         Self::at(library, files, options)
     }
 

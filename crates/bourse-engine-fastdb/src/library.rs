@@ -1,6 +1,6 @@
 //! The library: found, loaded once, its functions declared as in `cli.h`.
 
-use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
+use bourse_engine::{EngineLibrary, Result, c_interface};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::Path;
 use std::sync::Mutex;
@@ -8,10 +8,11 @@ use std::sync::Mutex;
 /// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_FASTDB";
 
-static LIBRARY: EngineLibrary<FastDbApi> = EngineLibrary {
+pub(crate) static LIBRARY: EngineLibrary<FastDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: "libfastdb_r.so.2",
     folders: &[],
+    is_versioned: false,
     advice: "FastDB is in no package registry: its sources are public (version 3.77, for one, at github.com/gavioto/fastdb); build their shared library libfastdb_r.so.2 optimised (their makefile is for debugging unless it is given DEBUG=0) and name it in $BOURSE_FASTDB or with `library=`",
     open: |path| {
         // SAFETY: a person who names a library says that it is FastDB, whose initialisers set up its own static objects and a
@@ -24,20 +25,12 @@ static LIBRARY: EngineLibrary<FastDbApi> = EngineLibrary {
     loaded: Mutex::new(None),
 };
 
-/// Loads the library: the one named by `library=`, or by `$BOURSE_FASTDB`, or the system's.
-///
-/// # Errors
-/// [`LibraryAbsent`]: the reason, and where to get the library.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<FastDbApi>, LibraryAbsent> {
-    LIBRARY.load(library)
-}
-
 /// Path of the library that [`open`](crate::open) would load.
 ///
 /// # Errors
-/// [`LibraryAbsent`]: the reason, and where to get the library.
-pub fn info(library: Option<&Path>) -> Result<&'static Path, LibraryAbsent> {
-    load(library).map(|library| &*library.path)
+/// The reason, and where to get the library.
+pub fn info(library: Option<&Path>) -> Result<&'static Path> {
+    LIBRARY.load(library).map(|library| &*library.path)
 }
 
 /// `cli_field_descriptor`.

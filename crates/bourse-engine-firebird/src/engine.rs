@@ -4,15 +4,15 @@ use crate::attachment::{Attachment, Parameters};
 use crate::database::FirebirdDatabase;
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::library::{FirebirdLibrary, load};
+use crate::library::{FirebirdLibrary, LIBRARY};
 use crate::loader::{file_loader, template};
 use crate::options::{FirebirdOptions, GRAMMAR, Serializable};
 use crate::session::FirebirdSession;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
-    Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse,
-    Footprint, ForReading, Guarantee, Interface, Isolation, Loader, Location, ReadCopy, Result, Session,
-    SharedDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint,
+    ForReading, Guarantee, Interface, Isolation, Loader, Location, ReadCopy, Result, Session, SharedDatabase, Snapshot,
+    SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ const FAULTS: [(u8, &str); 7] = [
 
 impl FirebirdEngine {
     fn library(&self) -> Result<&'static FirebirdLibrary> {
-        load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
+        LIBRARY.load(self.target.options.library.as_deref())
     }
 
     fn files(&self) -> DatabaseFiles {

@@ -1,7 +1,7 @@
 //! The client's library: found and loaded once, with the engine that it will load.
 
 use crate::api::{LibraryObject, RawMaster, RawProvider, RawUtil, value};
-use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
+use bourse_engine::{EngineLibrary, LoadedLibrary, Result, c_interface};
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libfbclient.so.2"
 };
 
-static LIBRARY: EngineLibrary<FirebirdClient> = EngineLibrary {
+pub(crate) static LIBRARY: EngineLibrary<FirebirdClient> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: FILE_NAME,
     folders: &[
@@ -27,6 +27,7 @@ static LIBRARY: EngineLibrary<FirebirdClient> = EngineLibrary {
         "/usr/local/lib",
         "/Library/Frameworks/Firebird.framework/Resources/lib",
     ],
+    is_versioned: false,
     advice: "Debian and Ubuntu have the client's library in the package libfbclient2 and the engine in firebird3.0-server-core, of which no server is started; Firebird's own archives have both; name the client's library in $BOURSE_FIREBIRD or with `library=`",
     open: FirebirdClient::open,
     loaded: Mutex::new(None),
@@ -45,14 +46,11 @@ pub struct FirebirdInfo {
 /// version.
 ///
 /// # Errors
-/// [`LibraryAbsent`]: the reason, and where to get them.
-pub fn info(library: Option<&Path>) -> Result<FirebirdInfo, LibraryAbsent> {
-    load(library).map(|library| FirebirdInfo { version: library.api.version.clone(), path: library.path.clone() })
-}
-
-/// Loads the library, once per process.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static FirebirdLibrary, LibraryAbsent> {
-    LIBRARY.load(library)
+/// The reason, and where to get them.
+pub fn info(library: Option<&Path>) -> Result<FirebirdInfo> {
+    LIBRARY
+        .load(library)
+        .map(|library| FirebirdInfo { version: library.api.version.clone(), path: library.path.clone() })
 }
 
 /// Loaded library.

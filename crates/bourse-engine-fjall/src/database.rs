@@ -2,7 +2,7 @@
 
 use crate::error::{conflict, error};
 use crate::options::{FjallOptions, Persist};
-use bourse_engine::{RecordTable, Result, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on};
+use bourse_engine::{RecordTable, Result, Wait, blocked_on, locked, memory_file_system, writer_blocked_on};
 use fjall::{Keyspace, KeyspaceCreateOptions, OptimisticTxDatabase, OptimisticWriteTx, Snapshot};
 use std::path::Path;
 use std::sync::Mutex;
@@ -53,8 +53,7 @@ impl FjallDatabase {
     /// Makes a table's keyspace empty in one step, outside of any transaction; also for sessions that have it open.
     pub(crate) fn remake(&self, table: &RecordTable) -> Result<()> {
         self.keyspace(table)?.clear().map_err(error)?;
-        let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
-        blocked_on(wait, || self.inner.persist(self.persist.mode())).map_err(error)
+        blocked_on(Wait::of_commit(self.syncs), || self.inner.persist(self.persist.mode())).map_err(error)
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
@@ -64,7 +63,7 @@ impl FjallDatabase {
     /// Begins a transaction for writing. It waits for its snapshot until no commit is in progress.
     #[inline]
     pub(crate) fn begin(&self) -> Result<OptimisticWriteTx> {
-        let begun = self.waiting(Wait::Lock, || self.inner.write_tx());
+        let begun = writer_blocked_on(self.syncs, Wait::Lock, || self.inner.write_tx());
         Ok(begun.map_err(error)?.durability(Some(self.persist.mode())))
     }
 
@@ -74,16 +73,8 @@ impl FjallDatabase {
     /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; fjall's.
     pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<()> {
         let one_by_one = self.syncs.then(|| blocked_on(Wait::Lock, || locked(&self.commits)));
-        let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
-        let done = self.waiting(wait, || transaction.commit());
+        let done = writer_blocked_on(self.syncs, Wait::of_commit(self.syncs), || transaction.commit());
         drop(one_by_one);
         done.map_err(error)?.map_err(|_| conflict())
-    }
-
-    /// Runs work that may block a writer, and records the wait. If commits do not sync, waits are so short that timing each
-    /// would show, so only some are timed.
-    #[inline]
-    fn waiting<T>(&self, wait: Wait, work: impl FnOnce() -> T) -> T {
-        if self.syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
     }
 }

@@ -88,7 +88,7 @@ fn c_string(text: &[u8]) -> Result<CString> {
 
 impl RocksDbDatabase {
     pub(crate) fn at(folder: &Path, options: &RocksDbOptions) -> Result<Self> {
-        let library = library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let library = library::LIBRARY.load(options.library.as_deref())?;
         let (library, api) = (library.path.clone(), &library.api);
         let path = c_string(folder.as_os_str().as_bytes())?;
         let mut handles = made(api, options);

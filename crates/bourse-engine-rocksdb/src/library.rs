@@ -1,11 +1,9 @@
 //! The library: found, loaded once, its functions declared as in `rocksdb/c.h`.
 
 use crate::error::error;
-use bourse_engine::{EngineError, EngineLibrary, LibraryAbsent, LoadedLibrary, Result, c_interface};
-use std::env;
+use bourse_engine::{EngineError, EngineLibrary, Result, c_interface};
 use std::ffi::{CStr, c_char, c_double, c_int, c_uchar, c_void};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -15,31 +13,23 @@ pub const LIBRARY_VARIABLE: &str = "BOURSE_ROCKSDB";
 /// Name that the system's loader looks for if no library is named, and prefix of other versions' names.
 const NAME: &str = if cfg!(target_os = "macos") { "librocksdb.dylib" } else { "librocksdb.so" };
 
-static LIBRARY: EngineLibrary<RocksDbApi> = EngineLibrary {
+pub(crate) static LIBRARY: EngineLibrary<RocksDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: NAME,
     folders: &[],
+    is_versioned: true,
     advice: "install RocksDB's shared library (librocksdb7.8 on Debian 12, librocksdb in other systems' packages) or name it in $BOURSE_ROCKSDB or with `library=`",
     // SAFETY: a person who names a library says that it is RocksDB, whose initialisers set up its own static objects.
     open: |path| unsafe { RocksDbApi::open(path) },
     loaded: Mutex::new(None),
 };
 
-/// Loads the library: the one named by `library=`, or by `$BOURSE_ROCKSDB`, or the newest one installed, or the system's.
-///
-/// # Errors
-/// [`LibraryAbsent`]: the reason, and how to get the library.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<RocksDbApi>, LibraryAbsent> {
-    let is_named = library.is_some() || env::var_os(LIBRARY_VARIABLE).is_some();
-    LIBRARY.load(library.or(installed(NAME).filter(|_| !is_named).as_deref()))
-}
-
 /// Path of the library that [`open`](crate::open) would load.
 ///
 /// # Errors
-/// [`LibraryAbsent`]: the reason, and how to get the library.
-pub fn info(library: Option<&Path>) -> Result<&'static Path, LibraryAbsent> {
-    load(library).map(|library| &*library.path)
+/// The reason, and how to get the library.
+pub fn info(library: Option<&Path>) -> Result<&'static Path> {
+    LIBRARY.load(library).map(|library| &*library.path)
 }
 
 macro_rules! opaque {
@@ -193,38 +183,4 @@ fn failed(free: unsafe extern "C" fn(*mut c_void), status: *mut c_char) -> Engin
     // SAFETY: as above; it was copied.
     unsafe { free(status.cast()) };
     error(&text)
-}
-
-/// Newest library of that name in the usual folders, where packages without development files install it under its versioned name.
-pub(crate) fn installed(name: &str) -> Option<PathBuf> {
-    let machine = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
-    let folders = ["/usr/local/lib", &machine, "/usr/lib64", "/usr/lib", "/opt/homebrew/lib"];
-    folders.iter().find_map(|folder| newest(name, fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path())))
-}
-
-/// Library of that name with the highest version behind it.
-fn newest(name: &str, paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    let version = |path: &PathBuf| -> Option<Vec<u32>> {
-        let rest = path.file_name()?.to_str()?.strip_prefix(name)?;
-        // Debian's LevelDB has a letter of Debian's own behind its number.
-        let parts = rest.split('.').map(|part| part.trim_end_matches('d')).filter(|part| !part.is_empty());
-        parts.map(|part| part.parse().ok()).collect()
-    };
-    paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_newest_library_is_found_and_no_other_file() {
-        let all = |names: &[&str]| names.iter().map(|name| Path::new("/lib").join(name)).collect::<Vec<_>>();
-        let of = |names: &[&str]| newest(NAME, all(names).into_iter());
-        assert_eq!(of(&["libc.so.6", "librocksdb.so.old", "librocksdbjni.so"]), None);
-        if cfg!(target_os = "linux") {
-            let found = of(&["librocksdb.so", "librocksdb.so.7.8", "librocksdb.so.10.2.1", "librocksdb.so.9.10"]);
-            assert_eq!(found, Some("/lib/librocksdb.so.10.2.1".into()));
-        }
-    }
 }

@@ -4,7 +4,7 @@ use crate::database::{ColumnFamily, RocksDbDatabase};
 use crate::error::UNCHECKED;
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
 use bourse_engine::records::KeyView;
-use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{Access, RecordTable, Result, Wait, writer_blocked_on};
 use std::ffi::c_char;
 use std::ptr;
 use std::sync::Arc;
@@ -179,12 +179,8 @@ impl KeyView for TransactionView {
         let (api, transaction) = (self.database.handles.api, self.transaction);
         // SAFETY: the transaction is open.
         let commit = || api.checked(|status| unsafe { (api.transaction_commit)(transaction, status) });
-        // Where no commit waits for a disk it is so short that timing each would show.
-        let done = if self.database.syncs {
-            blocked_on(Wait::Sync, commit)
-        } else {
-            sometimes_blocked_on(Wait::Storage, commit)
-        };
+        let syncs = self.database.syncs;
+        let done = writer_blocked_on(syncs, Wait::of_commit(syncs), commit);
         let Err(error) = done else {
             self.close();
             return Ok(());

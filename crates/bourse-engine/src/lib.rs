@@ -89,7 +89,7 @@ pub use keyed::{KeyDatabase, KeyedEngine, settings};
 pub use kind::{EngineKind, InProcessPlaces, OpenTarget};
 #[doc(hidden)]
 pub use libloading; // for `c_interface!`
-pub use library::{EngineLibrary, LibraryAbsent, LoadedLibrary};
+pub use library::{EngineLibrary, LoadedLibrary};
 pub use loading::{IncomingRows, rows_loader};
 pub use location::{Location, path_in_target, target_with_path};
 pub use locked::locked;

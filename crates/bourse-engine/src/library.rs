@@ -2,21 +2,13 @@
 //!
 //! This module calls nothing in a library: an engine's crate does, which declares the functions with [`c_interface!`](crate::c_interface).
 
-use crate::locked;
+use crate::{EngineError, Result, locked};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
-
-/// Error for a library that is unavailable.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{why}; {advice}")]
-pub struct LibraryAbsent {
-    why: String,
-    advice: &'static str,
-}
 
 /// A library that was loaded, for as long as the process lives.
 #[derive(Debug)]
@@ -47,6 +39,8 @@ pub struct EngineLibrary<A: 'static> {
     pub file_name: &'static str,
     /// Folders that are searched if the loader finds none.
     pub folders: &'static [&'static str],
+    /// Whether the newest file with a version behind that name is preferred, which packages without development files have alone.
+    pub is_versioned: bool,
     /// Advice where to get the library.
     pub advice: &'static str,
     /// Loads the file at a path: its functions, or the reason why they are unavailable.
@@ -60,10 +54,11 @@ impl<A> EngineLibrary<A> {
     /// named is the only one tried.
     ///
     /// # Errors
-    /// [`LibraryAbsent`]: the reason, and where to get the library.
-    pub fn load(&self, named: Option<&Path>) -> Result<&'static LoadedLibrary<A>, LibraryAbsent> {
-        if let Some(named) = named.map(Path::to_owned).or_else(|| env::var_os(self.variable).map(PathBuf::from)) {
-            return self.load_path(named);
+    /// [`Unsupported`](crate::ErrorKind::Unsupported), with the reason, and where to get the library.
+    pub fn load(&self, named: Option<&Path>) -> Result<&'static LoadedLibrary<A>> {
+        let named = named.map(Path::to_owned).or_else(|| env::var_os(self.variable).map(PathBuf::from));
+        if let Some(path) = named.or_else(|| if self.is_versioned { installed(self.file_name) } else { None }) {
+            return self.load_path(path);
         }
         let folders = self.folders.iter().map(|folder| Path::new(folder).join(self.file_name));
         let found = folders.filter(|path| path.is_file());
@@ -77,16 +72,14 @@ impl<A> EngineLibrary<A> {
         Err(first.expect("the name without a folder was tried"))
     }
 
-    fn load_path(&self, path: PathBuf) -> Result<&'static LoadedLibrary<A>, LibraryAbsent> {
+    fn load_path(&self, path: PathBuf) -> Result<&'static LoadedLibrary<A>> {
         let mut loaded = locked(&self.loaded);
         let loaded = loaded.get_or_insert_default();
         if let Some(library) = loaded.get(&path) {
             return Ok(library);
         }
-        let api = (self.open)(&path).map_err(|cause| LibraryAbsent {
-            why: format!("cannot load {}: {cause}", path.display()),
-            advice: self.advice,
-        })?;
+        let absent = |why| EngineError::unsupported(format!("cannot load {}: {why}; {}", path.display(), self.advice));
+        let api = (self.open)(&path).map_err(absent)?;
         let real = path.canonicalize().ok().or_else(|| mapped_as(&path)).unwrap_or_else(|| path.clone());
         let library: &'static _ = Box::leak(Box::new(LoadedLibrary { path: real, api, sha256: OnceLock::new() }));
         loaded.insert(path, library);
@@ -101,6 +94,24 @@ fn mapped_as(name: &Path) -> Option<PathBuf> {
     let mut paths =
         maps.lines().filter_map(|line| line.split_once('/').map(|(_, rest)| PathBuf::from(format!("/{rest}"))));
     paths.find(|path| stem(path).is_some() && stem(path) == stem(name))
+}
+
+/// Newest library of that name in the usual folders, where packages without development files install it under its versioned name.
+fn installed(name: &str) -> Option<PathBuf> {
+    let machine = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
+    let folders = ["/usr/local/lib", &machine, "/usr/lib64", "/usr/lib", "/opt/homebrew/lib"];
+    folders.iter().find_map(|folder| newest(name, fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path())))
+}
+
+/// Library of that name with the highest version behind it.
+fn newest(name: &str, paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    let version = |path: &PathBuf| -> Option<Vec<u32>> {
+        let rest = path.file_name()?.to_str()?.strip_prefix(name)?;
+        // Debian's LevelDB has a letter of Debian's own behind its number.
+        let parts = rest.split('.').map(|part| part.trim_end_matches('d')).filter(|part| !part.is_empty());
+        parts.map(|part| part.parse().ok()).collect()
+    };
+    paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
 }
 
 /// Declares the functions of a C library that are used, as a structure of pointers that is loaded by name.
@@ -140,4 +151,18 @@ macro_rules! c_interface {
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_library_is_found_and_no_other_file() {
+        let all = |names: &[&str]| names.iter().map(|name| Path::new("/lib").join(name)).collect::<Vec<_>>();
+        let of = |names: &[&str]| newest("librocksdb.so", all(names).into_iter());
+        assert_eq!(of(&["libc.so.6", "librocksdb.so.old", "librocksdbjni.so"]), None);
+        let found = of(&["librocksdb.so", "librocksdb.so.7.8", "librocksdb.so.10.2.1", "librocksdb.so.9.10"]);
+        assert_eq!(found, Some("/lib/librocksdb.so.10.2.1".into()));
+    }
 }

@@ -1,6 +1,6 @@
 //! An open environment, and the engine that it makes.
 
-use crate::berkeley::library::{BerkeleyApi, Object, load};
+use crate::berkeley::library::{BerkeleyApi, LIBRARY, Object};
 use crate::berkeley::options::{BerkeleyOptions, GRAMMAR};
 use crate::berkeley::view::{BerkeleyView, Table};
 use bourse_engine::records::{KeySession, KeyView as _};
@@ -89,7 +89,7 @@ impl BerkeleyDatabase {
     fn at(folder: &Path, asked: &BerkeleyOptions) -> Result<Arc<Self>> {
         /// `DB_CREATE`, `DB_RECOVER`, `DB_INIT_LOCK`, `_LOG`, `_MPOOL`, `_TXN`, `DB_THREAD`, `DB_PRIVATE`.
         const OPEN: u32 = 0x1 | 0x2 | 0x100 | 0x200 | 0x400 | 0x2000 | 0x20 | 0x1_0000;
-        let library = load(asked.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let library = LIBRARY.load(asked.library.as_deref())?;
         let api = &library.api;
         let path = CString::new(folder.as_os_str().as_bytes())
             .map_err(|_| EngineError::unsupported("a name with a zero byte"))?;

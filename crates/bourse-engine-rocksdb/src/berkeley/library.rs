@@ -2,9 +2,7 @@
 //!
 //! Its objects are structures with pointers to their methods, at places that are the same in all of 5.3.
 
-use crate::library::installed;
-use bourse_engine::{EngineError, EngineLibrary, ErrorKind, LibraryAbsent, LoadedLibrary, Result, c_interface};
-use std::env;
+use bourse_engine::{EngineError, EngineLibrary, ErrorKind, Result, c_interface};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,10 +13,11 @@ const LIBRARY_VARIABLE: &str = "BOURSE_BERKELEY_DB";
 /// Name that the system's loader looks for if no library is named.
 const NAME: &str = if cfg!(target_os = "macos") { "libdb-5.3.dylib" } else { "libdb-5.3.so" };
 
-static LIBRARY: EngineLibrary<BerkeleyApi> = EngineLibrary {
+pub(super) static LIBRARY: EngineLibrary<BerkeleyApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: NAME,
     folders: &[],
+    is_versioned: true,
     advice: "install Berkeley DB 5.3's shared library (libdb5.3 on Debian and Ubuntu) or name it in $BOURSE_BERKELEY_DB or with `library=`",
     open: |path| {
         // SAFETY: a person who names a library says that it is Berkeley DB, which has no initialisers.
@@ -31,18 +30,12 @@ static LIBRARY: EngineLibrary<BerkeleyApi> = EngineLibrary {
     loaded: Mutex::new(None),
 };
 
-/// Loads the library: the one named by `library=`, or by `$BOURSE_BERKELEY_DB`, or the system's.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<BerkeleyApi>, LibraryAbsent> {
-    let is_named = library.is_some() || env::var_os(LIBRARY_VARIABLE).is_some();
-    LIBRARY.load(library.or(installed(NAME).filter(|_| !is_named).as_deref()))
-}
-
 /// Path and version of the library that [`open`](crate::berkeley::open) would load.
 ///
 /// # Errors
-/// [`LibraryAbsent`]: the reason, and how to get the library.
-pub fn info(library: Option<&Path>) -> Result<(&'static Path, String), LibraryAbsent> {
-    let library = load(library)?;
+/// The reason, and how to get the library.
+pub fn info(library: Option<&Path>) -> Result<(&'static Path, String)> {
+    let library = LIBRARY.load(library)?;
     let (major, minor, patch) = library.api.version();
     Ok((&library.path, format!("{major}.{minor}.{patch}")))
 }

@@ -4,7 +4,7 @@ use crate::berkeley::database::BerkeleyDatabase;
 use crate::berkeley::library::{Dbt, NOT_FOUND, Object, TOO_SMALL};
 use bourse_engine::records::KeyView;
 use bourse_engine::records::refusals::no_table;
-use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{Access, RecordTable, Result, Wait, sometimes_blocked_on, writer_blocked_on};
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::Arc;
@@ -148,11 +148,10 @@ impl KeyView for BerkeleyView {
         let commit = || unsafe { self.database.api.commit(transaction, 0) };
         match access {
             Access::Read => commit(),
-            // Where no commit waits for a disk it is so short that timing each would show.
-            Access::Write if self.database.syncs => {
-                blocked_on(Wait::Sync, commit).and_then(|()| self.database.committed())
+            Access::Write => {
+                let syncs = self.database.syncs;
+                writer_blocked_on(syncs, Wait::of_commit(syncs), commit).and_then(|()| self.database.committed())
             }
-            Access::Write => sometimes_blocked_on(Wait::Storage, commit).and_then(|()| self.database.committed()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! An open database, and the engine that it makes.
 
-use crate::leveldb::library::{LevelDbApi, load};
+use crate::leveldb::library::{LIBRARY, LevelDbApi};
 use crate::leveldb::options::{GRAMMAR, LevelDbOptions};
 use crate::leveldb::view::LevelDbView;
 use crate::library::{Cache, Db, DbOptions, Filter, WriteOptions};
@@ -77,7 +77,7 @@ impl Drop for LevelDbDatabase {
 
 impl LevelDbDatabase {
     fn at(folder: &Path, asked: &LevelDbOptions) -> Result<Self> {
-        let library = load(asked.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let library = LIBRARY.load(asked.library.as_deref())?;
         let api = &library.api;
         let path = CString::new(folder.as_os_str().as_bytes())
             .map_err(|_| EngineError::unsupported("a name with a zero byte"))?;

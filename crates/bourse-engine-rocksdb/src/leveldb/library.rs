@@ -1,10 +1,7 @@
 //! The library: found, loaded once, its functions declared as in `leveldb/c.h`.
 
-use crate::library::{
-    Cache, Db, DbOptions, Filter, Iter, ReadOptions, Snapshot, StatusText, WriteOptions, checked, installed,
-};
-use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, Result, c_interface};
-use std::env;
+use crate::library::{Cache, Db, DbOptions, Filter, Iter, ReadOptions, Snapshot, StatusText, WriteOptions, checked};
+use bourse_engine::{EngineLibrary, Result, c_interface};
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,28 +12,23 @@ const LIBRARY_VARIABLE: &str = "BOURSE_LEVELDB";
 /// Name that the system's loader looks for if no library is named, and prefix of other versions' names.
 const NAME: &str = if cfg!(target_os = "macos") { "libleveldb.dylib" } else { "libleveldb.so" };
 
-static LIBRARY: EngineLibrary<LevelDbApi> = EngineLibrary {
+pub(super) static LIBRARY: EngineLibrary<LevelDbApi> = EngineLibrary {
     variable: LIBRARY_VARIABLE,
     file_name: NAME,
     folders: &[],
+    is_versioned: true,
     advice: "install LevelDB's shared library (libleveldb1d on Debian and Ubuntu, leveldb in other systems' packages) or name it in $BOURSE_LEVELDB or with `library=`",
     // SAFETY: a person who names a library says that it is LevelDB, whose initialisers set up its own static objects.
     open: |path| unsafe { LevelDbApi::open(path) },
     loaded: Mutex::new(None),
 };
 
-/// Loads the library: the one named by `library=`, or by `$BOURSE_LEVELDB`, or the newest one installed, or the system's.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<LevelDbApi>, LibraryAbsent> {
-    let is_named = library.is_some() || env::var_os(LIBRARY_VARIABLE).is_some();
-    LIBRARY.load(library.or(installed(NAME).filter(|_| !is_named).as_deref()))
-}
-
 /// Path and version of the library that [`open`](crate::leveldb::open) would load.
 ///
 /// # Errors
-/// [`LibraryAbsent`]: the reason, and how to get the library.
-pub fn info(library: Option<&Path>) -> Result<(&'static Path, String), LibraryAbsent> {
-    load(library).map(|library| (&*library.path, library.api.version()))
+/// The reason, and how to get the library.
+pub fn info(library: Option<&Path>) -> Result<(&'static Path, String)> {
+    LIBRARY.load(library).map(|library| (&*library.path, library.api.version()))
 }
 
 /// `leveldb_writebatch_t`.

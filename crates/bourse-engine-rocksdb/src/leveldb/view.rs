@@ -5,7 +5,7 @@ use crate::library::{Iter, ReadOptions, Snapshot};
 use crate::transaction::{raw, slice};
 use bourse_engine::records::KeyView;
 use bourse_engine::records::refusals::no_table;
-use bourse_engine::{Access, RecordTable, Result, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{Access, RecordTable, Result, Wait, writer_blocked_on};
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl LevelDbView {
             }
             let write = || api.checked(|status| (api.write)(database, write_options, batch, status));
             // Where no commit waits for a disk it is so short that timing each would show.
-            let done = if syncs { blocked_on(Wait::Sync, write) } else { sometimes_blocked_on(Wait::Storage, write) };
+            let done = writer_blocked_on(syncs, Wait::of_commit(syncs), write);
             (api.batch_destroy)(batch);
             done
         }
