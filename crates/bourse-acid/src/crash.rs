@@ -6,7 +6,7 @@ use crate::demand::CrashKind;
 use crate::test_bed::AcidError;
 use crate::{AcidSubject, AcidWorkload, Site};
 use bourse_driver::{RoundPlan, SECOND};
-use bourse_engine::{Engine, OwnedServer, Result, RowExt as _, Session, one_line};
+use bourse_engine::{Engine, OwnedServer, Result, RowExt as _, Session, SessionExt as _, one_line};
 use bourse_oltp::acid::AcknowledgedKind;
 use bourse_record::SplitMix;
 use bourse_record::acid::{AcidCase, AcidFinding, AcidStep};
@@ -55,12 +55,9 @@ impl Baseline {
 
 /// Keys of what has all its rows.
 fn keys(db: &mut dyn Session, kind: &AcknowledgedKind, last: i64) -> Result<HashSet<Vec<i64>>> {
-    let mut found = HashSet::new();
-    db.query_text(&kind.rows.replace("{last}", &last.to_string()), &[], &mut |row| {
-        found.insert((0..kind.keys).map(|at| row.get(at)).collect::<Result<Vec<i64>>>()?);
-        Ok(())
-    })?;
-    Ok(found)
+    let sql = kind.rows.replace("{last}", &last.to_string());
+    let found = db.text_rows(&sql, |row| (0..kind.keys).map(|at| row.get(at)).collect())?;
+    Ok(found.into_iter().collect())
 }
 
 /// Result of a crash.

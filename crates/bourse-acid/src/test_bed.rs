@@ -5,7 +5,7 @@ use crate::scenario::{Performing, Scenario};
 use bourse_driver::{Clock as _, RealClock};
 use bourse_egen::txn::{self, TradeRequest};
 use bourse_egen::{Part, TradeType};
-use bourse_engine::{Engine, EngineError, ErrorKind, FromValue, Result, Row, RowExt as _, Session};
+use bourse_engine::{Engine, EngineError, ErrorKind, FromValue, Result, Row, RowExt as _, Session, SessionExt as _};
 use bourse_record::SplitMix;
 use bourse_schema::{AccountId, Balance, BrokerId, CustomerId, Price, Quantity, Symbol, Text, Timestamp, TradeId};
 use bourse_tpce::check::first_trade;
@@ -186,13 +186,8 @@ impl<'e, P: Performing> TestBed<'e, P> {
     }
 
     /// Rows of a query, read by the observing session.
-    pub(crate) fn rows<T>(&self, sql: &str, mut read: impl FnMut(&dyn Row) -> Result<T>) -> Result<Vec<T>> {
-        let mut found = Vec::new();
-        self.observer.borrow_mut().query_text(sql, &[], &mut |row| {
-            found.push(read(row)?);
-            Ok(())
-        })?;
-        Ok(found)
+    pub(crate) fn rows<T>(&self, sql: &str, read: impl FnMut(&dyn Row) -> Result<T>) -> Result<Vec<T>> {
+        self.observer.borrow_mut().text_rows(sql, read)
     }
 
     /// Value of a query's first row; `None` without rows.

@@ -10,7 +10,7 @@ use crate::{AcidSubject, AcidWorkload};
 use bourse_driver::RealClock;
 use bourse_egen::txn::TradeCleanup;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, EngineError, Result, RowExt as _, Session};
+use bourse_engine::{Engine, EngineError, Result, Session, SessionExt as _};
 use bourse_oltp::acid::{AcknowledgedKind, TestSpec};
 use bourse_oltp::check::Check;
 use bourse_record::acid::{AcidFinding, AcidTest};
@@ -140,14 +140,8 @@ impl AcidWorkload for TpceAcid<'_> {
     }
 
     fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>> {
-        let mut count = |sql: String| -> Result<usize> {
-            let mut found = 0_i64;
-            db.query_text(&sql, &[], &mut |row| {
-                found = row.get(0)?;
-                Ok(())
-            })?;
-            Ok(found.unsigned_abs() as usize)
-        };
+        let mut count =
+            |sql: String| -> Result<usize> { Ok(db.text_value::<i64>(&sql)?.unwrap_or(0).unsigned_abs() as usize) };
         let begun = count(format!("SELECT count(*) FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT'"))?;
         let settled = count(format!("SELECT count(*) FROM settlement WHERE se_t_id > {last}"))?;
         Ok(vec![

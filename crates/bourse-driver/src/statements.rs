@@ -2,8 +2,8 @@
 
 use crate::{Clock as _, Nanos, RealClock};
 use bourse_engine::{
-    Access, Checkpoint, Connection, EachFound, EachRow, EachToLoad, Engine, Isolation, Params, Result, Routine,
-    Session, Setting, Sql, StatementWork, Value, forward_session, locked, one_line,
+    Access, Checkpoint, Connection, EachFound, EachRow, EachToLoad, Engine, Isolation, Params, Result, Routine, Row,
+    Runs, Session, Setting, Sql, StatementWork, Value, forward_session, locked, one_line,
 };
 use bourse_record::{Counts, OperationSpec, StatementFigures};
 use std::borrow::Cow;
@@ -185,25 +185,17 @@ impl Session for MeteredSession {
     fn round_trips(&self) -> Option<u64> {
         self.inner.round_trips()
     }
-    fn run_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: Option<&mut EachFound<'_>>,
-    ) -> Result<()> {
-        let runs = (params.len() / width) as u64;
-        self.timed(sql.text(), Some(sql), runs, |inner, rows| match each {
-            None => inner.run_each(sql, params, width, None),
-            Some(each) => inner.run_each(
-                sql,
-                params,
-                width,
-                Some(&mut |at, row| {
+    fn run_each(&mut self, sql: &'static Sql, runs: Runs<'_>, each: Option<&mut EachFound<'_>>) -> Result<()> {
+        let count = (runs.params.len() / runs.width) as u64;
+        self.timed(sql.text(), Some(sql), count, |inner, rows| match each {
+            None => inner.run_each(sql, runs, None),
+            Some(each) => {
+                let mut counted = |at, row: &dyn Row| {
                     *rows += 1;
                     each(at, row)
-                }),
-            ),
+                };
+                inner.run_each(sql, runs, Some(&mut counted))
+            }
         })
     }
     fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<()> {

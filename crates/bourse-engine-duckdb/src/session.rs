@@ -9,23 +9,10 @@ use crate::row::ResultColumns;
 use crate::statement::{DuckDbStatement, ResultRows, StatementError};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _,
-    Session, Setting, Slots, Sql, Value,
+    Session, Setting, Slots, Sql, TransactionState, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
-
-/// State of a session's transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TransactionState {
-    Idle,
-    Open {
-        access: Access,
-        /// Number of commits that the transaction sees.
-        seen: u64,
-    },
-    /// A statement has failed: DuckDB has undone the transaction, and silently treats its COMMIT as a ROLLBACK.
-    Failed(ErrorKind),
-}
 
 pub(crate) struct DuckSession {
     /// Prepared statements by slot; dropped before the connection.
@@ -35,7 +22,12 @@ pub(crate) struct DuckSession {
     commit: DuckDbStatement,
     rollback: DuckDbStatement,
     columns: ResultColumns,
+    /// State of its transaction. DuckDB undoes one in which a statement fails, and silently treats its COMMIT as a ROLLBACK.
     state: TransactionState,
+    /// Access of the open transaction.
+    access: Access,
+    /// Number of commits that the transaction sees.
+    seen: u64,
     /// Whether this session has the lock of the one writer.
     has_place: bool,
     /// Patience for the lock of the one writer; `None` if writers are concurrent.
@@ -53,6 +45,8 @@ impl DuckSession {
             rollback: connection.prepare("ROLLBACK")?,
             columns: ResultColumns::default(),
             state: TransactionState::Idle,
+            access: Access::Read,
+            seen: 0,
             has_place: false,
             queue: (options.writers == DuckDbWriters::One).then_some(options.lock_timeout),
             connection,
@@ -75,14 +69,6 @@ impl DuckSession {
     fn give_place_back(&mut self) {
         if std::mem::take(&mut self.has_place) {
             self.database().writers.give_back();
-        }
-    }
-
-    #[inline]
-    fn refuse_failed(&self) -> Result<()> {
-        match self.state {
-            TransactionState::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
-            TransactionState::Idle | TransactionState::Open { .. } => Ok(()),
         }
     }
 
@@ -117,9 +103,9 @@ impl DuckSession {
     fn settle(&mut self, failure: StatementError, sql: &str) -> EngineError {
         let ran = matches!(failure, StatementError::WhileItRan(_));
         let mut error = failure.error();
-        if let (true, TransactionState::Open { seen, .. }) = (ran, self.state) {
+        if ran && self.state == TransactionState::Open {
             // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
-            if error.kind() == ErrorKind::Duplicate && self.database().commits.has_others_since(seen) {
+            if error.kind() == ErrorKind::Duplicate && self.database().commits.has_others_since(self.seen) {
                 error = error.with_kind(ErrorKind::Conflict);
             }
             self.state = TransactionState::Failed(error.kind());
@@ -159,9 +145,7 @@ impl Session for DuckSession {
     /// Begins a transaction. Whatever the level, it sees a snapshot; transactions are serializable only if there is one writer
     /// at a time.
     fn begin(&mut self, _: Isolation, access: Access) -> Result<()> {
-        if self.state != TransactionState::Idle {
-            return Err(EngineError::already_open());
-        }
+        self.state.refuse_open()?;
         let begin = match access {
             Access::Read => &mut self.begin_read,
             Access::Write => {
@@ -172,7 +156,8 @@ impl Session for DuckSession {
         let begun = begin.run(&[]).map(drop);
         match begun {
             Ok(()) => {
-                self.state = TransactionState::Open { access, seen: self.database().commits.count() };
+                (self.state, self.access, self.seen) =
+                    (TransactionState::Open, access, self.database().commits.count());
                 Ok(())
             }
             Err(failure) => {
@@ -191,7 +176,7 @@ impl Session for DuckSession {
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let mut rows = match self.rows_of(sql, params) {
             Ok(rows) => rows,
             Err(failure) => return Err(self.settle(failure, sql.text())),
@@ -200,7 +185,7 @@ impl Session for DuckSession {
     }
 
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         match self.change(|session| session.rows_of(sql, params)) {
             Ok(mut rows) => Ok(rows.changed()),
             Err(failure) => Err(self.settle(failure, sql.text())),
@@ -209,7 +194,7 @@ impl Session for DuckSession {
 
     /// Loads rows through the appender, in the open transaction.
     fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<()> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         if self.state == TransactionState::Idle {
             return rows(&mut |values| self.execute(insert, Params::of(values)).map(drop));
         }
@@ -227,8 +212,8 @@ impl Session for DuckSession {
                 self.end(|session| &mut session.rollback)?;
                 Err(EngineError::failed_transaction(kind, true))
             }
-            TransactionState::Open { access: Access::Read, .. } => self.end(|session| &mut session.commit),
-            TransactionState::Open { access: Access::Write, .. } => {
+            TransactionState::Open if self.access == Access::Read => self.end(|session| &mut session.commit),
+            TransactionState::Open => {
                 let database = Arc::clone(self.database());
                 database.commits.run(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
                     // The transaction's own view was checked when its statements ran: a violation at commit is caused by
@@ -243,7 +228,7 @@ impl Session for DuckSession {
     fn rollback(&mut self) -> Result<()> {
         match self.state {
             TransactionState::Idle => Ok(()),
-            TransactionState::Open { .. } | TransactionState::Failed(_) => self.end(|session| &mut session.rollback),
+            TransactionState::Open | TransactionState::Failed(_) => self.end(|session| &mut session.rollback),
         }
     }
 
@@ -257,7 +242,7 @@ impl Session for DuckSession {
     }
 
     fn plan(&mut self, sql: &str) -> Result<Vec<String>> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let text = DIALECT.fill(sql);
         let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
         let mut lines = Vec::new();
@@ -272,11 +257,11 @@ impl Session for DuckSession {
     }
 
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<()> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let ran = match self.state {
             // It may be a change all the same, as DDL is.
             TransactionState::Idle => Arc::clone(self.database()).commits.run(|| self.rows_of_text(sql, params)),
-            TransactionState::Open { .. } | TransactionState::Failed(_) => self.rows_of_text(sql, params),
+            TransactionState::Open | TransactionState::Failed(_) => self.rows_of_text(sql, params),
         };
         match ran {
             Ok(mut rows) => rows.each(&mut self.columns, each),
@@ -285,7 +270,7 @@ impl Session for DuckSession {
     }
 
     fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         match self.change(|session| session.rows_of_text(sql, params)) {
             Ok(mut rows) => Ok(rows.changed()),
             Err(failure) => Err(self.settle(failure, sql)),

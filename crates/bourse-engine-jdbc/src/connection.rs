@@ -4,7 +4,7 @@ use crate::bridge::{Bridge, CallReply};
 use crate::machine::BridgeMethod;
 use crate::wire::put_params;
 use bourse_engine::{
-    EachFound, EachRow, EngineError, ErrorKind, Params, Result, RowExt as _, Slots, Value, split_parameters,
+    EachFound, EachRow, EngineError, ErrorKind, Params, Result, RowExt as _, Runs, Slots, split_parameters,
 };
 
 /// Number of statements that are prepared for a single run.
@@ -122,8 +122,7 @@ impl JdbcConnection {
     pub(crate) fn run_each(
         &mut self,
         number: usize,
-        params: &[Value<'_>],
-        width: usize,
+        Runs { params, width }: Runs<'_>,
         each: Option<&mut EachFound<'_>>,
     ) -> Result<()> {
         let Some(prepared) = self.statements.get(number) else { return Err(not_prepared()) };

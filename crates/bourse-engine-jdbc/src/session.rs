@@ -6,21 +6,13 @@ use crate::describe;
 use crate::machine::BridgeMethod;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _,
-    Session, Setting, Sql, Value,
+    Runs, Session, Setting, Sql, TransactionState, Value,
 };
 use std::sync::Arc;
 
-/// State of a session's transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TransactionState {
-    Idle,
-    Open,
-    /// The transaction met a conflict, and may have been undone in part; it must be rolled back.
-    Failed,
-}
-
 pub(crate) struct JdbcSession {
     connection: JdbcConnection,
+    /// State of its transaction, which has failed if it met a conflict, and may have been undone in part.
     state: TransactionState,
     /// Database; dropped after the connection.
     database: Arc<JdbcDatabase>,
@@ -29,15 +21,6 @@ pub(crate) struct JdbcSession {
 impl JdbcSession {
     pub(crate) fn new(database: Arc<JdbcDatabase>) -> Result<Self> {
         Ok(Self { connection: database.connect()?, state: TransactionState::Idle, database })
-    }
-
-    #[inline]
-    fn refuse_failed(&self) -> Result<()> {
-        if self.state == TransactionState::Failed {
-            Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
-        } else {
-            Ok(())
-        }
     }
 
     /// Number of the statement, which is prepared at first use.
@@ -61,7 +44,7 @@ impl JdbcSession {
             error
         };
         if self.state == TransactionState::Open && error.kind() == ErrorKind::Conflict {
-            self.state = TransactionState::Failed;
+            self.state = TransactionState::Failed(error.kind());
         }
         if self.state == TransactionState::Idle {
             // The statement was a transaction of its own.
@@ -91,7 +74,7 @@ impl JdbcSession {
     }
 
     fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::CallReply> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let ran = self
             .connection
             .prepare(TEXT, &self.database.product().dialect.fill(sql))
@@ -106,9 +89,7 @@ impl Session for JdbcSession {
     }
 
     fn begin(&mut self, isolation: Isolation, _: Access) -> Result<()> {
-        if self.state != TransactionState::Idle {
-            return Err(EngineError::already_open());
-        }
+        self.state.refuse_open()?;
         let level = self.database.product().level(isolation);
         self.connection.bridge().call(BridgeMethod::Begin, [level, 0])?;
         self.state = TransactionState::Open;
@@ -127,7 +108,7 @@ impl Session for JdbcSession {
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| Ok((number, self.connection.run(number, params, false)?)));
         match ran {
             Ok((number, reply)) => self.connection.each(number, reply, each).map(|_| ()),
@@ -136,7 +117,7 @@ impl Session for JdbcSession {
     }
 
     fn query_first(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<bool> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| Ok((number, self.connection.run(number, params, true)?)));
         match ran {
             Ok((number, reply)) => self.connection.each(number, reply, each).map(|found| found > 0),
@@ -145,20 +126,14 @@ impl Session for JdbcSession {
     }
 
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let ran = self.ready(sql).and_then(|number| self.connection.run(number, params, false));
         ran.map(|reply| reply.count().into()).map_err(|e| self.settle(e, sql.text()))
     }
 
-    fn run_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: Option<&mut EachFound<'_>>,
-    ) -> Result<()> {
-        self.refuse_failed()?;
-        let ran = self.ready(sql).and_then(|number| self.connection.run_each(number, params, width, each));
+    fn run_each(&mut self, sql: &'static Sql, runs: Runs<'_>, each: Option<&mut EachFound<'_>>) -> Result<()> {
+        self.state.refuse_failed()?;
+        let ran = self.ready(sql).and_then(|number| self.connection.run_each(number, runs, each));
         ran.map_err(|e| self.settle(e, sql.text()))
     }
 
@@ -172,9 +147,9 @@ impl Session for JdbcSession {
                 }
                 committed
             }
-            TransactionState::Failed => {
+            TransactionState::Failed(kind) => {
                 self.roll_back()?;
-                Err(EngineError::failed_transaction(ErrorKind::Conflict, true))
+                Err(EngineError::failed_transaction(kind, true))
             }
         }
     }
@@ -182,7 +157,7 @@ impl Session for JdbcSession {
     fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle => Ok(()),
-            TransactionState::Open | TransactionState::Failed => self.roll_back(),
+            TransactionState::Open | TransactionState::Failed(_) => self.roll_back(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::statement::{RenderedStatement, Scales};
 use crate::value::MysqlRow;
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Session, Setting,
-    Slots, Sql, Value,
+    Slots, Sql, TransactionState, Value,
 };
 use bourse_server::client::given;
 use mysql::prelude::{Protocol, Queryable as _};
@@ -35,23 +35,13 @@ const IN_TRANSACTION: &str = "1568";
 /// Largest number of texts that a session knows not to end transactions.
 const KNOWN_TEXTS: usize = 1_024;
 
-/// State of a session's transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TransactionState {
-    /// No transaction is open.
-    Idle,
-    /// A transaction is open.
-    Open,
-    /// The transaction met a conflict and is rolled back: statements fail until the caller rolls back too.
-    Doomed,
-}
-
 /// A session of one server.
 pub struct MysqlSession {
     connection: Link,
     statements: Slots<PreparedStatement>,
     /// Isolation level last set at the server; `None` before the first.
     isolation: Option<Isolation>,
+    /// State of its transaction, which has failed and is rolled back if it met a conflict.
     state: TransactionState,
     /// Whether the transaction has run a statement of which it is not known whether it ends transactions.
     has_unknown: bool,
@@ -187,7 +177,7 @@ impl MysqlSession {
 
     /// Runs a text that contains the values: one round trip, and not every statement can be prepared.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64> {
-        self.refuse_doomed()?;
+        self.state.refuse_failed()?;
         if self.state == TransactionState::Open && self.known_texts.len() < KNOWN_TEXTS {
             self.has_unknown |= self.known_texts.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one(sql));
         }
@@ -205,18 +195,10 @@ impl MysqlSession {
                 // After a deadlock the server has rolled back already; after waiting in vain it has not, and whoever it
                 // waited for may be waiting for it.
                 let _ = self.bare("ROLLBACK");
-                self.state = TransactionState::Doomed;
+                self.state = TransactionState::Failed(e.kind());
             }
             e.with_statement(sql)
         })
-    }
-
-    fn refuse_doomed(&self) -> Result<()> {
-        if self.state == TransactionState::Doomed {
-            Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
-        } else {
-            Ok(())
-        }
     }
 
     /// Fails where a statement has ended the transaction that is to be committed, of which the client's library says nothing: a
@@ -284,9 +266,7 @@ impl Session for MysqlSession {
     /// Begins a transaction in one round trip, also if the level changes, unless the server accepts one statement at a
     /// time.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
-        if self.state != TransactionState::Idle {
-            return Err(EngineError::already_open());
-        }
+        self.state.refuse_open()?;
         for (slot, rendered, scales) in std::mem::take(&mut self.unprepared) {
             // One that cannot be prepared is run as text again.
             let _ = self.prepare_anew(slot, rendered, scales);
@@ -328,13 +308,13 @@ impl Session for MysqlSession {
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {
-        self.refuse_doomed()?;
+        self.state.refuse_failed()?;
         let done = self.run(sql, params, each);
         self.settled(done, sql.text()).map(|_| ())
     }
 
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64> {
-        self.refuse_doomed()?;
+        self.state.refuse_failed()?;
         let done = self.run(sql, params, &mut |_| Ok(()));
         self.settled(done, sql.text())
     }
@@ -358,7 +338,7 @@ impl Session for MysqlSession {
     }
 
     fn call(&mut self, routine: &'static Routine, params: Params<'_>, each: &mut EachFound<'_>) -> Result<()> {
-        self.refuse_doomed()?;
+        self.state.refuse_failed()?;
         let slot = routine.sql().slot();
         let done = params.with_one_list(|params| {
             let text = || Cow::Owned(routines::call(routine));
@@ -371,7 +351,7 @@ impl Session for MysqlSession {
     }
 
     fn commit(&mut self) -> Result<()> {
-        if let Err(e) = self.refuse_doomed() {
+        if let Err(e) = self.state.refuse_failed() {
             self.state = TransactionState::Idle;
             return Err(e);
         }
@@ -391,7 +371,7 @@ impl Session for MysqlSession {
 
     fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
-            TransactionState::Idle | TransactionState::Doomed => Ok(()),
+            TransactionState::Idle | TransactionState::Failed(_) => Ok(()),
             TransactionState::Open => self.bare("ROLLBACK"),
         }
     }

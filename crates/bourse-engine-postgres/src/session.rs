@@ -9,8 +9,8 @@ use crate::routines;
 use crate::value::{Oid, PostgresRow, RecordRow, ResultColumn, exact_type, fits};
 use crate::wire::{FieldRange, TransactionState, WireConnection};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Session, Setting,
-    Slots, Sql, Value, run_one_by_one,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Runs, Session,
+    Setting, Slots, Sql, Value, run_one_by_one,
 };
 
 /// Number of runs of a statement that are sent before the first answer is read. Their answers wait in the socket
@@ -241,8 +241,7 @@ impl PostgresSession {
     fn run_together(
         &mut self,
         sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
+        Runs { params, width }: Runs<'_>,
         mut each: Option<&mut EachFound<'_>>,
     ) -> Result<()> {
         self.send_ahead()?;
@@ -420,19 +419,13 @@ impl Session for PostgresSession {
         Some(self.connection.round_trips)
     }
 
-    fn run_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: Option<&mut EachFound<'_>>,
-    ) -> Result<()> {
+    fn run_each(&mut self, sql: &'static Sql, runs: Runs<'_>, each: Option<&mut EachFound<'_>>) -> Result<()> {
         // Outside a transaction each run is one of its own, and its change stays when a later one fails.
         if !self.is_open() {
-            return run_one_by_one(self, sql, params, width, each);
+            return run_one_by_one(self, sql, runs, each);
         }
         self.refuse_doomed()?;
-        let done = self.run_together(sql, params, width, each);
+        let done = self.run_together(sql, runs, each);
         self.settled(done, sql.text())
     }
 

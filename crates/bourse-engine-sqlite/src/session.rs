@@ -12,7 +12,7 @@ use crate::shared_connection::LentConnection;
 use crate::statement::{BoundStatement, CurrentRow, SqliteStatement};
 use crate::waits::LockWaits;
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachFound, EachRow, Isolation, Params, Result, Row as _, RowExt as _, Session,
+    Access, Checkpoint, Dialect, EachFound, EachRow, Isolation, Params, Result, Row as _, RowExt as _, Runs, Session,
     Setting, Sql, StatementWork, Value, run_one_by_one,
 };
 use std::sync::Arc;
@@ -318,8 +318,7 @@ impl SqliteSession {
         }
     }
 
-    /// Runs a change for each `width` parameters.
-    fn change_each(&mut self, sql: &'static Sql, params: &[Value<'_>], width: usize) -> Result<()> {
+    fn change_each(&mut self, sql: &'static Sql, Runs { params, width }: Runs<'_>) -> Result<()> {
         // The first run prepares the statement and meets the locks; outside a transaction every run does.
         let (first, rest) = params.split_at(width.min(params.len()));
         if first.is_empty() {
@@ -457,26 +456,14 @@ impl Session for SqliteSession {
     }
 
     /// Runs a statement repeatedly; the look-up and the preparation are done once.
-    fn run_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: Option<&mut EachFound<'_>>,
-    ) -> Result<()> {
+    fn run_each(&mut self, sql: &'static Sql, runs: Runs<'_>, each: Option<&mut EachFound<'_>>) -> Result<()> {
         match (each, self.statement(sql.slot())) {
             (Some(each), Some(statement)) if statement.is_readonly() => statement
-                .first_of_each(
-                    &self.active.connection,
-                    params,
-                    width,
-                    |bound| self.first_step(bound),
-                    |at, row| each(at, row),
-                )
+                .first_of_each(&self.active.connection, runs, |bound| self.first_step(bound), |at, row| each(at, row))
                 .map_err(|error| error.with_statement(sql.text())),
-            (None, _) => self.change_each(sql, params, width),
+            (None, _) => self.change_each(sql, runs),
             // Whoever comes first prepares it.
-            (each, _) => run_one_by_one(self, sql, params, width, each),
+            (each, _) => run_one_by_one(self, sql, runs, each),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::connection::SqliteConnection;
 use crate::ffi::{self, SqliteLibrary};
-use bourse_engine::{EngineError, ErrorKind, Params, Result, Row, StatementWork, Value};
+use bourse_engine::{EngineError, ErrorKind, Params, Result, Row, Runs, StatementWork, Value};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
@@ -123,14 +123,13 @@ impl SqliteStatement {
         if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
     }
 
-    /// Runs it for its first row with each `width` parameters; `each` gets the row, if one is found, with the number of
+    /// Runs it for the first row of each run; `each` gets the row, if one is found, with the number of
     /// the run. `first_step` makes the first step of each run.
     #[inline(always)]
     pub(crate) fn first_of_each(
         &self,
         connection: &SqliteConnection,
-        params: &[Value<'_>],
-        width: usize,
+        Runs { params, width }: Runs<'_>,
         first_step: impl Fn(&mut BoundStatement<'_>) -> c_int,
         mut each: impl FnMut(usize, &CurrentRow<'_>) -> Result<()>,
     ) -> Result<()> {

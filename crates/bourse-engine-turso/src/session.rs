@@ -8,19 +8,9 @@ use crate::options::TursoJournal;
 use crate::statement::{TursoStatement, WantedRows};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session,
-    Setting, Slots, Sql, Value,
+    Setting, Slots, Sql, TransactionState, Value,
 };
 use turso_core::LimboError;
-
-/// State of a session's transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TransactionState {
-    Idle,
-    Open,
-    /// A statement failed, and the transaction must be rolled back, unless Turso has done so: another statement would be a
-    /// transaction of its own.
-    Failed(ErrorKind),
-}
 
 pub(crate) struct TursoSession {
     /// Prepared statements by slot; dropped before the connection.
@@ -53,14 +43,6 @@ impl TursoSession {
         })
     }
 
-    #[inline]
-    fn refuse_failed(&self) -> Result<()> {
-        match self.state {
-            TransactionState::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
-            TransactionState::Idle | TransactionState::Open => Ok(()),
-        }
-    }
-
     /// Statement, prepared at its first use.
     #[inline]
     fn prepared(&mut self, sql: &'static Sql) -> Result<&mut TursoStatement> {
@@ -75,14 +57,14 @@ impl TursoSession {
         rows: WantedRows,
         each: impl FnMut(&dyn Row) -> Result<()>,
     ) -> Result<u64> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let done = self.prepared(sql)?.run(params, rows, each);
         done.map_err(|e| self.settle(e, sql.text()))
     }
 
     /// Runs a text that is parsed for this run only.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: impl FnMut(&dyn Row) -> Result<()>) -> Result<u64> {
-        self.refuse_failed()?;
+        self.state.refuse_failed()?;
         let ran = self.connection.prepare(sql)?.run(Params::of(params), WantedRows::All, each);
         ran.map_err(|e| self.settle(e, sql))
     }
@@ -115,9 +97,7 @@ impl Session for TursoSession {
     /// Begins a transaction. With one writer at a time every level is serializable. With MVCC a transaction sees a snapshot; a
     /// serializable one writes alone.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
-        if self.state != TransactionState::Idle {
-            return Err(EngineError::already_open());
-        }
+        self.state.refuse_open()?;
         let begin = match (access, isolation) {
             (Access::Read, _) => &mut self.begin_read,
             (Access::Write, Isolation::Serializable) => &mut self.begin_alone,

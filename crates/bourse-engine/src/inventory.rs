@@ -5,7 +5,7 @@
 //! text, else its columns. An object that is not in the list was made by a person, and so was a table of a listed name that
 //! consists of anything else; a database that holds one is never replaced.
 
-use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, Result, RowExt as _, Session};
+use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, Result, RowExt as _, Session, SessionExt as _};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -87,12 +87,8 @@ impl Inventory {
     pub fn read(session: &mut dyn Session) -> Result<Option<Self>> {
         let Some(query) = session.dialect().objects else { return Ok(None) };
         let mut read = |sql: &str| {
-            let mut found = BTreeSet::new();
-            session.query_text(sql, &[], &mut |row| {
-                found.insert(DatabaseObject { kind: row.get(0)?, name: row.get(1)? });
-                Ok(())
-            })?;
-            Ok::<_, EngineError>(found)
+            let found = session.text_rows(sql, |row| Ok(DatabaseObject { kind: row.get(0)?, name: row.get(1)? }))?;
+            Ok::<_, EngineError>(found.into_iter().collect())
         };
         let mut this = Self { objects: read(query)?, made: BTreeSet::new() };
         if this.has_table(INVENTORY) {

@@ -63,6 +63,7 @@ pub mod target;
 mod target_file;
 mod text;
 pub mod thread_time;
+mod transaction;
 mod wrapper;
 mod writer_lock;
 
@@ -104,8 +105,8 @@ pub use records::{
 };
 pub use routine::{Language, Routine, RoutineStep, version_of};
 pub use session::{
-    Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Session, SessionExt,
-    StatementWork, run_one_by_one,
+    Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Runs, Session,
+    SessionExt, StatementWork, run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use slots::Slots;
@@ -116,5 +117,6 @@ pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, open_regular, path_with_suffix};
 pub use text::{one_line, shortened};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
+pub use transaction::TransactionState;
 pub use wrapper::Wrapper;
 pub use writer_lock::WriterLock;

@@ -168,21 +168,29 @@ pub type PutRow<'p> = dyn FnMut(&[Value<'_>]) -> Result<()> + 'p;
 /// Function that produces rows to be loaded, one after another.
 pub type EachToLoad<'l> = dyn FnMut(&mut PutRow<'_>) -> Result<()> + 'l;
 
+/// Parameters of many runs of a statement.
+#[derive(Debug, Clone, Copy)]
+pub struct Runs<'v> {
+    /// Values of all runs, one run's after another's.
+    pub params: &'v [Value<'v>],
+    /// Number of values of a run.
+    pub width: usize,
+}
+
 /// [`Session::run_each`] by [`Session::query_first`] and [`Session::execute`] alone.
 ///
 /// # Errors
 /// Those of [`Session::run_each`].
 ///
 /// # Panics
-/// If `width` is 0.
+/// If the runs' width is 0.
 pub fn run_one_by_one<S: Session + ?Sized>(
     session: &mut S,
     sql: &'static Sql,
-    params: &[Value<'_>],
-    width: usize,
+    runs: Runs<'_>,
     each: Option<&mut EachFound<'_>>,
 ) -> Result<()> {
-    let mut runs = params.chunks(width).map(Params::of);
+    let mut runs = runs.params.chunks(runs.width).map(Params::of);
     match each {
         Some(each) => runs
             .enumerate()
@@ -367,23 +375,17 @@ pub trait Session: Send {
         None
     }
 
-    /// Runs a statement repeatedly, once for every `width` values of `params`. For a query, `each` gets the first row
-    /// of each run that has one; for a change `each` is `None`, and numbers of changed rows are not checked.
+    /// Runs a statement repeatedly. For a query, `each` gets the first row of each run that has one; for a change `each` is
+    /// `None`, and numbers of changed rows are not checked.
     ///
     /// # Errors
     /// The engine's, with the statement, or those of `each`, at the first run that fails; the changes of earlier runs
     /// stay.
     ///
     /// # Panics
-    /// If `width` is 0.
-    fn run_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: Option<&mut EachFound<'_>>,
-    ) -> Result<()> {
-        run_one_by_one(self, sql, params, width, each)
+    /// If the runs' width is 0.
+    fn run_each(&mut self, sql: &'static Sql, runs: Runs<'_>, each: Option<&mut EachFound<'_>>) -> Result<()> {
+        run_one_by_one(self, sql, runs, each)
     }
 
     /// Adds many rows to a table by the engine's fastest method; never timed. `rows` gets a function, and calls it with
@@ -510,6 +512,20 @@ pub trait SessionExt {
         params: &[Value<'_>],
         read: impl FnMut(&dyn Row) -> Result<T>,
     ) -> Result<Vec<T>>;
+
+    /// All rows of a query's text, each read by `read`.
+    ///
+    /// # Errors
+    /// The engine's, or `read`'s.
+    fn text_rows<T>(&mut self, sql: &str, read: impl FnMut(&dyn Row) -> Result<T>) -> Result<Vec<T>>;
+
+    /// First column of the last row of a query's text; `None` without a row.
+    ///
+    /// # Errors
+    /// The engine's, or those of another type.
+    fn text_value<T: FromValue>(&mut self, sql: &str) -> Result<Option<T>> {
+        Ok(self.text_rows(sql, |row| row.get(0))?.pop())
+    }
 }
 
 impl<S: Session + ?Sized> SessionExt for S {
@@ -536,6 +552,15 @@ impl<S: Session + ?Sized> SessionExt for S {
         // Most lists of the transactions fit, so that none is moved while it grows.
         let mut found = Vec::with_capacity(24);
         self.query(sql, Params::of(params), &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn text_rows<T>(&mut self, sql: &str, mut read: impl FnMut(&dyn Row) -> Result<T>) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.query_text(sql, &[], &mut |row| {
             found.push(read(row)?);
             Ok(())
         })?;

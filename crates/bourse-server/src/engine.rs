@@ -7,7 +7,7 @@ use bourse_engine::target::{ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
     Interface, IoCounts, KeyEngine, Loader, Location, NodeLosses, OwnedServer, Records, Result, RowExt as _, Session,
-    SideDatabase, Snapshot, SqlEngine, locked,
+    SessionExt as _, SideDatabase, Snapshot, SqlEngine, locked,
 };
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -422,8 +422,8 @@ impl<S: ServerSystem> OwnedServer for ServerEngine<S> {
 
     fn cut(&self, choice: u64) -> Result<bool> {
         let Some((query, end)) = S::FACTS.sessions else { return Ok(false) };
-        let (mut own, mut sessions) = (self.session()?, Vec::new());
-        own.query_text(query, &[], &mut |row| row.get(0).map(|number: i64| sessions.push(number)))?;
+        let mut own = self.session()?;
+        let sessions = own.text_rows(query, |row| row.get::<i64>(0))?;
         let Some(at) = choice.checked_rem(sessions.len() as u64) else { return Ok(false) };
         let end = end.replace("{}", &sessions[at as usize].to_string());
         own.query_text(&end, &[], &mut |_| Ok(())).map(|()| true)

@@ -1,6 +1,6 @@
 //! Snapshots of a database, from which all rounds begin alike.
 
-use bourse_engine::{Engine, ErrorKind, Result, RowExt as _, Session};
+use bourse_engine::{Engine, ErrorKind, Result, RowExt as _, Session, SessionExt as _};
 
 /// Makes a table of numbers with the number 1 in it.
 pub fn with_one_number(engine: &dyn Engine) {
@@ -23,14 +23,7 @@ fn add_one(engine: &dyn Engine) {
 
 /// Numbers in that table, in order.
 pub fn numbers(engine: &dyn Engine) -> Vec<i64> {
-    let mut numbers = Vec::new();
-    let mut session = engine.session().unwrap();
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        numbers.push(row.get(0)?);
-        Ok(())
-    };
-    session.query_text("SELECT n FROM numbers ORDER BY n", &[], each).unwrap();
-    numbers
+    engine.session().unwrap().text_rows("SELECT n FROM numbers ORDER BY n", |row| row.get(0)).unwrap()
 }
 
 /// Runs a statement without parameters.
@@ -40,13 +33,7 @@ pub fn run(session: &mut dyn Session, sql: &str) -> Result<u64> {
 
 /// Number that a query returns, in its last row; `None` without a row, and for NULL.
 pub fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
-    let mut number = None;
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        number = row.get(0)?;
-        Ok(())
-    };
-    session.query_text(sql, &[], each).unwrap();
-    number
+    session.text_value(sql).unwrap().flatten()
 }
 
 /// Two sessions on a table `t` with the rows 1 and 2.

@@ -1,6 +1,6 @@
 //! A dump of a MariaDB or MySQL server: definitions and rows of every database except the server's own.
 
-use bourse_engine::{Session, Value};
+use bourse_engine::{Session, SessionExt as _, Value};
 use std::collections::BTreeMap;
 
 /// Definitions and rows, by database. Two dumps are equal if nothing was changed in between.
@@ -86,16 +86,12 @@ fn rows(session: &mut dyn Session, database: &str, table: &str) -> Vec<String> {
 
 /// One column of a query's rows, as text.
 fn column(session: &mut dyn Session, sql: &str, at: usize) -> Vec<String> {
-    let mut found = Vec::new();
-    session
-        .query_text(sql, &[], &mut |row| {
-            found.push(match row.value(at) {
-                Value::Text(text) => text.to_owned(),
-                Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                other => format!("{other:?}"),
-            });
-            Ok(())
+    let found = session.text_rows(sql, |row| {
+        Ok(match row.value(at) {
+            Value::Text(text) => text.to_owned(),
+            Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            other => format!("{other:?}"),
         })
-        .unwrap_or_else(|error| panic!("{sql}: {error}"));
-    found
+    });
+    found.unwrap_or_else(|error| panic!("{sql}: {error}"))
 }

@@ -1,6 +1,6 @@
 use crate::server;
 use bourse_engine::{
-    Access, Durability, Engine as _, ErrorKind, Hold, Hosting, Isolation, OwnedServer as _, Params, RowExt as _,
+    Access, Durability, Engine as _, ErrorKind, Hold, Hosting, Isolation, OwnedServer as _, Params, RowExt as _, Runs,
     SessionExt as _, Sql, Value,
 };
 use bourse_engine_postgres::open;
@@ -221,7 +221,7 @@ fn after_a_conflict_nothing_runs_before_the_rollback() {
         for refused in [
             second.execute(&SET, Params::of(&[2.into()])).map(|_| ()),
             second.query(&ONE, Params::NONE, &mut |_| Ok(())),
-            second.run_each(&SET, &[2.into()], 1, None),
+            second.run_each(&SET, Runs { params: &[2.into()], width: 1 }, None),
             second.commit(),
         ] {
             assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);

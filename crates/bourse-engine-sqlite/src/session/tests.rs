@@ -4,7 +4,7 @@
 use crate::library::SCHEME;
 use crate::open;
 use crate::session::SqliteSession;
-use bourse_engine::{Access, Engine as _, Isolation, RowExt as _, Session as _, SessionExt as _, Sql, Value};
+use bourse_engine::{Access, Engine as _, Isolation, RowExt as _, Runs, Session as _, SessionExt as _, Sql, Value};
 
 #[test]
 fn statements_stay_prepared_unless_the_cache_is_off() {
@@ -32,10 +32,11 @@ fn a_row_of_the_wrong_width_is_refused_and_those_before_it_are_there() {
         if is_writing {
             session.begin(Isolation::Serializable, Access::Write).unwrap();
         }
-        let refused = session.run_each(&INSERT, &[1, 2, 3, 4, 5].map(Value::Int), 2, None).unwrap_err();
+        let refused =
+            session.run_each(&INSERT, Runs { params: &[1, 2, 3, 4, 5].map(Value::Int), width: 2 }, None).unwrap_err();
         assert_eq!(refused.message(), "the statement has 2 parameters, 1 values were given");
         assert_eq!(session.all(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), [2]);
-        session.run_each(&INSERT, &[], 2, None).unwrap();
+        session.run_each(&INSERT, Runs { params: &[], width: 2 }, None).unwrap();
     }
 }
 

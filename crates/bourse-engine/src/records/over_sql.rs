@@ -1,7 +1,7 @@
 use super::{FieldChange, Key, RecordTable, get_one_by_one};
 use crate::{
     Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Records, Result, RowExt as _,
-    Session, Sql, Value,
+    Runs, Session, Sql, Value,
 };
 
 /// Form in which statements are sent to a SQL engine.
@@ -111,7 +111,9 @@ impl Records for RecordsOverSql<'_> {
     #[inline]
     fn get_each(&mut self, table: &'static RecordTable, keys: &[Value<'_>], each: &mut EachFound<'_>) -> Result<()> {
         match self.statements {
-            StatementForm::Prepared => self.session.run_each(&table.sql().get, keys, 1, Some(each)),
+            StatementForm::Prepared => {
+                self.session.run_each(&table.sql().get, Runs { params: keys, width: 1 }, Some(each))
+            }
             StatementForm::Parsed => get_one_by_one(self, table, keys, each),
         }
     }
@@ -131,7 +133,7 @@ impl Records for RecordsOverSql<'_> {
         let (sql, width) = (table.sql(), table.values_of_a_row());
         let insert = if table.has_assigned_keys() { &sql.append } else { &sql.insert };
         match self.statements {
-            StatementForm::Prepared => self.session.run_each(insert, rows, width, None),
+            StatementForm::Prepared => self.session.run_each(insert, Runs { params: rows, width }, None),
             StatementForm::Parsed => {
                 rows.chunks(width).try_for_each(|row| self.execute(insert, Params::of(row)).map(|_| ()))
             }

@@ -3,7 +3,7 @@
 use super::CheckResult;
 use crate::load::Constraints;
 use crate::workload::Workload;
-use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Session, one_line};
+use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Session, SessionExt as _, one_line};
 use bourse_schema::{Catalog, SchemaObject, declared};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,18 +70,12 @@ pub fn differences(
     let full = constraints == Constraints::Full;
     let (Catalog::Statements(query) | Catalog::Parts(query)) = dialect.catalog else { return Ok(None) };
     let Some(declared) = declared(workload.tables(), dialect, full) else { return Ok(None) };
-    let mut found = Vec::new();
-    db.query_text(query, &[], &mut |row| {
-        found.push(SchemaObject { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
-        Ok(())
+    let found = db.text_rows(query, |row| {
+        Ok(SchemaObject { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? })
     })?;
     if let Some(query) = dialect.visible_keys {
-        let mut visible = 0;
-        db.query_text(query, &[], &mut |row| {
-            visible = row.get::<i64>(0)? as usize;
-            Ok(())
-        })?;
-        refuse_hidden(&found, visible)?;
+        let visible = db.text_value::<i64>(query)?.unwrap_or(0);
+        refuse_hidden(&found, visible as usize)?;
     }
     Ok(Some(compare(&declared, &found)))
 }

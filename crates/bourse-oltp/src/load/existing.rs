@@ -2,7 +2,7 @@
 
 use super::fingerprint::{Fingerprint, is_of_another_workload, read_fingerprints};
 use crate::workload::Workload;
-use bourse_engine::{Engine, ErrorKind, Inventory, Result, RowExt as _};
+use bourse_engine::{Engine, ErrorKind, Inventory, Result, SessionExt as _};
 use std::fmt;
 
 /// Content of a target.
@@ -132,16 +132,11 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
         Some(Ok(fingerprint)) => fingerprint,
     };
     let trace = workload.trace(&fingerprint.size);
-    let mut now: u64 = 0;
-    let counted = session.query_text(trace.sql, &[], &mut |row| {
-        now = row.get(0)?;
-        Ok(())
-    });
-    match counted {
+    let now = match session.text_value::<u64>(trace.sql) {
         // A table is missing, which the check of the schema reports.
-        Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => {}
+        Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => None,
         counted => counted?,
-    }
-    let gained = now.saturating_sub(trace.initial);
+    };
+    let gained = now.unwrap_or(0).saturating_sub(trace.initial);
     Ok(ExistingDatabase::Matches(FoundDatabase { fingerprint, gained, what: trace.gained }))
 }

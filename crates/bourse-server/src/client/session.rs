@@ -2,21 +2,10 @@
 
 use crate::client::nodes::{NodeConnector, Nodes};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Session, Setting,
-    Sql, Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Result, Routine, Runs, Session,
+    Setting, Sql, TransactionState, Value,
 };
 use std::sync::Arc;
-
-/// State of a session's transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TransactionState {
-    /// No transaction is open.
-    Idle,
-    /// A transaction is open.
-    Open,
-    /// A transaction is open that has lost its node, and with it all its changes.
-    Lost,
-}
 
 /// A session of a database with several nodes.
 pub struct NodeSession<C: NodeConnector> {
@@ -28,6 +17,7 @@ pub struct NodeSession<C: NodeConnector> {
     at: usize,
     /// Session at that node; `None` after the node was lost, until the next transaction.
     session: Option<C::Session>,
+    /// State of its transaction, which has failed if its node was lost, and with it all its changes.
     state: TransactionState,
     /// Round trips of earlier sessions.
     round_trips: u64,
@@ -108,7 +98,7 @@ impl<C: NodeConnector> NodeSession<C> {
             (ErrorKind::ConnectionLost, TransactionState::Open) => {
                 let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", e);
                 self.nodes.count_lost();
-                self.state = TransactionState::Lost;
+                self.state = TransactionState::Failed(told.kind());
                 self.forget();
                 told
             }
@@ -131,7 +121,7 @@ impl<C: NodeConnector> NodeSession<C> {
     }
 
     fn run<T>(&mut self, act: impl FnOnce(&mut C::Session) -> Result<T>) -> Result<T> {
-        if self.state == TransactionState::Lost {
+        if matches!(self.state, TransactionState::Failed(_)) {
             return Err(self.refusal());
         }
         let done = self.session().and_then(act);
@@ -150,9 +140,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
 
     /// Begins a transaction. A node lost here has cost nothing yet, so the next node is tried immediately.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<()> {
-        if self.state != TransactionState::Idle {
-            return Err(EngineError::already_open());
-        }
+        self.state.refuse_open()?;
         self.return_to_assigned_node();
         let isolation = self.nodes.given(isolation);
         let mut left = self.nodes.len();
@@ -224,20 +212,14 @@ impl<C: NodeConnector> Session for NodeSession<C> {
         Some(self.round_trips + now.unwrap_or(0))
     }
 
-    fn run_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: Option<&mut EachFound<'_>>,
-    ) -> Result<()> {
-        self.run(|session| session.run_each(sql, params, width, each))
+    fn run_each(&mut self, sql: &'static Sql, runs: Runs<'_>, each: Option<&mut EachFound<'_>>) -> Result<()> {
+        self.run(|session| session.run_each(sql, runs, each))
     }
 
     fn commit(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
             TransactionState::Idle => Ok(()),
-            TransactionState::Lost => Err(self.refusal()),
+            TransactionState::Failed(_) => Err(self.refusal()),
             TransactionState::Open => match self.session()?.commit() {
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => {
                     let told = self.lost(ErrorKind::InDoubt, "while it committed; its outcome is unknown", e);
@@ -251,7 +233,7 @@ impl<C: NodeConnector> Session for NodeSession<C> {
 
     fn rollback(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.state, TransactionState::Idle) {
-            TransactionState::Idle | TransactionState::Lost => Ok(()),
+            TransactionState::Idle | TransactionState::Failed(_) => Ok(()),
             TransactionState::Open => match self.session()?.rollback() {
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => {
                     // The loss of its connection has undone it.

@@ -1,7 +1,7 @@
 //! Every domain at its limits, in every table.
 
 use super::{dialect, small};
-use bourse_engine::{Engine, FromValue as _, RowExt as _, Session, Value};
+use bourse_engine::{Engine, FromValue as _, Session, SessionExt as _, Value};
 use bourse_schema::{Batch, ColumnType, Date, Table, Timestamp, create_table, insert, load_order, tables};
 
 /// Limit of its columns' domains that a row is at.
@@ -130,14 +130,12 @@ fn as_domain(domain: ColumnType, value: Value<'_>) -> OwnedValue {
 #[track_caller]
 fn check_rows(session: &mut dyn Session, table: &'static Table) {
     let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
-    let mut found: Vec<Vec<OwnedValue>> = Vec::new();
-    session
-        .query_text(&format!("SELECT {} FROM {}", names.join(", "), table.name), &[], &mut |row| {
-            let read = |(at, column): (usize, &bourse_schema::Column)| as_domain(column.column_type, row.value(at));
-            found.push(table.columns.iter().enumerate().map(read).collect());
-            Ok(())
-        })
-        .unwrap_or_else(|e| panic!("{}: {e}", table.name));
+    let sql = format!("SELECT {} FROM {}", names.join(", "), table.name);
+    let found = session.text_rows(&sql, |row| {
+        let read = |(at, column): (usize, &bourse_schema::Column)| as_domain(column.column_type, row.value(at));
+        Ok(table.columns.iter().enumerate().map(read).collect())
+    });
+    let found: Vec<Vec<OwnedValue>> = found.unwrap_or_else(|e| panic!("{}: {e}", table.name));
     assert_eq!(found.len(), LIMITS.len(), "{}: number of rows", table.name);
     for (index, limit) in LIMITS.iter().enumerate() {
         let expected = LimitRows(table).row(index);
@@ -191,23 +189,10 @@ pub(super) fn absent_is_not_empty(engine: &dyn Engine) {
         .query_text("UPDATE trade_type SET tt_name = '' WHERE tt_id = 'TMB'", &[], &mut |_| Ok(()))
         .expect("an empty text is a text");
     assert_eq!(count(&mut *session, "SELECT count(*) FROM trade_type WHERE tt_name = ''"), 1);
-    let mut largest = Some(0i64);
-    session
-        .query_text("SELECT max(ch_c_tier) FROM charge WHERE ch_c_tier > 3", &[], &mut |row| {
-            largest = row.get(0)?;
-            Ok(())
-        })
-        .expect("a query");
-    assert_eq!(largest, None, "the maximum of no rows");
+    let largest = session.text_value::<Option<i64>>("SELECT max(ch_c_tier) FROM charge WHERE ch_c_tier > 3");
+    assert_eq!(largest.expect("a query"), Some(None), "the maximum of no rows");
 }
 
 fn count(session: &mut dyn Session, sql: &str) -> i64 {
-    let mut found = -1;
-    session
-        .query_text(sql, &[], &mut |row| {
-            found = row.get(0)?;
-            Ok(())
-        })
-        .unwrap_or_else(|e| panic!("{e}"));
-    found
+    session.text_value(sql).unwrap_or_else(|e| panic!("{e}")).expect("a count")
 }

@@ -2,8 +2,8 @@
 
 use super::{FIRST_CHARGE, READ_CHARGE, dialect, read, set, small};
 use bourse_engine::{
-    Access, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, SessionExt as _, Sql,
-    Value,
+    Access, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Runs, Session,
+    SessionExt as _, Sql, Value,
 };
 use bourse_schema::Amount;
 use std::borrow::Cow;
@@ -132,7 +132,7 @@ pub(super) fn runs_for_each_set_of_parameters(engine: &dyn Engine) {
             found.push((at, row.get::<Amount>(0)?.units()));
             Ok(())
         };
-        session.run_each(&READ_CHARGE, asked.as_flattened(), 2, Some(each)).unwrap();
+        session.run_each(&READ_CHARGE, Runs { params: asked.as_flattened(), width: 2 }, Some(each)).unwrap();
         assert_eq!(found, [(0, FIRST_CHARGE), (2, FIRST_CHARGE)]);
     }
     let remove_all = |session: &mut dyn Session| session.execute(&REMOVE, Params::of(&["TMB".into(), 0.into()]));
@@ -144,9 +144,10 @@ pub(super) fn runs_for_each_set_of_parameters(engine: &dyn Engine) {
         if is_transaction {
             session.begin(Isolation::Serializable, Access::Write).unwrap();
         }
-        session.run_each(&super::ADD_CHARGE, rows[..2].as_flattened(), 3, None).unwrap();
+        session.run_each(&super::ADD_CHARGE, Runs { params: rows[..2].as_flattened(), width: 3 }, None).unwrap();
         assert_eq!(read(&mut *session, "TMB", 2).unwrap(), 2);
-        let refused = session.run_each(&super::ADD_CHARGE, rows[2..].as_flattened(), 3, None).unwrap_err();
+        let more = Runs { params: rows[2..].as_flattened(), width: 3 };
+        let refused = session.run_each(&super::ADD_CHARGE, more, None).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Duplicate);
         if is_transaction {
             session.rollback().unwrap();

@@ -6,7 +6,7 @@ use crate::transactions::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRA
 use crate::transactions::rates::commission;
 use crate::transactions::trade_order::{executor, limit};
 use crate::transactions::{TradeIds, Transaction};
-use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Session};
+use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Runs, Session};
 use bourse_schema::{
     AccountId, Amount, BrokerId, CommissionRate, ExchangeId, Quantity, Symbol, Text, Timestamp, TradeTypeId,
 };
@@ -49,11 +49,11 @@ pub fn place(
 
 fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<()> {
     let trades: Vec<_> = rows.iter().flat_map(OrderRows::trade).collect();
-    db.run_each(&INSERT_TRADE, &trades, trades.len() / rows.len(), None)?;
+    db.run_each(&INSERT_TRADE, Runs { params: &trades, width: trades.len() / rows.len() }, None)?;
     let requests: Vec<_> = rows.iter().flat_map(OrderRows::request).collect();
-    db.run_each(&INSERT_REQUEST, &requests, requests.len() / rows.len(), None)?;
+    db.run_each(&INSERT_REQUEST, Runs { params: &requests, width: requests.len() / rows.len() }, None)?;
     let history: Vec<_> = rows.iter().flat_map(OrderRows::history).collect();
-    db.run_each(&INSERT_HISTORY, &history, history.len() / rows.len(), None)
+    db.run_each(&INSERT_HISTORY, Runs { params: &history, width: history.len() / rows.len() }, None)
 }
 
 /// Lowest and highest quantity, and the commission rate between them.

@@ -10,7 +10,7 @@ use bourse_driver::{Backoff, Clock};
 use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
-use bourse_engine::{Engine, Result, RowExt as _, Session};
+use bourse_engine::{Engine, Result, Session, SessionExt as _};
 use bourse_oltp::sut::{BegunRound, RoundBegin, RunError};
 use bourse_schema::TradeId;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,11 +102,6 @@ impl BrokerageHouse {
     /// # Errors
     /// The engine's.
     pub fn pending_orders(engine: &dyn Engine) -> Result<u64> {
-        let mut pending = 0;
-        engine.session()?.query_text("SELECT count(*) FROM trade_request", &[], &mut |row| {
-            pending = row.get(0)?;
-            Ok(())
-        })?;
-        Ok(pending)
+        Ok(engine.session()?.text_value("SELECT count(*) FROM trade_request")?.unwrap_or(0))
     }
 }
