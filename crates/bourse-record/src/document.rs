@@ -284,6 +284,8 @@ mod tests {
         assert_eq!(errors, [""; 0]);
         document["cases"][0]["rounds"][0]["headline"] = "many".into();
         assert!(!schema.is_valid(&document), "the schema must refuse words for numbers");
+        document["cases"][0]["rounds"][0]["headline"] = (-3.0).into();
+        check(&document.to_string(), "x/run.json is not a run: the rate -3 is below 0");
     }
 
     fn check(contents: &str, expected: &str) {

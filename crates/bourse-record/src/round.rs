@@ -301,9 +301,12 @@ impl Round {
     }
 }
 
-/// Reads a figure; `null` becomes NaN, which JSON cannot represent.
+/// Reads a figure; `null` becomes NaN, which JSON cannot represent. A rate below 0 is none that Bourse wrote.
 fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+    match Option::<f64>::deserialize(deserializer)? {
+        Some(figure) if figure < 0.0 => Err(serde::de::Error::custom(format!("the rate {figure} is below 0"))),
+        figure => Ok(figure.unwrap_or(f64::NAN)),
+    }
 }
 
 /// A phase after a round, on the same database, at a part of the round's rate.

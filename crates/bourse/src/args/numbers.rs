@@ -160,7 +160,7 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
             Err(format!("{number} % or {meant} %? write {number}% or {meant}%"))
         }
         Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("expected a share from 0 to 100 percent, as 5%".to_owned()),
+        _ => Err("expected a share from 0 to less than 100 percent, as 5%".to_owned()),
     }
 }
 
