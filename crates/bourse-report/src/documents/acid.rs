@@ -30,7 +30,10 @@ pub fn acid(file: &AcidFile) -> Sheet {
                 (0, None) => format!("{passed} passed"),
             },
             is_bad: failed > 0 || incomplete.is_some(),
-            beside: vec![format!("{passed} passed, {failed} failed, {left_out} not applicable")],
+            beside: vec![match (failed, &incomplete) {
+                (0, None) => format!("{failed} failed, {left_out} not applicable"),
+                _ => format!("{passed} passed, {failed} failed, {left_out} not applicable"),
+            }],
             ..SheetAnswer::default()
         }),
         SheetPart::at(

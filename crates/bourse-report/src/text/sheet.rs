@@ -136,11 +136,18 @@ impl Page {
     pub(super) fn answer(&mut self, answer: &SheetAnswer) {
         let SheetAnswer { figure, unit, is_bad, class, beside } = answer;
         let headline = [figure.as_str(), unit].join(" ").trim_end().to_owned();
-        let mut used = 2 + headline.width();
-        let mut line = match is_bad {
-            false => format!("  {}", self.paint.bold(&headline)),
-            true => format!("  {}", self.paint.tone(Tone::Bad, &headline)),
-        };
+        let headline = super::grid::fill(&headline, self.width.saturating_sub(2), 2);
+        let (mut line, mut used) = (String::new(), 0);
+        for (at, text) in headline.lines().enumerate() {
+            if at > 0 {
+                self.line(&line);
+            }
+            line = match is_bad {
+                false => format!("  {}", self.paint.bold(text)),
+                true => format!("  {}", self.paint.tone(Tone::Bad, text)),
+            };
+            used = 2 + text.width();
+        }
         // Text without room continues in the next line.
         for text in [class].into_iter().chain(beside).filter(|text| !text.is_empty()) {
             let wide = 3 + text.width();

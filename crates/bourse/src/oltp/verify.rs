@@ -4,7 +4,7 @@ use super::database::{DatabaseOptions, engine_failure, find_database, refuse_use
 use crate::args::VerifySettings;
 use crate::failure::{Exit, Failure, Result};
 use crate::hold::{self, HeldDatabases};
-use crate::output::print;
+use crate::output::{named, print};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::{ProgressStep, note};
 use crate::{engines, interrupt};
@@ -178,11 +178,12 @@ impl Verification<'_> {
     fn verdict_text<R: Debug>(&self, verdict: &Verdict<R>) -> String {
         let mut text = String::new();
         let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
-        line(HEAD.to_owned());
+        line(format!("{HEAD}{MEANING}"));
         for ((kind, status), count) in &verdict.outcomes {
             let (transaction, status) = (verdict.kinds[*kind], Code(*status));
             let meaning = (self.meaning)(status.0).unwrap_or_default();
-            line(format!("{transaction:<24} {status:>6} {count:>9}  {meaning}").trim_end().to_owned());
+            let counted = format!("{transaction:<24} {status:>6} {count:>9}");
+            line(named(&counted, HEAD.len() - 1, meaning).trim_end().to_owned());
         }
         if let Some(difference) = &verdict.difference {
             line(format!("{} transactions equal, then a difference:", verdict.transactions));
@@ -270,7 +271,9 @@ impl Verification<'_> {
 }
 
 /// Head of the list of outcomes.
-const HEAD: &str = "transaction              status     count  meaning of the status";
+const HEAD: &str = "transaction              status     count  ";
+/// Head of its last column.
+const MEANING: &str = "meaning of the status";
 
 /// A status code as a person reads it: with its sign, but for 0.
 struct Code(i32);
@@ -310,7 +313,6 @@ fn one<R: Debug>(replayed: &ReplayedTransaction<R>) -> String {
     let ReplayedTransaction { step, subjects } = replayed;
     let mut text = format!("transaction {}: {}, {}\n", step.number, step.name, step.now);
     let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
-    line(HEAD.to_owned());
     line(format!("input: {:#?}", step.request));
     for (name, performance, statements) in subjects {
         line(format!("\non {name}"));

@@ -110,7 +110,8 @@ pub(crate) fn line_width() -> usize {
 /// A name with the text about it, in lines that fit the terminal.
 pub(crate) fn named(name: &str, widest: usize, text: &str) -> String {
     let before = widest + 1;
-    format!("{name:<widest$} {}\n", bourse_report::fill(text, line_width().saturating_sub(before), before))
+    let filled = bourse_report::fill(text, line_width().saturating_sub(before), 0);
+    format!("{name:<widest$} {}\n", filled.replace('\n', &format!("\n{}", " ".repeat(before))))
 }
 
 /// A text whose lines fit the terminal; the rest of a long one is indented below it, and below what stands next to its key.

@@ -284,7 +284,7 @@ fn what_cannot_be_compared_is_refused() {
     for (arguments, words) in [
         (&["compare", "a.json", "sqlite::memory:"][..], "cannot compare a stored run with a target"),
         (&["compare", "a.json", "b.json"], "there is no file or folder 'b.json', and it is no target"),
-        (&["compare", "a.json", "a.json", "--fail-above", "much"], "0 to 100 percent"),
+        (&["compare", "a.json", "a.json", "--fail-above", "much"], "0 to less than 100 percent"),
         (&["compare", "sqlite:x.db", "oracle:y"], "oracle"),
         (&["compare", "sqlite:x.db", "sqlite:y.db", "--noise", "3%"], "can only be used with stored runs"),
     ] {

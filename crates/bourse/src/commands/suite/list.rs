@@ -26,13 +26,15 @@ fn refused(error: &SuiteError) -> Failure {
 
 /// The list of suites.
 pub(crate) fn list() -> Result<String> {
+    let suites = bourse_verdict::suite::all().map_err(|error| refused(&error))?;
+    let widest = suites.iter().map(|suite| suite.name.len()).max().unwrap_or_default();
     let mut text = String::new();
-    for suite in bourse_verdict::suite::all().map_err(|error| refused(&error))? {
+    for suite in suites {
         let plan = CellPlan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         let (tables, cells) = (suite.tables.len(), plan.cells.len());
         let tables_word = if tables == 1 { "table" } else { "tables" };
         let about = format!("{} ({tables} {tables_word}, {cells} cells)", suite.title);
-        text.push_str(&named(&suite.name, 15, &about));
+        text.push_str(&named(&suite.name, widest, &about));
     }
     put(
         &mut text,
