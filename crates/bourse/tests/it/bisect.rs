@@ -35,7 +35,7 @@ fn commit(folder: &Path, subject: &str, has_index: bool, builds: bool) {
 
 /// Options of rounds that are as short as can be.
 const SHORT: [&str; 12] = [
-    "--target", "sqlite::memory:", "--workload", "sql", "-s", "file={tree}/look.sql", "-T", "20ms", "--warmup", "0s",
+    "--target", "sqlite::memory:", "--workload", "sql", "-s", "file={tree}/look.sql", "-T", "100ms", "--warmup", "0s",
     "-o", "../runs",
 ];
 
