@@ -127,7 +127,7 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     assert_eq!(read(&page), read(&Path::new(run).join("acid.html")));
     assert_eq!(again(&["mine.json", "-o", "again.md"]).status.code(), Some(0));
     let markdown = read(&folder.path().join("again.md"));
-    assert!(markdown.contains("13 passed   0 failed, 3 not applicable") && markdown.contains("| D1 | not applicable |"));
+    assert!(markdown.contains("0 failed, 3 not applicable") && markdown.contains("| D1 | not applicable |"));
     assert_eq!(again(&["mine.json", "-o", "again.csv"]).status.code(), Some(0));
     let tables = read(&folder.path().join("again.csv"));
     let verdicts = tables.split("\r\n\r\n").next().expect("a table of verdicts");
