@@ -181,7 +181,7 @@ fn the_drain_finishes_everything_in_flight() {
     let background = vec![Background { name: "market".to_owned(), run: Box::new(market) }];
     let measured = measure(&PLAN, user_specs, background);
     assert!(measured.fault.is_none());
-    assert!(sent.load(Relaxed) > 20);
+    assert!(sent.load(Relaxed) > 0);
     assert_eq!(done.load(Relaxed), sent.load(Relaxed), "an order sent before the end must be executed after it");
     assert!(measured.round.phases[2].to_s > 0.5, "the drain waits for the last order's delay");
     assert_eq!(warnings(&measured), [""; 0]);
