@@ -2,8 +2,7 @@
 
 use crate::error::error;
 use crate::options::{Durable, GRAMMAR, RedbOptions};
-use crate::view::RedbView;
-use bourse_engine::records::KeySession;
+use crate::session::RedbSession;
 use bourse_engine::target::{Grammar, ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, FileFormat, KeyDatabase, KeyedEngine, Records, Result, memory_file_system,
@@ -134,7 +133,7 @@ impl KeyDatabase for RedbDatabase {
     }
 
     fn records(self: Arc<Self>, options: &RedbOptions) -> Box<dyn Records> {
-        Box::new(KeySession::new(RedbView::new(Arc::clone(&self.inner), *options, self.has_disk)))
+        Box::new(RedbSession::new(Arc::clone(&self.inner), *options, self.has_disk))
     }
 
     fn tables(&self) -> Result<Vec<String>> {

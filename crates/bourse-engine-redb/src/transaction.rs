@@ -1,8 +1,7 @@
 //! Transactions with the tables that they have opened: opening a table again for each record would be half the work.
 
 use crate::error::error;
-use bourse_engine::records::codec;
-use bourse_engine::{Key, RecordTable, RecordType, Result, Slots};
+use bourse_engine::{RecordTable, Result, Slots};
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
 /// Stored form of a record.
@@ -35,37 +34,12 @@ pub(crate) struct ReadingTransaction {
     tables: Slots<ReadTable>,
 }
 
-/// Table of records, as a transaction opens it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RedbTable {
-    name: &'static str,
-    slot: usize,
-    keys: RecordType,
+fn with_ints(table: &RecordTable) -> TableDefinition<'_, i64, Bytes> {
+    TableDefinition::new(table.name())
 }
 
-impl RedbTable {
-    pub(crate) fn of(table: &RecordTable) -> Result<Self> {
-        table.has_text_keys()?;
-        Ok(Self { name: table.name(), slot: table.slot(), keys: table.key().record_type })
-    }
-
-    #[inline]
-    pub(crate) fn key(self, bytes: &[u8]) -> Result<Key<'_>> {
-        codec::key_of(bytes, self.keys)
-    }
-
-    /// Arbitrary key of the table's type.
-    pub(crate) fn some_key(self) -> Key<'static> {
-        if self.keys == RecordType::Int { Key::Int(0) } else { Key::Text("") }
-    }
-
-    fn with_ints(self) -> TableDefinition<'static, i64, Bytes> {
-        TableDefinition::new(self.name)
-    }
-
-    fn with_texts(self) -> TableDefinition<'static, &'static str, Bytes> {
-        TableDefinition::new(self.name)
-    }
+fn with_texts(table: &RecordTable) -> TableDefinition<'_, &'static str, Bytes> {
+    TableDefinition::new(table.name())
 }
 
 impl ReadingTransaction {
@@ -74,11 +48,11 @@ impl ReadingTransaction {
     }
 
     #[inline]
-    pub(crate) fn table(&mut self, table: &RedbTable) -> Result<&ReadTable> {
+    pub(crate) fn table(&mut self, table: &RecordTable) -> Result<&ReadTable> {
         let transaction = &self.transaction;
-        let found = self.tables.get_or_make(table.slot, || match table.keys {
-            RecordType::Int => transaction.open_table(table.with_ints()).map(OpenTable::Int).map_err(error),
-            _ => transaction.open_table(table.with_texts()).map(OpenTable::Text).map_err(error),
+        let found = self.tables.get_or_make(table.slot(), || match table.has_text_keys()? {
+            true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
+            false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
         });
         found.map(|found| &*found)
     }
@@ -89,11 +63,11 @@ impl ReadingTransaction {
 pub(crate) fn opened<'a, 't>(
     transaction: &'t WriteTransaction,
     tables: &'a mut WriteTables<'t>,
-    table: &RedbTable,
+    table: &RecordTable,
 ) -> Result<&'a mut WriteTable<'t>> {
-    tables.get_or_make(table.slot, || match table.keys {
-        RecordType::Int => transaction.open_table(table.with_ints()).map(OpenTable::Int).map_err(error),
-        _ => transaction.open_table(table.with_texts()).map(OpenTable::Text).map_err(error),
+    tables.get_or_make(table.slot(), || match table.has_text_keys()? {
+        true => transaction.open_table(with_texts(table)).map(OpenTable::Text).map_err(error),
+        false => transaction.open_table(with_ints(table)).map(OpenTable::Int).map_err(error),
     })
 }
 
@@ -101,9 +75,9 @@ pub(crate) fn opened<'a, 't>(
 pub(crate) fn remade<'t>(
     transaction: &'t WriteTransaction,
     tables: &mut WriteTables<'t>,
-    table: &RedbTable,
+    table: &RecordTable,
 ) -> Result<()> {
-    *tables.place(table.slot) = None;
-    transaction.delete_table(table.with_ints()).map_err(error)?;
+    *tables.place(table.slot()) = None;
+    transaction.delete_table(with_ints(table)).map_err(error)?;
     opened(transaction, tables, table).map(|_| ())
 }
