@@ -520,22 +520,26 @@ static inline void began(struct statement *statement) {
 /*
  * The first column's value. In each version of SQLite the values of a row are an array in its memory, to which the statement has a
  * pointer. The first row shows how far apart they are, and at which of the statement's first words the pointer is, so that later ones
- * need no call with its lock; 0 if they are no array, or not exactly one word is the pointer.
+ * need no call with its lock; 0 if they are no array, or not exactly one word is the pointer. A statement that SQLite prepared anew
+ * after a change of the schema may have other columns: their first row shows it again.
  */
 static inline uintptr_t first_value(struct statement *statement, sqlite3_stmt *stmt, int columns) {
     enum { WORDS = 26 };
     uintptr_t words[WORDS], first;
-    if (statement->row_at) {
+    bool is_known = statement->columns == columns;
+    if (statement->row_at && is_known) {
         memcpy(&first, (const char *)stmt + statement->row_at, sizeof first);
         return first;
     }
     struct library *library = statement->connection->library;
     first = (uintptr_t)library->column_value(stmt, 0);
-    if (statement->rows == 0 && !statement->used) {
+    if (!is_known) {
         uintptr_t distance = columns > 1 ? (uintptr_t)library->column_value(stmt, 1) - first : sizeof first;
         for (int i = 2; i < columns; i++)
             if ((uintptr_t)library->column_value(stmt, i) != first + (uintptr_t)i * distance) distance = 0;
         statement->distance = distance;
+        statement->columns = columns;
+        statement->row_at = 0;
         int found = 0;
         memcpy(words, stmt, sizeof words);
         for (unsigned i = 1; i < WORDS; i++)

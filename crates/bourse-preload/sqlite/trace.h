@@ -102,6 +102,7 @@ struct statement {
     uint64_t begun, rows, ordered, unordered;
     uintptr_t distance; /* between the values of a row, in bytes; 0: not known */
     unsigned row_at;    /* position of the pointer to them in the statement, in bytes; 0: not known */
+    int columns;        /* number of the columns that both are of */
     unsigned values;
     struct value *value;
 };

@@ -427,6 +427,31 @@ c.execute('SELECT a FROM t WHERE a > 1').fetchall()
 }
 
 #[test]
+fn a_statement_that_gets_more_columns_keeps_its_values() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::a_statement_that_gets_more_columns_keeps_its_values", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    // Python keeps a statement, which SQLite prepares anew after each change of the schema.
+    let program = "import sqlite3\nc = sqlite3.connect('x.db', isolation_level=None)\n\
+                   c.execute('CREATE TABLE t(a)')\nc.execute(\"INSERT INTO t VALUES (1), ('x'), (NULL)\")\n\
+                   for name in 'bcdb':\n  print(c.execute('SELECT * FROM t').fetchall())\n  \
+                   c.execute(f\"ALTER TABLE t DROP COLUMN {name}\" if name in str(c.execute('PRAGMA table_info(t)').fetchall()) \
+                   else f\"ALTER TABLE t ADD COLUMN {name} DEFAULT '{name * 9}'\")\n\
+                   print(c.execute('SELECT * FROM t').fetchall())";
+    let plain = Command::new("python3").args(["-c", program]).current_dir(folder).output().expect("it runs");
+    assert!(plain.status.success(), "{}", text(&plain.stderr));
+    fs::remove_file(folder.join("x.db")).expect("the program has made it");
+    let ended = python(folder, &[], program);
+    assert_eq!((ended.status.code(), text(&ended.stdout)), (Some(0), text(&plain.stdout)), "{}", text(&ended.stderr));
+    let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace") };
+    assert_eq!(executions(trace, "SELECT * FROM t").len(), 5);
+    let replayed = output(folder, &["replay", "t", "--rounds", "1"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
+}
+
+#[test]
 fn masks_leave_no_value_and_the_same_answers() {
     if let Some(why) = no_python() {
         return bourse_testkit::skipped("record::masks_leave_no_value_and_the_same_answers", &why);
