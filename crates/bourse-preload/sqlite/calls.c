@@ -222,22 +222,23 @@ PUBLIC int sqlite3_reset(sqlite3_stmt *stmt) {
     int code;
     if (!stmt) return OK;
     CALL(statement ? original_of(statement->connection) : library_at(CALLER), code, reset(stmt));
-    if (statement && statement->running) ended(statement, OK, false);
+    if (statement && statement->running) ended(statement, code, false);
     return code;
 }
 
 PUBLIC int sqlite3_finalize(sqlite3_stmt *stmt) {
     struct statement *statement = statement_at(stmt);
-    int code;
+    int code, failed = OK;
     if (!stmt) return OK;
     struct original *library = statement ? original_of(statement->connection) : library_at(CALLER);
     if (statement && statement->running) {
-        CALL(library, code, reset(stmt));
-        ended(statement, OK, false);
+        /* A change that is complete only now may fail: by a deferred constraint. */
+        CALL(library, failed, reset(stmt));
+        ended(statement, failed, false);
     }
     if (statement) finalized(statement);
     CALL(library, code, finalize(stmt));
-    return code;
+    return code == OK ? failed : code;
 }
 
 /* Executes statements as SQLite's own function does, which may call the others here or not. */
