@@ -333,8 +333,11 @@ impl DatabaseFiles {
     }
 }
 
-/// Refuses a file with hard links: at its other names neither a lock of Bourse's nor an engine's log would be found.
-fn refuse_links(path: &Path, found: &Metadata) -> Result<()> {
+/// Refuses a link and a file with hard links: at its other names neither a lock of Bourse's nor an engine's log would be found.
+pub(crate) fn refuse_links(path: &Path, found: &Metadata) -> Result<()> {
+    if found.is_symlink() {
+        return Err(EngineError::refused(format!("{}: it is a link, and Bourse makes none there", path.display())));
+    }
     #[cfg(unix)]
     let links = std::os::unix::fs::MetadataExt::nlink(found);
     #[cfg(not(unix))]

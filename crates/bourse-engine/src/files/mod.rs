@@ -5,6 +5,7 @@
 
 mod session;
 
+use crate::database_files::refuse_links;
 use crate::target::{Grammar, Scheme, TargetError};
 use crate::{
     Access, Capabilities, DatabaseFiles, Durability, EngineError, EngineKind, ErrorKind, FileFormat, FolderBytes,
@@ -148,6 +149,9 @@ impl KeyDatabase for FilesDatabase {
     fn open(_: &FilesOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
         let folder = files.open_or_make()?;
         let path = folder.join(LOCK);
+        if let Ok(found) = path.symlink_metadata() {
+            refuse_links(&path, &found)?;
+        }
         let lock = OpenOptions::new().create(true).truncate(true).write(true).open(&path);
         let mut lock = lock.map_err(|e| EngineError::io("open", &path, &e))?;
         if lock.try_lock().is_err() {

@@ -268,3 +268,20 @@ fn what_belongs_to_others_is_left() {
         refused("belongs to another user");
     }
 }
+
+#[test]
+fn a_lock_that_is_a_link_is_left_as_it_is() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (folder, thesis) = (folder.path(), folder.path().join("thesis"));
+    let run = ["micro", "run", "point-read", "files:x.files", "-s", "rows=50", "-T", "50ms", "--rounds", "1"];
+    assert_eq!(output(folder, &run).status.code(), Some(0));
+    let lock = folder.join("x.files/lock");
+    for is_hard in [false, true] {
+        fs::write(&thesis, "mine").expect("a test may do so");
+        fs::remove_file(&lock).expect("it was made");
+        if is_hard { fs::hard_link(&thesis, &lock) } else { symlink(&thesis, &lock) }.expect("a test may do so");
+        let refused = output(folder, &run);
+        assert_eq!(refused.status.code(), Some(1), "{}", crate::text(&refused.stderr));
+        assert_eq!(fs::read_to_string(&thesis).expect("it is there"), "mine");
+    }
+}
