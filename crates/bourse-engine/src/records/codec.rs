@@ -79,6 +79,7 @@ fn damaged(what: &str) -> EngineError {
 ///
 /// # Errors
 /// The bytes are no such key.
+#[inline]
 pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>> {
     if key_type == RecordType::Int {
         let bytes = bytes.try_into().map_err(|_| damaged("a key of an integer has 8 bytes"))?;
