@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 126_837;
+const MOST_LINES: usize = 126_872;
 /// Upper bound of the workspace's crates below `crates/`. Of the last four, `bourse-isolation` checks histories and knows
 /// neither what records nor what shows them, `bourse-trace` is the format between what records a program and what replays it,
 /// `bourse-preload` builds every library that is loaded into other programs, and `bourse-engine-redis` is an engine with a protocol
@@ -15,7 +15,7 @@ const MOST_CRATES: usize = 38;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 185;
 /// Upper bound of the release binary in bytes.
-const MOST_BYTES: u64 = 32_900_000;
+const MOST_BYTES: u64 = 33_150_000;
 
 /// Compares the sources with their limits.
 pub(crate) fn sources(root: &Path) -> Result<(), String> {
