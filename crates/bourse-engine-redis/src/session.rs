@@ -202,8 +202,17 @@ impl Records for RedisSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("Redis", tables, self.open.is_some())?;
         for table in tables {
+            let name = table.name().as_bytes();
+            self.connection.command(&[b"SISMEMBER", TABLES, name]);
+            if self.number()? == 0 {
+                self.connection.command(&[b"EXISTS", name]);
+                if self.number()? > 0 {
+                    let text = format!("there is a key {} already, which bourse did not make", table.name());
+                    return Err(EngineError::refused(text));
+                }
+            }
             self.delete_all(table)?;
-            self.connection.command(&[b"SADD", TABLES, table.name().as_bytes()]);
+            self.connection.command(&[b"SADD", TABLES, name]);
             self.connection.run()?;
         }
         Ok(())

@@ -70,6 +70,19 @@ fn a_scan_in_a_transaction_sees_its_own_changes_and_meets_others() {
 }
 
 #[test]
+fn a_key_of_another_with_a_tables_name_is_left() {
+    for engine in servers("a_key_of_another_with_a_tables_name_is_left", "appendonly=off") {
+        let mut records = engine.new_records().unwrap();
+        by_hand(&engine, "ZADD items 10 alice\r\n");
+        let refused = records.create(&[&ITEMS]).unwrap_err();
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains("key items already"), "{refused}");
+        by_hand(&engine, "DEL items\r\n");
+        records.create(&[&ITEMS]).unwrap();
+        records.create(&[&ITEMS]).unwrap();
+    }
+}
+
+#[test]
 fn the_class_is_that_of_the_settings_in_force() {
     for (query, class, lost) in [
         ("", Durability::Durable, None),
