@@ -58,10 +58,13 @@ pub(crate) trait DatabaseOptions {
     /// Reasons why an engine cannot run the workload; empty if it can.
     fn needs(&self) -> fn(&Capabilities) -> Vec<String>;
 
-    /// Its size in words, and its number of rows, about; an error if there is none of that size.
+    /// Size of the database as a person reads it, and its approximate number of rows.
+    ///
+    /// # Errors
+    /// A usage error if there is no database of that size.
     fn size(&self) -> Result<(String, u64)>;
 
-    /// Whether it is loaded in the place of one that exists.
+    /// Whether the database replaces an existing one.
     fn reloads(&self) -> bool;
 
     /// Calls `then` with the wanted database.
