@@ -62,5 +62,6 @@ fn compile(library: &Path, sources: &[&str]) -> Result<(), Box<dyn Error>> {
     if output.status.success() {
         return Ok(());
     }
-    Err(String::from_utf8_lossy(&output.stderr).into_owned().into())
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(said.lines().find(|line| line.contains("error:")).unwrap_or(&said).into())
 }

@@ -22,6 +22,7 @@ use bourse_egen::inputs::FILES;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::NullEngine;
 use bourse_isolation::History;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::load::Fingerprint;
 use bourse_oltp::sut::RoundBegin;
 use bourse_record::acid::AcidFile;
@@ -34,7 +35,6 @@ use bourse_serve::protocol::{Admission, Control, ControlReply, Greeting, Hello, 
 use bourse_serve::server::{Offer, rehearse};
 use bourse_serve::{Address, ServerOptions};
 use bourse_tatp::{Tatp, size_of};
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::transactions::Request;
 use bourse_tpce::workload::Tpce;
@@ -162,7 +162,7 @@ pub fn protocol(bytes: &[u8]) {
         )+};
     }
     type Reply = ReplyOf<Tpce>;
-    read!(Greeting, Hello, Admission, Control, ControlReply, Request, Reply, AcknowledgedCommits, RoundBegin<Tpce>);
+    read!(Greeting, Hello, Admission, Control, ControlReply, Request, Reply, Ledger, RoundBegin<Tpce>);
     let _ = codec::timed_message::<Reply>(bytes);
     if let Some(header) = bytes.first_chunk::<HEADER>() {
         let _ = codec::length(*header, REPLY_BYTES);

@@ -97,6 +97,10 @@ const ROWS: &[Row] = &[
     row("redb", "redb:x.redb", "one writer at a time"),
     row("fjall", "fjall:x.fjall", "optimistic: reads are checked at the commit"),
     row("RocksDB", "rocksdb:x.rocks", "optimistic, on a snapshot"),
+    row("LevelDB", "leveldb:x.leveldb", "one writer at a time, in a queue of Bourse's"),
+    row("Berkeley DB", "berkeleydb:x.bdb", "locks on pages; transactions that only read see a snapshot"),
+    row("Redis", "redis+private:", "`WATCH`: a transaction that read what has changed is refused at its `EXEC`"),
+    row("Valkey", "valkey+private:", "the same"),
 ];
 
 /// Levels, weaker ones first.

@@ -12,7 +12,6 @@
 //! cargo xtask site     the documentation as a site, by mdBook: target/site/book
 //! cargo xtask tidy     conventions that no other tool checks
 //! cargo xtask size     limits of the sources (also part of ci) and of the release binary, which it builds
-//! cargo xtask level    rate of false differences between A and A, by simulation: [SESSIONS], default 10,000
 //! cargo xtask scaling  coordinated drivers on Galera clusters of this machine: [SECONDS [CUSTOMERS [NODES]]], default 20 and 3,000
 //! cargo xtask isolation  a million recorded transactions at each level of every available engine, each for at most so many
 //!                        seconds, or of those with a word: writes docs/isolation.json and its tables: [SECONDS [WORD…]]
@@ -26,7 +25,6 @@ mod docs;
 mod features;
 mod fuzz;
 mod isolation;
-mod level;
 mod links;
 mod scaling;
 mod site;
@@ -57,11 +55,10 @@ fn main() -> ExitCode {
             "site" => site::build(&root()),
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
-            "level" => level::print(std::env::args().nth(2).as_deref()),
             "scaling" => scaling::print(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
             "isolation" => isolation::run(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | results | site | tidy | size | level [SESSIONS] | scaling [SECONDS [CUSTOMERS [NODES]]] | isolation [SECONDS [WORD…]] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | results | site | tidy | size | scaling [SECONDS [CUSTOMERS [NODES]]] | isolation [SECONDS [WORD…]] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {
@@ -160,6 +157,8 @@ fn full() -> Result<(), String> {
     for engine in ["bourse-client", "bourse-engine-mysql", "bourse-engine-postgres"] {
         cargo(&["test", "--package", engine, "--features", "tls", "--", "tls::"])?;
     }
+    // Simulations of the tables in docs/comparing.md take minutes.
+    cargo_with(&["test", "--package", "bourse-stats", "sessions::"], &[("BOURSE_LONG_TESTS", "1")])?;
     // Their libraries and jars are loaded at run time: `cargo xtask ci` skips their tests where there are none.
     cargo(&["test", "--package", "bourse-engine-duckdb", "--package", "bourse-engine-jdbc"])?;
     // Their crates are empty without the feature: nothing else tests them.

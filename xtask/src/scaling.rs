@@ -1,17 +1,15 @@
-//! Drivers on nodes of one machine: the table of docs/distributed.md. Starts Galera clusters of 1, 2 and 3 nodes, which
-//! drivers reach by address like a user's own, and drives each with 1, 2 and 3 coordinated drivers.
+//! Drivers on nodes of one machine: the table of docs/distributed.md. Drives Galera clusters of 1, 2 and 3 nodes, which
+//! drivers reach by their sockets like a user's own, with 1, 2 and 3 coordinated drivers each.
 
 use serde_json::Value;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Longest wait for a node, and for a command that loads or runs.
-const NODE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Longest wait for a cluster that is loaded, and for a command that runs.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(600);
 const MAX_NODES: usize = 3;
 
@@ -30,12 +28,9 @@ pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
     );
     println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
     for nodes in (1..=MAX_NODES).filter(|nodes| only == 0 || only == *nodes) {
-        let cluster = Cluster::start(&folder.0.join(format!("cluster-{nodes}")), nodes)?;
-        let target = cluster.target();
-        bourse(&program, &folder.0, &["tpce", "load", &target, "--customers", &customers, "--days", "1"])
-            .map(ended)??;
+        let cluster = Cluster::start(&program, &folder.0, nodes, &customers)?;
         for drivers in 1..=MAX_NODES {
-            let row = row(&program, &folder.0, &target, (nodes, drivers), seconds)?;
+            let row = row(&program, &folder.0, &cluster.target, (nodes, drivers), seconds)?;
             println!("| {nodes} | {drivers} | {row} |");
         }
     }
@@ -76,170 +71,49 @@ impl Drop for Folder {
     }
 }
 
-/// Running nodes, each a child process.
+/// Cluster of a server of Bourse, which has loaded its database and which no driver calls.
 struct Cluster {
-    nodes: Vec<(Child, u16)>,
+    server: StartedRun,
+    /// The nodes by their sockets.
+    target: String,
 }
 
 impl Cluster {
-    fn start(folder: &Path, count: usize) -> Result<Self, String> {
-        let io = |error: std::io::Error| format!("{}: {error}", folder.display());
-        fs::create_dir(folder).map_err(io)?;
-        // Taken together, so that all differ, and given back before the nodes take them.
-        let taken: Vec<TcpListener> =
-            (0..4 * count).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>().map_err(io)?;
-        let ports: Vec<u16> =
-            taken.iter().map(|it| it.local_addr().map(|it| it.port())).collect::<Result<_, _>>().map_err(io)?;
-        drop(taken);
-        let mut cluster = Self { nodes: Vec::new() };
-        let user = if fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0) {
-            // The nodes of root change to the server's own user, who must own the folder.
-            std::os::unix::fs::chown(folder, Some(server_user()?), None).map_err(io)?;
-            vec!["--user=mysql"]
-        } else {
-            vec![]
-        };
-        // One node is started alone and stopped; all get copies of its data, so that none must send the others all of it.
-        let seed = folder.join("node-1");
-        let install = Command::new("mariadb-install-db")
-            .arg("--no-defaults")
-            .args(&user)
-            .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
-            .arg(format!("--datadir={}", seed.display()))
-            .stdin(Stdio::null())
-            .output();
-        succeeded("mariadb-install-db", install)?;
-        cluster.begin(folder, &user, 0, &ports)?;
-        cluster.stop()?;
-        for at in 1..count {
-            let copy = folder.join(format!("node-{}", at + 1));
-            succeeded("cp", Command::new("cp").arg("-a").args([&seed, &copy]).output())?;
-        }
-        for at in 0..count {
-            cluster.begin(folder, &user, at, &ports)?;
-        }
-        Ok(cluster)
-    }
-
-    fn begin(&mut self, folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Result<(), String> {
-        let log = folder.join(format!("node-{}.log", at + 1));
-        // Output of an earlier start is obsolete; the server makes the file as its own user.
-        let _ = fs::remove_file(&log);
-        let child = node(folder, user, at, ports).spawn().map_err(|error| format!("mariadbd: {error}"))?;
-        self.nodes.push((child, ports[4 * at]));
-        self.wait(at, &log)
-    }
-
-    /// Shuts the only node down.
-    fn stop(&mut self) -> Result<(), String> {
-        let Some((mut child, port)) = self.nodes.pop() else { return Ok(()) };
-        let port = format!("--port={port}");
-        let shutdown = ["--no-defaults", "--user=root", "--host=127.0.0.1", &port, "shutdown"];
-        succeeded("mariadb-admin", Command::new("mariadb-admin").args(shutdown).output())?;
+    fn start(program: &Path, folder: &Path, nodes: usize, customers: &str) -> Result<Self, String> {
+        let data = folder.join(format!("cluster-{nodes}"));
+        fs::create_dir(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+        let ready = folder.join(format!("ready-{nodes}"));
+        let private = format!("mariadb+galera:{}?nodes={nodes}&flush_log=2&innodb_buffer_pool=512MiB", data.display());
+        let listen = format!("unix:{}", ready.display());
+        let loaded = ["tpce", "serve", &private, "--customers", customers, "--days", "1", "--workers", "1"];
+        let server = bourse(program, folder, &[&loaded[..], &["--listen", &listen]].concat())?;
+        let mut this = Self { server, target: String::new() };
         let begun = Instant::now();
-        while child.try_wait().is_ok_and(|status| status.is_none()) {
-            if begun.elapsed() > NODE_TIMEOUT {
-                let _ = child.kill();
-                return Err("the first node does not end".to_owned());
+        while !ready.exists() {
+            let is_over = this.server.child.try_wait().is_ok_and(|status| status.is_some());
+            if is_over || begun.elapsed() > COMMAND_TIMEOUT {
+                let said = fs::read_to_string(&this.server.said).unwrap_or_default();
+                return Err(format!("the cluster does not start:\n{}", said.trim_end()));
             }
             sleep(Duration::from_millis(100));
         }
-        Ok(())
-    }
-
-    /// Waits until a node accepts clients and has the data of the others.
-    fn wait(&mut self, at: usize, log: &Path) -> Result<(), String> {
-        let begun = Instant::now();
-        let (child, port) = &mut self.nodes[at];
-        loop {
-            let said = fs::read_to_string(log).unwrap_or_default();
-            // A node that has joined says so before it takes clients.
-            if said.contains("Synchronized with group")
-                && said.contains("Version: '")
-                && TcpStream::connect(("127.0.0.1", *port)).is_ok()
-            {
-                return Ok(());
-            }
-            let is_over = child.try_wait().is_ok_and(|status| status.is_some());
-            if is_over || begun.elapsed() > NODE_TIMEOUT {
-                // The first node sends the others what they lack: it may be the one that knows why they do not start.
-                let first = log.with_file_name("node-1.log");
-                let words = fs::read_to_string(first).unwrap_or_default();
-                let end = |text: &str| text.get(text.len().saturating_sub(1_500)..).unwrap_or(text).to_owned();
-                return Err(format!("node {} does not start: {}\nnode 1: {}", at + 1, end(&said), end(&words)));
-            }
-            sleep(Duration::from_millis(100));
-        }
-    }
-
-    fn target(&self) -> String {
-        let nodes: Vec<String> = self.nodes.iter().map(|(_, port)| format!("127.0.0.1:{port}")).collect();
-        format!("galera://root@{}/tpce", nodes.join(","))
+        let folders = fs::read_dir(&data).map_err(|error| format!("{}: {error}", data.display()))?;
+        let sockets = folders.flatten().map(|it| it.path().join("s")).filter(|it| it.exists());
+        let sockets: Vec<String> = sockets.map(|it| it.display().to_string().replace('/', "%2F")).collect();
+        this.target = format!("galera://root@{}/bourse", sockets.join(","));
+        Ok(this)
     }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        for (child, _) in &mut self.nodes {
-            // Its data goes too: nothing is to be saved.
-            let _ = child.kill();
-            let _ = child.wait();
+        // The nodes end with their server, also if that is killed.
+        let asked = Command::new("kill").arg(self.server.child.id().to_string()).status();
+        if !asked.is_ok_and(|status| status.success()) {
+            let _ = self.server.child.kill();
         }
+        let _ = self.server.child.wait();
     }
-}
-
-fn node(folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Command {
-    let own = |which: usize| ports[4 * at + which];
-    // The first node begins the cluster; later ones name the existing ones.
-    let others: Vec<String> = (0..at).map(|other| format!("127.0.0.1:{}", ports[4 * other + 1])).collect();
-    let mut command = Command::new("mariadbd");
-    command.arg("--no-defaults").args(user).args([
-        format!("--datadir={}/node-{}", folder.display(), at + 1),
-        format!("--socket={}/s{}", folder.display(), at + 1),
-        format!("--pid-file={}/pid{}", folder.display(), at + 1),
-        format!("--log-error={}/node-{}.log", folder.display(), at + 1),
-        "--bind-address=127.0.0.1".to_owned(),
-        format!("--port={}", own(0)),
-        "--skip-name-resolve".to_owned(),
-        "--innodb-buffer-pool-size=512M".to_owned(),
-        "--innodb-flush-log-at-trx-commit=2".to_owned(),
-        "--innodb-autoinc-lock-mode=2".to_owned(),
-        "--binlog-format=ROW".to_owned(),
-        "--wsrep-on=ON".to_owned(),
-        format!("--wsrep-provider={}", provider()),
-        "--wsrep-cluster-name=scaling".to_owned(),
-        format!("--wsrep-cluster-address=gcomm://{}", others.join(",")),
-        format!("--wsrep-node-address=127.0.0.1:{}", own(1)),
-        format!(
-            "--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:{};ist.recv_addr=127.0.0.1:{}",
-            own(1),
-            own(2)
-        ),
-        "--wsrep-sst-method=rsync".to_owned(),
-        format!("--wsrep-sst-receive-address=127.0.0.1:{}", own(3)),
-        "--wsrep-slave-threads=2".to_owned(),
-    ]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command
-}
-
-/// Number of the user that packages of Debian and Red Hat make for the server.
-fn server_user() -> Result<u32, String> {
-    let users = fs::read_to_string("/etc/passwd").map_err(|error| format!("/etc/passwd: {error}"))?;
-    let line = users.lines().find_map(|line| line.strip_prefix("mysql:"));
-    let number = line.and_then(|line| line.split(':').nth(1)?.parse().ok());
-    number.ok_or_else(|| "there is no user mysql for the servers to run as".to_owned())
-}
-
-fn succeeded(what: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
-    let output = output.map_err(|error| format!("{what}: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(format!("{what}: {}", String::from_utf8_lossy(&output.stderr))) }
-}
-
-/// Path of Galera's library on Debian or Red Hat.
-fn provider() -> String {
-    let known = ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so"];
-    known.iter().find(|path| Path::new(path).exists()).unwrap_or(&known[0]).to_string()
 }
 
 /// A run of Bourse, and the file with its output.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 126_881;
+const MOST_LINES: usize = 127_584;
 /// Upper bound of the workspace's crates below `crates/`. Of the last four, `bourse-isolation` checks histories and knows
 /// neither what records nor what shows them, `bourse-trace` is the format between what records a program and what replays it,
 /// `bourse-preload` builds every library that is loaded into other programs, and `bourse-engine-redis` is an engine with a protocol
@@ -72,7 +72,8 @@ fn lines_below(path: &Path) -> usize {
 
 /// Lines of a file that are code, up to its tests, which may be the whole file.
 fn lines_of(text: &str) -> usize {
-    let lines = text.lines().map(str::trim).take_while(|line| !["mod tests {", "#![cfg(test)]"].contains(line));
+    let lines =
+        text.lines().map(str::trim).take_while(|line| !line.ends_with("mod tests {") && *line != "#![cfg(test)]");
     lines.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
@@ -112,7 +113,9 @@ mod tests {
 
     #[test]
     fn lines_of_code_are_neither_blank_nor_comments_nor_tests() {
-        assert_eq!(lines_of("//! A\n\nfn a() {} // b\n    /// c\n    x\nmod tests {\n    y\n}\n"), 2);
+        for tests in ["mod tests {", "pub(crate) mod tests {", "#![cfg(test)]"] {
+            assert_eq!(lines_of(&format!("//! A\n\nfn a() {{}} // b\n    /// c\n    x\n{tests}\n    y\n}}\n")), 2);
+        }
         assert!(within(&[("lines", 2, 2)]).is_ok());
         assert_eq!(within(&[("lines", 2, 2), ("crates", 5, 3)]).unwrap_err(), "5 crates, 2 too many");
     }

@@ -1,9 +1,13 @@
 //! Consistency: conditions before and after the work of several sessions at once.
 
-use crate::test_bed::AcidError;
+use crate::scenario::{Performing, on_sessions};
+use crate::test_bed::{AcidError, TestBed};
 use crate::tests::{finished, judged};
+use bourse_engine::{Result, Session};
 use bourse_oltp::acid::TestSpec;
-use bourse_oltp::check::CheckResult;
+use bourse_oltp::check::ledger::Ledger;
+use bourse_oltp::check::{CheckResult, in_snapshot};
+use bourse_oltp::{Size, Workload};
 use bourse_record::acid::{AcidCase, AcidFinding, AcidStep, AcidTest, AcidVerdict};
 use std::time::Instant;
 
@@ -19,10 +23,40 @@ pub(crate) struct SessionObservation {
     /// The conditions after it.
     pub(crate) after: Vec<CheckResult>,
     /// The reconciliation.
-    pub(crate) books: Vec<AcidFinding>,
+    pub(crate) books: Vec<CheckResult>,
+    /// Findings of the workload's own before it.
+    pub(crate) further: Vec<AcidFinding>,
     pub(crate) steps: Vec<AcidStep>,
     /// Description of the work.
     pub(crate) words: String,
+}
+
+/// Work of a session: what it wrote, its step, and what the workload looks for beside.
+pub(crate) type SessionWork<T> = Result<(Ledger, AcidStep, T), AcidError>;
+
+/// Observes a database before and after the work of several sessions, which `work` performs for one of them. Returns what they
+/// wrote in all, and the others' results of each.
+pub(crate) fn observed<P: Performing, T: Send>(
+    bed: &TestBed<'_, P>,
+    workload: &dyn Workload,
+    size: &Size,
+    work: &(dyn Fn(usize, &mut dyn Session) -> SessionWork<T> + Sync),
+) -> Result<(SessionObservation, Ledger, Vec<T>), AcidError> {
+    let check_all = |db: &mut dyn Session| {
+        in_snapshot(db, |db| workload.conditions().iter().map(|it| it.run(db, &workload.holes(size))).collect())
+    };
+    let before = bed.with_observer(check_all)?;
+    let totals = bed.with_observer(|db| workload.growths().before(db))?;
+    let (mut ledger, mut steps, mut others) = (Ledger::default(), Vec::new(), Vec::new());
+    for (wrote, step, other) in on_sessions(bed, SESSIONS, work)? {
+        ledger.merge(&wrote);
+        steps.push(step);
+        others.push(other);
+    }
+    let after = bed.with_observer(check_all)?;
+    let books = bed.with_observer(|db| workload.growths().compare(db, &totals, &ledger))?;
+    let (further, words) = (Vec::new(), String::new());
+    Ok((SessionObservation { before, after, books, further, steps, words }, ledger, others))
 }
 
 /// Tests of consistency after the same work: a condition belongs to the test whose name its own begins with, conditions without
@@ -48,7 +82,9 @@ pub(crate) fn conditions(
         let mut test = judged(spec, |cases| {
             let after = AcidCase { steps: observed.steps.clone(), ..AcidCase::default() };
             if at + 1 == specs.len() {
-                cases.push(AcidCase { label: "books".to_owned(), findings: observed.books.clone(), ..after });
+                let books = observed.books.iter().map(finding);
+                let findings = observed.further.iter().cloned().chain(books).collect();
+                cases.push(AcidCase { label: "books".to_owned(), findings, ..after });
                 return Ok(());
             }
             let found = |all: &[CheckResult]| all.iter().filter(|one| of_it(spec, one)).map(finding).collect();

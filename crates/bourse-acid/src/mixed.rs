@@ -8,12 +8,12 @@ use crate::acknowledged::{AcknowledgementListener, AcknowledgingEngine};
 use crate::consistency::{self, MAX_ATTEMPTS, SESSIONS, SessionObservation};
 use crate::crash;
 use crate::pausable_session::HaltCommand;
-use crate::scenario::{Performing, Scenario, on_sessions, with_each_ending};
+use crate::scenario::{Performing, Scenario, with_each_ending};
 use crate::test_bed::{AcidError, TestBed};
 use crate::tests::judged;
 use crate::{AcidSubject, AcidWorkload};
 use bourse_driver::RealClock;
-use bourse_engine::{Access, Engine, EngineError, Isolation, Result, Session};
+use bourse_engine::{Access, Engine, EngineError, Result, Session};
 use bourse_oltp::Size;
 use bourse_oltp::acid::{AcidTests, AcknowledgedKind, Described, Halting, Meeting, TestSpec, TestWork};
 use bourse_oltp::check::Check;
@@ -319,20 +319,8 @@ fn met<T: Transactions>(
 
 /// Work of several sessions, with the conditions before and after it.
 fn observed<T: Transactions>(bed: &Bed<'_, T>, size: &Size) -> Result<SessionObservation, AcidError> {
-    let workload = T::default();
-    let check_all = || {
-        bed.with_observer(|db| {
-            db.begin(Isolation::RepeatableRead, Access::Read)?;
-            let checked: Result<Vec<_>> =
-                workload.conditions().iter().map(|check| check.run(db, &workload.holes(size))).collect();
-            db.rollback()?;
-            checked
-        })
-    };
-    let before = check_all()?;
-    let totals = bed.with_observer(|db| T::growths().before(db))?;
     let seed = bed.config.seed;
-    let done = on_sessions(bed, SESSIONS, &|number, session| {
+    let (mut observed, ..) = consistency::observed(bed, &T::default(), size, &|number, session| {
         let (mut ledger, mut retries, mut count) = (Ledger::default(), 0_u32, 0_u64);
         for input in T::emulator(size, seed + number as u64, number).take(TRANSACTIONS) {
             let back_off = &mut |attempt: u32| {
@@ -341,9 +329,7 @@ fn observed<T: Transactions>(bed: &Bed<'_, T>, size: &Size) -> Result<SessionObs
             };
             let output = retrying::<T>(session, &input, MAX_ATTEMPTS, back_off)?;
             count += 1;
-            if let Some((amount, change)) = T::judge(&input, &output).change {
-                ledger.add(T::AMOUNTS[amount], change.into());
-            }
+            ledger.judged(&T::judge(&input, &output));
         }
         let step = AcidStep {
             session: format!("S{}", number + 1),
@@ -352,15 +338,11 @@ fn observed<T: Transactions>(bed: &Bed<'_, T>, size: &Size) -> Result<SessionObs
             read: Vec::new(),
             statement: None,
         };
-        Ok((ledger, step))
+        Ok((ledger, step, ()))
     })?;
-    let mut ledger = Ledger::default();
-    done.iter().for_each(|(one, _)| ledger.merge(one));
-    let after = check_all()?;
-    let books = bed.with_observer(|db| T::growths().compare(db, &totals, &ledger))?;
-    let steps = done.into_iter().map(|(_, step)| step).collect();
-    let words = format!("before and after {} transactions on {SESSIONS} sessions at once", SESSIONS * TRANSACTIONS);
-    Ok(SessionObservation { before, after, books: books.iter().map(consistency::finding).collect(), steps, words })
+    observed.words =
+        format!("before and after {} transactions on {SESSIONS} sessions at once", SESSIONS * TRANSACTIONS);
+    Ok(observed)
 }
 
 impl<T: Transactions> AcidWorkload for MixAcid<T> {

@@ -15,7 +15,7 @@ use bourse_oltp::acid::{AcknowledgedKind, TestSpec};
 use bourse_oltp::check::Check;
 use bourse_record::acid::{AcidFinding, AcidTest};
 use bourse_tpce::check::conditions::CONDITIONS;
-use bourse_tpce::check::reconciliation::TotalsSnapshot;
+use bourse_tpce::check::reconciliation::{GROWTHS, LAST_TRADE};
 use bourse_tpce::check::{first_trade, holes};
 use bourse_tpce::transactions::{FrameError, Output, Request, Transaction, TxnError};
 use bourse_tpce::users::{self, RunOptions};
@@ -136,7 +136,7 @@ impl AcidWorkload for TpceAcid<'_> {
     }
 
     fn last(&self, db: &mut dyn Session) -> Result<i64> {
-        Ok(TotalsSnapshot::take(db)?.last_trade.0)
+        Ok(GROWTHS.before(db)?.of(LAST_TRADE))
     }
 
     fn traces(&self, db: &mut dyn Session, last: i64, complete: usize) -> Result<Vec<AcidFinding>> {

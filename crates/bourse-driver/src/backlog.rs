@@ -253,6 +253,7 @@ mod tests {
             backlog_longest: 3,
             unstarted_ns_longest: 3 * SECOND / 10,
             started_of_warm_up: 0,
+            behind_ns: 0,
         };
         assert_eq!(seen, expected);
     }

@@ -2,6 +2,7 @@
 
 use crate::backlog::ArrivalStream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
+use bourse_engine::{EngineError, ErrorKind};
 use bourse_record::{Arrivals, PageCache, PhaseKind, SampleInclusion, StoppingRule};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -135,6 +136,16 @@ pub enum Fault {
         /// Message of the panic.
         message: String,
     },
+}
+
+impl Fault {
+    /// The fault of a session that cannot be opened.
+    pub(crate) fn connect(user: &str, error: &EngineError) -> Self {
+        match error.kind() {
+            ErrorKind::Interrupted => Self::Interrupted,
+            _ => Self::Connect { user: user.to_owned(), error: error.to_string() },
+        }
+    }
 }
 
 /// Phases of a round as all threads see them, derived from the clock.

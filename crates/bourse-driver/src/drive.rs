@@ -5,7 +5,7 @@ use crate::reconcile::Recording;
 use crate::user_time::UserMeter;
 use crate::{Clock, Draw, Fault, MS, Nanos, OperationCx, RoundControl, RoundPlan, Sample, StopRule, UserSpec};
 use bourse_engine::instructions::InstructionCounter;
-use bourse_engine::{Connection, ErrorKind};
+use bourse_engine::{Connection, Engine as _, ErrorKind, NullEngine};
 use bourse_record::{SampleInclusion, SplitMix};
 use std::cell::Cell;
 
@@ -99,6 +99,16 @@ fn work(
             }
             now = clock.now();
         };
+        if let Some(engine) = user.reconnects() {
+            let refused = |error| Fault::connect(name, &error);
+            // The old one is closed first: some databases have one session at a time.
+            *connection = NullEngine.connect().map_err(refused)?;
+            let opened = engine.connect().map_err(refused)?;
+            *connection = match statements {
+                Some(meter) => meter.metered(opened),
+                None => opened,
+            };
+        }
         if let Some(due) = drawn {
             wait(clock, due, &over);
         }

@@ -60,9 +60,9 @@ pub use ledger::{OperationCounts, OperationLedger};
 pub use operation_cx::{Backoff, OperationCx, OperationError, RetryPolicy};
 pub use page_cache::CachedFiles;
 pub use reconcile::{Recording, RoundCounts};
-pub use round::{CallInProgress, MeasuredRound, RoundProgress, run};
+pub use round::{CallInProgress, MeasuredRound, RoundProgress, run, sampling_held_ns};
 pub use schedule::{OpenLoop, Pacer, RateError, Schedule};
-pub use storage::{raw_syncs, storage};
+pub use storage::{SyncedFile, raw_syncs, storage};
 pub use workload::{Background, Draw, Emulator, OperationResult, StopRule, User, UserSpec, Workload};
 
 /// Nanoseconds since the round began.

@@ -50,7 +50,7 @@ impl SessionMemory {
         let kib = |bytes: u64| bytes / 1_024;
         let grown = |of: fn(&MemoryUse) -> Option<u64>| Some(of(&self.seated)?.saturating_sub(of(&self.before)?));
         let recorders = format!(
-            "{} KiB a user on average, {} KiB at most, of {} users",
+            "{} KiB a user on average, {} KiB at most; users: {}",
             kib(held.all / held.users.max(1)),
             kib(held.most),
             held.users

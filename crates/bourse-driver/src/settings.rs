@@ -5,9 +5,10 @@ use bourse_engine::{Connection, Setting};
 /// Settings in force in a connection's session; empty if it has none, or cannot report them now.
 pub(crate) fn read(connection: &mut Connection) -> Vec<Setting> {
     match connection {
-        Connection::Sql(session) => session.settings().unwrap_or_default(),
-        Connection::Keys(_) => Vec::new(),
+        Connection::Sql(session) => session.settings(),
+        Connection::Keys(records) => records.settings(),
     }
+    .unwrap_or_default()
 }
 
 /// Description of the first changed setting; `None` if nothing changed or nothing is known.

@@ -56,10 +56,15 @@ impl StatementMeter {
     /// A meter of a connection's statements; the connection is replaced by one whose calls are timed. `None` for a key engine,
     /// which has no statements.
     pub(crate) fn of(connection: Connection) -> (Connection, Option<Self>) {
-        let Connection::Sql(inner) = connection else { return (connection, None) };
-        let calls = Calls::default();
-        let metered = MeteredSession { inner, clock: RealClock::start(), calls: Arc::clone(&calls) };
-        (Connection::Sql(Box::new(metered)), Some(Self { calls, counted: HashMap::new() }))
+        let Connection::Sql(_) = connection else { return (connection, None) };
+        let meter = Self::default();
+        (meter.metered(connection), Some(meter))
+    }
+
+    /// A connection whose calls are timed, of a SQL engine.
+    pub(crate) fn metered(&self, connection: Connection) -> Connection {
+        let Connection::Sql(inner) = connection else { return connection };
+        Connection::Sql(Box::new(MeteredSession { inner, clock: RealClock::start(), calls: Arc::clone(&self.calls) }))
     }
 
     /// Counts the calls since the last operation for this one, or drops them if it is not counted.

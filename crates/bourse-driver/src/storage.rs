@@ -38,24 +38,50 @@ pub fn raw_syncs(location: &Location, class: Durability, clock: &dyn Clock) -> O
     RawSyncs::of(times(&location.folder()?, clock).ok()?)
 }
 
-/// Times of repeatedly writing and syncing a page. The file has no name, so that no trace of it remains.
+/// Times of repeatedly writing and syncing a page.
 fn times(folder: &Path, clock: &dyn Clock) -> io::Result<Vec<Nanos>> {
-    let mut file: File = tempfile::tempfile_in(folder)?;
-    let page = [0x5a; 4_096];
-    // The file has its length before it is timed, as a log that is written again has.
-    for _ in 0..SYNCS {
-        file.write_all(&page)?;
+    let mut file = SyncedFile::new(folder)?;
+    (0..SYNCS).map(|_| file.sync(clock)).collect()
+}
+
+/// A file whose pages are written over and synced, one after the other. It has no name, so that no trace of it remains.
+#[derive(Debug)]
+pub struct SyncedFile {
+    file: File,
+    /// Syncs that were made.
+    done: u64,
+}
+
+impl SyncedFile {
+    const PAGE_BYTES: usize = 4_096;
+    const PAGES: u64 = 256;
+
+    /// Makes the file in a folder.
+    ///
+    /// # Errors
+    /// If it cannot be made or written.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let mut file: File = tempfile::tempfile_in(folder)?;
+        // The file has its length before it is timed, as a log that is written again has.
+        for _ in 0..Self::PAGES {
+            file.write_all(&[1; Self::PAGE_BYTES])?;
+        }
+        file.sync_all()?;
+        Ok(Self { file, done: 0 })
     }
-    file.sync_all()?;
-    file.seek(SeekFrom::Start(0))?;
-    let mut times = Vec::with_capacity(SYNCS);
-    for _ in 0..SYNCS {
+
+    /// Writes the next page and syncs it, and returns the time that both took.
+    ///
+    /// # Errors
+    /// If the page cannot be written or synced.
+    pub fn sync(&mut self, clock: &dyn Clock) -> io::Result<Nanos> {
         let from = clock.now();
-        file.write_all(&page)?;
-        file.sync_data()?;
-        times.push(clock.now() - from);
+        self.done += 1;
+        self.file.seek(SeekFrom::Start(self.done % Self::PAGES * Self::PAGE_BYTES as u64))?;
+        self.file.write_all(&[self.done as u8; Self::PAGE_BYTES])?;
+        self.file.sync_data()?;
+        Ok(clock.now() - from)
     }
-    Ok(times)
 }
 
 #[cfg(test)]

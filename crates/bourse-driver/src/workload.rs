@@ -1,7 +1,7 @@
 //! Workloads, and the users who perform them.
 
 use crate::{Clock, Fault, Nanos, OperationCx, OperationError, Outcome, RoundControl, Schedule};
-use bourse_engine::{Capabilities, Connection, ErrorKind, Result, server_wait};
+use bourse_engine::{Capabilities, Connection, Engine, ErrorKind, Result, server_wait};
 use bourse_record::{OperationSpec, ServerTime};
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
@@ -145,6 +145,11 @@ pub trait User: Send {
 
     /// Operation of the input that was drawn, for users with several: the name of a call that does not return.
     fn drawn(&self) -> Option<usize> {
+        None
+    }
+
+    /// The engine, if its connection is to be closed and opened anew before the input that was drawn. Not timed.
+    fn reconnects(&mut self) -> Option<&dyn Engine> {
         None
     }
 

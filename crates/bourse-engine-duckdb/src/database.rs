@@ -26,6 +26,8 @@ pub(crate) struct DuckDbDatabase {
     /// Commits of changes.
     pub(crate) commits: Commits,
     pub(crate) writers: WriterLock,
+    /// Open connections.
+    connections: Mutex<Vec<LibraryHandle>>,
     is_memory: bool,
     _use: Option<FileUse>,
 }
@@ -124,10 +126,13 @@ impl DuckDbDatabase {
                     let path = path_text.as_ref().map_or(std::ptr::null(), |path| path.as_ptr());
                     match (api.open)(path, &mut raw, config, &mut told) {
                         SUCCESS => Ok(()),
-                        _ => Err(EngineError::new(
-                            ErrorKind::Other,
-                            words(told).lines().next().unwrap_or_default().to_owned(),
-                        )),
+                        _ => {
+                            let words = words(told).lines().next().unwrap_or_default().to_owned();
+                            // Something else was written over a file of Bourse's.
+                            let is_other = words.contains("not a valid DuckDB database");
+                            let kind = if is_other { ErrorKind::Refused } else { ErrorKind::Other };
+                            Err(EngineError::new(kind, words))
+                        }
                     }
                 }
             };
@@ -144,6 +149,7 @@ impl DuckDbDatabase {
             numbers: AtomicU64::new(0),
             commits: Commits::default(),
             writers: WriterLock::default(),
+            connections: Mutex::default(),
             is_memory: path.is_none(),
             _use: used,
         })
@@ -151,6 +157,14 @@ impl DuckDbDatabase {
 
     pub(crate) fn library(&self) -> &'static DuckDbLibrary {
         self.library
+    }
+
+    /// Interrupts the statements that connections execute now.
+    pub(crate) fn interrupt_statements(&self) {
+        for connection in locked(&self.connections).iter() {
+            // SAFETY: a connection is taken out, which the lock forbids now, before it is closed.
+            unsafe { (self.library.api.interrupt)(*connection) };
+        }
     }
 
     /// Name of a catalog in memory, by its number.
@@ -236,7 +250,10 @@ impl DuckDbConnection {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the database is open, and there is a place for the connection.
         match unsafe { (database.library.api.connect)(database.raw, &mut raw) } {
-            SUCCESS => Ok(Self { database: Arc::clone(database), raw }),
+            SUCCESS => {
+                locked(&database.connections).push(raw);
+                Ok(Self { database: Arc::clone(database), raw })
+            }
             _ => Err(EngineError::new(ErrorKind::ConnectionLost, "DuckDB opens no connection to the database")),
         }
     }
@@ -291,6 +308,7 @@ impl DuckDbConnection {
 
 impl Drop for DuckDbConnection {
     fn drop(&mut self) {
+        locked(&self.database.connections).retain(|it| *it != self.raw);
         // SAFETY: the connection is this one's alone; what it has open is rolled back.
         unsafe { (self.database.library.api.disconnect)(&mut self.raw) }
     }

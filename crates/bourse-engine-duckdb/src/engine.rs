@@ -8,6 +8,7 @@ use crate::loader::{file_loader, memory_loader, template};
 use crate::options::{DuckDbOptions, DuckDbWriters, GRAMMAR};
 use crate::session::DuckSession;
 use crate::snapshot::CatalogCopy;
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint, ForReading,
@@ -16,7 +17,7 @@ use bourse_engine::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Suffixes of DuckDB's files next to a database: its log, and the folder of data that exceeds memory.
 const LOG: &str = ".wal";
@@ -31,6 +32,8 @@ pub struct DuckDbEngine {
     path: Option<PathBuf>,
     for_reading: bool,
     opened: SharedDatabase<DuckDbDatabase>,
+    /// Ends the statements of a person's file at an interruption.
+    confined: OnceLock<AwaitedConnection>,
 }
 
 /// Parses a target; neither the library nor the disk is touched yet.
@@ -47,7 +50,7 @@ pub struct DuckDbEngine {
 pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
     let target = GRAMMAR.parse(target, DuckDbOptions::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(DuckDbEngine { target, path, for_reading: false, opened: SharedDatabase::default() })
+    Ok(DuckDbEngine { target, path, for_reading: false, opened: SharedDatabase::default(), confined: OnceLock::new() })
 }
 
 impl DuckDbEngine {
@@ -127,6 +130,7 @@ impl Engine for DuckDbEngine {
             path: self.path.clone(),
             for_reading: true,
             opened: SharedDatabase::default(),
+            confined: OnceLock::new(),
         };
         // DuckDB's lock prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
@@ -176,6 +180,16 @@ impl SqlEngine for DuckDbEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(DuckSession::new(self.connection()?, &self.target.options)?))
+    }
+
+    fn confine(&self) {
+        let opened = self.opened.clone();
+        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
+        self.confined.get_or_init(ends);
+    }
+
+    fn interrupt_statements(&self) {
+        self.opened.get().iter().for_each(|it| it.interrupt_statements());
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

@@ -139,6 +139,7 @@ c_interface! {
     close = b"duckdb_close\0": (*mut LibraryHandle);
     connect = b"duckdb_connect\0": (LibraryHandle, *mut LibraryHandle) -> c_int;
     disconnect = b"duckdb_disconnect\0": (*mut LibraryHandle);
+    interrupt = b"duckdb_interrupt\0": (LibraryHandle);
     query = b"duckdb_query\0": (LibraryHandle, *const c_char, *mut RawResult) -> c_int;
     prepare = b"duckdb_prepare\0": (LibraryHandle, *const c_char, *mut LibraryHandle) -> c_int;
     prepare_error = b"duckdb_prepare_error\0": (LibraryHandle) -> *const c_char;

@@ -37,7 +37,9 @@ impl DuckDbStatement {
             let mut this = Self { api, raw, parameters: 0 };
             if !is_prepared {
                 let told = words((api.prepare_error)(raw));
-                return Err(EngineError::new(ErrorKind::Other, told.lines().next().unwrap_or_default()));
+                let is_interrupted = told.starts_with("INTERRUPT");
+                let kind = if is_interrupted { ErrorKind::Interrupted } else { ErrorKind::Other };
+                return Err(EngineError::new(kind, told.lines().next().unwrap_or_default()));
             }
             this.parameters = (api.parameters)(raw) as usize;
             Ok(this)

@@ -137,8 +137,11 @@ impl LmdbEnvironment {
         })?;
         let mut trees = locked(&self.trees);
         for name in names {
-            let c_name = CString::new(name.as_str()).map_err(|_| EngineError::unsupported("a tree without name"))?;
-            trees.insert(name, reading.open_tree(Some(&c_name), 0)?);
+            let foreign = || EngineError::refused(format!("it holds what bourse did not make: key {name}"));
+            let c_name = CString::new(name.as_str()).map_err(|_| foreign())?;
+            let tree = reading.open_tree(Some(&c_name), 0);
+            let tree = tree.map_err(|e| if e.kind() == ErrorKind::ConnectionLost { e } else { foreign() })?;
+            trees.insert(name, tree);
         }
         reading.commit()
     }

@@ -10,12 +10,9 @@ fn kind(code: c_int) -> ErrorKind {
         ffi::MDB_MAP_FULL | libc::ENOSPC | libc::EDQUOT | libc::EFBIG => ErrorKind::Full,
         ffi::MDB_KEYEXIST => ErrorKind::Duplicate,
         ffi::MDB_BAD_VALSIZE => ErrorKind::Unsupported,
-        ffi::MDB_CORRUPTED
-        | ffi::MDB_PANIC
-        | ffi::MDB_PAGE_NOTFOUND
-        | ffi::MDB_INVALID
-        | ffi::MDB_VERSION_MISMATCH
-        | libc::EIO => ErrorKind::ConnectionLost,
+        // Something else was written over a file of Bourse's.
+        ffi::MDB_INVALID | ffi::MDB_VERSION_MISMATCH => ErrorKind::Refused,
+        ffi::MDB_CORRUPTED | ffi::MDB_PANIC | ffi::MDB_PAGE_NOTFOUND | libc::EIO => ErrorKind::ConnectionLost,
         _ => ErrorKind::Other,
     }
 }
@@ -46,6 +43,7 @@ mod tests {
             (libc::ENOSPC, ErrorKind::Full),
             (ffi::MDB_KEYEXIST, ErrorKind::Duplicate),
             (ffi::MDB_CORRUPTED, ErrorKind::ConnectionLost),
+            (ffi::MDB_INVALID, ErrorKind::Refused),
             (ffi::MDB_READERS_FULL, ErrorKind::Other),
         ] {
             assert_eq!(error(code).kind(), expected, "{code}");

@@ -102,7 +102,23 @@ impl MysqlConnector {
         if sql_mode != OWN.sql_mode {
             connection.query_drop(format!("SET SESSION sql_mode = '{sql_mode}'")).map_err(|e| error(&e))?;
         }
+        if let Some((server, session)) = identity(&mut connection) {
+            let this = self.clone();
+            connection.cancels_by(move || drop(this.kill_query(&server, session)));
+        }
         Ok(connection)
+    }
+
+    /// Ends the statement that a session of a server executes, unless the address leads to another server now, where the number
+    /// may be somebody's.
+    fn kill_query(&self, server: &str, session: u64) -> Result<()> {
+        let mut other = self.log_in(None)?;
+        match identity(&mut other) {
+            Some((found, _)) if found == server => {
+                other.query_drop(format!("KILL QUERY {session}")).map_err(|e| error(&e))
+            }
+            _ => Ok(()),
+        }
     }
 
     #[cfg(not(feature = "tls"))]
@@ -150,6 +166,11 @@ impl MysqlConnector {
         };
         EngineError::new(e.kind(), format!("{}{hint}", e.message())).with_code(e.code().unwrap_or_default())
     }
+}
+
+/// Name of a connection's server, and the number of its session there; `None` if the server does not tell.
+fn identity(connection: &mut Link) -> Option<(String, u64)> {
+    connection.query_first("SELECT concat(@@hostname, ':', @@port), connection_id()").ok().flatten()
 }
 
 /// Version text of the server; empty if it reports none.
@@ -231,7 +252,8 @@ pub(crate) fn connectors(
     let mut connectors = Vec::with_capacity(places.len());
     for place in places {
         let ServerPlace::Running { host, port, user, named, .. } = place else { continue };
-        let socket = options.socket.clone().or_else(|| client.socket.clone().filter(|_| is_alone && !named.host));
+        let named_socket = options.socket.as_deref().or(place.socket()).map(std::path::Path::to_owned);
+        let socket = named_socket.or_else(|| client.socket.clone().filter(|_| is_alone && !named.host));
         let host = client.host.as_ref().filter(|_| is_alone && !named.host).unwrap_or(host);
         let port = client.port.filter(|_| is_alone && !named.port).unwrap_or(*port);
         let connector = MysqlConnector {
@@ -307,5 +329,6 @@ mod tests {
         let socket = "[client-server]\nsocket=/run/s\n";
         assert_eq!(reached("mysql:///d", socket, None).0, "Socket(\"/run/s\")");
         assert_eq!(reached("mysql://h/d", socket, None), (tcp("h", 3_306), "root".to_owned(), None));
+        assert_eq!(reached("mysql://%2Frun%2Ft,i/d", socket, None).0, "Socket(\"/run/t\")");
     }
 }

@@ -22,6 +22,13 @@ impl Link {
         Self { connection, is_broken: false, awaited }
     }
 
+    /// Sets the function that has the server cancel the statement which this connection waits for.
+    pub(crate) fn cancels_by(&self, cancel: impl Fn() + Send + Sync + 'static) {
+        if let Some(awaited) = &self.awaited {
+            awaited.cancels_by(cancel);
+        }
+    }
+
     /// Marks the connection as idle until it is used again.
     pub(crate) fn rests(&self) {
         if let Some(awaited) = &self.awaited {

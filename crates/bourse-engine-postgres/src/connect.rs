@@ -1,31 +1,40 @@
 //! Connections, each with the settings that every session and loader relies on, and the sources of passwords.
 
-#[cfg(feature = "tls")]
 use crate::message;
 use crate::options::PostgresOptions;
 use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::{PostgresTarget, ServerPlace};
 use crate::wire::WireConnection;
-use bourse_engine::server_wait::{for_report, within_limit};
+use bourse_engine::server_wait::{connect_limit, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SecuredStream;
 use bourse_server::client::{ConnectionLimits, NodeConnector, ServerAddress, ServerStream};
-#[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
 
 /// Code of the error for a database that does not exist.
 pub(crate) const NO_DATABASE: &str = "3D000";
 
+/// Code of a pooler's error for a database that is not in its configuration.
+pub(crate) const UNKNOWN_TO_POOLER: &str = "08P01";
+
 /// Codes of errors about one database only, where another may be accessible: it does not exist, a pooler does not know
 /// it, the right to connect is missing, or the server's rules for hosts and databases exclude it.
-const CLOSED: [&str; 4] = [NO_DATABASE, "08P01", "42501", "28000"];
+const CLOSED: [&str; 4] = [NO_DATABASE, UNKNOWN_TO_POOLER, "42501", "28000"];
 
 /// Whether an error means that one database is inaccessible, while another may be accessible.
 pub(crate) fn is_closed(e: &EngineError) -> bool {
     e.code().is_some_and(|code| CLOSED.contains(&code))
+}
+
+/// Has a server cancel what the session with that key executes.
+fn cancel(address: &ServerAddress, key: [u8; 8]) -> Result<()> {
+    let (mut stream, _) = ServerStream::open(address, connect_limit())?;
+    // The server ends the connection once the session has been signalled.
+    let sent = stream.write_all(&message::cancel(key)).and_then(|()| stream.read(&mut [0]));
+    sent.map(drop).map_err(|e| crate::error::io(&e))
 }
 
 /// Everything that a connection needs.
@@ -52,7 +61,9 @@ impl PostgresConnector {
         let (stream, awaited) = ServerStream::open(&self.address, self.options.common.answer_timeout)?;
         #[cfg(feature = "tls")]
         let stream = self.secured(stream)?;
-        let mut connection = WireConnection::start(stream, awaited, &self.user, &self.secret, database)?;
+        let address = self.address.clone();
+        let cancel = move |key| drop(cancel(&address, key));
+        let mut connection = WireConnection::start(stream, awaited, cancel, &self.user, &self.secret, database)?;
         connection.run(&self.settings())?;
         Ok(connection)
     }
@@ -143,7 +154,7 @@ pub(crate) fn connectors(
     for place in std::iter::once(&target.place).chain(&target.others) {
         let ServerPlace::Running { host, port, user, database, .. } = place else { continue };
         let connector = PostgresConnector {
-            address: match &options.socket {
+            address: match options.socket.as_deref().or(place.socket()) {
                 Some(folder) => ServerAddress::Socket(folder.join(format!(".s.PGSQL.{port}"))),
                 None => ServerAddress::Tcp(host.clone(), *port),
             },
@@ -170,7 +181,7 @@ fn secret(
     }
     let own = || Some(from.home.as_ref()?.join(".pgpass"));
     let Some(path) = from.file.clone().or_else(own) else { return Ok(Secret::default()) };
-    let host = if options.socket.is_some() { "localhost" } else { host };
+    let host = if options.socket.is_some() || host.starts_with('/') { "localhost" } else { host };
     of_pgpass(&path, [host, port, database, user])
 }
 
@@ -230,6 +241,7 @@ mod tests {
             found.into_iter().map(|(_, it)| it.secret.password.unwrap_or_default()).collect::<Vec<_>>()
         };
         assert_eq!(found("postgres://ann@a:7,b,c/d", None, None), ["of a", "of b", ""]);
+        assert_eq!(found("postgres://ann@%2Frun:7,b/d", None, None), ["of the socket", "of b"]);
         assert_eq!(found("postgres://ann@:7/d?socket=/run", None, None), ["of the socket"]);
         assert_eq!(found("postgres://ann@a/d", None, Some(&other)), ["of the other file"]);
         assert_eq!(found("postgres://ann@a,b/d", Some("told"), Some(&other)), ["told", "told"]);

@@ -90,8 +90,8 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     fill: server::fill,
     command: server::command,
     connector: server::connector,
-    wait: |_, server, connector, until| {
-        server.wait_until_it_answers(until, || connector.maintenance(DATABASE))?;
+    wait: |_, server, connector, limit| {
+        server.wait_until_it_answers(limit, || connector.maintenance(DATABASE))?;
         ownership::create_database(connector, DATABASE, DATABASE)
     },
     // To PostgreSQL it means: end all sessions, write everything, end.

@@ -4,7 +4,7 @@
 //! An account may be shut out of the database in which the sessions of other accounts have the lock. So a holder also looks
 //! for the lock in every other database, once it has its own.
 
-use crate::connect::{NO_DATABASE, PostgresConnector, is_closed};
+use crate::connect::{NO_DATABASE, PostgresConnector, UNKNOWN_TO_POOLER, is_closed};
 use crate::ownership::{create_database, drop_marked};
 use crate::wire::WireConnection;
 use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, Result, locked};
@@ -147,8 +147,8 @@ pub(crate) fn hold(connector: &PostgresConnector, database: &str, holder: &str) 
 }
 
 /// Connects for the lock of a database: to another database, since this one can be copied and replaced only while no session
-/// is connected to it. If the other one is inaccessible to an account that cannot create databases, and so makes no copies, the
-/// connection is to this one. An account that can create databases first looks for a holder, which makes its own unnecessary.
+/// is connected to it. If the other one is inaccessible to an account that cannot create databases, or through a pooler, and no
+/// copies can be made, the connection is to this one. An account that can create databases first looks for a holder, which makes its own unnecessary.
 fn connection_for(
     connector: &PostgresConnector,
     database: &str,
@@ -167,6 +167,7 @@ fn connection_for(
     }
     match LockDatabase::enter(connector, database) {
         Ok((connection, place)) => Ok(Ok((Some(place), connection))),
+        Err(unknown) if unknown.code() == Some(UNKNOWN_TO_POOLER) => Ok(Ok((None, alone(connector, database)?))),
         Err(lost) if matches!(lost.kind(), ErrorKind::ConnectionLost | ErrorKind::Unsupported) => Err(lost),
         // Somebody's own database of the name may be inaccessible.
         Err(refused) => Ok(Err(Hold::Cannot(refused.message().to_owned()))),

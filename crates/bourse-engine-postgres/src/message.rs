@@ -13,6 +13,13 @@ pub(crate) use frontend::{copy_done, sync, terminate};
 #[cfg(feature = "tls")]
 pub(crate) const ENCRYPTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
+/// Request to cancel what the session with that key executes, the only message of a connection.
+pub(crate) fn cancel(key: [u8; 8]) -> [u8; 16] {
+    let mut message = [0, 0, 0, 16, 0x04, 0xd2, 0x16, 0x2e, 0, 0, 0, 0, 0, 0, 0, 0];
+    message[8..].copy_from_slice(&key);
+    message
+}
+
 /// Format code of values and results in binary form.
 const BINARY: i16 = 1;
 

@@ -55,10 +55,11 @@ pub struct WireConnection {
 }
 
 impl WireConnection {
-    /// Logs in over an open stream.
+    /// Logs in over an open stream; `cancel` has the server cancel what the session with a key executes.
     pub(crate) fn start(
         stream: ServerStream,
         awaited: AwaitedConnection,
+        cancel: impl Fn([u8; 8]) + Send + Sync + 'static,
         user: &str,
         secret: &Secret,
         database: &str,
@@ -69,7 +70,16 @@ impl WireConnection {
         message::startup(&mut this.out, named);
         this.send()?;
         this.authenticate(user, secret)?;
-        this.finish(&mut |_, _| Ok(()))?;
+        let mut key = None;
+        this.finish(&mut |this, message| {
+            if message.kind == b'K' {
+                key = this.body(message).first_chunk().copied();
+            }
+            Ok(())
+        })?;
+        if let Some(key) = key {
+            this.awaited.cancels_by(move || cancel(key));
+        }
         Ok(this)
     }
 

@@ -10,6 +10,7 @@ use bourse_engine::{
 use redb::backends::InMemoryBackend;
 use redb::{Builder, ReadableDatabase as _, StorageBackend, TableHandle as _};
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -101,9 +102,13 @@ impl KeyDatabase for RedbDatabase {
     }
 
     fn open(options: &RedbOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
-        let path = files.open_or_make()?;
-        let made = builder(options).create(&path);
-        let inner = made.map_err(|e| error(e).during(format_args!("cannot open {}", path.display())))?;
+        let opened = |path: &Path| {
+            let opened = builder(options).create(path);
+            opened.map_err(|e| error(e).during(format_args!("cannot open {}", path.display())))
+        };
+        // A process that is killed while redb makes a file leaves one that redb refuses.
+        let path = files.open_or_make_with(|path| opened(path).map(drop))?;
+        let inner = opened(&path)?;
         let has_disk = memory_file_system(&path).is_none();
         Ok(Arc::new(Self { inner: Arc::new(inner), has_disk, memory_bytes: None }))
     }

@@ -9,6 +9,7 @@ use bourse_server::client::passwords::Secret;
 use bourse_server::client::{READ_BYTES, ServerAddress, ServerStream, fill};
 use std::io::{self, Write as _};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Maximal length of a value in bytes, above the server's own limit.
@@ -25,6 +26,8 @@ pub struct RedisConnector {
     pub(crate) secret: Secret,
     pub(crate) database: u32,
     pub(crate) answer_timeout: Duration,
+    /// Log of a private server.
+    pub(crate) log: Option<PathBuf>,
 }
 
 impl RedisConnector {
@@ -36,22 +39,30 @@ impl RedisConnector {
 
     fn log_in(&self) -> Result<RedisConnection> {
         let (stream, awaited) = ServerStream::open(&self.address, self.answer_timeout)?;
-        let mut connection = RedisConnection::over(stream, awaited);
-        if let Some(password) = &self.secret.password {
+        let mut connection = RedisConnection { log: self.log.clone(), ..RedisConnection::over(stream, awaited) };
+        match (self.user.as_str(), self.secret.password.as_deref()) {
+            ("default", None) => 0,
             // Servers before version 6 know one user.
-            match self.user.as_str() {
-                "default" => connection.command(&[b"AUTH", password.as_bytes()]),
-                user => connection.command(&[b"AUTH", user.as_bytes(), password.as_bytes()]),
-            };
-        }
-        connection.command(&[b"SELECT", self.database.to_string().as_bytes()]);
-        connection.run().map_err(|e| match e.code() {
-            Some("NOAUTH") => {
+            ("default", Some(password)) => connection.command(&[b"AUTH", password.as_bytes()]),
+            // An account with `nopass` takes any password.
+            (user, password) => {
+                connection.command(&[b"AUTH", user.as_bytes(), password.unwrap_or_default().as_bytes()])
+            }
+        };
+        let denied = |e: EngineError| match e.code() {
+            Some("NOAUTH" | "WRONGPASS") if self.secret.password.is_none() => {
                 e.with_advice("the variable REDISCLI_AUTH or a file that `password_file` names gives one")
             }
             _ => e,
-        })?;
-        Ok(connection)
+        };
+        connection.run().map_err(denied)?;
+        match connection.select(self.database) {
+            // Each server has database 0: where that can be selected, the number is what was refused.
+            Err(e) if e.code() == Some("ERR") && connection.select(0).is_ok() => Err(e
+                .with_kind(ErrorKind::Refused)
+                .during(format_args!("the server has no database {}", self.database))),
+            selected => selected.map(|()| connection).map_err(denied),
+        }
     }
 }
 
@@ -83,6 +94,7 @@ pub(crate) type EachItem<'f> = dyn FnMut(usize, Item<'_>) -> Result<()> + 'f;
 pub struct RedisConnection {
     stream: ServerStream,
     awaited: AwaitedConnection,
+    log: Option<PathBuf>,
     /// Commands to be sent next, and their number.
     out: Vec<u8>,
     commands: usize,
@@ -96,7 +108,13 @@ pub struct RedisConnection {
 impl RedisConnection {
     fn over(stream: ServerStream, awaited: AwaitedConnection) -> Self {
         let input = vec![0; READ_BYTES];
-        Self { stream, awaited, out: Vec::new(), commands: 0, input, unread: 0..0, is_broken: false }
+        Self { stream, awaited, log: None, out: Vec::new(), commands: 0, input, unread: 0..0, is_broken: false }
+    }
+
+    /// Sends the commands, and one that selects a database.
+    fn select(&mut self, database: u32) -> Result<()> {
+        self.command(&[b"SELECT", database.to_string().as_bytes()]);
+        self.run()
     }
 
     /// Adds a command to those that are sent next, and returns its index among them.
@@ -221,7 +239,12 @@ impl RedisConnection {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "no answer came in time (answer_timeout)".to_owned(),
             _ => e.to_string(),
         };
-        for_report(EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is lost: {why}")))
+        let log = self.log.as_ref().and_then(|log| std::fs::read(log).ok()).unwrap_or_default();
+        let (kind, why) = match refused_write(&String::from_utf8_lossy(&log)) {
+            Some(words) => (ErrorKind::Full, format!("{why}; its last words:\n  {words}")),
+            None => (ErrorKind::ConnectionLost, why),
+        };
+        for_report(EngineError::new(kind, format!("the connection to the server is lost: {why}")))
     }
 
     #[cold]
@@ -229,6 +252,13 @@ impl RedisConnection {
         self.is_broken = true;
         EngineError::new(ErrorKind::ConnectionLost, "the server has sent what cannot be read")
     }
+}
+
+/// Lines of a server's log from its first write on that a full disk did not take: with `appendfsync always` the server ends.
+fn refused_write(log: &str) -> Option<String> {
+    let is_refused = |line: &&str| line.contains("Short write") || line.contains("No space left on device");
+    let lines: Vec<_> = log.lines().skip_while(|line| !is_refused(line)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n  "))
 }
 
 fn push_length(out: &mut Vec<u8>, kind: u8, length: usize) {
@@ -245,6 +275,7 @@ fn server_error(text: &[u8]) -> EngineError {
     let kind = match code {
         "NOAUTH" | "WRONGPASS" | "NOPERM" => ErrorKind::Denied,
         "OOM" => ErrorKind::Full,
+        "MISCONF" if message.contains("No space left") => ErrorKind::Full,
         "ERR" if message.starts_with("unknown command") => ErrorKind::Unsupported,
         "CROSSSLOT" | "MOVED" => ErrorKind::Unsupported,
         _ => ErrorKind::Other,
@@ -302,6 +333,43 @@ mod tests {
             (ErrorKind::Full, Some("OOM"), "command not allowed")
         );
         assert_eq!(items, ["0 Bytes([97])"]);
+    }
+
+    /// Regression: a private server that a full disk had ended was a lost connection, without a word of the disk.
+    #[test]
+    fn a_write_that_a_full_disk_did_not_take_is_reported_in_the_servers_words() {
+        let ended = "1:M # Short write while writing to the AOF file\n1:M # Can't recover. Exiting...\n";
+        let (done, _) = answered(1, b"-MISCONF Errors writing to the AOF file: No space left on device\r\n");
+        assert_eq!(done.unwrap_err().kind(), ErrorKind::Full);
+        let words = refused_write(&format!("1:M # Server initialized\n{ended}"));
+        assert_eq!(words.as_deref(), Some(ended.trim_end().replace('\n', "\n  ").as_str()));
+        assert_eq!(refused_write("1:M # Server initialized\n"), None);
+    }
+
+    /// A database was known to be missing by a word of the server's.
+    #[test]
+    fn a_database_is_missing_where_database_0_is_there() {
+        for (answers, kind, message) in [
+            ("-ERR no such thing\r\n+OK\r\n", ErrorKind::Refused, "the server has no database 99: no such thing"),
+            ("-ERR max number of clients reached, index\r\n", ErrorKind::Other, "max number of clients reached, index"),
+            ("-ERR index\r\n-ERR index\r\n", ErrorKind::Other, "index"),
+        ] {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+            let port = listener.local_addr().expect("it is bound").port();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().expect("a client comes");
+                for answer in answers.split_inclusive("\r\n") {
+                    io::Read::read(&mut stream, &mut [0; 100]).expect("a command comes");
+                    stream.write_all(answer.as_bytes()).expect("the client reads");
+                }
+            });
+            let (address, user) = (ServerAddress::Tcp("127.0.0.1".to_owned(), port), "default".to_owned());
+            let (secret, answer_timeout) = (Secret::default(), Duration::from_secs(20));
+            let connector = RedisConnector { address, user, secret, database: 99, answer_timeout, log: None };
+            let refused = connector.connect().map(drop).unwrap_err();
+            assert_eq!((refused.kind(), refused.message()), (kind, message));
+            server.join().expect("it has answered");
+        }
     }
 
     #[test]

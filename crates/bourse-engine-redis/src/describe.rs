@@ -43,19 +43,22 @@ pub(crate) fn settings(connection: &mut RedisConnection) -> Result<Option<BTreeM
     }
 }
 
-/// Facts that the server reports of itself, by name.
+/// Facts that the server reports of itself, by name; none if the account may not read them.
 pub(crate) fn info(connection: &mut RedisConnection) -> Result<BTreeMap<String, String>> {
     connection.command(&[b"INFO"]);
     let mut facts = BTreeMap::new();
-    connection.exchange(&mut |_, item| {
+    let done = connection.exchange(&mut |_, item| {
         if let Item::Bytes(bytes) = item {
             let text = String::from_utf8_lossy(bytes);
             let pairs = text.lines().filter_map(|line| line.split_once(':'));
             facts.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
         }
         Ok(())
-    })?;
-    Ok(facts)
+    });
+    match done {
+        Err(e) if e.code() == Some("NOPERM") => Ok(facts),
+        done => done.map(|()| facts),
+    }
 }
 
 /// Durability of a commit to a disk, what it may lose, and the reason, by the settings.

@@ -2,17 +2,18 @@
 
 use crate::connection::{Item, RedisConnection, RedisConnector};
 use crate::describe::{durability, info, settings};
+use crate::hold::hold;
 use crate::options::{GRAMMAR, RedisOptions};
 use crate::server::{InstalledServer, Product, SOCKET, command, installed};
-use crate::session::{RedisSession, TABLES};
+use crate::session::{RedisSession, TABLES, WRONG_TYPE, made_by_another};
 use bourse_engine::target::{ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
-    Capabilities, Counter, Description, Durability, Engine as _, EngineError, Footprint, Hold, Interface, Records,
-    Result, Setting, lost_with_machine, memory_file_system,
+    Capabilities, Counter, Description, Durability, Engine as _, EngineError, Footprint, Interface, Records, Result,
+    Setting, lost_with_machine, memory_file_system,
 };
 use bourse_server::client::passwords::{PasswordSources, Secret, first_line};
 use bourse_server::client::{ConflictKinds, ServerAddress};
-use bourse_server::private::processes;
+use bourse_server::private::{PrivateServer, processes};
 use bourse_server::{KeySystem, ServerEngine, ServerSystem, ServerTarget, SystemFacts};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -82,10 +83,11 @@ static FACTS: SystemFacts<Redis> = SystemFacts {
     command: |target, installed, folder, launch| command(&installed.server, &target.options, folder, launch),
     connector: |target, folder| {
         let socket = ServerAddress::Socket(folder.path().join(SOCKET));
-        connector(target, socket, FORMS.user, Secret::default())
+        let log = Some(folder.path().join(PrivateServer::OUTPUT));
+        RedisConnector { log, ..connector(target, socket, FORMS.user, Secret::default()) }
     },
-    wait: |_, server, connector, until| {
-        server.wait_until_it_answers(until, || {
+    wait: |_, server, connector, limit| {
+        server.wait_until_it_answers(limit, || {
             let mut connection = connector.connect()?;
             connection.command(&[b"DBSIZE"]);
             connection.run()
@@ -106,7 +108,7 @@ static FACTS: SystemFacts<Redis> = SystemFacts {
         Ok((keys > 0 && tables == 0).then(why))
     },
     leftovers: |_| Ok(None),
-    hold: |_, _, _| Ok(Hold::Cannot("Redis has no lock that ends with its session".to_owned())),
+    hold: |connector, _, holder| hold(connector, holder),
     snapshot: |_| Err(EngineError::unsupported("no copy of its database can be kept")),
     side_database: |_, _| Err(EngineError::unsupported("databases of Redis have numbers, and nobody owns a number")),
     integrity_check: |_| Ok(None),
@@ -139,7 +141,7 @@ fn database(target: &ServerTarget<Redis>) -> u32 {
 
 fn connector(target: &ServerTarget<Redis>, address: ServerAddress, user: &str, secret: Secret) -> RedisConnector {
     let answer_timeout = target.common().answer_timeout;
-    RedisConnector { address, user: user.to_owned(), secret, database: database(target), answer_timeout }
+    RedisConnector { address, user: user.to_owned(), secret, database: database(target), answer_timeout, log: None }
 }
 
 fn connectors(target: &ServerTarget<Redis>) -> Result<Vec<(String, RedisConnector)>> {
@@ -169,12 +171,18 @@ fn description(engine: &RedisEngine) -> Result<Description> {
     }
     if !matches!(get("maxmemory"), "" | "0") && get("maxmemory-policy") != "noeviction" {
         let (limit, policy) = (get("maxmemory"), get("maxmemory-policy"));
-        warnings.push(format!("the server may evict records: maxmemory is {limit}, maxmemory-policy {policy}"));
+        warnings.push(format!(
+            "the server may evict records, and the list without which Bourse refuses the database as another program's: \
+             maxmemory is {limit}, maxmemory-policy {policy}"
+        ));
     }
     let version = |name: &str| facts.get(name).cloned();
     let (name, version) = match version("valkey_version") {
         Some(version) => ("valkey", version),
-        None => ("redis", version("redis_version").unwrap_or_default()),
+        None => (
+            "redis",
+            version("redis_version").unwrap_or_else(|| "unknown: the account may not read it (INFO)".to_owned()),
+        ),
     };
     let settings = settings.into_iter().map(|(name, value)| Setting::new(name, value)).collect();
     let placed = (durability, reason, None);
@@ -190,13 +198,16 @@ fn sizes(engine: &RedisEngine) -> Result<[i64; 2]> {
         connection.command(&[b"DBSIZE"]);
         connection.command(&[b"SCARD", TABLES]);
         let mut sizes = [0; 2];
-        connection.exchange(&mut |at, item| {
+        let done = connection.exchange(&mut |at, item| {
             if let Item::Int(number) = item {
                 sizes[at] = number;
             }
             Ok(())
-        })?;
-        Ok(sizes)
+        });
+        match done {
+            Err(e) if e.code() == Some(WRONG_TYPE) => Err(made_by_another(&String::from_utf8_lossy(TABLES))),
+            done => done.map(|()| sizes),
+        }
     })
 }
 

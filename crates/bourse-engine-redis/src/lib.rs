@@ -5,11 +5,12 @@
 //! changes, and sends them between `MULTI` and `EXEC`, which the server refuses if anything that was read has changed.
 //!
 //! Files: `options` (settings of a target), `connection` (the protocol), `session` (records and transactions), `engine` and `server` (the
-//! seam, private servers), `describe` (what a server reports), `kind` (the engine's registration).
+//! seam, private servers), `hold` (one command at a time), `describe` (what a server reports), `kind` (the engine's registration).
 
 mod connection;
 mod describe;
 mod engine;
+mod hold;
 mod kind;
 mod options;
 mod server;

@@ -4,15 +4,19 @@
 //! their bytes. The set [`TABLES`] has the names of the tables.
 
 use crate::connection::{Item, RedisConnection};
+use crate::describe::settings;
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
 use bourse_engine::{
-    Access, EachRow, EachToLoad, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Result, Value,
+    Access, EachRow, EachToLoad, EngineError, ErrorKind, FieldChange, Key, RecordTable, Records, Result, Setting, Value,
 };
 use std::collections::BTreeMap;
 
 /// Set of the names of all tables. No table has an empty name, so no record has this key.
 pub(crate) const TABLES: &[u8] = b":tables";
+
+/// Code of the error of a key that has another type than the command's.
+pub(crate) const WRONG_TYPE: &str = "WRONGTYPE";
 
 /// Keys and records from a key on, in one step: table, first key, limit, prefix of records.
 const SCAN: &[u8] = b"local k=redis.call('ZRANGEBYLEX',KEYS[1],ARGV[1],'+','LIMIT',0,ARGV[2]) local r={} \
@@ -47,6 +51,12 @@ pub(crate) struct RedisSession {
     key: Vec<u8>,
     /// Bytes of the record in use.
     record: Vec<u8>,
+}
+
+/// Refusal of a key that has the name of Bourse's and that another program made.
+#[cold]
+pub(crate) fn made_by_another(key: &str) -> EngineError {
+    EngineError::refused(format!("there is a key {key} already, which bourse did not make"))
 }
 
 /// Error of a transaction that read what another has changed since.
@@ -199,6 +209,11 @@ impl RedisSession {
 }
 
 impl Records for RedisSession {
+    fn settings(&mut self) -> Result<Vec<Setting>> {
+        let settings = settings(&mut self.connection)?.unwrap_or_default();
+        Ok(settings.into_iter().map(|(name, value)| Setting::new(name, value)).collect())
+    }
+
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<()> {
         refuse_indexes("Redis", tables, self.open.is_some())?;
         for table in tables {
@@ -207,11 +222,13 @@ impl Records for RedisSession {
             if self.number()? == 0 {
                 self.connection.command(&[b"EXISTS", name]);
                 if self.number()? > 0 {
-                    let text = format!("there is a key {} already, which bourse did not make", table.name());
-                    return Err(EngineError::refused(text));
+                    return Err(made_by_another(table.name()));
                 }
             }
-            self.delete_all(table)?;
+            self.delete_all(table).map_err(|e| match e.code() {
+                Some(WRONG_TYPE) => made_by_another(table.name()),
+                _ => e,
+            })?;
             self.connection.command(&[b"SADD", TABLES, name]);
             self.connection.run()?;
         }
@@ -299,13 +316,21 @@ impl Records for RedisSession {
                 this.connection.command_of(parts.into_iter());
             }
             unchecked.clear();
-            match this.number()? {
-                0 => Ok(()),
-                found => Err(EngineError::new(
-                    ErrorKind::Duplicate,
-                    format!("{} has records of {found} of the keys already", table.name()),
-                )),
+            let found = this.number()?;
+            if found == 0 {
+                return Ok(());
             }
+            let name = table.name();
+            this.connection.command(&[b"ZCARD", name.as_bytes()]);
+            Err(match this.number()? {
+                0 => EngineError::refused(format!(
+                    "records of {name} are there, and the list of their keys ({name}) is not: it was deleted or evicted; FLUSHDB empties the \
+                     database if nothing else is in it"
+                )),
+                _ => {
+                    EngineError::new(ErrorKind::Duplicate, format!("{name} has records of {found} of the keys already"))
+                }
+            })
         };
         self.writing(|this| {
             rows(&mut |row| {

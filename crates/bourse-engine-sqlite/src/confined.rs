@@ -38,9 +38,9 @@ unsafe extern "C" fn authorize(
 ) -> c_int {
     // SAFETY: a name that is given ends in zero and lives as long as this call.
     let text = |name: *const c_char| (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes());
-    // A name that is not written in the statement may be any.
     let is_setting = |name: &[u8]| {
-        let mut settings = PRAGMAS.iter().chain(&OTHER_SETTINGS);
+        // The encoding of a database with a table stays.
+        let mut settings = PRAGMAS.iter().chain(&OTHER_SETTINGS).filter(|setting| **setting != "encoding");
         settings.any(|setting| name.eq_ignore_ascii_case(setting.as_bytes()))
     };
     let is_refused = match action {

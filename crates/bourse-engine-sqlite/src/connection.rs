@@ -9,7 +9,7 @@ use crate::statement::{CurrentRow, SqliteStatement};
 use crate::target::SqlitePlace;
 use crate::waits::{LockWaits, Patience, on_busy};
 use bourse_engine::{EngineError, ErrorKind, FileUse, Result, Row as _, Value};
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,10 +54,12 @@ impl SqliteConnection {
             Threading::NoMutex => ffi::SQLITE_OPEN_NOMUTEX,
             Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
         };
+        Self::register_vfs(library, options)?;
         let used = source.path.as_deref().map(|path| FileUse::begin(path, library.name())).transpose()?;
         let mut db = ptr::null_mut();
         let counting = source.files.as_ref().or(source.path.as_ref().and_then(|_| counting::declared()));
-        let file_system = counting.map_or(ptr::null(), |files| files.name().as_ptr());
+        let named = options.vfs.filter(|_| source.path.is_some()).and_then(|name| CString::new(name).ok());
+        let file_system = counting.map(|files| files.name()).or(named.as_deref()).map_or(ptr::null(), CStr::as_ptr);
         // SAFETY: the names end in zero, the out pointer is valid, a null file system's name means the default.
         let code = unsafe { library.sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(library, code))) };
@@ -97,7 +99,38 @@ impl SqliteConnection {
         if options.stable_plans {
             this.keep_plans()?;
         }
+        #[cfg(not(lean))]
+        if let Some(path) = options.extension {
+            this.load_extension(path).map_err(|e| {
+                EngineError::unsupported(format!("the extension {path} cannot be loaded: {}", e.message()))
+            })?;
+        }
         Ok(this)
+    }
+
+    /// Has the target's extension register the target's file system, if the library has none of that name yet.
+    pub(crate) fn register_vfs(library: SqliteLibrary, options: &SqliteOptions) -> Result<()> {
+        #[cfg(not(lean))]
+        if let (Some(name), Some(_)) = (options.vfs.and_then(|name| CString::new(name).ok()), options.extension)
+            && library.start() == ffi::SQLITE_OK
+            // SAFETY: the name ends in zero.
+            && unsafe { library.sqlite3_vfs_find(name.as_ptr()) }.is_null()
+        {
+            let source = SqliteSource::memory(library, "bourse-extension", false);
+            return Self::open(&source, &SqliteOptions { vfs: None, ..*options }, &Arc::default()).map(drop);
+        }
+        let _ = (library, options);
+        Ok(())
+    }
+
+    /// Loads an extension; afterwards no statement can load another one.
+    #[cfg(not(lean))]
+    fn load_extension(&self, path: &str) -> Result<()> {
+        // SAFETY: the connection is open.
+        let enable = |on| self.check(unsafe { self.library.sqlite3_enable_load_extension(self.raw(), on) });
+        enable(1)?;
+        self.run(&format!("SELECT load_extension('{}')", path.replace('\'', "''")))?;
+        enable(0)
     }
 
     /// Opens a connection with all settings of a target.
@@ -203,9 +236,17 @@ impl SqliteConnection {
         Ok(())
     }
 
-    /// Applies all settings of a target again, after a session that may have changed them.
+    /// Applies all settings of a target again, after a session that may have changed them, or made temporary objects.
     pub(crate) fn set_up_again(&self, place: &SqlitePlace, options: &SqliteOptions) -> Result<()> {
-        self.run("PRAGMA threads = 0")?;
+        for setting in
+            ["threads", "case_sensitive_like", "query_only", "recursive_triggers", "reverse_unordered_selects"]
+        {
+            self.run(&format!("PRAGMA {setting} = 0"))?;
+        }
+        // A change of their place deletes temporary objects.
+        for place in ["MEMORY", "FILE", "DEFAULT"] {
+            self.run(&format!("PRAGMA temp_store = {place}"))?;
+        }
         self.set_up(place, options)
     }
 
@@ -384,6 +425,7 @@ impl SqliteConnection {
 
 impl Drop for SqliteConnection {
     fn drop(&mut self) {
+        self.patience.closes(self.raw());
         // SAFETY: the connection is open and closed once. Owners drop its statements first; should one be left, the close
         // is refused and the connection leaks, without a busy handler whose data is about to go away.
         let code = unsafe {

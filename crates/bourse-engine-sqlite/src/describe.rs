@@ -24,6 +24,9 @@ pub(crate) const PRAGMAS: [&str; 11] = [
     "encoding",
 ];
 
+/// File systems of SQLite's own that write and sync files by the system's calls.
+const SQLITES_FILE_SYSTEMS: [&str; 6] = ["unix", "unix-excl", "unix-dotfile", "unix-none", "win32", "win32-longpath"];
+
 pub(crate) fn compile_options(connection: &SqliteConnection) -> Result<Vec<String>> {
     connection.lines_of("PRAGMA compile_options")
 }
@@ -55,6 +58,13 @@ pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> 
     for (name, value) in library.facts() {
         add(name, value);
     }
+    #[cfg(not(lean))]
+    if let Some(extension) = target.options.extension {
+        add("extension", extension.to_owned());
+    }
+    if let Some(vfs) = target.options.vfs {
+        add("vfs", vfs.to_owned());
+    }
     #[cfg(loaded)]
     if let Some(key) = target.options.key {
         add("key", key.written());
@@ -79,6 +89,12 @@ pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> 
             true => crate::berkeley::durability(facts.sync),
             false => (durability, reason, may_lose),
         };
+    let (durability, reason) = match target.options.vfs {
+        Some(vfs) if facts.memory_file_system.is_none() && !SQLITES_FILE_SYSTEMS.contains(&vfs) => {
+            (Durability::Unknown, format!("vfs={vfs}: whether this file system passes syncs on cannot be read"))
+        }
+        _ => (durability, reason),
+    };
     let warnings = warnings(target, &facts, in_force("page_size"), in_force("mmap_size"));
     Ok(Description {
         engine: SCHEME.to_owned(),

@@ -1,7 +1,8 @@
 //! Encrypted databases, of libraries that support them: the source of the key.
 
-use crate::loaded::interned;
-use bourse_engine::{EngineError, ErrorKind, Result};
+use crate::options::interned;
+use bourse_engine::{EngineError, Result, open_once};
+use std::io::Read as _;
 
 /// Source of the key. A target never contains the key itself, so that no run file, list of processes or message does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,16 +37,17 @@ impl KeySource {
     /// # Errors
     /// The key is not at its source, or is empty.
     pub(crate) fn read(self) -> Result<Vec<u8>> {
-        let cannot = |why: String| {
-            EngineError::new(ErrorKind::Other, format!("cannot read the key, key={}: {why}", self.written()))
-        };
+        let cannot =
+            |why: String| EngineError::unsupported(format!("cannot read the key, key={}: {why}", self.written()));
         let key = match self {
             Self::Variable(name) => match std::env::var_os(name) {
                 Some(key) => key.into_encoded_bytes(),
                 None => return Err(cannot("the environment variable is not set".to_owned())),
             },
             Self::File(path) => {
-                let mut key = std::fs::read(path).map_err(|error| cannot(error.to_string()))?;
+                let mut key = Vec::new();
+                let read = open_once(path.as_ref()).and_then(|mut file| file.read_to_end(&mut key));
+                read.map_err(|error| cannot(error.to_string()))?;
                 while matches!(key.last(), Some(b'\n' | b'\r')) {
                     key.pop();
                 }

@@ -19,6 +19,7 @@ use crate::snapshot;
 use crate::source::SqliteSource;
 use crate::target::{SqlitePlace, SqliteTarget};
 use crate::waits::{LockWaits, SQLITES_OWN};
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
@@ -118,7 +119,7 @@ pub fn info() -> Result<SqliteInfo> {
 /// An error if it cannot be loaded, is not SQLite, or cannot open a database in memory.
 #[cfg(loaded)]
 pub fn info(library: Option<&str>) -> Result<SqliteInfo> {
-    let loaded = crate::loaded::load(library.map(crate::loaded::interned));
+    let loaded = crate::loaded::load(library.map(crate::options::interned));
     info_of(loaded.map_err(|error| EngineError::unsupported(error.to_string()))?)
 }
 
@@ -165,7 +166,9 @@ impl SqliteEngine {
         #[cfg(not(loaded))]
         let parts = None;
         let is_real = target.place != SqlitePlace::Memory && parts.is_none();
-        let files = if is_real { CountingFiles::register(library) } else { None };
+        // What is wrong with the extension is reported where a session loads it.
+        let _ = SqliteConnection::register_vfs(library, &target.options);
+        let files = if is_real { CountingFiles::register(library, target.options.vfs) } else { None };
         Self {
             target,
             number,
@@ -329,7 +332,10 @@ impl SqliteEngine {
 
     /// Whether only one session can be open at a time.
     fn is_one_session(&self) -> bool {
-        self.is_private() || self.target.options.locking == Locking::Exclusive || !self.library().is_threadsafe()
+        let options = &self.target.options;
+        // That file system has no locks.
+        let has_locks = options.locking != Locking::Exclusive && options.vfs != Some("unix-none");
+        self.is_private() || !has_locks || !self.library().is_threadsafe()
     }
 
     /// Whether the database in memory is private to one session.
@@ -441,6 +447,10 @@ impl Engine for SqliteEngine {
 
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
+    }
+
+    fn foreign(&self) -> Result<Option<String>> {
+        self.files().map_or(Ok(None), |files| files.foreign_in_sqlite())
     }
 
     fn for_reading(&self) -> Result<Option<ForReading>> {
@@ -571,7 +581,13 @@ impl SqlEngine for SqliteEngine {
     }
 
     fn confine(&self) {
-        self.shared.confined.store(true, Ordering::Relaxed);
+        let (waits, library) = (Arc::clone(&self.shared.waits), self.library());
+        let ends = || AwaitedConnection::of_calls(move || waits.interrupt_statements(library));
+        self.shared.confined.get_or_init(ends);
+    }
+
+    fn interrupt_statements(&self) {
+        self.shared.waits.interrupt_statements(self.library());
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

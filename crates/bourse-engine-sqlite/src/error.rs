@@ -58,9 +58,9 @@ fn kind(code: c_int, message: &str) -> ErrorKind {
         ffi::SQLITE_CONSTRAINT => ErrorKind::Constraint,
         ffi::SQLITE_FULL => ErrorKind::Full,
         ffi::SQLITE_INTERRUPT => ErrorKind::Interrupted,
-        ffi::SQLITE_IOERR | ffi::SQLITE_CORRUPT | ffi::SQLITE_CANTOPEN | ffi::SQLITE_NOTADB => {
-            ErrorKind::ConnectionLost
-        }
+        // Something else was written over a file of Bourse's.
+        ffi::SQLITE_NOTADB => ErrorKind::Refused,
+        ffi::SQLITE_IOERR | ffi::SQLITE_CORRUPT | ffi::SQLITE_CANTOPEN => ErrorKind::ConnectionLost,
         _ => ErrorKind::Other,
     }
 }
@@ -103,6 +103,7 @@ mod tests {
             (9, ErrorKind::Interrupted),
             (1034, ErrorKind::ConnectionLost),
             (11, ErrorKind::ConnectionLost),
+            (26, ErrorKind::Refused),
             (1, ErrorKind::Other),
         ] {
             assert_eq!(kind(code, ""), expected, "{code}");

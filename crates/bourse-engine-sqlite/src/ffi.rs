@@ -54,13 +54,16 @@ macro_rules! functions {
     (
         $($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)+
         newer:
-        $(fn $newer:ident($($newer_argument:ident: $newer_type:ty),*) $(-> $newer_result:ty)?;)+
+        $($(#[$newer_attribute:meta])* fn $newer:ident($($newer_argument:ident: $newer_type:ty),*) $(-> $newer_result:ty)?;)+
     ) => {
         $(
             $(#[$attribute])*
             const _: unsafe extern "C" fn($($type),*) $(-> $result)? = libsqlite3_sys::$name;
         )+
-        $(const _: unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)? = libsqlite3_sys::$newer;)+
+        $(
+            $(#[$newer_attribute])*
+            const _: unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)? = libsqlite3_sys::$newer;
+        )+
 
         #[cfg(not(any(lean, loaded)))]
         use libsqlite3_sys as linked;
@@ -77,6 +80,7 @@ macro_rules! functions {
                     pub(super) fn $name($($argument: $type),*) $(-> $result)?;
                 )+
                 $(
+                    $(#[$newer_attribute])*
                     #[link_name = concat!("bourse_lean_", stringify!($newer))]
                     pub(super) fn $newer($($newer_argument: $newer_type),*) $(-> $newer_result)?;
                 )+
@@ -98,6 +102,7 @@ macro_rules! functions {
                 }
             )+
             $(
+                $(#[$newer_attribute])*
                 #[inline(always)]
                 pub(crate) unsafe fn $newer(self $(, $newer_argument: $newer_type)*) $(-> $newer_result)? {
                     // SAFETY: as the caller promises.
@@ -110,7 +115,7 @@ macro_rules! functions {
         #[cfg(loaded)]
         pub(crate) struct SqliteFunctions {
             $($(#[$attribute])* $name: unsafe extern "C" fn($($type),*) $(-> $result)?,)+
-            $(pub(crate) $newer: Option<unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)?>,)+
+            $($(#[$newer_attribute])* pub(crate) $newer: Option<unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)?>,)+
         }
 
         #[cfg(loaded)]
@@ -143,6 +148,7 @@ macro_rules! functions {
                 Ok(Self {
                     $($(#[$attribute])* $name: $name.map(|found| *found).expect("none is missing"),)+
                     $(
+                        $(#[$newer_attribute])*
                         // SAFETY: as the caller promises.
                         $newer: unsafe {
                             library.get::<unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)?>(
@@ -227,6 +233,7 @@ functions! {
     fn sqlite3_finalize(stmt: *mut sqlite3_stmt) -> c_int;
     fn sqlite3_get_autocommit(db: *mut sqlite3) -> c_int;
     fn sqlite3_initialize() -> c_int;
+    fn sqlite3_interrupt(db: *mut sqlite3);
     fn sqlite3_libversion() -> *const c_char;
     #[cfg(loaded)]
     fn sqlite3_limit(db: *mut sqlite3, limit: c_int, most: c_int) -> c_int;
@@ -257,6 +264,8 @@ functions! {
         encoding: c_uchar
     ) -> c_int;
     fn sqlite3_changes64(db: *mut sqlite3) -> i64;
+    #[cfg(not(lean))]
+    fn sqlite3_enable_load_extension(db: *mut sqlite3, on: c_int) -> c_int;
     fn sqlite3_errstr(code: c_int) -> *const c_char;
     fn sqlite3_set_authorizer(db: *mut sqlite3, authorizer: Authorizer, data: *mut c_void) -> c_int;
     fn sqlite3_prepare_v3(

@@ -8,9 +8,20 @@ use std::path::Path;
 const LOG: &str = "-wal";
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", LOG, "-shm"];
 
+/// First bytes of a rollback journal (`https://sqlite.org/fileformat2.html`, section 3) and of a log: the fourth of the latter says
+/// how its checksums are computed (section 4.1).
+const STARTS: &[(&str, &[u8])] =
+    &[("-journal", &[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]), (LOG, &[0x37, 0x7f, 0x06])];
+
 /// Form of a database in a file, the same for all builds of the library.
-pub(crate) static FORMAT: FileFormat =
-    FileFormat { name: "SQLite", companions: &COMPANIONS, exclusive: &COMPANIONS, logs: &[LOG], ..FileFormat::FILE };
+pub(crate) static FORMAT: FileFormat = FileFormat {
+    name: "SQLite",
+    companions: &COMPANIONS,
+    exclusive: &COMPANIONS,
+    starts: STARTS,
+    logs: &[LOG],
+    ..FileFormat::FILE
+};
 
 /// The files of a database at a path.
 pub(crate) fn files_at(path: &Path) -> DatabaseFiles {

@@ -7,10 +7,10 @@
 
 use crate::ffi::{self, SqliteFunctions};
 use crate::library::{ENGINE, SCHEME};
+use crate::options::interned;
 use bourse_engine::target::TargetError;
 use bourse_engine::{Dialect, locked};
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
 use std::fmt;
 use std::fs;
@@ -114,18 +114,6 @@ impl fmt::Debug for SqliteLibrary {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(self.0.name)
     }
-}
-
-/// Interns a text: leaks it once, and returns the same reference for the same text.
-pub(crate) fn interned(text: &str) -> &'static str {
-    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut texts = locked(&TEXTS);
-    if let Some(found) = texts.get(text) {
-        return found;
-    }
-    let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
-    texts.insert(text);
-    text
 }
 
 /// Advice for installing the system's SQLite.
@@ -467,6 +455,12 @@ impl SqliteLibrary {
             Some(words) => unsafe { words(code) },
             None => c"this version has no words for the code".as_ptr(),
         }
+    }
+
+    /// Lets statements load extensions; a library that was compiled without them refuses.
+    pub(crate) unsafe fn sqlite3_enable_load_extension(self, db: *mut ffi::sqlite3, on: c_int) -> c_int {
+        // SAFETY: as the caller promises.
+        self.0.functions.sqlite3_enable_load_extension.map_or(ffi::SQLITE_ERROR, |enable| unsafe { enable(db, on) })
     }
 
     /// Sets the authorizer; a library that was compiled without authorizers is limited to no attached files instead.

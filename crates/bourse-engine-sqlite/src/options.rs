@@ -4,10 +4,10 @@
 #[cfg(loaded)]
 use crate::encrypted::KeySource;
 use crate::library::{ENGINE, FORMS, SCHEME};
-#[cfg(loaded)]
-use crate::loaded::interned;
 use bourse_engine::target::{ExpectedValue, Grammar, Scheme, parse_bytes, parse_number, show_bytes};
-use bourse_engine::{option_words, options};
+use bourse_engine::{locked, option_words, options};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::time::Duration;
 
 option_words! {
@@ -124,6 +124,18 @@ option_words! {
         /// SQLite's plain `:memory:`: the database belongs to one connection, so only one session is possible.
         Private = "private",
     }
+}
+
+/// Interns a text: leaks it once, and returns the same reference for the same text.
+pub(crate) fn interned(text: &str) -> &'static str {
+    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut texts = locked(&TEXTS);
+    if let Some(found) = texts.get(text) {
+        return found;
+    }
+    let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    texts.insert(text);
+    text
 }
 
 impl MemoryKind {
@@ -276,6 +288,33 @@ options! {
     statement_cache: bool = true => ["statement_cache": switch,
         "keep prepared statements; off: prepare each statement again every time"];
 
+    /// Option `extension`.
+    #[cfg(not(lean))]
+    extension: Option<&'static str> = None => #[cfg(not(lean))]
+        [OptionSpec {
+            name: "extension",
+            values: "the path of a loadable extension",
+            meaning: "extension that each session loads before all else: its functions, virtual tables and file systems can be used",
+            set: |options, text| {
+                options.extension = (!text.is_empty()).then(|| interned(text));
+                Ok(())
+            },
+            show: |options| options.extension.unwrap_or_default().to_owned(),
+        }];
+
+    /// Option `vfs`.
+    vfs: Option<&'static str> = None =>
+        [OptionSpec {
+            name: "vfs",
+            values: "the name of a file system that the library or the extension registers, for example unix-excl",
+            meaning: "file system by which SQLite opens the files (the third argument of `sqlite3_open_v2`); by default the library's own",
+            set: |options, text| {
+                options.vfs = (!text.is_empty()).then(|| interned(text));
+                Ok(())
+            },
+            show: |options| options.vfs.unwrap_or_default().to_owned(),
+        }];
+
     /// Settings that are applied; the others are the library's own.
     sets: Sets = Sets::ALL;
 
@@ -358,7 +397,7 @@ impl SqliteOptions {
 }
 
 /// Settings that apply to files, so that a database in memory cannot have them.
-pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "key"];
+pub(crate) const FILE_ONLY: [&str; 6] = ["sync", "mmap", "autocheckpoint", "locking", "key", "vfs"];
 
 /// Grammar of SQLite targets: every setting in the order of help and documents.
 pub static GRAMMAR: Grammar<SqliteOptions> =

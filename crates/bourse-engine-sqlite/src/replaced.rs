@@ -7,7 +7,7 @@ use crate::options::SqliteOptions;
 use crate::snapshot::copy_pages;
 use crate::source::SqliteSource;
 use crate::statement::SqliteStatement;
-use bourse_engine::{EngineError, ErrorKind, Result, Row, RowExt as _, Value, path_with_suffix};
+use bourse_engine::{EngineError, ErrorKind, Result, Row, RowExt as _, Value, open_named, path_with_suffix};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -185,7 +185,7 @@ struct FileState {
 }
 
 fn file_state(path: &Path) -> io::Result<FileState> {
-    let (mut file, mut header) = (fs::File::open(path)?, Vec::new());
+    let (mut file, mut header) = (open_named(path)?, Vec::new());
     file.by_ref().take(20).read_to_end(&mut header)?;
     let found = file.metadata()?;
     Ok(FileState { bytes: found.len(), modified: found.modified()?, has_log: header.get(18..) == Some(&[2, 2]) })

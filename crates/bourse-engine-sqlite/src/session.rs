@@ -11,12 +11,12 @@ use crate::queue::{SqliteWriterLock, WriterLock};
 use crate::shared_connection::LentConnection;
 use crate::statement::{BoundStatement, CurrentRow, SqliteStatement};
 use crate::waits::LockWaits;
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachFound, EachRow, Isolation, Params, Result, Row as _, RowExt as _, Runs, Session,
-    Setting, Sql, StatementWork, Value, run_one_by_one,
+    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Result, Row as _, RowExt as _,
+    Runs, Session, Setting, Sql, StatementWork, Value, run_one_by_one,
 };
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Time that a read-only transaction waits for a table lock of a shared cache. It may hold the lock that the writer
@@ -36,19 +36,27 @@ pub(crate) struct SharedEngine {
     pub(crate) begin: Begin,
     /// Whether statements stay prepared.
     pub(crate) keeps_statements: bool,
-    /// Whether connections that run statements reach no file but the database's own.
-    pub(crate) confined: Arc<AtomicBool>,
+    /// Registration of the calls of connections that reach no file but the database's own; set if those that run statements do.
+    pub(crate) confined: Arc<OnceLock<AwaitedConnection>>,
 }
 
 impl SharedEngine {
     /// Confines a connection, if connections are to be confined: of a loader, or of the engine itself.
     pub(crate) fn confine(&self, connection: &SqliteConnection) -> Result<()> {
-        if self.confined.load(Ordering::Relaxed) { connection.confine(true) } else { Ok(()) }
+        if self.confined.get().is_none() {
+            return Ok(());
+        }
+        self.waits.add_interruptible(connection.raw());
+        connection.confine(true)
     }
 
     /// Confines the connection of a session, which is set up, if connections are to be confined.
     pub(crate) fn confine_session(&self, connection: &SqliteConnection) -> Result<()> {
-        if self.confined.load(Ordering::Relaxed) { connection.confine(false) } else { Ok(()) }
+        if self.confined.get().is_none() {
+            return Ok(());
+        }
+        self.waits.add_interruptible(connection.raw());
+        connection.confine(false)
     }
 }
 
@@ -131,6 +139,10 @@ impl SqliteSession {
         let Some(statement) = statement else { return refuse("the statement is empty") };
         if !tail.trim().is_empty() {
             return refuse("more than one statement in one text");
+        }
+        if self.one_writer.is_some() && makes_temporary(&text) {
+            let why = "with writers=one another connection makes it than reads it: writers=queue has temporary tables";
+            return Err(EngineError::unsupported(why).with_statement(&text));
         }
         *self.active.statements.place(slot) = Some(statement);
         Ok(())
@@ -384,6 +396,14 @@ impl SqliteSession {
     fn needs_place(&self) -> bool {
         self.shared.queue.is_some() && self.active.connection.is_autocommit()
     }
+}
+
+/// Whether a statement makes a temporary object, which is its connection's alone.
+fn makes_temporary(sql: &str) -> bool {
+    let mut words = sql.split_whitespace().map(str::to_ascii_lowercase);
+    let is_temporary = |word: String| word == "temp" || word == "temporary" || word.starts_with("temp.");
+    // `CREATE TABLE IF NOT EXISTS temp.name`
+    words.next().is_some_and(|word| word == "create") && words.take(5).any(is_temporary)
 }
 
 impl Drop for SqliteSession {

@@ -4,22 +4,30 @@
 //! writers that idles the machine. Bourse's handler first yields its time slice, then sleeps for tens of microseconds,
 //! and never more than 2 ms.
 
-use crate::ffi;
-use bourse_engine::{LockStats, Wait, blocked_on};
+use crate::ffi::{self, SqliteLibrary};
+use bourse_engine::{LockStats, Wait, blocked_on, locked};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Waits of all sessions of an engine.
+/// Waits of all sessions of an engine, and connections that wait for nothing but may be interrupted.
 #[derive(Debug, Default)]
 pub(crate) struct LockWaits {
     count: AtomicU64,
     nanos: AtomicU64,
     busy: AtomicU64,
     out_of_date: AtomicU64,
+    /// Open connections whose statements may be interrupted.
+    interruptible: Mutex<Vec<Interruptible>>,
 }
+
+#[derive(Debug)]
+struct Interruptible(*mut ffi::sqlite3);
+
+// SAFETY: only sqlite3_interrupt is called with it, from any thread, while the connection is open.
+unsafe impl Send for Interruptible {}
 
 /// Waits of all connections of this process that use SQLite's own busy timeout. It sleeps through the file system,
 /// where the waits are counted; the file system does not know the connection's engine.
@@ -41,6 +49,7 @@ impl LockWaits {
             nanos: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             out_of_date: AtomicU64::new(0),
+            interruptible: Mutex::new(Vec::new()),
         }
     }
 
@@ -63,6 +72,22 @@ impl LockWaits {
     /// Conflicts so far: with the holder of a lock, and with an outdated snapshot.
     pub(crate) fn conflicts(&self) -> [u64; 2] {
         [&self.busy, &self.out_of_date].map(|counter| counter.load(Ordering::Relaxed))
+    }
+
+    /// Adds a connection whose statements may be interrupted, once.
+    pub(crate) fn add_interruptible(&self, db: *mut ffi::sqlite3) {
+        let mut known = locked(&self.interruptible);
+        if known.iter().all(|it| it.0 != db) {
+            known.push(Interruptible(db));
+        }
+    }
+
+    /// Interrupts the statements that these connections execute now.
+    pub(crate) fn interrupt_statements(&self, library: SqliteLibrary) {
+        for Interruptible(db) in locked(&self.interruptible).iter() {
+            // SAFETY: a connection is taken out, which the lock forbids now, before it is closed.
+            unsafe { library.sqlite3_interrupt(*db) };
+        }
     }
 
     /// The waits so far.
@@ -92,6 +117,11 @@ impl Patience {
     /// Counts a conflict that SQLite reported.
     pub(crate) fn conflict(&self, code: c_int) {
         self.waits.conflict(code);
+    }
+
+    /// Takes a connection that is to be closed out of those whose statements may be interrupted.
+    pub(crate) fn closes(&self, db: *mut ffi::sqlite3) {
+        locked(&self.waits.interruptible).retain(|it| it.0 != db);
     }
 
     /// Waits a little before attempt `attempt`, from 0; false when patience has ended.

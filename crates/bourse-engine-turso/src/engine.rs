@@ -143,6 +143,10 @@ impl Engine for TursoEngine {
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
 
+    fn foreign(&self) -> Result<Option<String>> {
+        self.files().map_or(Ok(None), |files| files.foreign_in_sqlite())
+    }
+
     fn exists(&self) -> Result<bool> {
         if let Some(files) = self.files()
             && !files.exists()?

@@ -5,7 +5,7 @@ use turso_core::{CompletionError, LimboError};
 
 /// Kind of an error that a program acts on, and its name.
 fn known(error: &LimboError) -> (ErrorKind, &'static str) {
-    use ErrorKind::{Conflict, ConnectionLost, Constraint, Duplicate, Full, Interrupted, Other};
+    use ErrorKind::{Conflict, ConnectionLost, Constraint, Duplicate, Full, Interrupted, Other, Refused};
     match error {
         LimboError::Busy => (Conflict, "Busy"),
         LimboError::BusySnapshot => (Conflict, "BusySnapshot"),
@@ -24,7 +24,7 @@ fn known(error: &LimboError) -> (ErrorKind, &'static str) {
         LimboError::OutOfMemory => (Full, "OutOfMemory"),
         LimboError::Interrupt => (Interrupted, "Interrupt"),
         LimboError::Corrupt(_) => (ConnectionLost, "Corrupt"),
-        LimboError::NotADB => (ConnectionLost, "NotADB"),
+        LimboError::NotADB => (Refused, "NotADB"),
         LimboError::CompletionError(CompletionError::IOError(kind, _)) => (of_system(*kind), "IOError"),
         #[cfg(unix)]
         LimboError::CompletionError(CompletionError::RustixIOError(errno)) => {

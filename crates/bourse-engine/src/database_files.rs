@@ -1,11 +1,19 @@
 //! Databases in files and folders: their names, and their owner by the [mark](FileMark) next to each.
 
 use crate::file_mark::{FileMark, database_of};
+use crate::own_files::{find, is_own};
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
-use crate::{EngineError, ErrorKind, Result, TargetFile, copy_file, other_files, path_with_suffix};
+use crate::target_file::{name_of, open_regular, start_of};
+use crate::{
+    EngineError, ErrorKind, FileUse, Result, TargetFile, copy_file, foreign_among, other_files, path_with_suffix,
+    remove_folder,
+};
 use std::fs::{self, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Suffix to the name of a folder that is being removed.
+const REMOVED: &str = ".bourse-removed";
 
 /// Form of an engine's databases in files.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,10 +26,15 @@ pub struct FileFormat {
     pub companions: &'static [&'static str],
     /// Companions that the engine would overwrite or remove if there were no database: they must not be there then.
     pub exclusive: &'static [&'static str],
+    /// First bytes of companions, by suffix, of which the engine removes a file that begins otherwise as an invalid one. It may
+    /// have made one of zeros, or an empty one.
+    pub starts: &'static [(&'static str, &'static [u8])],
     /// Companions that hold a part of the data: a copy of the database file alone is complete if they are empty.
     pub logs: &'static [&'static str],
     /// Patterns of the files that the engine makes in a folder, as [`other_files`] takes them.
     pub own: &'static [&'static str],
+    /// Greatest first byte of the engine's files in subfolders, where that tells one that another program has written over.
+    pub first_byte: Option<u8>,
     /// Whether the engine locks a file as Bourse locks its side files, so that one is left to it without a lock.
     pub takes_the_lock: bool,
 }
@@ -33,12 +46,24 @@ impl FileFormat {
         is_folder: false,
         companions: &[],
         exclusive: &[],
+        starts: &[],
         logs: &[],
         own: &[],
+        first_byte: None,
         takes_the_lock: false,
     };
     /// A folder.
     pub const FOLDER: Self = Self { is_folder: true, ..Self::FILE };
+
+    /// Whether a file in a database's folder is the engine's, by its path there and the first byte of the file itself.
+    pub(crate) fn is_intact(&self, path: &str, file: &Path) -> bool {
+        let is_below = |most: u8| {
+            let start = open_regular(file, false).and_then(|mut file| start_of(&mut file, 1));
+            // One that cannot be read is the engine's to report.
+            start.ok().and_then(|start| start.first().copied()).is_none_or(|byte| byte <= most)
+        };
+        is_own(self.own, path) && self.first_byte.filter(|_| path.contains('/')).is_none_or(is_below)
+    }
 }
 
 /// Owner of the file or folder at a database's path.
@@ -101,6 +126,11 @@ impl DatabaseFiles {
         of_sqlite.any(|database| !database.is_empty()) || database_of(path) != path
     }
 
+    /// Path of the database that a path belongs to: its own, or that of a database which Bourse made the file next to.
+    pub fn database_of(path: &Path) -> PathBuf {
+        database_of(path)
+    }
+
     /// The path of the main file, or of the database's own folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -140,6 +170,30 @@ impl DatabaseFiles {
         if self.path.is_dir() { other_files(&self.path, self.format.own) } else { Ok(Vec::new()) }
     }
 
+    /// Files to be left when the folder is removed: the [others](Self::others), and those of the engine that another program has
+    /// written over.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn others_and_overwritten(&self) -> io::Result<Vec<String>> {
+        let mut others = Vec::new();
+        if self.path.is_dir() {
+            find(&self.path, "", &|path, file| self.format.is_intact(path, file), &mut others)?;
+        }
+        others.sort();
+        Ok(others)
+    }
+
+    /// Fails if the folder holds [others'](Self::others) files among those at the given paths in it.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused); the system's.
+    pub fn refuse_others(&self, is_among: impl Fn(&str) -> bool) -> Result<()> {
+        let mut others = self.others().map_err(|e| EngineError::io("read", &self.path, &e))?;
+        others.retain(|path| is_among(path));
+        foreign_among(&others).map_or(Ok(()), |why| Err(EngineError::refused(why)))
+    }
+
     /// Finds the owner of what is at the path. Opens nothing but the mark.
     ///
     /// # Errors
@@ -164,6 +218,30 @@ impl DatabaseFiles {
         })
     }
 
+    /// Reason why what is at the path must not be used, of a database in SQLite's format: as [`Self::foreign`], and numbers in
+    /// the header of one without tables, which a program has set and a load would reset.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn foreign_in_sqlite(&self) -> Result<Option<String>> {
+        /// First bytes, up to the number of cells in the first page (`https://sqlite.org/fileformat2.html`, sections 1.3 and 1.6).
+        const BYTES: usize = 105;
+        let foreign = self.foreign()?;
+        if foreign.is_some() || self.format.is_folder {
+            return Ok(foreign);
+        }
+        let start = FileUse::unless_used(&self.path, || TargetFile::at(&self.path)?.start(BYTES)).transpose()?;
+        // A page without cells holds no table.
+        let is_empty = |start: &Vec<u8>| start.starts_with(b"SQLite format 3\0") && start.get(103..) == Some(&[0, 0]);
+        let Some(start) = start.filter(is_empty) else { return Ok(None) };
+        let number = |(name, at): (&str, usize)| {
+            let number = i32::from_be_bytes(start[at..].first_chunk().copied().unwrap_or_default());
+            (number != 0).then(|| format!("{name} {number}"))
+        };
+        let numbers: Vec<_> = [("user_version", 60), ("application_id", 68)].into_iter().filter_map(number).collect();
+        Ok(foreign_among(&numbers))
+    }
+
     /// Whether Bourse has a database at the path.
     ///
     /// # Errors
@@ -181,25 +259,19 @@ impl DatabaseFiles {
         let Some(found) = found else {
             return match fs::metadata(&self.path) {
                 // An engine may have a new database open, which stays empty until its log is written into it.
-                Ok(made) if self.lists(&made)? => refuse_links(&self.path, &made).map(|()| self.log().is_some()),
+                Ok(made) if self.lists(&made)? => {
+                    refuse_links(&self.path, &made)?;
+                    self.refuse_odd_companions()?;
+                    self.refuse_other_starts().map(|()| self.log().is_some())
+                }
                 _ => self.refuse_companions().map(|()| false),
             };
         };
         refuse_links(&self.path, &found)?;
-        // The engine overwrites and removes these as its own.
-        for companion in self.exclusive() {
-            match fs::symlink_metadata(&companion) {
-                Ok(found) if found.is_symlink() => {
-                    let why = format!("{} is a link, and the engine would write through it", companion.display());
-                    return Err(EngineError::refused(why));
-                }
-                Ok(found) => refuse_links(&companion, &found)?,
-                Err(_) => {}
-            }
-        }
+        self.refuse_odd_companions()?;
         let formats = mark.formats_of(&found)?;
         if formats.iter().any(|format| format == self.format.name) {
-            return Ok(true);
+            return self.refuse_other_starts().map(|()| true);
         }
         Err(EngineError::refused(match formats.last() {
             Some(other) => format!("{shown} is a database that Bourse made for {other}, not for {}", self.format.name),
@@ -208,6 +280,42 @@ impl DatabaseFiles {
                  data adopt` marks a database that lists what Bourse made"
             ),
         }))
+    }
+
+    /// Refuses a companion that is no file of its own: the engine overwrites and removes them as its own.
+    fn refuse_odd_companions(&self) -> Result<()> {
+        for companion in self.exclusive() {
+            let Ok(found) = fs::symlink_metadata(&companion) else { continue };
+            let (shown, kind) = (companion.display(), found.file_type());
+            let why = match kind.is_symlink() {
+                true => format!("{shown} is a link, and the engine would write through it"),
+                false if kind.is_file() => {
+                    refuse_links(&companion, &found)?;
+                    continue;
+                }
+                false => format!("{shown} is a {}, and the engine needs a file there: move it away", name_of(kind)),
+            };
+            return Err(EngineError::refused(why));
+        }
+        Ok(())
+    }
+
+    /// Refuses a companion with other first bytes than the engine's.
+    fn refuse_other_starts(&self) -> Result<()> {
+        for (suffix, start) in self.format.starts {
+            let companion = path_with_suffix(&self.path, suffix);
+            // One that cannot be read is the engine's to report.
+            let found = open_regular(&companion, false).and_then(|mut file| start_of(&mut file, start.len()));
+            if let Ok(found) = found
+                && !start.starts_with(&found)
+                && found.iter().any(|byte| *byte != 0)
+            {
+                let (shown, name) = (companion.display(), self.format.name);
+                let why = format!("{shown} is no file of {name}, which would remove it: move it away");
+                return Err(EngineError::refused(why));
+            }
+        }
+        Ok(())
     }
 
     /// Metadata of the file or folder at the path; `None` if it is absent or empty.
@@ -264,6 +372,7 @@ impl DatabaseFiles {
         if self.exists()? {
             return Ok(self.path.clone());
         }
+        self.finish_removal()?;
         let made = match self.format.is_folder {
             true if self.path.is_dir() => Ok(()),
             true => fs::create_dir(&self.path),
@@ -321,7 +430,8 @@ impl DatabaseFiles {
     pub(crate) fn unmark_if_gone(&self) {
         let database = database_of(&self.path);
         let kinds = [&LOADING, &SNAPSHOT, &RESTORED, &COPY];
-        let mut all = kinds.iter().map(|kind| path_with_suffix(&database, kind.suffix)).chain([database.clone()]);
+        let suffixes = kinds.iter().map(|kind| kind.suffix).chain(["", REMOVED]);
+        let mut all = suffixes.map(|suffix| path_with_suffix(&database, suffix));
         if all.all(|path| fs::symlink_metadata(path).is_err()) {
             self.unmark();
         }
@@ -330,6 +440,52 @@ impl DatabaseFiles {
     /// Removes the mark of a database that was removed.
     pub fn unmark(&self) {
         FileMark::of(&self.path).remove();
+    }
+
+    /// Removes the database with what is left beside it, the main file and then the mark last. A folder gets another name before
+    /// any file in it is removed: what a killed process leaves of it is known, and the next removal or load at the path removes it.
+    ///
+    /// # Errors
+    /// The system's; [`Refused`](ErrorKind::Refused) if the other name of a folder is taken.
+    pub fn remove(&self) -> Result<()> {
+        self.finish_removal()?;
+        if self.format.is_folder && self.path.is_dir() {
+            let removed = path_with_suffix(&self.path, REMOVED);
+            fs::rename(&self.path, &removed).map_err(|e| EngineError::io("rename", &self.path, &e))?;
+            self.finish_removal()?;
+        } else {
+            let there: Vec<_> = self.all().filter(|path| path.exists()).collect();
+            there.iter().rev().try_for_each(|path| {
+                let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+                removed.map_err(|e| EngineError::io("remove", path, &e))
+            })?;
+        }
+        self.remove_leftovers();
+        self.unmark();
+        Ok(())
+    }
+
+    /// Folder that a killed process has begun to remove; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused) if what is there is not Bourse's, or holds what the engine did not make; the system's.
+    pub(crate) fn being_removed(&self) -> Result<Option<PathBuf>> {
+        let removed = self.next_to(REMOVED);
+        let found = match fs::symlink_metadata(&removed.path) {
+            _ if !self.format.is_folder => return Ok(None),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found.map_err(|e| EngineError::io("look at", &removed.path, &e))?,
+        };
+        if !found.is_dir() || !self.lists(&found)? {
+            let why = format!("{} is there, which Bourse did not make: move it away", removed.path.display());
+            return Err(EngineError::refused(why));
+        }
+        removed.refuse_others(|_| true)?;
+        Ok(Some(removed.path))
+    }
+
+    fn finish_removal(&self) -> Result<()> {
+        self.being_removed()?.map_or(Ok(()), |removed| remove_folder(&removed))
     }
 }
 
@@ -357,8 +513,14 @@ mod tests {
     use super::*;
     use crate::file_mark::FIRST_LINE;
 
-    static FORMAT: FileFormat =
-        FileFormat { name: "test", companions: &["-log"], exclusive: &["-log"], logs: &["-log"], ..FileFormat::FILE };
+    static FORMAT: FileFormat = FileFormat {
+        name: "test",
+        companions: &["-log"],
+        exclusive: &["-log"],
+        starts: &[("-log", b"LOG")],
+        logs: &["-log"],
+        ..FileFormat::FILE
+    };
     static FOLDER: FileFormat = FileFormat { name: "folders", ..FileFormat::FOLDER };
 
     /// Folder that is removed when dropped.
@@ -429,7 +591,7 @@ mod tests {
         let log = folder.0.join("x.db-log");
         fs::write(&log, "").unwrap();
         assert_eq!(files.owner().unwrap(), FileOwner::Nobody);
-        fs::write(&log, "rows").unwrap();
+        fs::write(&log, "LOG").unwrap();
         assert_eq!(files.owner().unwrap(), FileOwner::Bourse, "all that it holds is in its log");
         files.unmark();
         foreign(&files, "x.db-log is there");
@@ -450,6 +612,29 @@ mod tests {
         std::os::unix::fs::symlink(&precious, &log).unwrap();
         foreign(&files, "x.db-log is a link");
         fs::remove_file(&log).unwrap();
+        fs::write(&log, "mine").unwrap();
+        foreign(&files, "x.db-log is no file of test, which would remove it");
+        for of_the_engine in [b"LOG of rows".as_slice(), b"LO", b"", b"\0\0\0\0 rows"] {
+            fs::write(&log, of_the_engine).unwrap();
+            assert_eq!(files.owner().unwrap(), FileOwner::Bourse);
+        }
+        fs::remove_file(&log).unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Bourse);
+    }
+
+    /// The engine reported a folder at its log's name as a failure of its own.
+    #[test]
+    fn a_folder_with_the_name_of_a_log_is_refused() {
+        let folder = Folder::new("folder-log");
+        let files = folder.files("x.db");
+        let log = folder.0.join("x.db-log");
+        fs::write(files.open_or_make().unwrap(), "").unwrap();
+        for content in ["", "content"] {
+            fs::write(files.path(), content).unwrap();
+            fs::create_dir(&log).unwrap();
+            foreign(&files, "x.db-log is a directory, and the engine needs a file there: move it away");
+            fs::remove_dir(&log).unwrap();
+        }
         assert_eq!(files.owner().unwrap(), FileOwner::Bourse);
     }
 
@@ -531,5 +716,39 @@ mod tests {
         foreign(&DatabaseFiles::at(folder.0.join("x/data"), &FOLDER), "is no folder");
         std::os::unix::fs::symlink("nothing", folder.0.join("dangling")).unwrap();
         foreign(&DatabaseFiles::at(folder.0.join("dangling"), &FOLDER), "leads nowhere");
+    }
+
+    /// A removal that was killed left a folder without the list of its tables, which every command refused.
+    #[test]
+    fn a_removal_of_a_folder_that_is_killed_is_finished() {
+        static OF_DATA: FileFormat = FileFormat { name: "data", own: &["data"], ..FileFormat::FOLDER };
+        let folder = Folder::new("removed");
+        let [at, other] = ["x", "x.bourse-removed"].map(|name| folder.0.join(name));
+        let files = || DatabaseFiles::at(&at, &OF_DATA);
+        let made = || fs::write(files().open_or_make().unwrap().join("data"), "content").unwrap();
+        let killed = || {
+            made();
+            fs::rename(&at, &other).unwrap();
+            assert_eq!((files().owner().unwrap(), files().leftover_files()), (FileOwner::Nobody, vec![other.clone()]));
+        };
+        killed();
+        files().remove().unwrap();
+        assert!(fs::read_dir(&folder.0).unwrap().next().is_none(), "nothing is left, and no mark");
+        killed();
+        made();
+        assert!(at.join("data").exists() && !other.exists());
+        files().remove().unwrap();
+        assert!(fs::read_dir(&folder.0).unwrap().next().is_none());
+        // What a person has at that name stays.
+        killed();
+        fs::write(other.join("notes"), "mine").unwrap();
+        let refused = files().remove().unwrap_err();
+        assert_eq!(refused.message(), "it holds what bourse did not make: notes");
+        fs::rename(other.join("notes"), folder.0.join("notes")).unwrap();
+        files().remove().unwrap();
+        made();
+        fs::create_dir(&other).unwrap();
+        assert_eq!(files().remove().unwrap_err().kind(), ErrorKind::Refused);
+        assert!(at.join("data").exists() && other.exists());
     }
 }

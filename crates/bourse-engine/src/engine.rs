@@ -307,6 +307,10 @@ pub trait SqlEngine: Send + Sync {
     /// refuse them.
     fn confine(&self) {}
 
+    /// Interrupts the statements that [confined](Self::confine) sessions execute now. Does nothing in an engine that cannot
+    /// interrupt them.
+    fn interrupt_statements(&self) {}
+
     /// A new loader, for [`Engine::loader`] alone: it replaces whatever is there, and lists nothing.
     ///
     /// # Errors

@@ -102,6 +102,8 @@ impl EngineError {
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ErrorKind::Full,
+            // A path that no file can have: a part of it is too long, or is another kind of file than a folder.
+            io::ErrorKind::InvalidFilename | io::ErrorKind::NotADirectory => ErrorKind::Refused,
             _ => ErrorKind::Other,
         };
         Self::new(kind, format!("cannot {doing} {}: {error}", path.display()))

@@ -2,8 +2,7 @@
 
 use crate::own_files::PARTS;
 use crate::{
-    DatabaseFiles, EngineError, ErrorKind, Result, Snapshot, copy_file, foreign_among, remove_folder, sync_folder,
-    sync_names,
+    DatabaseFiles, EngineError, ErrorKind, Result, Snapshot, copy_file, remove_folder, sync_folder, sync_names,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +52,7 @@ impl FolderParts {
     pub fn begin_load(&self) -> Result<FolderLoad> {
         let folder = self.root().join(LOADING);
         self.refuse_use_of(&folder)?;
-        self.refuse_others()?;
+        self.files.refuse_others(|path| path.split_once('/').is_some_and(|(part, _)| PARTS.contains(&part)))?;
         let left = leftovers(&self.files).into_iter().filter(|left| !left.ends_with(SNAPSHOT));
         left.into_iter().try_for_each(|left| remove_folder(&left))?;
         Ok(FolderLoad { parts: self.clone(), folder })
@@ -65,12 +64,6 @@ impl FolderParts {
     /// [`Conflict`](ErrorKind::Conflict).
     pub fn refuse_use(&self) -> Result<()> {
         self.refuse_use_of(&self.database())
-    }
-
-    fn refuse_others(&self) -> Result<()> {
-        let mut others = self.files.others().map_err(|e| EngineError::io("read", self.root(), &e))?;
-        others.retain(|path| path.split_once('/').is_some_and(|(part, _)| PARTS.contains(&part)));
-        foreign_among(&others).map_or(Ok(()), |why| Err(EngineError::refused(why)))
     }
 
     fn refuse_use_of(&self, folder: &Path) -> Result<()> {

@@ -114,7 +114,7 @@ pub use sql::{Sql, split_parameters};
 pub use staged::{StagedLoad, unless_in_use};
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
-pub use target_file::{TargetFile, open_regular, path_with_suffix};
+pub use target_file::{TargetFile, open_named, open_once, open_regular, path_with_suffix, refuse_no_file};
 pub use text::{one_line, shortened};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
 pub use transaction::TransactionState;

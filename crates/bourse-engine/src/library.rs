@@ -2,7 +2,7 @@
 //!
 //! This module calls nothing in a library: an engine's crate does, which declares the functions with [`c_interface!`](crate::c_interface).
 
-use crate::{EngineError, Result, locked};
+use crate::{EngineError, Result, locked, refuse_no_file};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::env;
@@ -79,6 +79,10 @@ impl<A> EngineLibrary<A> {
             return Ok(library);
         }
         let absent = |why| EngineError::unsupported(format!("cannot load {}: {why}; {}", path.display(), self.advice));
+        if path.components().count() > 1 {
+            // The system's loader would wait for the other end of a FIFO.
+            refuse_no_file(&path).map_err(|error| absent(error.to_string()))?;
+        }
         let api = (self.open)(&path).map_err(absent)?;
         let real = path.canonicalize().ok().or_else(|| mapped_as(&path)).unwrap_or_else(|| path.clone());
         let library: &'static _ = Box::leak(Box::new(LoadedLibrary { path: real, api, sha256: OnceLock::new() }));

@@ -10,8 +10,8 @@ pub(crate) const PARTS: [&str; 5] = ["db", "loading", "replaced", "snapshot", "r
 /// Files and links of a folder and its subfolders, by their paths in it, except those that match a pattern in `own`. No link is
 /// followed.
 ///
-/// A pattern is a path in the folder in which `*` matches any characters and `#` digits; `@/` at its start matches the
-/// subfolder of a database or of a copy among [parts](crate::FolderParts).
+/// A pattern is a path in the folder in which `*` matches any characters, `#` digits and `%` any letters, digits, `_`, `-` and `=`;
+/// `@/` at its start matches the subfolder of a database or of a copy among [parts](crate::FolderParts).
 ///
 /// ```
 /// use bourse_engine::other_files;
@@ -28,23 +28,38 @@ pub(crate) const PARTS: [&str; 5] = ["db", "loading", "replaced", "snapshot", "r
 /// The system's.
 pub fn other_files(folder: &Path, own: &[&str]) -> io::Result<Vec<String>> {
     let mut others = Vec::new();
-    find(folder, "", own, &mut others)?;
+    find(folder, "", &|path, _| is_own(own, path), &mut others)?;
     others.sort();
     Ok(others)
 }
 
-fn find(folder: &Path, prefix: &str, own: &[&str], others: &mut Vec<String>) -> io::Result<()> {
+/// Adds the files of a folder, whose path with a slash is `prefix`, that are not the engine's `own` to `others`; returns the number of
+/// its own. A file's path in the database and the whole one decide.
+pub(crate) fn find(
+    folder: &Path,
+    prefix: &str,
+    own: &dyn Fn(&str, &Path) -> bool,
+    others: &mut Vec<String>,
+) -> io::Result<u64> {
+    let mut count = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if kind.is_dir() {
-            find(&entry.path(), &format!("{path}/"), own, others)?;
-        } else if !(kind.is_file() && own.iter().any(|pattern| is_of(pattern, &path))) {
+            count += find(&entry.path(), &format!("{path}/"), own, others)?;
+        } else if kind.is_file() && own(&path, &entry.path()) {
+            count += 1;
+        } else {
             others.push(path);
         }
     }
-    Ok(())
+    Ok(count)
+}
+
+/// Whether a path in a database's folder matches one of the patterns.
+pub(crate) fn is_own(own: &[&str], path: &str) -> bool {
+    own.iter().any(|pattern| is_of(pattern, path))
 }
 
 fn is_of(pattern: &str, path: &str) -> bool {
@@ -59,6 +74,10 @@ fn fits(pattern: &[u8], path: &[u8]) -> bool {
     match (pattern.split_first(), path.split_first()) {
         (None, None) => true,
         (Some((b'*', rest)), found) => fits(rest, path) || found.is_some_and(|(_, path)| fits(pattern, path)),
+        (Some((b'%', rest)), found) => {
+            let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-=".contains(byte);
+            fits(rest, path) || found.is_some_and(|(byte, path)| is_of_name(byte) && fits(pattern, path))
+        }
         (Some((b'#', rest)), Some((digit, path))) => {
             digit.is_ascii_digit() && (fits(rest, path) || fits(pattern, path))
         }
@@ -81,6 +100,10 @@ mod tests {
             ("keyspaces/#/v#", "keyspaces/3/v12", true),
             ("keyspaces/#/v#", "keyspaces/notes/v12", false),
             ("keyspaces/#/v#", "keyspaces/3", false),
+            ("%/%=", "pairs/key-1=2F=", true),
+            ("%/%=", "pairs/key/=", false),
+            ("%/%=", "pairs/notes.txt=", false),
+            ("%/##", "pairs/1", false),
             ("@/data.*", "snapshot/data.mv.db", true),
             ("@/data.*", "mine/data.mv.db", false),
             ("@/data.*", "data.mv.db", false),

@@ -1,11 +1,13 @@
 //! Waits for servers: the limit for opening a session, and the end of all waits when the program is interrupted.
 //!
 //! A client registers its connection as [`AwaitedConnection`] and marks it while it waits for an answer. An interruption ends
-//! each wait in progress within a second, by closing its connection, and finds the servers silent that were waited for. A
-//! wait that begins later, such as one of a cleanup, is ended soon if its server is silent, and otherwise not.
+//! each wait in progress within two seconds: it asks the server to cancel the statement, closes a connection that is waited for
+//! even then, and finds its server silent. A wait that begins later, such as one of a cleanup, is ended soon if its server is
+//! silent, and otherwise not.
 
 use crate::{EngineError, ErrorKind, locked};
 use std::cell::Cell;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -20,6 +22,9 @@ const REPORT_AFTER: Duration = Duration::from_secs(2);
 
 /// Time that answers in progress have after an interruption.
 const INTERRUPT_GRACE: Duration = Duration::from_millis(700);
+
+/// Time that servers have for cancelling statements after that.
+const CANCEL_LIMIT: Duration = Duration::from_millis(500);
 
 /// Interval at which a thread that waits for a connection checks the limit and interruptions.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -53,7 +58,7 @@ pub fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Ends every wait in progress, within a second, and from then on those for silent servers.
+/// Ends every wait in progress, within two seconds, and from then on those for silent servers.
 pub fn interrupt() {
     if IS_INTERRUPTED.swap(true, Ordering::SeqCst) {
         return;
@@ -62,10 +67,24 @@ pub fn interrupt() {
         std::thread::sleep(INTERRUPT_GRACE);
         // Ends of connections call nothing that comes back here, but they may take a while.
         let all: Vec<_> = awaited().iter().filter_map(Weak::upgrade).collect();
-        all.iter().for_each(|shared| shared.end_if_overdue());
+        let overdue: Vec<_> = all.into_iter().filter(|shared| shared.is_overdue()).collect();
+        cancel_all(overdue.clone());
+        overdue.iter().for_each(|shared| shared.end_if_overdue());
     };
     // Without the thread a second interruption ends the program.
     let _ = std::thread::Builder::new().name("interruption".to_owned()).spawn(end_all);
+}
+
+/// Has servers cancel the statements that are waited for: one that is only left goes on there, with its locks.
+fn cancel_all(overdue: Vec<Arc<ServerWaits>>) {
+    let (done, all_done) = mpsc::channel::<()>();
+    let cancel = move || {
+        overdue.iter().filter_map(|shared| shared.cancel.get()).for_each(|cancel| cancel());
+        drop(done);
+    };
+    // It ends when the sender is dropped, also if no thread can be started.
+    let _ = std::thread::Builder::new().name("cancelling".to_owned()).spawn(cancel);
+    let _ = all_done.recv_timeout(CANCEL_LIMIT);
 }
 
 fn awaited() -> MutexGuard<'static, Vec<Weak<ServerWaits>>> {
@@ -74,6 +93,40 @@ fn awaited() -> MutexGuard<'static, Vec<Weak<ServerWaits>>> {
 
 fn is_silent(server: &str) -> bool {
     [&SILENT, &GIVEN_UP].iter().any(|silent| locked(silent).iter().any(|it| it == server))
+}
+
+/// Fails with that text once the program is interrupted, in work that nothing else would end.
+///
+/// # Errors
+/// [`ErrorKind::Interrupted`].
+pub fn check_interruption(text: &str) -> Result<(), EngineError> {
+    Interruption::ANY.check(text)
+}
+
+/// Interruption that ends a piece of work, which looks for it between its steps: work that begins after one puts something in
+/// order, and is not ended by it.
+#[derive(Debug, Clone, Copy)]
+pub struct Interruption {
+    was_before: bool,
+}
+
+impl Interruption {
+    /// One at any time.
+    pub const ANY: Self = Self { was_before: false };
+
+    /// One that comes from now on.
+    pub fn from_now() -> Self {
+        Self { was_before: is_interrupted() }
+    }
+
+    /// Fails with that text once the interruption has come.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`].
+    pub fn check(self, text: &str) -> Result<(), EngineError> {
+        let has_come = is_interrupted() && !self.was_before;
+        if has_come { Err(EngineError::new(ErrorKind::Interrupted, text)) } else { Ok(()) }
+    }
 }
 
 /// Error of a wait that an interruption ended.
@@ -180,16 +233,34 @@ const WAITS_LATE: u8 = 2;
 const OVERDUE: u8 = 3;
 /// State: an answer is awaited, however long it takes.
 const WAITS_FOR_LONG: u8 = 4;
+/// State: no connection, but calls in this process, each of which is ended if it takes long.
+const IS_CALLED: u8 = 5;
+
+impl fmt::Debug for ServerWaits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerWaits").field("server", &self.server).finish_non_exhaustive()
+    }
+}
 
 struct ServerWaits {
     server: String,
     state: AtomicU8,
     end: Box<dyn Fn() + Send + Sync>,
+    cancel: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl ServerWaits {
+    fn is_overdue(&self) -> bool {
+        match self.state.load(Ordering::SeqCst) {
+            WAITS | IS_CALLED => true,
+            WAITS_LATE | OVERDUE => is_silent(&self.server),
+            _ => false,
+        }
+    }
+
     fn end_if_overdue(&self) {
         match self.state.load(Ordering::SeqCst) {
+            IS_CALLED => (self.end)(),
             WAITS => {
                 locked(&SILENT).push(self.server.clone());
                 (self.end)();
@@ -209,18 +280,33 @@ impl ServerWaits {
 }
 
 /// A connection whose waits an interruption ends.
+#[derive(Debug)]
 pub struct AwaitedConnection(Arc<ServerWaits>);
 
 impl AwaitedConnection {
     /// Registers a connection to a server; `end` closes it for its reader.
     pub fn new(server: String, end: impl Fn() + Send + Sync + 'static) -> Self {
-        let shared = Arc::new(ServerWaits { server, state: AtomicU8::new(RESTS), end: Box::new(end) });
+        Self::registered(server, RESTS, Box::new(end))
+    }
+
+    /// Registers calls of an engine in this process; `end` ends those that take long, until this value is dropped.
+    pub fn of_calls(end: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::registered(String::new(), IS_CALLED, Box::new(end))
+    }
+
+    fn registered(server: String, state: u8, end: Box<dyn Fn() + Send + Sync>) -> Self {
+        let shared = Arc::new(ServerWaits { server, state: AtomicU8::new(state), end, cancel: OnceLock::new() });
         let mut all = awaited();
         if all.len() == all.capacity() {
             all.retain(|it| it.strong_count() > 0);
         }
         all.push(Arc::downgrade(&shared));
         Self(shared)
+    }
+
+    /// Sets the function that has the server cancel the statement which this connection waits for.
+    pub fn cancels_by(&self, cancel: impl Fn() + Send + Sync + 'static) {
+        let _ = self.0.cancel.set(Box::new(cancel));
     }
 
     /// Marks the begin of a wait for an answer.
@@ -279,9 +365,26 @@ mod tests {
         rests.rests();
         is_patient.waits_through_interruption();
         drop(is_gone);
+        rests.cancels_by(|| panic!("nothing is waited for"));
+        // A statement that its server cancels in time ends its wait, and one that is not cancelled in time is left.
+        let is_cancelled = Arc::new(counted());
+        is_cancelled.waits();
+        let weak = Arc::downgrade(&is_cancelled);
+        is_cancelled.cancels_by(move || weak.upgrade().unwrap().rests());
+        let is_stuck = counted();
+        is_stuck.waits();
+        is_stuck.cancels_by(|| std::thread::sleep(10 * CANCEL_LIMIT));
+        let calls = Arc::new(AtomicUsize::new(0));
+        let called = Arc::clone(&calls);
+        let is_called = AwaitedConnection::of_calls(move || {
+            called.fetch_add(1, Ordering::SeqCst);
+        });
         let connecting = std::thread::spawn(move || within_limit("the server", silent).unwrap_err());
         std::thread::sleep(4 * POLL_INTERVAL);
+        let before = Interruption::from_now();
         interrupt();
+        assert_eq!(before.check("ended").unwrap_err().message(), "ended");
+        assert!(Interruption::from_now().check("ended").is_ok() && check_interruption("ended").is_err());
         [&is_late, &elsewhere].iter().for_each(|it| it.waits());
         assert_eq!(connecting.join().unwrap().kind(), ErrorKind::Interrupted);
         let ended = |wanted: usize| {
@@ -289,13 +392,15 @@ mod tests {
                 std::thread::sleep(POLL_INTERVAL);
             }
         };
-        // The one that the interruption found waiting, and then the one that waits for the same server since.
-        ended(2);
+        // Those that the interruption found waiting, and then the one that waits for the same server since.
+        ended(3);
         is_late.rests();
         assert_eq!(within_limit("the server", || Ok::<_, EngineError>(7)).unwrap(), 7);
         is_late.waits();
         std::thread::sleep(3 * INTERRUPT_GRACE);
-        assert_eq!(ends.load(Ordering::SeqCst), 2, "it has answered since, and the other one never was silent");
+        assert_eq!(ends.load(Ordering::SeqCst), 3, "it has answered since, and the other one never was silent");
+        assert!(calls.load(Ordering::SeqCst) >= 3, "calls that come later are ended too");
+        drop(is_called);
         let lost = for_report(EngineError::new(ErrorKind::ConnectionLost, "gone"));
         assert_eq!(lost.kind(), ErrorKind::Interrupted);
     }

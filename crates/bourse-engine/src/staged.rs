@@ -71,9 +71,16 @@ impl DatabaseFiles {
     /// Files and folders that a process which did not end has left beside the database, or one that has not ended yet uses.
     pub fn leftover_files(&self) -> Vec<PathBuf> {
         match self.format().is_folder {
-            true => crate::folder_parts::leftovers(self),
+            true => {
+                crate::folder_parts::leftovers(self).into_iter().chain(self.being_removed().ok().flatten()).collect()
+            }
             false => KINDS.iter().filter_map(|kind| SideFile::leftover(self, kind)).collect(),
         }
+    }
+
+    /// Removes what killed processes have left beside a database file.
+    pub fn remove_leftovers(&self) {
+        KINDS.iter().for_each(|kind| SideFile::remove_leftover(self, kind));
     }
 
     /// Begins a load in place of the database, or of none.
@@ -83,7 +90,7 @@ impl DatabaseFiles {
     /// [`Conflict`](ErrorKind::Conflict) if another process loads; the system's.
     pub fn begin_load(&self) -> Result<StagedLoad> {
         self.exists()?;
-        KINDS.iter().for_each(|kind| SideFile::remove_leftover(self, kind));
+        self.remove_leftovers();
         Ok(StagedLoad { database: self.clone(), side: SideFile::create(self, &LOADING)? })
     }
 

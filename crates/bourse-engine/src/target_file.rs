@@ -118,19 +118,57 @@ pub(crate) fn start_of(file: &mut File, bytes: usize) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The system's, and an error if it is no regular file.
 pub fn open_regular(path: &Path, write: bool) -> io::Result<File> {
+    opened(path, write, false)
+}
+
+/// Opens a file that a person names, to be read; links are followed. Anything but a regular file is not even opened: that would
+/// wait for the other end of a FIFO, and a device may have no end.
+///
+/// # Errors
+/// The system's, and an error if it is no regular file.
+pub fn open_named(path: &Path) -> io::Result<File> {
+    refuse_no_file(path)?;
+    opened(path, false, true)
+}
+
+/// Opens a file that a person names and that is read once: one of [`open_named`], or what the process was started with, as
+/// `/dev/stdin` and the `/dev/fd/63` that a shell makes of `<(…)`, which has no other end to wait for.
+///
+/// # Errors
+/// Those of [`open_named`].
+pub fn open_once(path: &Path) -> io::Result<File> {
+    let is_open = path == Path::new("/dev/stdin") || ["/dev/fd", "/proc/self/fd"].iter().any(|it| path.starts_with(it));
+    if is_open { File::open(path) } else { open_named(path) }
+}
+
+/// Refuses what is there and is no regular file.
+///
+/// # Errors
+/// Its kind, for a person.
+pub fn refuse_no_file(path: &Path) -> io::Result<()> {
+    fs::metadata(path).map_or(Ok(()), |found| is_regular(found.file_type()))
+}
+
+fn is_regular(kind: FileType) -> io::Result<()> {
+    let why = || format!("it is a {}, not a file", name_of(kind));
+    if kind.is_file() { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, why())) }
+}
+
+fn opened(path: &Path, write: bool, follows_links: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(write);
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt as _;
-        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
+        let links = if follows_links { OFlags::empty() } else { OFlags::NOFOLLOW };
+        options.custom_flags((links | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
     }
+    #[cfg(not(unix))]
+    let _ = follows_links;
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
-    }
+    is_regular(file.metadata()?.file_type())?;
+    Ok(file)
 }
 
 /// Whether an error of [`open_regular`] says nothing of the file at the path: the name is too long, or the process may open no
@@ -147,7 +185,7 @@ pub(crate) fn is_no_fault_of_the_file(error: &io::Error) -> bool {
 }
 
 #[cfg(unix)]
-fn name_of(kind: FileType) -> &'static str {
+pub(crate) fn name_of(kind: FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     match kind {
         kind if kind.is_dir() => "directory",
@@ -160,7 +198,7 @@ fn name_of(kind: FileType) -> &'static str {
 }
 
 #[cfg(not(unix))]
-fn name_of(kind: FileType) -> &'static str {
+pub(crate) fn name_of(kind: FileType) -> &'static str {
     if kind.is_dir() { "directory" } else { "special file" }
 }
 
@@ -214,7 +252,22 @@ mod tests {
         refused(&folder.0, "is a directory");
         refused(Path::new("/dev/null"), "is a character device");
         assert!(fs::symlink_metadata(path("nothing")).is_err(), "nothing was made");
-        assert!(open_regular(&path("fifo"), false).is_err(), "and it does not wait");
+        for opened in [open_regular(&path("fifo"), false), open_named(&path("to-fifo")), open_once(&path("fifo"))] {
+            assert_eq!(
+                opened.unwrap_err().to_string(),
+                "it is a FIFO (named pipe), not a file",
+                "and it does not wait"
+            );
+        }
+        let device = open_named(Path::new("/dev/zero")).unwrap_err();
+        assert_eq!(device.to_string(), "it is a character device, not a file");
+        // What the process has open already is the other end of nothing.
+        let (read, write) = io::pipe().unwrap();
+        io::Write::write_all(&mut &write, b"secret").unwrap();
+        drop(write);
+        let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&read));
+        assert_eq!(io::read_to_string(open_once(Path::new(&descriptor)).unwrap()).unwrap(), "secret");
+        assert!(open_named(Path::new(&descriptor)).is_err());
     }
 
     #[test]

@@ -102,6 +102,9 @@ impl<W: Wrapper> SqlEngine for W {
     fn confine(&self) {
         self.inner().sql().expect("this is the interface of a SQL engine alone").confine();
     }
+    fn interrupt_statements(&self) {
+        self.inner().sql().expect("this is the interface of a SQL engine alone").interrupt_statements();
+    }
     fn new_loader(&self) -> Result<Box<dyn Loader>> {
         self.inner().sql()?.new_loader()
     }

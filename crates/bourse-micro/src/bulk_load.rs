@@ -192,7 +192,8 @@ impl PlannedWorkload for BulkLoad {
             found += count(setting.engine, table)?;
         }
         let words = "there are as many rows as were inserted and committed".to_owned();
-        Ok(vec![same("rows", words, RoundTally::get(&setting.tally.changes), found)])
+        let committed = RoundTally::get(&setting.tally.changes);
+        Ok(vec![same("rows", words, setting.expected(committed, self.per_transaction, found), found)])
     }
 }
 

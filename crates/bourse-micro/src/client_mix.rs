@@ -7,11 +7,12 @@
 mod statements;
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{create_by, same};
+use crate::database::{UNFINISHED, create_by, same};
 use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::usual::{STATEMENTS, statements};
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
+use bourse_engine::server_wait::check_interruption;
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, Result, RowExt as _, SessionExt as _,
     StatementForm,
@@ -121,6 +122,7 @@ impl ClientMix {
             for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
                 session.begin(Isolation::ReadCommitted, Access::Write)?;
                 for _ in from..rows.min(from + LOAD_TRANSACTION) {
+                    check_interruption(UNFINISHED)?;
                     let values = InsertValues::of(drawn());
                     session.execute(&table.insert, Params::of(&values.all()))?;
                 }

@@ -8,15 +8,15 @@ use crate::workload::{
     MicroError, PlannedWorkload, RemainingOperations, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, Writes,
     named,
 };
-use bourse_driver::{Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, User, UserSpec};
+use bourse_driver::{
+    Clock, Draw, OperationCx, OperationResult, OperationSpec, RoundControl, SyncedFile, User, UserSpec,
+};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
     StatementForm, Value,
 };
 use bourse_record::{Check, Counts, NameValue, PhaseKind, Round};
-use std::fs::{File, OpenOptions, remove_file};
-use std::io::{Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Declaration of the workload.
@@ -157,42 +157,19 @@ impl Commits {
     }
 }
 
-/// A file that is removed when dropped.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // An error means that it was removed already, and a drop cannot report one.
-        let _ = remove_file(&self.0);
-    }
-}
-
-/// A file of 1 MiB of which 4 KiB at a time are overwritten and synced.
+/// Raw syncs among the commits.
 struct RawSyncs {
-    file: File,
-    /// Numbers of syncs still possible and made.
+    file: SyncedFile,
+    /// Number of syncs still possible.
     left: u64,
-    done: u64,
     counts: Counts,
     /// Error that ended the syncs.
     error: Option<std::io::Error>,
-    _scratch: Scratch,
 }
 
 impl RawSyncs {
-    const BLOCK_BYTES: usize = 4096;
-    const BLOCKS: u64 = 256;
-
     fn new(folder: &Path, most: u64) -> std::io::Result<Self> {
-        let path = folder.join(format!(".bourse-syncs-{}", std::process::id()));
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let _scratch = Scratch(path);
-        // All of it is there before the first sync that counts: only its bytes change, never its size.
-        for _ in 0..Self::BLOCKS {
-            file.write_all(&[1; Self::BLOCK_BYTES])?;
-        }
-        file.sync_all()?;
-        Ok(Self { file, left: most, done: 0, counts: Counts::new(), error: None, _scratch })
+        Ok(Self { file: SyncedFile::new(folder)?, left: most, counts: Counts::new(), error: None })
     }
 
     /// Writes and syncs once, unless the limit is reached; `counts` includes the time in the figures.
@@ -201,19 +178,11 @@ impl RawSyncs {
             return;
         }
         self.left -= u64::from(counts);
-        let start = clock.now();
-        match self.write() {
-            Ok(()) if counts => self.counts.record(clock.now() - start),
-            Ok(()) => {}
+        match self.file.sync(clock) {
+            Ok(took_ns) if counts => self.counts.record(took_ns),
+            Ok(_) => {}
             Err(error) => self.error = Some(error),
         }
-    }
-
-    fn write(&mut self) -> std::io::Result<()> {
-        self.done += 1;
-        self.file.seek(SeekFrom::Start(self.done % Self::BLOCKS * Self::BLOCK_BYTES as u64))?;
-        self.file.write_all(&[self.done as u8; Self::BLOCK_BYTES])?;
-        self.file.sync_data()
     }
 }
 
@@ -293,9 +262,9 @@ mod tests {
         let clock = RealClock::start();
         let mut raw = RawSyncs::new(folder.path(), 5).unwrap();
         (0..3).for_each(|_| raw.sync(&clock, false));
-        assert_eq!((raw.counts.len(), raw.done), (0, 3), "in the warm-up none counts");
+        assert_eq!((raw.counts.len(), raw.left), (0, 5), "in the warm-up none counts");
         (0..9).for_each(|_| raw.sync(&clock, true));
-        assert_eq!((raw.counts.len(), raw.done), (5, 8));
+        assert_eq!((raw.counts.len(), raw.left), (5, 0));
         assert!(raw.counts.summary().max_ns < clock.now() && raw.counts.summary().p50_ns > 0);
         drop(raw);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -2,13 +2,13 @@
 
 use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
+use bourse_engine::server_wait::check_interruption;
 use bourse_engine::{
     Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, Loader, RecordField, RecordTable,
     RecordType, Records, RecordsOverSql, Result, Row, RowExt as _, StatementForm, Value, foreign_among,
 };
 use bourse_record::Check;
 use std::collections::BTreeSet;
-use std::iter;
 
 /// Table that marks a database as Bourse's, which may be replaced.
 pub(crate) static MARK: RecordTable = RecordTable::new(
@@ -22,6 +22,9 @@ const MADE_BY: &str = concat!("bourse ", env!("CARGO_PKG_VERSION"));
 
 /// The step in progress, for errors.
 const MAKING: &str = "making the tables";
+
+/// State of the tables when a load is interrupted.
+pub(crate) const UNFINISHED: &str = "the tables are not all loaded; the next run makes them anew";
 
 /// Rows per transaction while loading outside the timed part.
 const LOAD_TRANSACTION: u64 = 10_000;
@@ -119,14 +122,17 @@ pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Re
             replaceable(engine)?;
             let doing = || MicroError::engine(MAKING);
             let mut records = keys.new_records().map_err(doing())?;
-            let mut made = made_tables(records.as_mut());
-            made.extend(tables.iter().map(|table| table.name().to_owned()));
-            let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
-            records.create(&all).map_err(doing())?;
-            for (number, text) in (1..).zip(iter::once(MADE_BY).chain(made.iter().map(String::as_str))) {
-                records.insert(&MARK, Key::Int(number), &[Value::Text(text)]).map_err(doing())?;
+            let made = made_tables(records.as_mut());
+            if made.is_empty() {
+                records.create(&[&MARK]).map_err(doing())?;
+                records.insert(&MARK, Key::Int(1), &[Value::Text(MADE_BY)]).map_err(doing())?;
             }
-            Ok(())
+            // Listed before they are made: a process that is killed leaves no table that is not.
+            let new = tables.iter().map(|table| table.name()).filter(|name| !made.contains(*name));
+            for (number, name) in (2 + made.len() as i64..).zip(new) {
+                records.insert(&MARK, Key::Int(number), &[Value::Text(name)]).map_err(doing())?;
+            }
+            records.create(tables).map_err(doing())
         }
     }
 }
@@ -138,14 +144,18 @@ pub(crate) fn create_by(
     statements: &[String],
     failed: &dyn Fn(usize, EngineError) -> MicroError,
 ) -> Result<(), MicroError> {
-    create_with(engine, &mut |loader| {
-        (0..).zip(statements).try_for_each(|(number, it)| loader.run(it).map_err(|error| failed(number, error)))
+    create_with(engine, None, &mut |loader| {
+        (0..).zip(statements).try_for_each(|(number, it)| {
+            check_interruption(UNFINISHED).map_err(MicroError::engine(MAKING))?;
+            loader.run(it).map_err(|error| failed(number, error))
+        })
     })
 }
 
 /// Creates a database with what `fill` puts into it; replaces one of Bourse's.
 pub(crate) fn create_with(
     engine: &dyn Engine,
+    before: Option<&str>,
     fill: &mut dyn FnMut(&mut dyn Loader) -> Result<(), MicroError>,
 ) -> Result<(), MicroError> {
     replaceable(engine)?;
@@ -154,7 +164,8 @@ pub(crate) fn create_with(
     let mut loader = engine.loader().map_err(doing())?;
     // The mark is made with the tables: a set-up that fails leaves both or neither.
     let mark = format!("INSERT INTO {} (id, made_by) VALUES (1, '{MADE_BY}')", MARK.name());
-    for statement in MARK.create_sql(sql.dialect()).iter().chain([&mark]) {
+    let made = MARK.create_sql(sql.dialect());
+    for statement in before.into_iter().chain(made.iter().map(String::as_str)).chain([&*mark]) {
         loader.run(statement).map_err(doing())?;
     }
     fill(loader.as_mut())?;
@@ -225,12 +236,10 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
         return Ok(());
     }
     let mut connection = engine.connect().map_err(MicroError::engine("connecting"))?;
+    // A failed set-up may leave the table without its row.
     let marked =
         connection.with_records(StatementForm::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
-    // A failed set-up may leave the table without its row. A key engine does not distinguish an empty table from a
-    // missing one.
-    let is_ours = marked.is_ok_and(|has_row| has_row || matches!(connection, Connection::Sql(_)));
-    if is_ours { Ok(()) } else { Err(MicroError::Foreign) }
+    marked.map(drop).map_err(|_| MicroError::Foreign)
 }
 
 /// Refuses a target that Bourse did not create, before anything is opened.
@@ -264,6 +273,7 @@ pub(crate) fn fill(
                 let numbers = from..rows.min(from + LOAD_TRANSACTION);
                 records.load(table, &mut |put| {
                     numbers.clone().try_for_each(|number| {
+                        check_interruption(UNFINISHED)?;
                         record(number, &mut |key, values| {
                             let mut row = ArrayVec::<_, WIDEST>::new();
                             row.push(Value::from(key));
@@ -320,6 +330,27 @@ pub(crate) fn sum(engine: &dyn Engine, table: &'static RecordTable, field: usize
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A load that is killed between making its tables and listing them locked the database for ever.
+    #[test]
+    fn tables_that_a_load_leaves_unfinished_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = |layout: &str| {
+            let target = format!("files:{}?sync=off&layout={layout}", folder.path().join("x").display());
+            bourse_engine::files::open(&target).unwrap()
+        };
+        let ends_early = RecordTable::leaked(&"n".repeat(300), RecordField::new("id", RecordType::Int), &[]);
+        let of_pairs = pairs(IndexKind::Tree, None);
+        create(&engine("flat"), &[of_pairs, ends_early]).unwrap_err();
+        // The list is read with either layout.
+        for layout in ["flat", "tree", "flat"] {
+            let engine = engine(layout);
+            assert_eq!(foreign_tables(&engine).unwrap(), None);
+            create(&engine, &[of_pairs]).unwrap();
+            fill_pairs(&engine, of_pairs, 200).unwrap();
+            assert_eq!(count(&engine, of_pairs).unwrap(), 200);
+        }
+    }
 
     #[test]
     fn texts_of_pairs_fit_their_column() {

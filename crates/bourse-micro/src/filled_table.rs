@@ -146,27 +146,35 @@ impl FilledTable {
         Ok(Vec::new())
     }
 
-    /// Checks that every addition to the rows' numbers is in the database.
-    pub(crate) fn check_sum(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
+    /// Checks that every addition to the rows' numbers is in the database, of transactions of `together` at most.
+    pub(crate) fn check_sum(&self, setting: &RoundSettings<'_>, together: u64) -> Result<Vec<Check>, MicroError> {
         if setting.engine.capabilities().records.is_none_or(|records| !records.ordered_scans) {
             return Ok(Vec::new());
         }
         let words = format!("the sum of {}.c1 is the number of updates that were committed", self.table.name());
         let found = sum(setting.engine, self.table, 0)?;
-        Ok(vec![same("updates", words, RoundTally::get(&setting.tally.changes), found)])
+        let committed = RoundTally::get(&setting.tally.changes);
+        Ok(vec![same("updates", words, setting.expected(committed, together, found), found)])
     }
 
-    /// Checks that `deleted` rows are gone.
-    pub(crate) fn check_deleted(&self, setting: &RoundSettings<'_>, deleted: u64) -> Result<Vec<Check>, MicroError> {
+    /// Checks that the deleted rows are gone, of transactions of `together` at most.
+    pub(crate) fn check_deleted(&self, setting: &RoundSettings<'_>, together: u64) -> Result<Vec<Check>, MicroError> {
         let left = count(setting.engine, self.table)?;
         let words = "as many rows are gone as were deleted and committed".to_owned();
-        Ok(vec![same("rows", words, deleted, self.rows - left.min(self.rows))])
+        let (committed, gone) = (RoundTally::get(&setting.tally.changes), self.rows - left.min(self.rows));
+        Ok(vec![same("rows", words, setting.expected(committed, together, gone), gone)])
     }
 
-    /// Checks the number of rows after `inserted` were added.
-    pub(crate) fn check_count(&self, setting: &RoundSettings<'_>, inserted: u64) -> Result<Vec<Check>, MicroError> {
+    /// Checks the number of rows after `inserted` were added, in transactions of `together` at most.
+    pub(crate) fn check_count(
+        &self,
+        setting: &RoundSettings<'_>,
+        inserted: u64,
+        together: u64,
+    ) -> Result<Vec<Check>, MicroError> {
         let words = "there are as many more rows as were inserted and committed".to_owned();
-        Ok(vec![same("rows", words, self.rows + inserted, count(setting.engine, self.table)?)])
+        let found = count(setting.engine, self.table)?;
+        Ok(vec![same("rows", words, setting.expected(self.rows + inserted, together, found), found)])
     }
 }
 

@@ -172,9 +172,9 @@ impl PlannedWorkload for LogGrowth {
     }
     fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
         if !self.inserts {
-            return self.persons.check_sum(setting);
+            return self.persons.check_sum(setting, self.per_transaction);
         }
-        self.persons.check_count(setting, RoundTally::get(&setting.tally.changes))
+        self.persons.check_count(setting, RoundTally::get(&setting.tally.changes), self.per_transaction)
     }
     fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         if !setting.is_real {

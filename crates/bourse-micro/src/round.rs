@@ -139,10 +139,20 @@ pub struct PreparedRound {
 /// Those of [`run_round`].
 pub fn prepare_round(case: &WorkloadCase, engine: &dyn Engine, clock: &dyn Clock) -> Result<PreparedRound, MicroError> {
     crate::database::refuse_foreign(engine)?;
+    confine(case, engine);
     // Preparation would fail on an engine that stores nothing.
     let is_real = engine.location() != Location::Nowhere;
     let facts = if is_real { case.planned.prepare(engine, clock)? } else { Vec::new() };
     Ok(PreparedRound { facts, ..PreparedRound::default() })
+}
+
+/// Confines an engine whose sessions execute a person's statements.
+fn confine(case: &WorkloadCase, engine: &dyn Engine) {
+    if case.planned.is_confined()
+        && let Ok(sql) = engine.sql()
+    {
+        sql.confine();
+    }
 }
 
 /// Runs one round of a case on an engine: creates its database anew, warms up, measures, checks.
@@ -180,6 +190,8 @@ pub fn run_prepared(
 ) -> Result<RoundResult, MicroError> {
     let (planned, setting) = (case.planned.as_ref(), timing.settings(engine, seed));
     let PreparedRound { facts, page_cache, part } = prepared;
+    // It may be another engine than the one that prepared the round.
+    confine(case, engine);
     if let Some(part) = &part {
         planned.join(part, RealClock::machine_ns() - clock.now());
     }

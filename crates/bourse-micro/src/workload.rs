@@ -211,6 +211,13 @@ pub struct RoundSettings<'e> {
 }
 
 impl RoundSettings<'_> {
+    /// Number of changes that a check expects where `found` are in the database, of which `committed` were committed in transactions
+    /// of `together` at most. An engine that cannot undo keeps those of a transaction that the end of the round cut off.
+    pub(crate) fn expected(&self, committed: u64, together: u64, found: u64) -> u64 {
+        let undoes = self.engine.capabilities().records.is_none_or(|records| records.rollback);
+        found.clamp(committed, committed.saturating_add(if undoes { 0 } else { together - 1 }))
+    }
+
     /// Batching of a user's operations: sampled if so set, otherwise with the given batch size.
     pub(crate) fn batching(&self, batch: Option<u64>) -> Batching {
         if self.sampled {
@@ -266,6 +273,11 @@ pub trait PlannedWorkload: Send + Sync {
 
     /// Whether its statements have holes of a person's.
     fn has_holes(&self) -> bool {
+        false
+    }
+
+    /// Whether it executes a person's statements, for which every engine of a round is confined.
+    fn is_confined(&self) -> bool {
         false
     }
 
@@ -421,7 +433,7 @@ pub(crate) fn in_digits(digest: Sha256) -> String {
 
 /// Adds a file's bytes to a digest.
 pub(crate) fn digest_file(digest: &mut Sha256, path: &Path) -> std::io::Result<()> {
-    std::io::copy(&mut std::fs::File::open(path)?, digest).map(drop)
+    std::io::copy(&mut bourse_engine::open_named(path)?, digest).map(drop)
 }
 
 pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameValue {

@@ -1,6 +1,7 @@
 //! A transactional workload as data: tables, sizes, rows, conditions.
 
 use crate::check::Check;
+use crate::check::ledger::Growths;
 use crate::load::{LoadError, LoadPhase};
 use bourse_engine::{Loader, Result};
 use bourse_schema::{Batch, Table};
@@ -46,15 +47,25 @@ pub enum LastingRows {
         /// Columns that transactions change.
         changed: &'static [&'static str],
     },
+    /// All rows stay, and none are added; one column is changed, and what transactions noted of that gives its loaded value again.
+    Undone {
+        /// Column that transactions change.
+        column: &'static str,
+        /// Expression of its loaded value.
+        loaded: &'static str,
+        /// Tables that the expression is of; `{first_new}` in it is [`Workload::first_new`].
+        of: &'static str,
+    },
     /// Rows come, go and change.
     Nothing,
 }
 
 impl LastingRows {
-    /// Whether a column always has the value that was loaded into it.
+    /// Whether a column always has the value that was loaded into it, or that can be found again.
     pub fn keeps(self, column: &str) -> bool {
         match self {
             Self::Rows { changed } | Self::InitialRows { changed, .. } => !changed.contains(&column),
+            Self::Undone { .. } => true,
             Self::Nothing => false,
         }
     }
@@ -62,13 +73,18 @@ impl LastingRows {
     /// The query for the lasting part, in the order of the table's columns; `None` if nothing lasts. `first_new` is the first
     /// number of rows that transactions add.
     pub fn query(self, table: &Table, first_new: i64) -> Option<String> {
-        let condition = match self {
-            Self::Rows { .. } => String::new(),
-            Self::InitialRows { number, .. } => format!(" WHERE {number} < {first_new}"),
+        let of = match self {
+            Self::Rows { .. } => table.name.to_owned(),
+            Self::InitialRows { number, .. } => format!("{} WHERE {number} < {first_new}", table.name),
+            Self::Undone { of, .. } => of.replace("{first_new}", &first_new.to_string()),
             Self::Nothing => return None,
         };
-        let columns: Vec<_> = table.columns.iter().map(|column| column.name).filter(|name| self.keeps(name)).collect();
-        Some(format!("SELECT {} FROM {}{condition}", columns.join(", "), table.name))
+        let value_of = |name| match self {
+            Self::Undone { column, loaded, .. } if name == column => loaded,
+            _ => name,
+        };
+        let columns = table.columns.iter().map(|column| column.name).filter(|name| self.keeps(name));
+        Some(format!("SELECT {} FROM {of}", columns.map(value_of).collect::<Vec<_>>().join(", ")))
     }
 }
 
@@ -126,6 +142,9 @@ pub trait Workload: Sync {
 
     /// Conditions that a database must meet at any time.
     fn conditions(&self) -> &'static [Check];
+
+    /// Growth that runs cause.
+    fn growths(&self) -> &'static Growths;
 
     /// Words for holes of the conditions' queries, as `first_trade` for `{first_trade}`.
     fn holes(&self, size: &Size) -> Vec<(&'static str, String)> {

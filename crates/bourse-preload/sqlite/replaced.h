@@ -28,7 +28,6 @@ struct sqlite3_backup;
     X(-1, int, finalize, (struct sqlite3_stmt *))                                                                              \
     X(-1, int, clear_bindings, (struct sqlite3_stmt *))                                                                        \
     X(-1, int, bind_null, (struct sqlite3_stmt *, int))                                                                        \
-    X(-1, int, bind_int, (struct sqlite3_stmt *, int, int))                                                                    \
     X(-1, int, bind_int64, (struct sqlite3_stmt *, int, int64_t))                                                              \
     X(-1, int, bind_double, (struct sqlite3_stmt *, int, double))                                                              \
     X(-1, int, bind_text, (struct sqlite3_stmt *, int, const char *, int, destructor))                                         \
@@ -39,6 +38,7 @@ struct sqlite3_backup;
     X(-1, int, bind_zeroblob, (struct sqlite3_stmt *, int, int))                                                               \
     X(-1, int, bind_zeroblob64, (struct sqlite3_stmt *, int, uint64_t))                                                        \
     X(-1, int, bind_value, (struct sqlite3_stmt *, int, const struct sqlite3_value *))                                         \
+    X(-1, int, transfer_bindings, (struct sqlite3_stmt *, struct sqlite3_stmt *))                                              \
     X(-1, int, bind_pointer, (struct sqlite3_stmt *, int, void *, const char *, destructor))                                   \
     X(-1, int, column_count, (struct sqlite3_stmt *))                                                                          \
     X(-1, const char *, column_name, (struct sqlite3_stmt *, int))                                                             \
@@ -58,6 +58,13 @@ struct sqlite3_backup;
     X(-1, int, create_collation_v2, (struct sqlite3 *, const char *, int, void *, void *, destructor))                         \
     X(-1, int, create_module, (struct sqlite3 *, const char *, void *, void *))                                                \
     X(-1, int, create_module_v2, (struct sqlite3 *, const char *, void *, void *, destructor))                                 \
+    X(-1, int, limit, (struct sqlite3 *, int, int))                                                                            \
+    X(-1, int, db_config, (struct sqlite3 *, int, ...))                                                                        \
+    X(-1, int, set_authorizer, (struct sqlite3 *, void *, void *))                                                             \
+    X(-1, void *, commit_hook, (struct sqlite3 *, void *, void *))                                                             \
+    X(-1, void *, rollback_hook, (struct sqlite3 *, void *, void *))                                                           \
+    X(-1, void, progress_handler, (struct sqlite3 *, int, void *, void *))                                                     \
+    X(-1, void, set_last_insert_rowid, (struct sqlite3 *, int64_t))                                                            \
     X(-1, int, load_extension, (struct sqlite3 *, const char *, const char *, char **))                                        \
     X(-1, int, blob_open,                                                                                                      \
       (struct sqlite3 *, const char *, const char *, const char *, int64_t, int, sqlite3_blob **))                             \

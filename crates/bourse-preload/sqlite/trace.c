@@ -17,6 +17,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ __thread int depth __attribute__((tls_model("initial-exec")));
 __thread struct library *within __attribute__((tls_model("initial-exec")));
 
 char recorded_to[PATH_MAX - 600];
-static bool by_extension;
+static uint32_t mode; /* of the trace's head */
 static enum { OFF, READY, WRITING, STOPPED } state;
 static unsigned process = 1; /* forks before this process, which all that was recorded before is not of */
 
@@ -55,6 +57,8 @@ static inline void unlock(void) { atomic_store_explicit(&held, 0, memory_order_r
 #define CHUNK ((size_t)1 << 20)
 #define SPARE 512 /* bytes that stay for a last note */
 static int file = -1;
+static char file_name[PATH_MAX];
+static struct stat created; /* the file's device and number */
 static pid_t writer; /* the process that the file is of: one that vfork made has the same memory */
 static uint8_t *window;
 static size_t window_at, window_size, at; /* positions in the file */
@@ -173,10 +177,31 @@ static void put_string(const char *text) {
     put_bytes(text, length);
 }
 
-/* Maps the file from the next record on, of which what is made stays, with that much space behind. */
+static bool is_created(int fd) {
+    struct stat found;
+    return fd >= 0 && fstat(fd, &found) == 0 && found.st_dev == created.st_dev && found.st_ino == created.st_ino;
+}
+
+/* The file's descriptor; opened anew if the program has closed it, when its number may be that of another file. */
+static int descriptor(void) {
+    if (is_created(file)) return file;
+    file = open(file_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0 || is_created(file)) return file;
+    close(file);
+    errno = ESTALE;
+    return file = -1;
+}
+
+/* Maps the file from the next record on, of which what is made stays, with that much space behind. Beyond the limit of a file's
+   size a signal would end the program. */
 static bool extend(size_t wanted) {
     size_t from = at & ~(size_t)4095, size = (at - from + wanted + SPARE + CHUNK) & ~(size_t)4095;
-    if ((errno = posix_fallocate(file, (off_t)from, (off_t)size))) return false;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < from + size) {
+        size = limit.rlim_cur > from ? (limit.rlim_cur - from) & ~(size_t)4095 : 0;
+        if (size < at - from + wanted + SPARE) return errno = EFBIG, false;
+    }
+    if (descriptor() < 0 || (errno = posix_fallocate(file, (off_t)from, (off_t)size))) return false;
     void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, (off_t)from);
     if (mapped == MAP_FAILED) return false;
     if (window) munmap(window, window_size);
@@ -256,21 +281,20 @@ static inline void end_record(void) {
 /* Begins the file, unless it is there; false if nothing is recorded. */
 static bool is_writing(void) {
     if (state != READY) return state == WRITING;
-    char name[PATH_MAX];
     for (int number = 1; file < 0 && number < 1000; number++) {
-        snprintf(name, sizeof name, "%s/%d-%d.trace", recorded_to, (int)getpid(), number);
-        file = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        snprintf(file_name, sizeof file_name, "%s/%d-%d.trace", recorded_to, (int)getpid(), number);
+        file = open(file_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (file < 0 && errno != EEXIST) break;
     }
     at = 0;
-    if (file < 0 || !extend(2 * NUMBERS)) {
+    if (file < 0 || fstat(file, &created) != 0 || !extend(2 * NUMBERS)) {
         stop("no trace can be written");
         return false;
     }
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     began_at = last = now();
-    uint32_t words[4] = {1, (uint32_t)getpid(), (uint32_t)getppid(), by_extension};
+    uint32_t words[4] = {1, (uint32_t)getpid(), (uint32_t)getppid(), mode};
     uint64_t longs[2] = {(uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec, began_at};
     memcpy(window, "BOURSETR", 8);
     memcpy(window + 8, words, sizeof words);
@@ -401,6 +425,7 @@ struct connection *opened(struct library *library, sqlite3 *db, const char *name
     connection->autocommit = library->get_autocommit(db);
     const char *path = library->db_filename(db, "main");
     connection->base = copied(library, path, flags, vfs, connection->copy, sizeof connection->copy);
+    connection->path = path && *path && connection->base != MISSING ? strdup(path) : NULL;
     lock();
     insert(connection_buckets, &connection->entry);
     if (is_writing()) record_opened(connection, name, connection->base);
@@ -412,6 +437,7 @@ struct connection *opened(struct library *library, sqlite3 *db, const char *name
 static void released(struct connection *connection) {
     if (--connection->users) return;
     free((void *)connection->vfs);
+    free((void *)connection->path);
     free(connection);
 }
 
@@ -421,6 +447,7 @@ void closed(struct connection *connection) {
     if (is_known(connection)) {
         begin_event(3, now(), connection->number);
         end_record();
+        seen(connection);
     }
     released(connection);
     unlock();
@@ -469,8 +496,9 @@ struct statement *prepared(struct connection *connection, sqlite3_stmt *stmt) {
     statement->db = (sqlite3 *)connection->entry.key;
     const char *sql = library->sql(stmt);
     statement->attaches = begins_with(sql, "attach");
-    /* An extension sees no error, which may end the transaction. */
-    statement->reads = !by_extension && (begins_with(sql, "select") || begins_with(sql, "with")) && library->stmt_readonly(stmt);
+    connection->calls_without_rows |= begins_with(sql, "pragma") && strcasestr(sql, "empty_result_callbacks");
+    /* An extension may see no error, which may end the transaction. */
+    statement->reads = !(mode & BY_EXTENSION) && (begins_with(sql, "select") || begins_with(sql, "with")) && library->stmt_readonly(stmt);
     int values = library->bind_parameter_count(stmt);
     statement->value = values > 0 ? calloc((size_t)values, sizeof *statement->value) : NULL;
     statement->values = statement->value ? (unsigned)values : 0;
@@ -485,16 +513,20 @@ struct statement *prepared(struct connection *connection, sqlite3_stmt *stmt) {
 void refused(struct connection *connection, const char *sql, size_t length) {
     if (!is_recording()) return;
     sqlite3 *db = (sqlite3 *)connection->entry.key;
+    int code = connection->library->extended_errcode(db);
+    /* Waits for the connection's mutex, whose holder may wait for the lock. */
+    char *message = strdup(connection->library->errmsg(db));
     lock();
     if (is_known(connection)) {
         uint64_t text = text_number(sql, length, false);
         begin_event(5, now(), connection->number);
         put_number(text);
-        put_number((unsigned)connection->library->extended_errcode(db));
-        put_string(connection->library->errmsg(db));
+        put_number((unsigned)code);
+        put_string(message);
         end_record();
     }
     unlock();
+    free(message);
 }
 
 void finalized(struct statement *statement) {
@@ -504,6 +536,7 @@ void finalized(struct statement *statement) {
     unlock();
     for (unsigned i = 0; i < statement->values; i++) free(statement->value[i].bytes);
     free(statement->value);
+    free(statement->kept.bytes);
     free(statement);
 }
 
@@ -571,8 +604,12 @@ static void gave_row(struct statement *statement) {
             break;
         }
         case TEXT: {
-            const void *text = library->value_text(value);
-            row = digest(row + TEXT_VALUE, text, text ? (size_t)library->value_bytes(value) : 0);
+            /* In a database of UTF-16 reading a text converts it, which the program could see: a copy is converted. */
+            sqlite3_value *copy = statement->is_utf8 || !library->value_dup ? NULL : library->value_dup(value);
+            const void *unconverted = copy ? library->value_blob(copy) : NULL;
+            const void *text = library->value_text(copy ? copy : value);
+            row = digest(row + TEXT_VALUE, text, text ? (size_t)library->value_bytes(copy ? copy : value) : 0);
+            if (copy) statement->is_utf8 = text && text == unconverted, library->value_free(copy);
             break;
         }
         case BLOB: {
@@ -609,7 +646,7 @@ static void attached(struct connection *connection) {
 static void ended(struct statement *statement, int code, bool complete) {
     struct connection *connection = statement->connection;
     struct library *library = connection->library;
-    statement->running = false;
+    statement->running = statement->failed = false;
     if (!is_recording()) return;
     uint64_t time = now();
     int changes = 0;
@@ -617,7 +654,7 @@ static void ended(struct statement *statement, int code, bool complete) {
     if (!statement->reads || code != OK) connection->autocommit = library->get_autocommit(statement->db);
     if (!statement->reads) changes = (int)((unsigned)library->total_changes(statement->db) - (unsigned)statement->changes);
     uint64_t bits = (statement->autocommit ? BEFORE : 0) | (connection->autocommit ? AFTER : 0) |
-                    (statement->used ? 0 : FIRST) | (complete ? COMPLETE : 0) | (statement->from_text ? FROM_TEXT : 0);
+                    (statement->used ? 0 : FIRST) | (complete ? COMPLETE : 0);
     statement->used = true;
     lock();
     if (is_known(connection)) {
@@ -636,11 +673,10 @@ static void ended(struct statement *statement, int code, bool complete) {
         to = number_to(to, statement->values);
         for (unsigned i = 0; i < statement->values; i++) {
             struct value *value = statement->value + i;
-            bool has_bytes = value->type == TEXT_VALUE || value->type == BLOB_VALUE;
             /* Some values without bytes fit beside the other numbers. */
-            if (has_bytes || i % 8 == 7) {
+            if (has_bytes(value->type) || i % 8 == 7) {
                 used = (size_t)(to - body);
-                if (!has_room((has_bytes ? value->length : 0) + NUMBERS)) {
+                if (!has_room((has_bytes(value->type) ? value->length : 0) + NUMBERS)) {
                     stop("the trace cannot be extended");
                     break;
                 }
@@ -652,6 +688,7 @@ static void ended(struct statement *statement, int code, bool complete) {
             case REAL_VALUE: to = bytes_to(to, &value->real, 8); break;
             case TEXT_VALUE:
             case BLOB_VALUE:
+            case POINTER_VALUE:
                 to = number_to(to, value->length);
                 if (value->length) to = bytes_to(to, value->bytes, value->length);
                 break;
@@ -663,24 +700,56 @@ static void ended(struct statement *statement, int code, bool complete) {
     }
     unlock();
     if (statement->attaches && code == OK) attached(connection);
+    if (statement->clears)
+        for (unsigned i = statement->clears = false; i < statement->values; i++) statement->value[i].type = NULL_VALUE;
 }
 
-static inline void store(struct statement *statement, int index, uint8_t type, const void *bytes, uint64_t length) {
-    if (index < 1 || (unsigned)index > statement->values || statement->running) return;
-    struct value *value = statement->value + index - 1;
-    value->type = type;
-    value->length = length;
-    if (type != TEXT_VALUE && type != BLOB_VALUE) return;
-    if (value->room < length) {
-        char *larger = realloc(value->bytes, length);
+static inline void store(struct statement *statement, int index, uint8_t type, uint64_t number) {
+    if (index < 1 || (unsigned)index > statement->values) return;
+    statement->value[index - 1].type = type;
+    statement->value[index - 1].length = number;
+}
+
+static inline void keep(struct statement *statement, uint8_t type, const void *bytes, uint64_t length) {
+    struct value *kept = &statement->kept;
+    kept->type = type;
+    kept->length = length;
+    if (!has_bytes(type)) return;
+    if (kept->room < length) {
+        char *larger = realloc(kept->bytes, length);
         if (!larger) {
-            value->type = POINTER_VALUE;
+            kept->type = UNKNOWN_VALUE;
             return noted(statement->connection, TROUBLE, 0, "no memory for a bound value");
         }
-        value->bytes = larger;
-        value->room = length;
+        kept->bytes = larger;
+        kept->room = length;
     }
-    if (length) memcpy(value->bytes, bytes, length);
+    if (length) memcpy(kept->bytes, bytes, length);
+}
+
+static void keep_value(struct statement *statement, sqlite3_value *value) {
+    struct library *library = statement->connection->library;
+    uint64_t bits;
+    switch (library->value_type(value)) {
+    case INTEGER: return keep(statement, INT_VALUE, NULL, (uint64_t)library->value_int64(value));
+    case FLOAT: return memcpy(&bits, &(double){library->value_double(value)}, sizeof bits), keep(statement, REAL_VALUE, NULL, bits);
+    case NUL: return keep(statement, NULL_VALUE, NULL, 0);
+    }
+    /* Reading a text in UTF-16, or zeros, changes them. */
+    sqlite3_value *copy = library->value_dup ? library->value_dup(value) : NULL;
+    value = copy ? copy : value;
+    bool is_text = library->value_type(value) == TEXT;
+    const void *bytes = is_text ? library->value_text(value) : library->value_blob(value);
+    keep(statement, is_text ? TEXT_VALUE : BLOB_VALUE, bytes, bytes ? (uint64_t)library->value_bytes(value) : 0);
+    if (copy) library->value_free(copy);
+}
+
+static inline void store_kept(struct statement *statement, int index, int code) {
+    if (index < 1 || (unsigned)index > statement->values || code == MISUSE) return;
+    struct value *value = statement->value + index - 1, before = *value;
+    *value = statement->kept;
+    statement->kept = before;
+    if (code != OK) value->type = NULL_VALUE; /* too long, or no memory */
 }
 
 /* ---- begin and end ---- */
@@ -692,7 +761,7 @@ static void after_fork(void) { unlock(); }
 static void in_child(void) {
     unlock();
     if (window) munmap(window, window_size);
-    if (file >= 0) close(file);
+    if (is_created(file)) close(file);
     window = NULL;
     window_size = window_at = at = 0;
     file = -1;
@@ -703,10 +772,10 @@ static void in_child(void) {
     if (state == WRITING) state = READY;
 }
 
-void record_to(const char *to, bool extension) {
+void record_to(const char *to, uint32_t as) {
     if (state != OFF || strlen(to) >= sizeof recorded_to) return;
     strcpy(recorded_to, to);
-    by_extension = extension;
+    mode = as;
     char clock[8] = "";
     int source = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (source >= 0) {
@@ -721,7 +790,7 @@ static void end_trace(void) {
     if (state == WRITING) {
         begin_event(7, now(), 0);
         end_record();
-        if (ftruncate(file, (off_t)at) != 0) errno = 0; /* zeros behind the end are read as the end */
+        if (descriptor() < 0 || ftruncate(file, (off_t)at) != 0) errno = 0; /* zeros behind the end are read as the end */
     }
     if (state != OFF) state = STOPPED;
 }

@@ -1,7 +1,7 @@
 //! Reads files that a person names: regular files below a size limit, nothing else.
 
+use bourse_engine::open_named;
 use flate2::read::MultiGzDecoder;
-use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -25,15 +25,19 @@ pub fn document_bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The file cannot be read, is not a regular file, or is too large.
 pub fn regular_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let found = fs::metadata(path)?;
-    if !found.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
-    }
-    if found.len() > most {
-        return Err(too_large(found.len(), most));
-    }
+    let file = open_named(path)?;
+    let length = file.metadata()?.len();
     // It may grow meanwhile.
-    read_up_to(File::open(path)?, most)
+    if length > most { Err(too_large(length, most)) } else { read_up_to(file, most) }
+}
+
+/// Text of a regular file of at most [`DOCUMENT_BYTES_MAX`].
+///
+/// # Errors
+/// Those of [`regular_bytes`]; it is not UTF-8.
+pub fn regular_text(path: &Path) -> io::Result<String> {
+    let bytes = regular_bytes(path, DOCUMENT_BYTES_MAX)?;
+    String::from_utf8(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error()))
 }
 
 fn read_up_to(from: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
@@ -50,6 +54,7 @@ fn too_large(length: u64, most: u64) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, File};
 
     #[test]
     fn a_file_is_read_up_to_a_size() {
@@ -63,7 +68,7 @@ mod tests {
         assert!(
             document_bytes(&path).unwrap_err().to_string().contains("it has 10240 MiB, and at most 256 MiB are read")
         );
-        assert!(document_bytes(folder.path()).unwrap_err().to_string().contains("no regular file"));
+        assert!(document_bytes(folder.path()).unwrap_err().to_string().contains("it is a directory, not a file"));
     }
 
     #[test]

@@ -115,13 +115,32 @@ pub trait Document: Serialize + DeserializeOwned + JsonSchema {
         }
         match DocumentKind::of(&document) {
             Some(kind) if kind != Self::KIND => Err(foreign(format!("it is {}", kind.title()))),
-            _ => serde_json::from_value(document).map_err(|error| foreign(error.to_string())),
+            _ => match below_zero("", &document) {
+                Some(figure) => Err(foreign(figure)),
+                None => serde_json::from_value(document).map_err(|error| foreign(error.to_string())),
+            },
         }
     }
 
     /// JSON Schema of the document, derived from its types.
     fn schema() -> serde_json::Value {
         schemars::schema_for!(Self).to_value()
+    }
+}
+
+/// A time or a rate in a part of a document that is below 0, which Bourse writes none of.
+fn below_zero(name: &str, part: &serde_json::Value) -> Option<String> {
+    use serde_json::Value::{Array, Number, Object};
+    const OTHERS: [&str; 8] =
+        ["headline", "rate", "reached", "per_second", "seconds", "by_others", "by_kernel", "by_host"];
+    match part {
+        Number(number) => {
+            let is_one = name.ends_with("_s") || name.ends_with("_ns") || OTHERS.contains(&name);
+            (is_one && number.as_f64() < Some(0.0)).then(|| format!("{name} is {number}, below 0"))
+        }
+        Array(parts) => parts.iter().find_map(|part| below_zero(name, part)),
+        Object(parts) => parts.iter().find_map(|(name, part)| below_zero(name, part)),
+        _ => None,
     }
 }
 
@@ -284,8 +303,15 @@ mod tests {
         assert_eq!(errors, [""; 0]);
         document["cases"][0]["rounds"][0]["headline"] = "many".into();
         assert!(!schema.is_valid(&document), "the schema must refuse words for numbers");
-        document["cases"][0]["rounds"][0]["headline"] = (-3.0).into();
-        check(&document.to_string(), "x/run.json is not a run: the rate -3 is below 0");
+        for (at, name) in [
+            ("/cases/0/rounds/0/headline", "headline"),
+            ("/cases/0/rounds/0/cpu_user_s", "cpu_user_s"),
+            ("/cases/0/rounds/0/series/time_s/0", "time_s"),
+        ] {
+            let mut document = document.clone();
+            *document.pointer_mut(at).unwrap() = (-3.5).into();
+            check(&document.to_string(), &format!("x/run.json is not a run: {name} is -3.5, below 0"));
+        }
     }
 
     fn check(contents: &str, expected: &str) {

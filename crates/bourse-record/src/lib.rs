@@ -59,7 +59,7 @@ pub use bourse_engine::{Durability, MayLose, MemoryStore, StatementWork, WriterW
 pub use bourse_stats::steady::Steady;
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
-pub use bytes::{DOCUMENT_BYTES_MAX, document_bytes, regular_bytes};
+pub use bytes::{DOCUMENT_BYTES_MAX, document_bytes, regular_bytes, regular_text};
 pub use conditions::{
     ArrivalStreams, Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, PageCache, RawSyncs, Scale,
     Storage, SyncMeaning, Tunables, UsersOfProcess,

@@ -301,12 +301,9 @@ impl Round {
     }
 }
 
-/// Reads a figure; `null` becomes NaN, which JSON cannot represent. A rate below 0 is none that Bourse wrote.
+/// Reads a figure; `null` becomes NaN, which JSON cannot represent.
 fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    match Option::<f64>::deserialize(deserializer)? {
-        Some(figure) if figure < 0.0 => Err(serde::de::Error::custom(format!("the rate {figure} is below 0"))),
-        figure => Ok(figure.unwrap_or(f64::NAN)),
-    }
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// A phase after a round, on the same database, at a part of the round's rate.
@@ -377,6 +374,9 @@ pub struct Arrivals {
     /// Operations due before the interval and started in it: the headline counts those that ended validly in it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub started_of_warm_up: u64,
+    /// Time that the round went on after the last operation was due, of a round that ends with its work, in nanoseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub behind_ns: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

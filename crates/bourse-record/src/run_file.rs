@@ -109,6 +109,9 @@ pub struct Comparison {
     pub by_instructions: bool,
     /// Verdict on the difference.
     pub verdict: Verdict,
+    /// Factor that other processes may have made of the difference, of a withheld verdict; above 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_explain: Option<f64>,
 }
 
 /// One workload on one target with one set of settings.

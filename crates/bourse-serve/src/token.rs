@@ -7,6 +7,7 @@
 
 use crate::ServeError;
 use crate::server::random_number;
+use bourse_engine::open_once;
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 use std::fmt;
@@ -53,7 +54,8 @@ impl Token {
     pub fn find(file: Option<&Path>) -> Result<Option<Self>, ServeError> {
         if let Some(path) = file {
             let origin = path.display().to_string();
-            let text = std::fs::read_to_string(path)
+            let text = open_once(path)
+                .and_then(std::io::read_to_string)
                 .map_err(|error| ServeError::Token { origin: origin.clone(), why: error.to_string() })?;
             return Self::new(&text, &origin).map(Some);
         }

@@ -1,7 +1,7 @@
 //! Engine of a database on servers: running ones, or a private one that is started at first use.
 
 use crate::client::{AnnouncedSessions, ConnectionLimits, NodeConnector as _, NodeSession, Nodes};
-use crate::private::{Launch, PrivateServer, ServerFolder, ServerSlot, parent};
+use crate::private::{Launch, PrivateServer, ServerFolder, ServerSlot, StartLimit, parent};
 use crate::system::{DATABASE, KeySystem, ServerSystem, ServerTarget, SqlSystem};
 use bourse_engine::target::{ServerPlace, TargetError};
 use bourse_engine::{
@@ -213,16 +213,17 @@ fn start<S: ServerSystem>(target: &ServerTarget<S>, launch: &Launch) -> Result<(
         return Err(EngineError::unsupported("the server's address is not known"));
     };
     let options = target.common();
+    let limit = StartLimit::of_new(options.start_timeout);
+    limit.check()?;
     let installed = (S::FACTS.installed)(target)?;
     let folder = ServerFolder::make((S::FACTS.private)(target), directory.as_deref(), options.ram)?;
-    let until = Instant::now() + options.start_timeout;
     if launch.data.as_deref().map_or(Ok(true), |data| folder.use_data(data))? {
-        (S::FACTS.fill)(target, &installed, &folder, launch, until)?;
+        (S::FACTS.fill)(target, &installed, &folder, launch, limit)?;
     }
     let connector = (S::FACTS.connector)(target, &folder);
     let command = (S::FACTS.command)(target, &installed, &folder, launch);
     let mut server = PrivateServer::start(folder, command)?;
-    (S::FACTS.wait)(target, &mut server, &connector, until)?;
+    (S::FACTS.wait)(target, &mut server, &connector, limit)?;
     Ok((server, connector))
 }
 
@@ -236,12 +237,12 @@ pub fn restart<S: ServerSystem>(
     connector: &S::Connector,
     launch: &Launch,
 ) -> Result<()> {
-    let until = Instant::now() + target.common().start_timeout;
+    let limit = StartLimit::again(target.common().start_timeout);
     // The old one's socket is no sign of the new one.
     let _ = std::fs::remove_file(server.folder().path().join((S::FACTS.private)(target).socket));
     let command = (S::FACTS.command)(target, &(S::FACTS.installed)(target)?, server.folder(), launch);
     server.start_again(command)?;
-    (S::FACTS.wait)(target, server, connector, until)
+    (S::FACTS.wait)(target, server, connector, limit)
 }
 
 /// Stops a private server in good order, so that its data need no recovery.

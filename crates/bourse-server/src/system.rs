@@ -3,7 +3,7 @@
 use crate::ServerEngine;
 use crate::client::{ConflictKinds, ConnectionLimits, NodeConnector, Nodes};
 use crate::options::CommonServerOptions;
-use crate::private::{Launch, PrivateServer, ServerFolder, ServerKind, sweep_below};
+use crate::private::{Launch, PrivateServer, ServerFolder, ServerKind, StartLimit, sweep_below};
 use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
 use bourse_engine::{
     Capabilities, Counter, Description, Dialect, Footprint, Hold, Interface, IoCounts, Loader, Records, Result,
@@ -177,13 +177,13 @@ pub struct SystemFacts<S: ServerSystem> {
     /// Finds the server that a private target would start.
     pub installed: fn(&ServerTarget<S>) -> Result<S::Installed>,
     /// Fills the data directory of a private server.
-    pub fill: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch, Instant) -> Result<()>,
+    pub fill: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch, StartLimit) -> Result<()>,
     /// Command that starts a private server on its data.
     pub command: fn(&ServerTarget<S>, &S::Installed, &ServerFolder, &Launch) -> Command,
     /// Connector to the private server in a folder.
     pub connector: fn(&ServerTarget<S>, &ServerFolder) -> S::Connector,
     /// Waits until a private server answers and has its database.
-    pub wait: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<()>,
+    pub wait: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, StartLimit) -> Result<()>,
     /// Tells a private server to end in good order.
     pub shut_down: fn(&ServerTarget<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<()>,
     /// Connectors to a target's running servers, each with its name.

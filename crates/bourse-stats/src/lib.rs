@@ -9,7 +9,6 @@
 //! * [`race`]: a race of many settings, which selects one to be compared.
 //! * [`bisect`]: a search for the first revision that changed, whose error holds over all its decisions.
 //! * [`change_points`]: changes of level in a history of figures.
-//! * [`sessions`]: simulated sessions of A against A, which verify the level of pairs.
 //!
 //! Every interval is a confidence interval with its true level, at least [`LEVEL`]. If so few values cannot reach the
 //! level there is no interval: one of a lower level is never called one of 95 %.
@@ -36,7 +35,7 @@ pub mod rank_sum;
 mod rates;
 pub mod repeats;
 pub mod sequential;
-pub mod sessions;
+mod sessions;
 pub mod signed_rank;
 pub mod steady;
 pub mod stopping;

@@ -101,6 +101,10 @@ impl Workload for Tatp {
         CONDITIONS
     }
 
+    fn growths(&self) -> &'static Growths {
+        &GROWTHS
+    }
+
     fn source_of_rows(&self) -> &'static str {
         POPULATION
     }
@@ -136,7 +140,6 @@ impl Transactions for Tatp {
         &[(MISSED, "no such row, as designed"), (EXISTS, "the row to insert exists, as designed")];
     const NOTICE: &'static str =
         "TATP as published by its authors, unaudited. Misses are part of the workload and counted as such.";
-    const AMOUNTS: &'static [&'static str] = &["forwardings"];
 
     const SOURCE: &'static str = "TATP, transactions";
     const USUAL: [u64; 2] = [100_000, 10_000];
@@ -190,18 +193,18 @@ impl Transactions for Tatp {
 
     fn doubtful(input: &Request) -> Option<Change> {
         match input {
-            Request::InsertCallForwarding { .. } => Some((0, 1)),
-            Request::DeleteCallForwarding { .. } => Some((0, -1)),
+            Request::InsertCallForwarding { .. } => Some((FORWARDINGS, 1)),
+            Request::DeleteCallForwarding { .. } => Some((FORWARDINGS, -1)),
             _ => None,
         }
     }
-
-    fn growths() -> &'static Growths {
-        &GROWTHS
-    }
 }
 
+/// Place of the call forwardings among the ledger's amounts.
+const FORWARDINGS: usize = 1;
+
 static GROWTHS: Growths = Growths {
+    amounts: &["transactions", "forwardings"],
     before_and_after: &[Query {
         sql: "SELECT count(*) FROM call_forwarding",
         totals: &[("forwardings", TotalUnit::Whole)],
@@ -211,7 +214,7 @@ static GROWTHS: Growths = Growths {
         name: "call forwardings",
         words: "call_forwarding has grown by the rows that were inserted, less those that were deleted",
         total: "forwardings",
-        by: GrowthAmount::Acknowledged("forwardings"),
+        by: GrowthAmount::Acknowledged(FORWARDINGS),
     }],
 };
 

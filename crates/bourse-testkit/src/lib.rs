@@ -5,7 +5,7 @@
 //! - [`files_conformance()`] checks that an engine with files leaves alone what it did not create; [`folders_conformance()`] does so
 //!   for one whose databases are folders.
 //! - [`example_engine`] is the small key engine of `docs/adding-an-engine.md`; the program has it for a test alone.
-//! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`], [`Losing`], [`Weakening`] and [`Unprotected`] wrap any engine and corrupt some of its statements.
+//! - [`Misbehaving`] wraps any engine and corrupts some of its statements.
 //! - [`MisreadingEngine`] wraps any engine with records and returns some rows wrong.
 //! - [`rounds_begin_alike()`] checks that an engine's snapshots restore the database as it was.
 //! - [`folders`] checks key engines whose database is a folder.
@@ -39,7 +39,7 @@ mod waits;
 
 pub use conformance::{conformance, routines_conformance};
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
-pub use misbehave::{Dropping, Failing, HitStatements, Keeping, Losing, Stalling, Unprotected, Weakening};
+pub use misbehave::{HitStatements, Misbehaving};
 pub use misread::{MisreadingEngine, ReadDefect};
 pub use proxy_checks::{
     Outcomes, each_has_acted, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost,

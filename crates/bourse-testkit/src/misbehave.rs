@@ -1,10 +1,9 @@
 //! Engines that stall, fail and lose writes on purpose, to show which checks notice.
 
+use crate::misread::CopiedRow;
 use bourse_engine::{
-    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, Sql, Value,
-    Wrapper, forward_session,
+    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Result, Session, Sql, Wrapper, forward_session,
 };
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,10 +57,6 @@ struct Trigger {
 }
 
 impl Trigger {
-    fn new(fault: HitStatements, effect: HitEffect) -> Self {
-        Self { fault, effect, only: "", seen: Arc::default() }
-    }
-
     /// Effect on the next statement, if it is hit.
     fn next(&self) -> Option<HitEffect> {
         let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
@@ -88,137 +83,88 @@ impl Trigger {
     }
 }
 
-macro_rules! wrapper {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone)]
-        pub struct $name<E> {
-            inner: E,
-            trigger: Trigger,
-        }
-
-        impl<E> $name<E> {
-            /// Statements seen so far, over all sessions.
-            pub fn statements(&self) -> u64 {
-                self.trigger.seen.load(Ordering::Relaxed)
-            }
-        }
-
-        impl<E: Engine> Wrapper for $name<E> {
-            fn inner(&self) -> &dyn Engine {
-                &self.inner
-            }
-            fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
-                Box::new(Spoilt {
-                    inner,
-                    trigger: self.trigger.clone(),
-                    has_changed: false,
-                    has_dropped: false,
-                    withheld: None,
-                    is_stale: false,
-                    seen: HashMap::new(),
-                })
-            }
-        }
-    };
+/// Engine some of whose sessions' calls go wrong; the checks of a workload must notice.
+#[derive(Debug, Clone)]
+pub struct Misbehaving<E> {
+    inner: E,
+    trigger: Trigger,
 }
 
-wrapper! {
-    /// Engine some of whose statements take longer.
-    Stalling
-}
-wrapper! {
-    /// Engine some of whose statements fail before they have any effect.
-    Failing
-}
-wrapper! {
-    /// Engine that loses some changes and reports them as made; a consistency check must notice.
-    Dropping
-}
-
-wrapper! {
-    /// Engine some of whose rollbacks commit the changes they should undo.
-    Keeping
-}
-
-wrapper! {
-    /// Engine some of whose acknowledged commits undo the changes.
-    Losing
-}
-
-wrapper! {
-    /// Engine some of whose transactions get weaker isolation than requested.
-    Weakening
-}
-
-wrapper! {
-    /// Engine some of whose transactions read rows that change before they are over, or that are long gone.
-    Unprotected
-}
-
-impl<E> Unprotected<E> {
-    /// Wraps `inner`; transactions that `fault` hits read without the lock or snapshot that they requested: those of
-    /// `access` begin with their first change, and never without one.
-    pub fn late(inner: E, fault: HitStatements, access: Access) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::BeginLate(access)) }
+impl<E> Misbehaving<E> {
+    fn new(inner: E, fault: HitStatements, effect: HitEffect) -> Self {
+        Self { inner, trigger: Trigger { fault, effect, only: "", seen: Arc::default() } }
     }
 
-    /// Wraps `inner`; in transactions that read alone and that `fault` hits, a query that the session has run before
-    /// returns the rows of an earlier time.
-    pub fn stale(inner: E, fault: HitStatements) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::ReadStale) }
-    }
-}
-
-impl<E> Stalling<E> {
     /// Wraps `inner`; statements that `fault` hits sleep for `stall` first.
-    pub fn new(inner: E, fault: HitStatements, stall: Duration) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::Sleep(stall)) }
+    pub fn stalling(inner: E, fault: HitStatements, stall: Duration) -> Self {
+        Self::new(inner, fault, HitEffect::Sleep(stall))
     }
-}
 
-impl<E> Failing<E> {
-    /// Wraps `inner`; statements that `fault` hits fail with an error of that kind.
-    pub fn new(inner: E, fault: HitStatements, kind: ErrorKind) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::Fail(kind)) }
+    /// Wraps `inner`; statements that `fault` hits fail with an error of that kind before they have any effect.
+    pub fn failing(inner: E, fault: HitStatements, kind: ErrorKind) -> Self {
+        Self::new(inner, fault, HitEffect::Fail(kind))
     }
-}
 
-impl<E> Dropping<E> {
-    /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted. Where the transaction of the only
-    /// change is rolled back, the next change is hit instead.
-    pub fn new(inner: E, fault: HitStatements) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::Drop) }
+    /// Wraps `inner`; changes that `fault` hits are not made, and reported as made. Only changes are counted. Where the
+    /// transaction of the only change is rolled back, the next change is hit instead.
+    pub fn dropping(inner: E, fault: HitStatements) -> Self {
+        Self::new(inner, fault, HitEffect::Drop)
     }
-}
 
-impl<E> Dropping<E> {
     /// Counts only changes whose text begins with `text`.
     #[must_use]
     pub fn only(mut self, text: &'static str) -> Self {
         self.trigger.only = text;
         self
     }
-}
 
-impl<E> Keeping<E> {
     /// Wraps `inner`; rollbacks that `fault` hits commit. Only rollbacks of transactions with changes are counted.
-    pub fn new(inner: E, fault: HitStatements) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::Keep) }
+    pub fn keeping(inner: E, fault: HitStatements) -> Self {
+        Self::new(inner, fault, HitEffect::Keep)
     }
-}
 
-impl<E> Losing<E> {
-    /// Wraps `inner`; commits that `fault` hits undo the changes. Only commits of changes are counted.
-    pub fn new(inner: E, fault: HitStatements) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::Lose) }
+    /// Wraps `inner`; commits that `fault` hits undo the changes, and are acknowledged. Only commits of changes are counted.
+    pub fn losing(inner: E, fault: HitStatements) -> Self {
+        Self::new(inner, fault, HitEffect::Lose)
     }
-}
 
-impl<E> Weakening<E> {
     /// Wraps `inner`; transactions that `fault` hits run as read committed.
-    pub fn new(inner: E, fault: HitStatements) -> Self {
-        Self { inner, trigger: Trigger::new(fault, HitEffect::Weaken) }
+    pub fn weakening(inner: E, fault: HitStatements) -> Self {
+        Self::new(inner, fault, HitEffect::Weaken)
+    }
+
+    /// Wraps `inner`; transactions that `fault` hits read without the lock or snapshot that they requested: those of
+    /// `access` begin with their first change, and never without one.
+    pub fn late(inner: E, fault: HitStatements, access: Access) -> Self {
+        Self::new(inner, fault, HitEffect::BeginLate(access))
+    }
+
+    /// Wraps `inner`; in transactions that read alone and that `fault` hits, a query that the session has run before
+    /// returns the rows of an earlier time.
+    pub fn stale(inner: E, fault: HitStatements) -> Self {
+        Self::new(inner, fault, HitEffect::ReadStale)
+    }
+
+    /// Statements seen so far, over all sessions.
+    pub fn statements(&self) -> u64 {
+        self.trigger.seen.load(Ordering::Relaxed)
+    }
+}
+
+impl<E: Engine> Wrapper for Misbehaving<E> {
+    fn inner(&self) -> &dyn Engine {
+        &self.inner
+    }
+    fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
+        Box::new(Spoilt {
+            inner,
+            trigger: self.trigger.clone(),
+            has_changed: false,
+            has_dropped: false,
+            withheld: None,
+            is_stale: false,
+            seen: HashMap::new(),
+        })
     }
 }
 
@@ -234,44 +180,7 @@ struct Spoilt {
     /// Whether the open transaction gets rows of an earlier time.
     is_stale: bool,
     /// Rows by statement and parameters, of the latest time that they were read.
-    seen: HashMap<(usize, String), Vec<SeenRow>>,
-}
-
-/// A row that was read before.
-struct SeenRow(Vec<SeenValue>);
-
-/// A value that was read before.
-enum SeenValue {
-    Number(i64),
-    Text(String),
-    Null,
-}
-
-impl SeenRow {
-    fn of(row: &dyn Row) -> Self {
-        Self(
-            (0..row.columns())
-                .map(|at| match row.value(at) {
-                    Value::Int(number) => SeenValue::Number(number),
-                    Value::Text(text) => SeenValue::Text(text.to_owned()),
-                    _ => SeenValue::Null,
-                })
-                .collect(),
-        )
-    }
-}
-
-impl Row for SeenRow {
-    fn value(&self, index: usize) -> Value<'_> {
-        match &self.0[index] {
-            SeenValue::Number(number) => Value::Int(*number),
-            SeenValue::Text(text) => Value::Text(text),
-            SeenValue::Null => Value::Null,
-        }
-    }
-    fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
-        None
-    }
+    seen: HashMap<(usize, String), Vec<CopiedRow>>,
 }
 
 impl Spoilt {
@@ -283,7 +192,7 @@ impl Spoilt {
         }
         let mut rows = Vec::new();
         let done = self.inner.query(sql, params, &mut |row| {
-            rows.push(SeenRow::of(row));
+            rows.push(CopiedRow::of(row));
             each(row)
         });
         self.seen.insert(place, rows);
@@ -372,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_chosen_statements_fail() {
-        let engine = Failing::new(NullEngine, HitStatements::Every(3), ErrorKind::Conflict);
+        let engine = Misbehaving::failing(NullEngine, HitStatements::Every(3), ErrorKind::Conflict);
         let failed = Err(ErrorKind::Conflict);
         assert_eq!(results(&engine, 6), [Ok(1), Ok(1), failed, Ok(1), Ok(1), failed]);
         assert_eq!(engine.statements(), 6);
@@ -381,7 +290,7 @@ mod tests {
     #[test]
     fn the_chosen_statement_stalls() {
         let stall = Duration::from_millis(20);
-        let engine = Stalling::new(NullEngine, HitStatements::At(2), stall);
+        let engine = Misbehaving::stalling(NullEngine, HitStatements::At(2), stall);
         let mut session = engine.session().unwrap();
         let mut took = || {
             let start = std::time::Instant::now();
@@ -395,9 +304,11 @@ mod tests {
     #[test]
     fn only_named_changes_are_lost() {
         static OTHER: Sql = Sql::new("DELETE FROM holding");
-        let engine =
-            Dropping::new(Failing::new(NullEngine, HitStatements::Every(1), ErrorKind::Other), HitStatements::At(1))
-                .only("DELETE");
+        let engine = Misbehaving::dropping(
+            Misbehaving::failing(NullEngine, HitStatements::Every(1), ErrorKind::Other),
+            HitStatements::At(1),
+        )
+        .only("DELETE");
         let mut session = engine.session().unwrap();
         assert!(session.execute(&CHANGE, Params::NONE).is_err(), "it reaches the engine below");
         assert_eq!(session.execute(&OTHER, Params::NONE).unwrap(), 1, "it does not");
@@ -405,8 +316,10 @@ mod tests {
 
     #[test]
     fn a_change_whose_transaction_is_rolled_back_is_not_the_one_that_is_lost() {
-        let engine =
-            Dropping::new(Failing::new(NullEngine, HitStatements::Every(1), ErrorKind::Other), HitStatements::At(1));
+        let engine = Misbehaving::dropping(
+            Misbehaving::failing(NullEngine, HitStatements::Every(1), ErrorKind::Other),
+            HitStatements::At(1),
+        );
         let mut session = engine.session().unwrap();
         for _ in 0..2 {
             session.begin(Isolation::Serializable, Access::Write).unwrap();
@@ -421,8 +334,10 @@ mod tests {
 
     #[test]
     fn a_lost_change_is_reported_as_made() {
-        let engine =
-            Dropping::new(Failing::new(NullEngine, HitStatements::At(2), ErrorKind::Other), HitStatements::At(2));
+        let engine = Misbehaving::dropping(
+            Misbehaving::failing(NullEngine, HitStatements::At(2), ErrorKind::Other),
+            HitStatements::At(2),
+        );
         // The failing engine below would have refused its second statement, which is now the third change.
         assert_eq!(results(&engine, 3), [Ok(1), Ok(1), Err(ErrorKind::Other)]);
     }

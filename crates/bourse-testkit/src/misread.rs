@@ -3,7 +3,7 @@
 use crate::misbehave::HitStatements;
 use bourse_engine::{
     Access, Capabilities, Connection, Description, EachRow, Engine, FieldChange, Footprint, Hosting, Interface, Key,
-    KeyEngine, Location, RecordTable, Records, Result, Row, StatementForm, Value,
+    KeyEngine, Location, RecordTable, Records, Result, Row, RowExt as _, StatementForm, Value,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -87,8 +87,9 @@ struct WrongRecords {
     last: Vec<OwnedCell>,
 }
 
+/// A value that was read.
 #[derive(Debug, Clone)]
-enum OwnedCell {
+pub(crate) enum OwnedCell {
     Int(i64),
     Text(String),
     Other,
@@ -105,7 +106,13 @@ impl OwnedCell {
 }
 
 /// Row of copied values.
-struct CopiedRow(Vec<OwnedCell>);
+pub(crate) struct CopiedRow(Vec<OwnedCell>);
+
+impl CopiedRow {
+    pub(crate) fn of(row: &dyn Row) -> Self {
+        Self((0..row.columns()).map(|column| OwnedCell::of(row.value(column))).collect())
+    }
+}
 
 impl Row for CopiedRow {
     fn value(&self, index: usize) -> Value<'_> {

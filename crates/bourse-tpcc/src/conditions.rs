@@ -83,8 +83,10 @@ pub(crate) const CONDITIONS: &[Check] = conditions! {
             " WHERE c_balance + c_ytd_payment <> coalesce(delivered, 0)");
 };
 
-/// Names of the ledger's amounts.
-pub(crate) const AMOUNTS: &[&str] = &["orders", "payments, cents", "deliveries"];
+/// Places of the ledger's amounts.
+pub(crate) const ORDERS: usize = 1;
+pub(crate) const PAYMENTS: usize = 2;
+pub(crate) const DELIVERIES: usize = 3;
 
 use GrowthAmount::{Acknowledged, Total};
 use TotalUnit::{Cents, Whole};
@@ -96,6 +98,7 @@ const fn growth(name: &'static str, by: GrowthAmount, words: &'static str) -> Gr
 
 #[rustfmt::skip]
 pub(crate) static GROWTHS: Growths = Growths {
+    amounts: &["transactions", "orders", "payments, cents", "deliveries"],
     before_and_after: &[
         Query { sql: "SELECT sum(w_ytd) FROM warehouse", totals: &[("payments to warehouses, cents", Cents)] },
         Query { sql: "SELECT sum(d_next_o_id), sum(d_ytd) FROM district", totals: &[("order numbers", Whole), ("payments to districts, cents", Cents)] },
@@ -108,15 +111,15 @@ pub(crate) static GROWTHS: Growths = Growths {
     ],
     after: &[],
     growths: &[
-        growth("orders", Acknowledged("orders"), "orders has grown by the orders that were entered"),
-        growth("order numbers", Acknowledged("orders"), "districts have given as many numbers as orders were entered"),
+        growth("orders", Acknowledged(ORDERS), "orders has grown by the orders that were entered"),
+        growth("order numbers", Acknowledged(ORDERS), "districts have given as many numbers as orders were entered"),
         growth("order lines", Total("lines counted"), "order_line has grown by the lines that the orders count"),
         growth("supplies", Total("order lines"), "stock has supplied each line that was entered"),
         growth("pieces supplied", Total("pieces ordered"), "stock has supplied as many pieces as were ordered"),
-        growth("payments to warehouses, cents", Acknowledged("payments, cents"), "warehouses have taken what was paid"),
-        growth("payments to districts, cents", Acknowledged("payments, cents"), "districts have taken what was paid"),
-        growth("payments of customers, cents", Acknowledged("payments, cents"), "customers have paid what was paid"),
+        growth("payments to warehouses, cents", Acknowledged(PAYMENTS), "warehouses have taken what was paid"),
+        growth("payments to districts, cents", Acknowledged(PAYMENTS), "districts have taken what was paid"),
+        growth("payments of customers, cents", Acknowledged(PAYMENTS), "customers have paid what was paid"),
         growth("payments", Total("payments counted"), "history has grown by the payments that customers count"),
-        growth("deliveries", Acknowledged("deliveries"), "customers have got as many orders as were delivered"),
+        growth("deliveries", Acknowledged(DELIVERIES), "customers have got as many orders as were delivered"),
     ],
 };

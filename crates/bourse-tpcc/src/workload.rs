@@ -1,6 +1,6 @@
 //! The workload as a value of the harness.
 
-use crate::conditions::{AMOUNTS, CONDITIONS, GROWTHS};
+use crate::conditions::{CONDITIONS, DELIVERIES, GROWTHS, ORDERS, PAYMENTS};
 use crate::draw::{CUSTOMERS, Scale};
 use crate::population::generate;
 use crate::reference;
@@ -130,6 +130,10 @@ impl Workload for Tpcc {
         CONDITIONS
     }
 
+    fn growths(&self) -> &'static Growths {
+        &GROWTHS
+    }
+
     fn holes(&self, size: &Size) -> Vec<(&'static str, String)> {
         vec![("delivered", scale(size).delivered().to_string())]
     }
@@ -169,7 +173,6 @@ impl Transactions for Tpcc {
         &[(NO_SUCH_ITEM, "an item does not exist, as designed"), (SKIPPED, "a district had no new order, as designed")];
     const NOTICE: &'static str = "TPC-C-derived workload, unaudited; results are not comparable with published TPC Benchmark C \
         results. TPC Benchmark and TPC-C are trademarks of the Transaction Processing Performance Council.";
-    const AMOUNTS: &'static [&'static str] = AMOUNTS;
     const DEFERRED: Option<usize> = Some(3);
     const PER_MINUTE: Option<usize> = Some(0);
 
@@ -238,21 +241,14 @@ impl Transactions for Tpcc {
 
     fn doubtful(input: &Request) -> Option<Change> {
         match input {
-            Request::NewOrder { .. } => Some((0, 1)),
-            Request::Payment { amount, .. } => Some((1, amount.units())),
+            Request::NewOrder { .. } => Some((ORDERS, 1)),
+            Request::Payment { amount, .. } => Some((PAYMENTS, amount.units())),
             Request::Delivery { .. } => Some((DELIVERIES, crate::draw::DISTRICTS)),
             _ => None,
         }
-    }
-
-    fn growths() -> &'static Growths {
-        &GROWTHS
     }
 
     fn acid() -> Option<AcidTests<Request>> {
         Some(crate::acid::TESTS)
     }
 }
-
-/// Place of the deliveries among the ledger's amounts.
-const DELIVERIES: usize = 2;

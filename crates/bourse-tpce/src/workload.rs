@@ -2,11 +2,13 @@
 
 use crate::check::conditions::CONDITIONS;
 use crate::check::holes;
+use crate::check::reconciliation::GROWTHS;
 use bourse_egen::driver::Database;
 use bourse_egen::files::BatchOptions;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Loader, Result};
 use bourse_oltp::check::Check;
+use bourse_oltp::check::ledger::Growths;
 use bourse_oltp::load::{Fingerprint, LoadError, LoadPhase};
 use bourse_oltp::planted;
 use bourse_oltp::{Generator, LastingRows, RowRule, RunTrace, Size, SizeColumn, Workload};
@@ -104,7 +106,7 @@ impl Workload for Tpce {
     }
 
     /// Data-Maintenance (Clause 3.3.11) and Trade-Update (Clause 3.3.10) change single columns; Trade-Result and Market-Feed the
-    /// balances, totals and prices.
+    /// balances, totals and prices. A new trade's cash transaction has what it added to its account's balance (Clause 3.3.8.8).
     fn lasting(&self, table: &Table) -> LastingRows {
         let rows = |changed| LastingRows::Rows { changed };
         let initial = |number, changed| LastingRows::InitialRows { number, changed };
@@ -114,7 +116,15 @@ impl Workload for Tpce {
             "broker" => rows(&["b_num_trades", "b_comm_total"]),
             "company" => rows(&["co_sp_rate"]),
             "customer" => rows(&["c_email_2"]),
-            "customer_account" => rows(&["ca_bal"]),
+            "customer_account" => LastingRows::Undone {
+                column: "ca_bal",
+                loaded: "ca_bal - coalesce(moved, 0)",
+                of: "customer_account
+                     LEFT JOIN (SELECT t_ca_id, sum(ct_amt) AS moved
+                                  FROM cash_transaction INNER JOIN trade ON t_id = ct_t_id
+                                 WHERE ct_t_id >= {first_new}
+                                 GROUP BY t_ca_id) AS cash_moved ON t_ca_id = ca_id",
+            },
             "customer_taxrate" => rows(&["cx_tx_id"]),
             "daily_market" => rows(&["dm_vol"]),
             "exchange" => rows(&["ex_desc"]),
@@ -144,6 +154,10 @@ impl Workload for Tpce {
 
     fn conditions(&self) -> &'static [Check] {
         CONDITIONS
+    }
+
+    fn growths(&self) -> &'static Growths {
+        &GROWTHS
     }
 
     fn holes(&self, size: &Size) -> Vec<(&'static str, String)> {

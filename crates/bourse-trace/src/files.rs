@@ -19,10 +19,10 @@ pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Opens a trace.
+/// Reader of a trace's file.
 ///
 /// # Errors
 /// The file cannot be read, is no trace, or a newer one.
-pub fn open(path: &Path) -> Result<TraceReader<BufReader<File>>, TraceError> {
-    TraceReader::new(BufReader::with_capacity(1 << 16, File::open(path)?))
+pub fn reader(file: File) -> Result<TraceReader<BufReader<File>>, TraceError> {
+    TraceReader::new(BufReader::with_capacity(1 << 16, file))
 }

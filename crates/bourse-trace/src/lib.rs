@@ -9,7 +9,8 @@
 //! set in every byte but the last. A *signed* number is a number in zigzag: 0, −1, 1, −2 are 0, 1, 2, 3. A *string* is its
 //! length in bytes as a number, and the bytes.
 //!
-//! The head has 40 bytes: `BOURSETR`, version (4 bytes), process (4), its parent (4), mode (4; bits: 1: by a loadable extension, 2: values masked, and digests 0),
+//! The head has 40 bytes: `BOURSETR`, version (4 bytes), process (4), its parent (4), mode (4; bits: 1: by a loadable extension, 2: values masked, and digests 0,
+//! 4: by an extension that knows result codes, which are otherwise 0 there),
 //! nanoseconds since 1970 (8), reading of the monotonic clock in nanoseconds (8), which all times are relative to.
 //!
 //! Records follow: length of the body as a number, the body, and the low 4 bytes of the [digest](digest::bytes) of the body.
@@ -30,10 +31,10 @@
 //! (numbers from 1; 0: none). The time of an execution is its end.
 //!
 //! Of an execution: flags 1 and 2 say whether the connection was in autocommit mode before and after, 4 whether the statement
-//! was executed for the first time since it was prepared, 8 whether it ran to its end, 16 whether the values were read from a
-//! text. Digests are 8 bytes in the order of the rows if there are rows, and 8 bytes regardless of order if there are several
+//! was executed for the first time since it was prepared, 8 whether it ran to its end. Digests are 8 bytes in the order of the rows if there are rows, and 8 bytes regardless of order if there are several
 //! (see [`digest`]). Values are their count and for each a type and its content: 0 null; 1 a signed number; 2 eight bytes of a
-//! double; 3 a text and 4 a blob as strings; 5 a blob of so many zeros (number); 6 a pointer, which has no content.
+//! double; 3 a text and 4 a blob as strings; 5 a blob of so many zeros (number); 6 one that is not
+//! recorded, which has no content; 7 a pointer, by the name of its type as a string.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 pub mod digest;
@@ -44,7 +45,7 @@ mod record;
 mod summary;
 mod writer;
 
-pub use files::{files, open};
+pub use files::{files, reader};
 pub use mask::{Mask, MaskPlan};
 pub use reader::{TraceError, TraceReader};
 pub use record::{Event, EventKind, Execution, Note, Opened, Record, StatementText, TraceBase, TraceHead, TraceValue};

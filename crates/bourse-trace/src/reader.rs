@@ -14,11 +14,14 @@ const MOST_BYTES: u64 = 1 << 32;
 /// Reason that a trace is not read, or not further. All records before were returned.
 #[derive(Debug, Error)]
 pub enum TraceError {
+    /// The file is empty.
+    #[error("the trace is empty: nothing could be written to it, as on a full disk")]
+    Empty,
     /// The file is no trace.
     #[error("this is no trace of a program: a trace begins with BOURSETR")]
     Foreign,
     /// The format is newer.
-    #[error("the trace has format {found}, and this program reads formats up to {VERSION}")]
+    #[error("the trace has format {found}, and this program reads formats up to {VERSION}: a newer bourse reads it")]
     Newer {
         /// Version of the trace.
         found: u32,
@@ -62,6 +65,9 @@ impl<R: BufRead> TraceReader<R> {
     pub fn new(mut from: R) -> Result<Self, TraceError> {
         let mut head = Vec::with_capacity(HEAD_BYTES);
         from.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+        if head.is_empty() {
+            return Err(TraceError::Empty);
+        }
         let mut fields = Fields(&head);
         if fields.take(MAGIC.len()) != Some(&MAGIC) {
             return Err(TraceError::Foreign);
@@ -78,6 +84,7 @@ impl<R: BufRead> TraceReader<R> {
                 process,
                 parent,
                 by_extension: mode & 1 != 0,
+                lacks_codes: mode & 5 == 1,
                 is_masked: mode & 2 != 0,
                 unix_ns,
                 monotonic_ns,
@@ -225,7 +232,8 @@ impl<'b> Fields<'b> {
             3 => TraceValue::Text(self.bytes()?.to_vec()),
             4 => TraceValue::Blob(self.bytes()?.to_vec()),
             5 => TraceValue::Zeros(self.number()?),
-            6 => TraceValue::Pointer,
+            6 => TraceValue::Unknown,
+            7 => TraceValue::Pointer(self.string()?),
             _ => return None,
         })
     }
@@ -283,7 +291,6 @@ fn execution(fields: &mut Fields<'_>, texts: u64) -> Option<Execution> {
         autocommit_after: flags & 2 != 0,
         is_first: flags & 4 != 0,
         is_complete: flags & 8 != 0,
-        from_text: flags & 16 != 0,
         duration_ns,
         code,
         rows: RowsDigest { rows, ordered, unordered },

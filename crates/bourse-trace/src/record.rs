@@ -11,6 +11,8 @@ pub struct TraceHead {
     pub parent: u32,
     /// Whether a loadable extension wrote it, which sees less than a preloaded library.
     pub by_extension: bool,
+    /// Whether result codes of executions are unknown, and 0: those of an extension that does not find them in SQLite's memory.
+    pub lacks_codes: bool,
     /// Whether values are masked: digests of rows, which would tell of the others, are then 0.
     pub is_masked: bool,
     /// Begin of the trace in nanoseconds since 1970.
@@ -34,8 +36,10 @@ pub enum TraceValue {
     Blob(Vec<u8>),
     /// A blob of zeros, by its length in bytes.
     Zeros(u64),
-    /// A pointer of the process, which cannot be replayed.
-    Pointer,
+    /// A value that the recorder could not read or store.
+    Unknown,
+    /// A pointer of the process, which no other one has, by the name of its type.
+    Pointer(String),
 }
 
 impl TraceValue {
@@ -48,7 +52,8 @@ impl TraceValue {
             Self::Text(_) => 3,
             Self::Blob(_) => 4,
             Self::Zeros(_) => 5,
-            Self::Pointer => 6,
+            Self::Unknown => 6,
+            Self::Pointer(_) => 7,
         }
     }
 }
@@ -66,11 +71,14 @@ pub enum TraceBase {
     Missing,
     /// The process got the open connection from its parent by a fork.
     Inherited,
+    /// The file was deleted or emptied since an earlier connection to it: from here on the path names another database.
+    Anew,
 }
 
 impl TraceBase {
     /// All, by their numbers in the format.
-    pub(crate) const ALL: [Self; 5] = [Self::Memory, Self::Copied, Self::New, Self::Missing, Self::Inherited];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Memory, Self::Copied, Self::New, Self::Missing, Self::Inherited, Self::Anew];
 }
 
 /// An opened connection.
@@ -105,8 +113,6 @@ pub struct Execution {
     pub is_first: bool,
     /// Whether the statement ran to its end; otherwise the program stopped reading, or an error ended it.
     pub is_complete: bool,
-    /// Whether the values were read from an expanded text: doubles then have 15 digits.
-    pub from_text: bool,
     /// Nanoseconds from the first step to the end, including the program's own time between rows.
     pub duration_ns: u64,
     /// SQLite's extended result code; 0: success.
@@ -117,6 +123,21 @@ pub struct Execution {
     pub changes: u64,
     /// Values of the parameters, from the first.
     pub values: Vec<TraceValue>,
+}
+
+impl Execution {
+    /// Noun of the first value that another process cannot bind; `None` if it can bind all.
+    #[must_use]
+    pub fn unbindable(&self) -> Option<String> {
+        self.values.iter().find_map(|value| match value {
+            TraceValue::Pointer(name) => Some(format!("bound pointer of type {name}")),
+            TraceValue::Unknown => Some("bound value that is not recorded".to_owned()),
+            TraceValue::Text(bytes) if str::from_utf8(bytes).is_err() => {
+                Some("bound text that is not UTF-8".to_owned())
+            }
+            _ => None,
+        })
+    }
 }
 
 /// Subject of a note.
@@ -148,11 +169,13 @@ pub enum Note {
     Trouble,
     /// Database that could not be opened; the number is the result code.
     NotOpened,
+    /// Call that changes what later statements do: an authorizer, a hook, a limit.
+    Hook,
 }
 
 impl Note {
     /// All, by their numbers in the format, from 1.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Function,
         Self::Collation,
         Self::Module,
@@ -166,6 +189,7 @@ impl Note {
         Self::Unseen,
         Self::Trouble,
         Self::NotOpened,
+        Self::Hook,
     ];
 
     /// Words for a person.
@@ -185,6 +209,7 @@ impl Note {
             Self::Unseen => "call whose statements were not seen",
             Self::Trouble => "failure of the recording",
             Self::NotOpened => "database that could not be opened",
+            Self::Hook => "hook or setting of the program",
         }
     }
 

@@ -16,8 +16,8 @@ pub struct StatementSummary {
     pub rows: u64,
     /// Sum of durations in nanoseconds.
     pub duration_ns: u64,
-    /// Whether a pointer was bound, which no other process has.
-    pub has_pointers: bool,
+    /// Executions with a value that another process cannot bind, by its noun.
+    pub unbindable: BTreeMap<String, u64>,
 }
 
 /// Counts over the records of one trace.
@@ -43,6 +43,8 @@ pub struct TraceSummary {
     pub transactions: u64,
     /// Notes by subject and name, with how often each was made.
     pub notes: BTreeMap<(Note, String), u64>,
+    /// Failure after which nothing was recorded.
+    pub stopped: Option<String>,
     /// Last event in nanoseconds since the trace began.
     pub end_ns: u64,
 }
@@ -57,7 +59,7 @@ impl TraceSummary {
                 errors: 0,
                 rows: 0,
                 duration_ns: 0,
-                has_pointers: false,
+                unbindable: BTreeMap::new(),
             }),
             Record::Event(event) => self.event(event),
         }
@@ -82,7 +84,9 @@ impl TraceSummary {
                     add(&mut statement.errors, failed);
                     add(&mut statement.rows, it.rows.rows);
                     add(&mut statement.duration_ns, it.duration_ns);
-                    statement.has_pointers |= it.values.contains(&crate::TraceValue::Pointer);
+                    if let Some(what) = it.unbindable() {
+                        add(statement.unbindable.entry(what).or_default(), 1);
+                    }
                 }
             }
             EventKind::Refused { text, .. } => {
@@ -91,7 +95,11 @@ impl TraceSummary {
                     add(&mut statement.errors, 1);
                 }
             }
-            EventKind::Noted { note, name, .. } => add(self.notes.entry((note, name)).or_default(), 1),
+            EventKind::Noted { note, number, name } => {
+                // The number is the system's error.
+                self.stopped = (note == Note::Trouble && number != 0).then(|| name.clone()).or(self.stopped.take());
+                add(self.notes.entry((note, name)).or_default(), 1);
+            }
             EventKind::Ended => {}
         }
     }

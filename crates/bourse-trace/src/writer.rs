@@ -18,9 +18,10 @@ impl<W: Write> TraceWriter<W> {
     pub fn new(mut to: W, head: &TraceHead) -> io::Result<Self> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES);
         bytes.extend(MAGIC);
-        for word in
-            [VERSION, head.process, head.parent, u32::from(head.by_extension) | (u32::from(head.is_masked) << 1)]
-        {
+        let knows_codes = head.by_extension && !head.lacks_codes;
+        let mode = [head.by_extension, head.is_masked, knows_codes];
+        let mode = mode.iter().rev().fold(0, |mode, bit| (mode << 1) | u32::from(*bit));
+        for word in [VERSION, head.process, head.parent, mode] {
             bytes.extend(word.to_le_bytes());
         }
         bytes.extend(head.unix_ns.to_le_bytes());
@@ -76,13 +77,8 @@ impl<W: Write> TraceWriter<W> {
                 }
             }
             EventKind::Executed(executed) => {
-                let flags = [
-                    executed.autocommit_before,
-                    executed.autocommit_after,
-                    executed.is_first,
-                    executed.is_complete,
-                    executed.from_text,
-                ];
+                let flags =
+                    [executed.autocommit_before, executed.autocommit_after, executed.is_first, executed.is_complete];
                 let flags = flags.iter().rev().fold(0, |bits, flag| (bits << 1) | u64::from(*flag));
                 let rows = executed.rows;
                 for it in [executed.text, flags, executed.duration_ns, executed.code, rows.rows] {
@@ -138,7 +134,8 @@ fn string(to: &mut Vec<u8>, bytes: &[u8]) {
 fn value(to: &mut Vec<u8>, value: &TraceValue) {
     to.push(value.code());
     match value {
-        TraceValue::Null | TraceValue::Pointer => {}
+        TraceValue::Null | TraceValue::Unknown => {}
+        TraceValue::Pointer(name) => string(to, name.as_bytes()),
         TraceValue::Int(it) => signed(to, *it),
         TraceValue::Real(it) => to.extend(it.to_bits().to_le_bytes()),
         TraceValue::Text(bytes) | TraceValue::Blob(bytes) => string(to, bytes),

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Reads the arguments of a file of options, followed by the typed ones, which win.
 pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments> {
     let refuse = |message: &str| Failure::usage(message).detail("file", path.display().to_string());
-    let content = std::fs::read_to_string(path)
+    let content = bourse_record::regular_text(path)
         .map_err(|error| refuse("cannot read the file").detail("cause", error.to_string()))?;
     arguments_of(&content, typed).map_err(|failure| failure.detail("file", path.display().to_string()))
 }

@@ -125,7 +125,7 @@ impl From<DocumentError> for Failure {
 }
 
 /// Text in printable form; its lines after the first are indented by `indent`.
-fn lines(text: &str, indent: &str) -> String {
+pub(crate) fn lines(text: &str, indent: &str) -> String {
     text.split('\n').map(bourse_verdict::units::printable).collect::<Vec<_>>().join(&format!("\n{indent}"))
 }
 

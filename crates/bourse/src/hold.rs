@@ -10,7 +10,8 @@ use crate::output::refusal_to_replace;
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_engine::{
-    DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, locked, path_with_suffix,
+    DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, Location, SideFile, SideFileKind, locked,
+    path_with_suffix,
 };
 use bourse_serve::Address;
 use std::collections::BTreeMap;
@@ -53,6 +54,8 @@ pub(crate) fn wait_for_others(at_most: Option<Duration>) {
 pub(crate) struct HeldDatabases {
     files: Vec<SideFile>,
     at_servers: Vec<(String, ServerLock)>,
+    /// Targets of databases at servers that this process had before, by another target.
+    again: Vec<String>,
 }
 
 /// A lock at a server, with a thread that uses its session from time to time.
@@ -79,6 +82,17 @@ impl ServerLock {
 }
 
 impl HeldDatabases {
+    /// Fails if two of the targets are one database at a server, whose lock shows that, however its address is written.
+    ///
+    /// # Errors
+    /// The target whose database another one has.
+    pub(crate) fn refuse_again(&self) -> Result<()> {
+        let Some(target) = self.again.first() else { return Ok(()) };
+        Err(Failure::usage(format!(
+            "'{target}' is the database of another target: each would find the other's changes"
+        )))
+    }
+
     /// Fails if the lock of a target's database at its server was lost, as when a person ends the session that has it.
     ///
     /// # Errors
@@ -143,8 +157,11 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
         held.files.extend(wait_until_released(target, || of_file(target, &path))?);
     }
     for (target, engine) in at_servers {
-        let lock = wait_until_released(target, || at_server(target, engine.as_ref()))?;
-        held.at_servers.extend(lock.map(|lock| (target.to_owned(), ServerLock::new(lock, USE_INTERVAL))));
+        match wait_until_released(target, || at_server(target, engine.as_ref()))? {
+            Hold::Held(lock) => held.at_servers.push((target.to_owned(), ServerLock::new(lock, USE_INTERVAL))),
+            Hold::Nothing if engine.location() == Location::RunningServer => held.again.push(target.to_owned()),
+            _ => {}
+        }
     }
     Ok(held)
 }
@@ -256,12 +273,11 @@ fn note_without_lock(target: &str, why: &str) {
     note(&format!("{target} is not held against other commands: {why}"));
 }
 
-fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn DatabaseLock>>, Holder>> {
+fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Hold, Holder>> {
     // A server may show the first few characters alone.
-    let since = jiff::Zoned::now().strftime("%m-%d %H:%M");
+    let since = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M");
     let holder = format!("process {} since {since}: {} on {}", std::process::id(), short_command(), machine());
     match engine.hold(&holder).map_err(|error| engine_failure(target, &error))? {
-        Hold::Held(held) => Ok(Ok(Some(held))),
         Hold::InUse(mut holder) => {
             let value = |name: &str| holder.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
             if let (Some(process), Some(Hold::THIS_MACHINE)) = (value("process"), value("client"))
@@ -271,10 +287,11 @@ fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn 
             }
             Ok(Err(holder))
         }
-        Hold::Nothing => Ok(Ok(None)),
-        Hold::Cannot(why) => {
-            note_without_lock(target, &why);
-            Ok(Ok(None))
+        held => {
+            if let Hold::Cannot(why) = &held {
+                note_without_lock(target, why);
+            }
+            Ok(Ok(held))
         }
     }
 }

@@ -3,12 +3,13 @@
 use crate::failure::{Failure, Result};
 use bourse_egen::Inputs;
 use bourse_egen::files::GenError;
+use bourse_record::{DOCUMENT_BYTES_MAX, regular_bytes};
 use std::path::Path;
 
 /// The official files from `folder`, or without one the built-in data.
 pub(crate) fn inputs(folder: Option<&Path>) -> Result<Inputs> {
     let Some(folder) = folder else { return Ok(Inputs::builtin()) };
-    bourse_egen::files::read_inputs(folder).map_err(|error| {
+    bourse_egen::files::read_inputs(folder, |path| regular_bytes(path, DOCUMENT_BYTES_MAX)).map_err(|error| {
         let failure = Failure::usage(error.to_string());
         let failure = match &error {
             GenError::Io { source, .. } => failure.detail("cause", source.to_string()),

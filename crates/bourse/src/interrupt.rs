@@ -14,10 +14,22 @@ use std::time::{Duration, Instant};
 /// and `timeout` signals a program and then its whole group.
 const ONE_INTERRUPTION: Duration = Duration::from_millis(250);
 
+/// Two Ctrl-C further apart are two interruptions: no process sends another one SIGINT but `timeout`, twice at once.
+const ONE_KEY: Duration = Duration::from_millis(30);
+
+/// Whether the command looks for interruptions, and ends cleanly after the first.
+static IS_HEEDED: AtomicBool = AtomicBool::new(false);
+
 /// A flag that is set by the first interruption; a second one ends the program immediately.
 ///
 /// There is one for the whole program: work of several parts is interrupted as a whole.
 pub(crate) fn flag() -> Result<Arc<AtomicBool>> {
+    IS_HEEDED.store(true, Ordering::SeqCst);
+    handle_signals()
+}
+
+/// Handles signals from now on: until a command asks for the [`flag`], the first one ends the program.
+pub(crate) fn handle_signals() -> Result<Arc<AtomicBool>> {
     static FLAG: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
     let mut known = FLAG.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(flag) = known.as_ref() {
@@ -25,7 +37,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>> {
     }
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
-    Signals::new([SIGINT, SIGTERM, SIGHUP])
+    Signals::new(handled())
         .and_then(|signals| {
             std::thread::Builder::new().name("signals".to_owned()).spawn(move || await_all(signals, &seen))
         })
@@ -34,15 +46,29 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
+/// Signals that ask for an end: without SIGHUP where the program was started with that ignored, as `nohup` does for what is to
+/// outlive its terminal.
+pub(crate) fn handled() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let ignores_hangups = ignored.is_some_and(|ignored| ignored & 1 << (SIGHUP - 1) != 0);
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| *signal != SIGHUP || !ignores_hangups).collect()
+}
+
 /// Waits for signals: the first sets the flag, one of a second interruption ends the program.
 fn await_all(mut signals: Signals, seen: &AtomicBool) {
     let mut first = None;
-    for _ in signals.forever() {
-        let first = *first.get_or_insert_with(Instant::now);
+    for signal in signals.forever() {
+        let (since, of) = *first.get_or_insert_with(|| (Instant::now(), signal));
+        let limit = if (of, signal) == (SIGINT, SIGINT) { ONE_KEY } else { ONE_INTERRUPTION };
         server_wait::interrupt();
+        if !IS_HEEDED.load(Ordering::SeqCst) {
+            finding("interrupted: the next command on the same database removes what this one left");
+            std::process::exit(Exit::Interrupted as i32);
+        }
         if !seen.swap(true, Ordering::SeqCst) {
             finding("interrupted: finishing what was begun; Ctrl-C again ends immediately");
-        } else if first.elapsed() > ONE_INTERRUPTION {
+        } else if since.elapsed() > limit {
             live::restore();
             live::abandon();
             finding(
@@ -75,6 +101,11 @@ pub(crate) fn with_forced_end<T: Send>(work: impl FnOnce() -> T + Send, save: im
 }
 
 /// Failure of work that was interrupted before there was anything to report.
+pub(crate) fn interrupted_unmeasured() -> Failure {
+    interrupted("nothing was measured")
+}
+
+/// Failure of interrupted work, with what is left of it.
 pub(crate) fn interrupted(what: &str) -> Failure {
     Failure::new(Exit::Interrupted, format!("interrupted: {what}"))
 }

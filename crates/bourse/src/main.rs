@@ -83,6 +83,10 @@ fn command() -> Result<ExitCode> {
     hold::wait_for_others(arguments.wait);
     server_wait::set_connect_limit(arguments.connect_limit);
     server_wait::report_waits_with(live::print_note);
+    // A recording passes signals on to its program.
+    if !matches!(arguments.command, Command::Record(_)) {
+        interrupt::handle_signals()?;
+    }
     run(arguments.command)
 }
 

@@ -8,9 +8,10 @@ use crate::test_bed::{AcidError, BedAccount, ListedSecurity, TestBed, result_of}
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
 use bourse_oltp::acid::HaltPoint;
+use bourse_oltp::check::ledger::Totals;
 use bourse_record::acid::{AcidFinding, AcidTest};
-use bourse_schema::{TradeId, tables};
-use bourse_tpce::check::reconciliation::TotalsSnapshot;
+use bourse_schema::{Balance, TradeId, tables};
+use bourse_tpce::check::reconciliation::GROWTHS;
 use bourse_tpce::transactions::{Output, Request, Status};
 
 /// Shares of each order.
@@ -19,7 +20,7 @@ const QTY: i32 = 100;
 /// Totals of a database: rows of each table, balances, and holdings.
 struct BedTotals {
     rows: Vec<(&'static str, i64)>,
-    books: TotalsSnapshot,
+    books: Totals,
     held: i64,
 }
 
@@ -27,7 +28,7 @@ impl BedTotals {
     fn of(test_bed: &TestBed<'_>) -> Result<Self, AcidError> {
         let count = |name: &'static str| Ok((name, test_bed.number(&format!("SELECT count(*) FROM {name}"))?));
         let rows: Result<Vec<_>, AcidError> = tables::all().iter().map(|table| count(table.name)).collect();
-        let books = test_bed.with_observer(|db| TotalsSnapshot::take(db))?;
+        let books = test_bed.with_observer(|db| GROWTHS.before(db))?;
         let held = test_bed.number("SELECT coalesce(sum(hs_qty), 0) FROM holding_summary")?;
         Ok(Self { rows: rows?, books, held })
     }
@@ -49,8 +50,10 @@ impl BedTotals {
         let changed = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
         findings.push(AcidFinding::equal("rows gained or lost in other tables", &"none".to_owned(), &changed));
         let totals = |totals: &Self| {
-            let TotalsSnapshot { cash, broker_trades, commissions, .. } = &totals.books;
-            format!("cash {cash}, brokers' trades {broker_trades}, commissions {commissions}, shares {}", totals.held)
+            let [cash, commissions] =
+                ["cash", "brokers' commissions"].map(|of| Balance::from_units(totals.books.of(of)));
+            let trades = totals.books.of("brokers' trades");
+            format!("cash {cash}, brokers' trades {trades}, commissions {commissions}, shares {}", totals.held)
         };
         findings.push(AcidFinding::equal("totals", &totals(before), &totals(self)));
         findings

@@ -7,7 +7,7 @@ use bourse_egen::Part;
 use bourse_engine::{Durability, Engine};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_oltp::mix::Transactions as _;
-use bourse_testkit::{Dropping, HitStatements, Keeping, Weakening};
+use bourse_testkit::{HitStatements, Misbehaving};
 use bourse_tpcc::Tpcc;
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::testkit::{DataCopy, LoadedData};
@@ -22,7 +22,7 @@ fn sqlite(copy: &Copy) -> SqliteEngine {
 #[test]
 fn a_roll_back_that_keeps_is_not_atomic() {
     let copy = Copy::new();
-    let tests = examined(&Keeping::new(sqlite(&copy), HitStatements::At(1)), &without_crashes);
+    let tests = examined(&Misbehaving::keeping(sqlite(&copy), HitStatements::At(1)), &without_crashes);
     assert_eq!(failed(&tests), ["A2"], "only the first roll-back keeps");
     let a2 = tests.iter().find(|test| test.id == "A2").expect("it was run");
     assert!(a2.reason.contains("trade: 1, trade_history: 1 found"), "{}", a2.reason);
@@ -31,7 +31,7 @@ fn a_roll_back_that_keeps_is_not_atomic() {
 #[test]
 fn a_write_that_is_lost_leaves_half_a_transaction() {
     let copy = Copy::new();
-    let engine = Dropping::new(sqlite(&copy), HitStatements::At(1)).only("INSERT INTO trade_history");
+    let engine = Misbehaving::dropping(sqlite(&copy), HitStatements::At(1)).only("INSERT INTO trade_history");
     // The trade without history stays, and breaks a condition ever after.
     assert_eq!(failed(&examined(&engine, &without_crashes)), ["A1", "C4"]);
 }
@@ -39,14 +39,14 @@ fn a_write_that_is_lost_leaves_half_a_transaction() {
 #[test]
 fn a_broker_who_is_not_paid_breaks_the_conditions_about_brokers() {
     let copy = Copy::new();
-    let engine = Dropping::new(sqlite(&copy), HitStatements::At(1)).only("UPDATE broker");
+    let engine = Misbehaving::dropping(sqlite(&copy), HitStatements::At(1)).only("UPDATE broker");
     assert_eq!(failed(&examined(&engine, &|id| id.starts_with(['C', 'I']))), ["C1", "C2"]);
 }
 
 #[test]
 fn a_summary_that_is_not_kept_breaks_the_condition_about_holdings() {
     let copy = Copy::new();
-    let engine = Dropping::new(sqlite(&copy), HitStatements::At(1)).only("UPDATE holding_summary");
+    let engine = Misbehaving::dropping(sqlite(&copy), HitStatements::At(1)).only("UPDATE holding_summary");
     assert_eq!(failed(&examined(&engine, &|id| id.starts_with(['C', 'I']))), ["C3"]);
 }
 
@@ -71,7 +71,7 @@ fn tests_from_data_fail_where_an_engine_breaks_a_guarantee() {
         bourse_oltp::load::load(&engine, &Tpcc, &Tpcc, &size, &options, &mut |_| ControlFlow::Continue(()))
             .expect("loads");
         let engine: Box<dyn Engine> = match lost {
-            Some(statement) => Box::new(Dropping::new(engine, HitStatements::At(1)).only(statement)),
+            Some(statement) => Box::new(Misbehaving::dropping(engine, HitStatements::At(1)).only(statement)),
             None => Box::new(engine),
         };
         let tests = MixAcid::<Tpcc>::new(size).expect("it has tests");
@@ -139,7 +139,7 @@ fn memory() -> &'static str {
 #[test]
 fn a_server_fails_where_its_transactions_are_weakened() {
     let Some(server) = mariadb("a_server_fails_where_its_transactions_are_weakened") else { return };
-    let weak = Weakening::new(server, HitStatements::Every(1));
+    let weak = Misbehaving::weakening(server, HitStatements::Every(1));
     // With weakened isolation, concurrent work breaks conditions or fails by chance; only arranged meetings are reproducible.
     assert_eq!(failed(&examined(&weak, &|id| id.starts_with(['A', 'I']))), ["I1", "I2"]);
 }
@@ -150,19 +150,19 @@ fn postgres_fails_where_its_transactions_are_weakened() {
     let Some((_copy, server)) = postgres("postgres_fails_where_its_transactions_are_weakened") else { return };
     let chosen = |id: &str| id.starts_with(['A', 'I']);
     assert_eq!(failed(&examined(&server, &chosen)), [""; 0], "as they ask to be");
-    assert_eq!(failed(&examined(&Weakening::new(server, HitStatements::Every(1)), &chosen)), ["I1", "I2"]);
+    assert_eq!(failed(&examined(&Misbehaving::weakening(server, HitStatements::Every(1)), &chosen)), ["I1", "I2"]);
 }
 
 /// Writes that never reach the server, and a rollback that becomes a commit.
 #[test]
 fn postgres_fails_where_it_loses_a_write_or_keeps_too_much() {
     let Some((_copy, server)) = postgres("postgres_fails_where_it_loses_a_write_or_keeps_too_much") else { return };
-    let keeps = Keeping::new(server, HitStatements::At(1));
+    let keeps = Misbehaving::keeping(server, HitStatements::At(1));
     assert_eq!(failed(&examined(&keeps, &|id| id.starts_with('A'))), ["A2"], "only the first roll-back keeps");
     // The order that stays is complete, which breaks no condition.
-    let unpaid = Dropping::new(keeps, HitStatements::At(1)).only("UPDATE broker");
+    let unpaid = Misbehaving::dropping(keeps, HitStatements::At(1)).only("UPDATE broker");
     assert_eq!(failed(&examined(&unpaid, &|id| id.starts_with('C'))), ["C1", "C2"]);
     // The trade without history stays, and breaks a condition ever after, as the broker does.
-    let halved = Dropping::new(unpaid, HitStatements::At(1)).only("INSERT INTO trade_history");
+    let halved = Misbehaving::dropping(unpaid, HitStatements::At(1)).only("INSERT INTO trade_history");
     assert_eq!(failed(&examined(&halved, &|id| id.starts_with(['A', 'C']))), ["A1", "C1", "C2", "C4"]);
 }

@@ -7,7 +7,7 @@ use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_micro::{TimedOperations, Timing, find, run_round};
 use bourse_oltp::planted::{BrokenPart, Bug};
 use bourse_record::{CheckStatus, HistoryFigures};
-use bourse_testkit::{Dropping, HitStatements, Keeping, Unprotected};
+use bourse_testkit::{HitStatements, Misbehaving};
 use std::sync::atomic::AtomicBool;
 
 /// Bugs of engines; each is one of the engine that the workload gets.
@@ -27,11 +27,11 @@ const fn promise(name: &'static str, words: &'static str) -> Bug {
 fn with_bug(name: &str, engine: SqliteEngine) -> Box<dyn Engine> {
     let every = HitStatements::Every;
     match name {
-        "StaleSnapshot" => Box::new(Unprotected::stale(engine, every(20))),
-        "ReadLockDropped" => Box::new(Unprotected::late(engine, every(100), Access::Write)),
-        "UpdateLost" => Box::new(Dropping::new(engine, every(10_000))),
-        "RollbackCommits" => Box::new(Keeping::new(engine, every(20))),
-        "FracturedRead" => Box::new(Unprotected::late(engine, every(20), Access::Read)),
+        "StaleSnapshot" => Box::new(Misbehaving::stale(engine, every(20))),
+        "ReadLockDropped" => Box::new(Misbehaving::late(engine, every(100), Access::Write)),
+        "UpdateLost" => Box::new(Misbehaving::dropping(engine, every(10_000))),
+        "RollbackCommits" => Box::new(Misbehaving::keeping(engine, every(20))),
+        "FracturedRead" => Box::new(Misbehaving::late(engine, every(20), Access::Read)),
         _ => Box::new(engine),
     }
 }

@@ -10,7 +10,7 @@ use bourse_engine_sqlite::SqliteEngine;
 use bourse_oltp::planted::{Bug, plant};
 use bourse_oltp::verify::{Sampled as _, Script as _};
 use bourse_record::{Check, Round};
-use bourse_testkit::{Dropping, HitStatements};
+use bourse_testkit::{HitStatements, Misbehaving};
 use bourse_tpce::users::simulated::simulate;
 use bourse_tpce::users::{RunOptions, verify};
 use bourse_tpce::verify::{Stream, TpceSample};
@@ -68,7 +68,7 @@ impl Planted for TpceSample<'static> {
             "SyncOff" => Some(Box::new(open(WITHOUT_SYNC))),
             "WriteLost" => {
                 let right = open("journal=wal&sync=full");
-                Some(Box::new(Dropping::new(right, HitStatements::Every(20)).only("UPDATE holding_summary")))
+                Some(Box::new(Misbehaving::dropping(right, HitStatements::Every(20)).only("UPDATE holding_summary")))
             }
             _ => None,
         }

@@ -1,4 +1,5 @@
 //! Pending pieces of a disk that survive a power loss.
+#![cfg(test)]
 
 use super::*;
 use crate::profile::PROFILES;

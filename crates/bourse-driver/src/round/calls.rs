@@ -4,6 +4,7 @@ use crate::{Nanos, RoundControl, SECOND, UserSpec};
 use bourse_record::{LiveCell, OperationSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A call that continues after the measurement interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,32 @@ pub struct CallInProgress {
     pub operation: Option<String>,
     /// Seconds since the call began.
     pub for_s: f64,
+}
+
+/// Last pass of the thread that samples this process's round or, if that is later, the end of its interval; `Nanos::MAX` without a
+/// round.
+static LAST_PASS: AtomicU64 = AtomicU64::new(Nanos::MAX);
+
+/// Nanoseconds at `now` for which a call to the engine has held the thread that samples this process's round, after the
+/// measurement interval: who looks for calls that never return is that thread.
+pub fn sampling_held_ns(now: Nanos) -> Nanos {
+    now.saturating_sub(LAST_PASS.load(Ordering::Relaxed))
+}
+
+/// Sampling of a round by a thread that is watched until this is dropped.
+pub(super) struct WatchedSampling;
+
+impl WatchedSampling {
+    /// Notes a pass of the thread.
+    pub(super) fn passes(&self, now: Nanos, control: &RoundControl) {
+        LAST_PASS.store(now.max(control.measure_to()), Ordering::Relaxed);
+    }
+}
+
+impl Drop for WatchedSampling {
+    fn drop(&mut self) {
+        LAST_PASS.store(Nanos::MAX, Ordering::Relaxed);
+    }
 }
 
 /// A user whose calls are watched.

@@ -28,8 +28,8 @@ use bourse_record::{
     ConflictCount, LiveReader, OperationProgress, OperationSpec, PhaseKind, Recorder, Round, SeriesRow, SplitMix,
     Warning,
 };
-pub use calls::CallInProgress;
-use calls::Calls;
+pub use calls::{CallInProgress, sampling_held_ns};
+use calls::{Calls, WatchedSampling};
 use figures::{figures, nothing_ended};
 use losses::Losses;
 use pace::Pace;
@@ -132,6 +132,7 @@ pub fn run<'w>(
     let mut left = background.len() + participants.user_specs.len();
     let mut starts = StartedThreads { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
+    let watched = WatchedSampling;
     let (mut sampler, throughput, stopping, losses, begin) = thread::scope(|scope| {
         let control = &control;
         let customers = &customers;
@@ -192,6 +193,7 @@ pub fn run<'w>(
         let mut tick = begin + SECOND;
         while left > 0 {
             let now = clock.now();
+            watched.passes(now, control);
             if interrupt.load(Ordering::Relaxed) && !control.draining(now) {
                 interrupted = true;
                 control.cut(now);
@@ -249,6 +251,7 @@ pub fn run<'w>(
     control.cut(end);
     marks.pass(engine, &control, clock);
     sampler.row(end, workload.queue_length());
+    drop(watched);
     let held = HarnessMemory::by(&recordings);
     let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
     recordings.into_iter().for_each(|recording| total.merge(recording));

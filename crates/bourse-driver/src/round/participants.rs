@@ -5,7 +5,7 @@ use crate::open_files::SessionFiles;
 use crate::reconcile::Recording;
 use crate::statements::StatementMeter;
 use crate::{Background, Clock, Fault, RoundControl, RoundPlan, UserSpec, Workload, settings};
-use bourse_engine::{Connection, Engine, EngineError, ErrorKind, Setting};
+use bourse_engine::{Connection, Engine, ErrorKind, Setting};
 use bourse_record::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -49,11 +49,7 @@ pub(super) fn connect_all<'w>(
         if interrupt.load(Ordering::Relaxed) {
             return Err(Fault::Interrupted);
         }
-        let connect = |error: EngineError| match error.kind() {
-            ErrorKind::Interrupted => Fault::Interrupted,
-            _ => Fault::Connect { user: user_spec.name.clone(), error: error.to_string() },
-        };
-        let mut session = engine.connect().map_err(connect)?;
+        let mut session = engine.connect().map_err(|error| Fault::connect(&user_spec.name, &error))?;
         files.made()?;
         // If all statements are Bourse's, one session is representative of all. Read before any is prepared: SQLite
         // executes some pragmas then.

@@ -5,11 +5,11 @@ use crate::Inputs;
 
 use crate::files::GenError;
 
-/// Reads the 22 input files of a folder.
+/// Reads the 22 input files of a folder, each with `read`.
 ///
 /// # Errors
 /// [`GenError::Io`] if a file cannot be read, [`GenError::Input`] if one is missing or invalid.
-pub fn read_inputs(folder: &Path) -> Result<Inputs, GenError> {
+pub fn read_inputs(folder: &Path, read: impl Fn(&Path) -> io::Result<Vec<u8>>) -> Result<Inputs, GenError> {
     if !folder.is_dir() {
         let source = io::Error::new(io::ErrorKind::NotFound, "no such folder");
         return Err(GenError::Io { action: "read", path: folder.to_owned(), source });
@@ -17,7 +17,7 @@ pub fn read_inputs(folder: &Path) -> Result<Inputs, GenError> {
     let mut failure = None;
     let inputs = Inputs::parse(|name| {
         let path = folder.join(format!("{name}.txt"));
-        match std::fs::read(&path) {
+        match read(&path) {
             Ok(bytes) => Some(bytes),
             Err(source) => {
                 if source.kind() != io::ErrorKind::NotFound {

@@ -29,6 +29,20 @@ fn a_file_that_is_in_use_is_not_replaced() {
 }
 
 #[test]
+fn a_text_written_over_a_database_is_somebodys() {
+    if has_library("files::a_text_written_over_a_database_is_somebodys") {
+        let folder = folder();
+        let path = folder.path().join("x.duckdb");
+        drop(at(&path).session().unwrap());
+        let notes = "dear diary ".repeat(2_000);
+        std::fs::write(&path, &notes).unwrap();
+        let refused = at(&path).session().err().unwrap();
+        assert_eq!(refused.kind(), bourse_engine::ErrorKind::Refused, "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), notes);
+    }
+}
+
+#[test]
 fn a_file_is_opened_once() {
     if !has_library("files::a_file_is_opened_once") {
         return;

@@ -29,6 +29,30 @@ fn whoever_changes_a_row_second_has_a_conflict() {
     assert_eq!(number(&mut *second, "SELECT v FROM t WHERE n = 1"), Some(11));
 }
 
+/// Regression: the first Ctrl-C interrupted no statement of a person's file.
+#[test]
+fn statements_of_confined_sessions_are_interrupted() {
+    use bourse_engine::{Engine as _, SqlEngine as _};
+    let Some(engine) = in_memory("transactions::statements_of_confined_sessions_are_interrupted", "") else { return };
+    engine.confine();
+    let mut session = engine.session().unwrap();
+    let endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7";
+    let ended = std::thread::scope(|scope| {
+        let running = scope.spawn(|| session.query_text(endless, &[], &mut |_| Ok(())));
+        while !running.is_finished() {
+            engine.interrupt_statements();
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        running.join().unwrap()
+    });
+    let ended = ended.unwrap_err();
+    assert_eq!(ended.kind(), ErrorKind::Interrupted, "{ended:?}");
+    run(&mut *session, "SELECT 1").unwrap();
+    drop(session);
+    // No connection is left that is closed.
+    engine.interrupt_statements();
+}
+
 /// Conflicting keys: one that another transaction has added is refused as a duplicate, at the statement or at the commit, and
 /// cannot be seen.
 #[test]

@@ -7,7 +7,11 @@ use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 fn the_workload_runs_and_reconciles() {
     if is_there("tpce::the_workload_runs_and_reconciles") {
         let folder = folder();
-        run_and_check(&at(&folder.path().join("x"), ""), RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(
+            &at(&folder.path().join("x"), ""),
+            RunSize { transactions: 720, results: 20, sessions: 1 },
+            |_| {},
+        );
     }
 }
 

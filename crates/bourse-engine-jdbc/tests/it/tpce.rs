@@ -6,7 +6,7 @@ use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
 fn the_workload_runs_and_reconciles(scheme: &str) {
     if let Some(engine) = in_memory(scheme, "tpce::the_workload_runs_and_reconciles", "") {
-        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(&engine, RunSize { transactions: 720, results: 20, sessions: 1 }, |_| {});
     }
 }
 

@@ -74,6 +74,32 @@ fn what_is_not_ours_is_not_opened() {
     refused("test.mdb-lock is there and is no lock file of LMDB");
 }
 
+/// Regression: a value in the main database of the file, where trees have their names, was an error of the target.
+#[test]
+fn a_value_in_the_main_database_is_somebodys() {
+    use lmdb_master_sys as ffi;
+    for name in [&b"theirs"[..], b"not \xff UTF-8", b"zero \0 byte"] {
+        let folder = tempfile::tempdir().unwrap();
+        drop(engine(folder.path(), "").new_records().unwrap());
+        let path = std::ffi::CString::new(folder.path().join("test.mdb").to_str().unwrap()).unwrap();
+        let mut pair = [(); 2].map(|()| ffi::MDB_val { mv_size: name.len(), mv_data: name.as_ptr().cast_mut().cast() });
+        // SAFETY: one environment and one transaction, used by this thread alone and closed after that; the value is copied.
+        unsafe {
+            let (mut env, mut txn, mut main) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+            assert_eq!(ffi::mdb_env_create(&raw mut env), 0);
+            assert_eq!(ffi::mdb_env_open(env, path.as_ptr(), ffi::MDB_NOSUBDIR, 0o644), 0);
+            assert_eq!(ffi::mdb_txn_begin(env, std::ptr::null_mut(), 0, &raw mut txn), 0);
+            assert_eq!(ffi::mdb_dbi_open(txn, std::ptr::null(), 0, &raw mut main), 0);
+            assert_eq!(ffi::mdb_put(txn, main, &raw mut pair[0], &raw mut pair[1], 0), 0);
+            assert_eq!(ffi::mdb_txn_commit(txn), 0);
+            ffi::mdb_env_close(env);
+        }
+        let refused = engine(folder.path(), "").new_records().err().unwrap();
+        assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+        assert!(refused.message().contains("it holds what bourse did not make: key "), "{refused}");
+    }
+}
+
 #[test]
 fn one_name_can_have_either_kind_of_keys() {
     let folder = in_memory();

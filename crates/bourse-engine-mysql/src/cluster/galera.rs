@@ -10,7 +10,7 @@ use crate::server::{SOCKET, datadir_argument};
 use bourse_engine::{EngineError, ErrorKind, Result};
 use bourse_server::DATABASE;
 use bourse_server::client::ConflictKinds;
-use bourse_server::private::{ServerFolder, ServerKind, processes};
+use bourse_server::private::{ServerFolder, ServerKind, StartLimit, processes};
 use mysql::prelude::Queryable as _;
 use std::path::Path;
 
@@ -115,16 +115,17 @@ fn joined(connection: &mut Link, _: &ClusterPlan<'_>, _: Role) -> Result<()> {
 }
 
 /// Restarts a killed node: with its position it receives only the missing changes, without it all data.
-pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<()> {
-    let position = recovered(cluster, node)?.map(|(history, sequence)| start_position(&history, sequence));
+pub(crate) fn restart(cluster: &PrivateCluster, node: usize, limit: StartLimit) -> Result<()> {
+    let position = recovered(cluster, node, limit)?.map(|(history, sequence)| start_position(&history, sequence));
     cluster.start_node(node, &position.iter().map(String::as_str).collect::<Vec<_>>())?;
-    cluster.join(node, Role::Joiner, cluster.start_deadline())
+    cluster.join(node, Role::Joiner, limit.renewed())
 }
 
 /// Restarts all nodes after a kill of all, beginning with the most advanced one.
-pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<()> {
+pub(crate) fn restart_all(cluster: &PrivateCluster, limit: StartLimit) -> Result<()> {
     let nodes = 0..cluster.len();
-    let positions = nodes.clone().map(|node| recovered(cluster, node)).collect::<Result<Vec<_>, _>>()?;
+    let positions =
+        nodes.clone().map(|node| recovered(cluster, node, limit.renewed())).collect::<Result<Vec<_>, _>>()?;
     let latest = |node: &usize| positions[*node].as_ref().map(|(_, sequence)| *sequence);
     let first = nodes.clone().max_by_key(latest).expect("a cluster has a node at least");
     let Some((history, sequence)) = &positions[first] else {
@@ -132,15 +133,14 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<()> {
     };
     cluster.with_folder(first, |folder| folder.write_data(POSITION, &may_be_first(history, *sequence)))?;
     cluster.start_node(first, &[NEW_CLUSTER, &start_position(history, *sequence)])?;
-    cluster.join(first, Role::First, cluster.start_deadline())?;
-    nodes.filter(|node| *node != first).try_for_each(|node| restart(cluster, node))
+    cluster.join(first, Role::First, limit.renewed())?;
+    nodes.filter(|node| *node != first).try_for_each(|node| restart(cluster, node, limit.renewed()))
 }
 
 /// Position of the data of a stopped node, as its server finds it: the history, and the number of the last change.
-fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i64)>> {
-    let said = cluster.with_folder(node, |folder| {
-        folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), cluster.start_deadline())
-    })?;
+fn recovered(cluster: &PrivateCluster, node: usize, limit: StartLimit) -> Result<Option<(String, i64)>> {
+    let said = cluster
+        .with_folder(node, |folder| folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), limit))?;
     Ok(said.lines().rev().find_map(position_in))
 }
 

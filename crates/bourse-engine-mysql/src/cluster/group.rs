@@ -11,7 +11,7 @@ use crate::{Flavour, FlushLog};
 use bourse_engine::{EngineError, ErrorKind, Isolation, Result};
 use bourse_server::DATABASE;
 use bourse_server::client::ConflictKinds;
-use bourse_server::private::{ServerKind, processes};
+use bourse_server::private::{ServerKind, StartLimit, processes};
 use mysql::prelude::Queryable as _;
 use std::time::{Duration, Instant};
 
@@ -150,39 +150,37 @@ fn joined(connection: &mut Link, plan: &ClusterPlan<'_>, role: Role) -> Result<(
 
 /// Restarts a killed node; others send it the missing changes. It does not join before they have noticed that it was away: a
 /// join that comes too early is not answered, and repeated after a minute.
-pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<()> {
-    let until = cluster.start_deadline();
+pub(crate) fn restart(cluster: &PrivateCluster, node: usize, limit: StartLimit) -> Result<()> {
     cluster.start_node(node, &[])?;
     let uuid: Option<String> =
-        cluster.connection(node, until)?.query_first("SELECT @@server_uuid").map_err(|e| error(&e))?;
+        cluster.connection(node, limit)?.query_first("SELECT @@server_uuid").map_err(|e| error(&e))?;
     let others = (0..cluster.len()).filter(|other| *other != node && cluster.process(*other).is_some());
     for other in others {
-        while is_member(cluster, other, uuid.as_deref().unwrap_or_default())? && Instant::now() < until {
+        while is_member(cluster, other, uuid.as_deref().unwrap_or_default(), limit)? && Instant::now() < limit.until() {
             std::thread::sleep(Duration::from_millis(100));
         }
     }
-    cluster.join(node, Role::Joiner, cluster.start_deadline())
+    cluster.join(node, Role::Joiner, limit.renewed())
 }
 
 /// Whether a node regards the server with that UUID as a member.
-fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool> {
-    let mut connection = cluster.connection(node, cluster.start_deadline())?;
+fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str, limit: StartLimit) -> Result<bool> {
+    let mut connection = cluster.connection(node, limit.renewed())?;
     let sql = "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_id = ?";
     let found: Option<i64> = connection.exec_first(sql, (uuid,)).map_err(|e| error(&e))?;
     Ok(found.is_some_and(|found| found > 0))
 }
 
 /// Restarts all nodes after a kill of all: the group starts from the most advanced one.
-pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<()> {
-    let until = cluster.start_deadline();
+pub(crate) fn restart_all(cluster: &PrivateCluster, limit: StartLimit) -> Result<()> {
     let nodes = 0..cluster.len();
     nodes.clone().try_for_each(|node| cluster.start_node(node, &[]))?;
-    let mut connections = nodes.clone().map(|node| cluster.connection(node, until)).collect::<Result<Vec<_>, _>>()?;
+    let mut connections = nodes.clone().map(|node| cluster.connection(node, limit)).collect::<Result<Vec<_>, _>>()?;
     let certified = connections.iter_mut().map(certified).collect::<Result<Vec<_>, _>>()?;
     let first = with_most(&mut connections[0], &certified)?;
     drop(connections);
-    cluster.join(first, Role::First, until)?;
-    nodes.filter(|node| *node != first).try_for_each(|node| cluster.join(node, Role::Joiner, until))
+    cluster.join(first, Role::First, limit)?;
+    nodes.filter(|node| *node != first).try_for_each(|node| cluster.join(node, Role::Joiner, limit))
 }
 
 /// GTIDs that a node has executed, and those received and not executed yet, which it executes before it takes part.

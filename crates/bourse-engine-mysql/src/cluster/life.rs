@@ -12,13 +12,12 @@ use crate::server::{SOCKET, connector, fill_command};
 use crate::status::process_in_pid_file;
 use crate::{MysqlOptions, MysqlTarget, ServerPlace};
 use bourse_engine::{EngineError, ErrorKind, Result, ServerProcess, locked};
-use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
+use bourse_server::private::{PrivateServer, ServerFolder, StartLimit, processes, sweep_below};
 use bourse_server::{CommonServerOptions, DATABASE};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::time::Instant;
 
 /// Stops orphaned nodes of a target's private clusters (owner process dead), removes their folders and returns them.
 pub fn sweep_target(target: &ClusterTarget) -> Vec<PathBuf> {
@@ -59,7 +58,13 @@ enum NodeStart {
 }
 
 /// Takes the steps of all nodes, in the product's order.
-fn begin(product: ClusterProduct, nodes: usize, mut step: impl FnMut(NodeStart, usize) -> Result<()>) -> Result<()> {
+fn begin(
+    product: ClusterProduct,
+    nodes: usize,
+    limit: StartLimit,
+    mut step: impl FnMut(NodeStart, usize) -> Result<()>,
+) -> Result<()> {
+    let mut step = |start, node| limit.check().and_then(|()| step(start, node));
     if product.facts().runs_before_joining {
         (0..nodes).try_for_each(|node| step(NodeStart::Start, node))?;
         return (0..nodes).try_for_each(|node| step(NodeStart::Join, node));
@@ -71,21 +76,22 @@ impl PrivateCluster {
     /// Starts a target's cluster, and waits until every node has all committed data.
     pub(crate) fn start(target: &ClusterTarget) -> Result<Self> {
         let installed = installed(target.product, &target.options)?;
-        let started = Self::start_once(target, &installed);
+        let limit = StartLimit::of_new(target.options.server.common.start_timeout);
+        let started = Self::start_once(target, &installed, limit);
         match started {
             // Another program may have taken a port meanwhile.
-            Err(e) if e.kind() == ErrorKind::ConnectionLost => Self::start_once(target, &installed),
+            Err(e) if e.kind() == ErrorKind::ConnectionLost => Self::start_once(target, &installed, limit.renewed()),
             done => done,
         }
     }
 
-    fn start_once(target: &ClusterTarget, installed: &InstalledCluster) -> Result<Self> {
+    fn start_once(target: &ClusterTarget, installed: &InstalledCluster, limit: StartLimit) -> Result<Self> {
+        limit.check()?;
         let (product, options) = (target.product, &target.options);
         let facts = product.facts();
         let ServerPlace::Private { directory } = &target.server.place else {
             return Err(EngineError::unsupported("Bourse cannot start a cluster of yours"));
         };
-        let until = Instant::now() + options.server.common.start_timeout;
         let folders = (0..options.nodes)
             .map(|_| ServerFolder::make(&facts.private, directory.as_deref(), options.server.common.ram))
             .collect::<Result<Vec<_>, _>>()?;
@@ -95,21 +101,25 @@ impl PrivateCluster {
         let count = folders.len();
         let mut folders = folders.into_iter();
         let first = folders.next().expect("a cluster has a node at least");
-        first.fill(fill_command(&installed.server, &first), until)?;
+        first.fill(fill_command(&installed.server, &first), limit)?;
         let command = plan.command(0, &first, facts.first);
         let first = PrivateNode::start(first, command)?;
         let mut connection = match facts.runs_before_joining {
-            true => first.connection(&options.server, until)?,
-            false => first.join(&plan, Role::First, until)?,
+            true => first.connection(&options.server, limit)?,
+            false => first.join(&plan, Role::First, limit)?,
         };
         (facts.prepare)(&mut connection, &plan).map_err(|e| error(&e))?;
+        limit.check()?;
         first.shut_down(connection)?;
-        first.wait_for_its_end(until)?;
+        first.wait_for_its_end(limit)?;
         let folders = folders.collect::<Vec<_>>();
-        folders.iter().try_for_each(|folder| folder.copy_data_of(locked(&first.server).folder(), facts.not_copied))?;
+        folders.iter().try_for_each(|folder| {
+            limit.check()?;
+            folder.copy_data_of(locked(&first.server).folder(), facts.not_copied)
+        })?;
         let mut nodes = vec![first];
         let mut folders = folders.into_iter();
-        begin(product, count, |step, node| match step {
+        begin(product, count, limit, |step, node| match step {
             NodeStart::Start if node == 0 => nodes[0].start_again(&plan, 0, facts.first),
             NodeStart::Start => {
                 let folder = folders.next().expect("there is a folder for each node");
@@ -117,7 +127,7 @@ impl PrivateCluster {
                 nodes.push(PrivateNode::start(folder, command)?);
                 Ok(())
             }
-            NodeStart::Join => nodes[node].join(&plan, Role::of(node, 0), until).map(drop),
+            NodeStart::Join => nodes[node].join(&plan, Role::of(node, 0), limit).map(drop),
         })?;
         let (server, installed) = (target.server.clone(), installed.clone());
         Ok(Self { product, server, installed, identity, nodes, causal: options.causal, spread: options.spread })
@@ -184,63 +194,68 @@ impl PrivateCluster {
     pub(crate) fn restart(&self, node: usize) -> Result<()> {
         self.node(node)?;
         match self.product {
-            ClusterProduct::Galera => galera::restart(self, node),
-            ClusterProduct::Group => group::restart(self, node),
+            ClusterProduct::Galera => galera::restart(self, node, self.limit()),
+            ClusterProduct::Group => group::restart(self, node, self.limit()),
         }
     }
 
     /// Restarts all nodes after a kill of all, beginning with the most advanced one.
     pub(crate) fn restart_all(&self) -> Result<()> {
+        self.restart_all_within(self.limit())
+    }
+
+    fn restart_all_within(&self, limit: StartLimit) -> Result<()> {
         match self.product {
-            ClusterProduct::Galera => galera::restart_all(self),
-            ClusterProduct::Group => group::restart_all(self),
+            ClusterProduct::Galera => galera::restart_all(self, limit),
+            ClusterProduct::Group => group::restart_all(self, limit),
         }
     }
 
     /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again from that data.
     pub(crate) fn keep_copy(&self) -> Result<()> {
+        let limit = self.limit();
         let keep = || self.with_folder(0, |folder| folder.keep_copy(self.product.facts().not_copied));
-        let Err(e) = self.stop().and_then(|()| keep()) else { return self.begin_again() };
+        let Err(e) = self.stop(limit).and_then(|()| keep()) else { return self.begin_again(limit.renewed()) };
         // Without a copy the cluster continues with its nodes' data.
         self.kill_all()?;
-        self.restart_all()?;
+        self.restart_all_within(limit.renewed())?;
         Err(e)
     }
 
     /// Kills all nodes, and starts the cluster again from the stored copy.
     pub(crate) fn put_back_copy(&self) -> Result<()> {
+        let limit = self.limit();
         self.kill_all()?;
         self.with_folder(0, ServerFolder::put_back_copy)?;
-        self.begin_again()
+        self.begin_again(limit)
     }
 
     /// Shuts the first node down cleanly, with all committed data; the data of the others, which are killed, is no longer
     /// needed.
-    fn stop(&self) -> Result<()> {
-        let until = self.start_deadline();
+    fn stop(&self, limit: StartLimit) -> Result<()> {
         let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
         waiting.connect(None)?.query_drop("START TRANSACTION READ ONLY").map_err(|e| error(&e))?;
-        let connection = self.connection(0, until)?;
+        let connection = self.connection(0, limit)?;
         self.note_use(0);
         self.nodes[0].shut_down(connection)?;
-        self.nodes[0].wait_for_its_end(until)?;
+        self.nodes[0].wait_for_its_end(limit)?;
         (1..self.len()).try_for_each(|node| self.kill(node))?;
         self.with_folder(0, self.product.facts().may_be_first)
     }
 
     /// Starts all nodes on copies of the first one's data, so that no node needs a state transfer.
-    fn begin_again(&self) -> Result<()> {
+    fn begin_again(&self, limit: StartLimit) -> Result<()> {
         let facts = self.product.facts();
-        let until = self.start_deadline();
         let first = locked(&self.nodes[0].server);
         let others = self.nodes.iter().skip(1);
-        others
-            .into_iter()
-            .try_for_each(|other| locked(&other.server).folder().copy_data_of(first.folder(), facts.not_copied))?;
+        others.into_iter().try_for_each(|other| {
+            limit.check()?;
+            locked(&other.server).folder().copy_data_of(first.folder(), facts.not_copied)
+        })?;
         drop(first);
-        begin(self.product, self.len(), |step, node| match step {
+        begin(self.product, self.len(), limit, |step, node| match step {
             NodeStart::Start => self.start_node(node, if node == 0 { facts.first } else { &[] }),
-            NodeStart::Join => self.join(node, Role::of(node, 0), until),
+            NodeStart::Join => self.join(node, Role::of(node, 0), limit),
         })
     }
 
@@ -250,9 +265,9 @@ impl PrivateCluster {
         })
     }
 
-    /// Deadline of a start that begins now.
-    pub(crate) fn start_deadline(&self) -> Instant {
-        Instant::now() + self.server.options.common.start_timeout
+    /// Limit of a start on the nodes' data that begins now.
+    fn limit(&self) -> StartLimit {
+        StartLimit::again(self.server.options.common.start_timeout)
     }
 
     pub(crate) fn plan(&self) -> ClusterPlan<'_> {
@@ -271,13 +286,13 @@ impl PrivateCluster {
     }
 
     /// Waits until a node takes part in the cluster and has all committed data.
-    pub(crate) fn join(&self, node: usize, role: Role, until: Instant) -> Result<()> {
-        self.nodes[node].join(&self.plan(), role, until).map(drop)
+    pub(crate) fn join(&self, node: usize, role: Role, limit: StartLimit) -> Result<()> {
+        self.nodes[node].join(&self.plan(), role, limit).map(drop)
     }
 
     /// Connection to a node's server, whether or not it takes part; waits until there is one.
-    pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Link> {
-        self.nodes[node].connection(&self.server.options, until)
+    pub(crate) fn connection(&self, node: usize, limit: StartLimit) -> Result<Link> {
+        self.nodes[node].connection(&self.server.options, limit)
     }
 }
 
@@ -302,8 +317,8 @@ impl PrivateNode {
         connection.query_drop("SHUTDOWN").map_err(|e| error(&e).with_statement("SHUTDOWN"))
     }
 
-    fn wait_for_its_end(&self, until: Instant) -> Result<()> {
-        locked(&self.server).wait_until_it_ends(until)
+    fn wait_for_its_end(&self, limit: StartLimit) -> Result<()> {
+        locked(&self.server).wait_until_it_ends(limit.until())
     }
 
     fn connector(&self, options: &MysqlOptions, settings: &'static str) -> MysqlConnector {
@@ -317,16 +332,16 @@ impl PrivateNode {
         self.connector(&MysqlOptions { common, ..options.clone() }, "")
     }
 
-    fn connection(&self, options: &MysqlOptions, until: Instant) -> Result<Link> {
+    fn connection(&self, options: &MysqlOptions, limit: StartLimit) -> Result<Link> {
         let connector = self.own_connector(options);
-        locked(&self.server).wait_until_it_answers(until, || connector.connect(None))
+        locked(&self.server).wait_until_it_answers(limit, || connector.connect(None))
     }
 
     /// Makes the node join, unless it does so by itself, and waits until it takes part and has all committed data.
-    fn join(&self, plan: &ClusterPlan<'_>, role: Role, until: Instant) -> Result<Link> {
+    fn join(&self, plan: &ClusterPlan<'_>, role: Role, limit: StartLimit) -> Result<Link> {
         let connector = self.own_connector(&plan.server.options);
         let joined = plan.product.facts().joined;
-        locked(&self.server).wait_until_it_answers(until, || {
+        locked(&self.server).wait_until_it_answers(limit, || {
             let mut connection = connector.connect(None)?;
             joined(&mut connection, plan, role)?;
             Ok(connection)

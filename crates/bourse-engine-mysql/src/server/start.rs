@@ -10,7 +10,7 @@ use bourse_engine::Result;
 use bourse_server::DATABASE;
 use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
-use bourse_server::private::{Launch, PrivateServer, ServerFolder, ServerKind, processes};
+use bourse_server::private::{Launch, PrivateServer, ServerFolder, ServerKind, StartLimit, processes};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -44,10 +44,10 @@ pub(crate) fn fill(
     installed: &InstalledMysql,
     folder: &ServerFolder,
     _: &Launch,
-    until: Instant,
+    limit: StartLimit,
 ) -> Result<()> {
     match target.flavour {
-        Flavour::Mariadb | Flavour::Mysql => folder.fill(fill_command(installed, folder), until),
+        Flavour::Mariadb | Flavour::Mysql => folder.fill(fill_command(installed, folder), limit),
         Flavour::Tidb => Ok(()),
         Flavour::Vitess => product::prepare_vitess(installed, folder),
     }
@@ -83,13 +83,13 @@ pub(crate) fn wait_until_it_answers(
     target: &MysqlTarget,
     server: &mut PrivateServer,
     connector: &MysqlConnector,
-    until: Instant,
+    limit: StartLimit,
 ) -> Result<()> {
     if target.flavour == Flavour::Vitess {
         // Its keyspace is the database, and is served some time after it answers.
-        return server.wait_until_it_answers(until, || connector.connect(Some(DATABASE))).map(drop);
+        return server.wait_until_it_answers(limit, || connector.connect(Some(DATABASE))).map(drop);
     }
-    let mut connection = server.wait_until_it_answers(until, || connector.connect(None))?;
+    let mut connection = server.wait_until_it_answers(limit, || connector.connect(None))?;
     let variable = products::of_flavour(target.flavour).checks;
     let checks = variable.map(|variable| format!("SET GLOBAL {variable} = ON"));
     let database = format!("CREATE DATABASE IF NOT EXISTS {DATABASE}");

@@ -6,6 +6,7 @@ use bourse_egen::Inputs;
 use bourse_engine::{Engine as _, RowExt as _, Session};
 use bourse_engine_mysql::cluster::{ClusterEngine, ClusterProduct};
 use bourse_record::{CheckStatus, Outcome};
+use bourse_tpce::check::reconciliation::RESULTS;
 use bourse_tpce::testkit::load_small;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, run, verify};
@@ -54,7 +55,7 @@ fn nothing_acknowledged_is_lost(test: &str, product: ClusterProduct) {
         ran.round.operations.iter().flat_map(|it| it.outcomes.iter().map(move |outcome| (&it.name, outcome)));
     let failures: Vec<_> = outcomes.filter(|(_, it)| it.outcome == Outcome::Failed).collect();
     assert!(failed <= in_doubt, "{failed} failed, {in_doubt} in doubt: {failures:?}");
-    assert!(ran.acknowledged.results > 50, "{:?}", ran.acknowledged);
+    assert!(ran.acknowledged.sure(RESULTS) > 50, "{:?}", ran.acknowledged);
 
     let mut checks = ran.round.checks.clone();
     checks.extend(verify(&engine, part, Some(&ran), &clock, &mut |_| {}).unwrap());

@@ -7,7 +7,7 @@ use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
 fn runs_over_all_nodes_and_reconciles(test: &str, product: ClusterProduct) {
     if let Some(engine) = long_cluster(test, product, "lock_timeout=5s") {
-        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 3 }, |_| {});
+        run_and_check(&engine, RunSize { transactions: 720, results: 20, sessions: 3 }, |_| {});
         transactions_are_alike(&engine, 400);
     }
 }
@@ -26,7 +26,7 @@ fn group() {
 fn transactions_by_routines_are_alike_over_all_nodes() {
     let name = "tpce::transactions_by_routines_are_alike_over_all_nodes";
     if let Some(engine) = long_cluster(name, ClusterProduct::Galera, "lock_timeout=5s&procedures=on") {
-        run_and_check(&engine, RunSize { requests: 300, results: 10, sessions: 3 }, |session| {
+        run_and_check(&engine, RunSize { transactions: 360, results: 10, sessions: 3 }, |session| {
             // The first transaction installs them.
             assert!(!session.has_routines());
         });

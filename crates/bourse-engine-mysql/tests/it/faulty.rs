@@ -130,7 +130,7 @@ fn tidb_is_asked_for_nothing_that_it_refuses() {
         assert!(described.warnings.iter().any(|it| it.starts_with("TiDB refuses serializable")), "{described:?}");
         let levels = engine.capabilities().sql.unwrap().isolation;
         assert_eq!(levels, [Isolation::ReadCommitted, Isolation::RepeatableRead], "what a report says it provides");
-        run_and_check(&engine, RunSize { requests: 300, results: 5, sessions: 1 }, |_| ());
+        run_and_check(&engine, RunSize { transactions: 360, results: 5, sessions: 1 }, |_| ());
         for proxy in proxies {
             assert_eq!(proxy.acted(), [0, 0, 0], "asked for what it refuses");
         }

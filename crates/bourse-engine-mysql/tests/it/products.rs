@@ -7,7 +7,7 @@ use bourse_testkit::server::comes_back_with_what_was_committed;
 use bourse_testkit::server::{begin_load, names};
 use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
-const RUN: RunSize = RunSize { requests: 300, results: 20, sessions: 1 };
+const RUN: RunSize = RunSize { transactions: 360, results: 10, sessions: 1 };
 
 fn each(test: &str, query: &str, body: impl Fn(&MysqlEngine, Flavour)) {
     for flavour in [Flavour::Tidb, Flavour::Vitess] {

@@ -8,7 +8,7 @@ use bourse_tpce::testkit::{
     transactions_are_alike, transactions_are_alike_on_loaded,
 };
 
-const RUN: RunSize = RunSize { requests: 1_500, results: 50, sessions: 1 };
+const RUN: RunSize = RunSize { transactions: 1_800, results: 50, sessions: 1 };
 
 /// Tables that a statement may scan: a few rows each, or needed completely.
 const SMALL: &[&str] =

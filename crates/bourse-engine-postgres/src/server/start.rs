@@ -7,10 +7,9 @@ use crate::target::PostgresTarget;
 use bourse_engine::Result;
 use bourse_server::client::ServerAddress;
 use bourse_server::client::passwords::Secret;
-use bourse_server::private::{Launch, ServerFolder, ServerKind, processes};
+use bourse_server::private::{Launch, ServerFolder, ServerKind, StartLimit, processes};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 /// Number in the name of a private server's socket.
 const NUMBER: u16 = 5_432;
@@ -68,13 +67,13 @@ pub(crate) fn fill(
     installed: &InstalledPostgres,
     folder: &ServerFolder,
     launch: &Launch,
-    until: Instant,
+    limit: StartLimit,
 ) -> Result<()> {
     let mut command = program(&installed.install, folder);
     command.arg("-D").arg(folder.data());
     command.args(["-U", USER, "-A", "trust", "--no-sync", "--encoding=UTF8", "--locale=C", "--no-instructions"]);
     command.args(&launch.install);
-    folder.fill(command, until)
+    folder.fill(command, limit)
 }
 
 /// Arguments of the server.

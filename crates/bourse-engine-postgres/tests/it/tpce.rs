@@ -25,7 +25,7 @@ fn loaded(test: &str, query: &str) -> Option<(DataCopy, PostgresEngine)> {
 #[test]
 fn the_workload_runs_and_keeps_the_books() {
     if let Some((_copy, engine)) = loaded("tpce::the_workload_runs_and_keeps_the_books", "lock_timeout=5s") {
-        run_loaded_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 1 }, assert_plans);
+        run_loaded_and_check(&engine, RunSize { transactions: 1_800, results: 50, sessions: 1 }, assert_plans);
     }
 }
 
@@ -56,7 +56,7 @@ fn transactions_by_routines_are_alike() {
 fn the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books";
     if let Some((_copy, engine)) = loaded(name, "lock_timeout=5s&procedures=on&pipeline=on") {
-        run_loaded_and_check(&engine, RunSize { requests: 1_500, results: 50, sessions: 2 }, assert_plans);
+        run_loaded_and_check(&engine, RunSize { transactions: 1_800, results: 50, sessions: 2 }, assert_plans);
     }
 }
 

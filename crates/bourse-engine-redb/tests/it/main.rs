@@ -42,6 +42,19 @@ fn a_database_is_found_again() {
     folders::is_found_again(&|| engine(folder.path(), ""), "cannot open");
 }
 
+/// A process that was killed while redb made the file locked the database for ever: redb refuses a file that is half made.
+#[test]
+#[cfg(unix)]
+fn a_file_gets_its_name_once_it_is_whole() {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.redb");
+    let before = std::fs::File::create(&path).unwrap().metadata().unwrap();
+    drop(engine(folder.path(), "").connect().unwrap());
+    assert_ne!(path.metadata().unwrap().ino(), before.ino(), "the empty file was written to");
+    assert_eq!(engine(folder.path(), "").foreign().unwrap(), None);
+}
+
 /// Regression test: an existing file was opened for writing before its owner was known.
 #[test]
 fn what_is_not_ours_is_not_opened() {

@@ -79,6 +79,28 @@ fn a_key_of_another_with_a_tables_name_is_left() {
         by_hand(&engine, "DEL items\r\n");
         records.create(&[&ITEMS]).unwrap();
         records.create(&[&ITEMS]).unwrap();
+        // Regression: a key of another type was an error of the server's.
+        by_hand(&engine, "SET items theirs\r\n");
+        let refused = records.create(&[&ITEMS]).unwrap_err();
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains("key items already"), "{refused}");
+        by_hand(&engine, "SET :tables theirs\r\n");
+        let refused = engine.foreign().unwrap_err();
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains("key :tables already"), "{refused}");
+    }
+}
+
+/// Regression: records that a table's list of keys no longer has were duplicates without a word of what to do.
+#[test]
+fn records_without_the_list_of_their_keys_are_refused() {
+    for engine in servers("records_without_the_list_of_their_keys_are_refused", "appendonly=off") {
+        let mut records = engine.new_records().unwrap();
+        records.create(&[&ITEMS]).unwrap();
+        let mut load = || records.load(&ITEMS, &mut |add| add(&[Value::Int(1), Value::Int(1)]));
+        load().unwrap();
+        assert_eq!(load().unwrap_err().kind(), ErrorKind::Duplicate);
+        by_hand(&engine, "DEL items\r\n");
+        let refused = load().unwrap_err();
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains("FLUSHDB"), "{refused}");
     }
 }
 
@@ -105,6 +127,20 @@ fn the_class_is_that_of_the_settings_in_force() {
         assert_eq!((told.durability, told.warnings.len()), (Durability::Volatile, 1), "{}", told.durability_reason);
         by_hand(&engine, "CONFIG SET maxmemory 100mb\r\nCONFIG SET maxmemory-policy allkeys-lru\r\n");
         assert!(engine.description().unwrap().warnings[1].contains("may evict records"));
+    }
+}
+
+/// Regression: a round had the class of settings that another client had changed in it.
+#[test]
+fn settings_that_another_client_changes_are_seen() {
+    for engine in servers("settings_that_another_client_changes_are_seen", "") {
+        let mut records = engine.new_records().unwrap();
+        let before = records.settings().unwrap();
+        assert_eq!(before, engine.description().unwrap().settings);
+        by_hand(&engine, "CONFIG SET appendfsync no\r\n");
+        let after = records.settings().unwrap();
+        let changed: Vec<_> = before.iter().zip(&after).filter(|(was, is)| was != is).collect();
+        assert!(changed.len() == 1 && changed[0].1.name == "appendfsync" && changed[0].1.value == "no", "{changed:?}");
     }
 }
 
@@ -154,7 +190,18 @@ fn keys_of_others_and_passwords_are_minded() {
         let running = |query: &str| open(&format!("redis:///3?socket={}{query}", socket.display())).unwrap();
         let engine = running("");
         assert!(!engine.exists().unwrap() && engine.foreign().unwrap().is_none() && engine.capabilities().processes);
-        assert!(matches!(engine.hold("this test").unwrap(), Hold::Cannot(_)));
+        // Regression: a person's own connection counted as a holder.
+        let mut theirs = UnixStream::connect(&socket).unwrap();
+        theirs.write_all(b"CLIENT SETNAME bourse:3:mine\r\n").unwrap();
+        std::io::Read::read_exact(&mut theirs, &mut [0; 5]).unwrap();
+        let held = engine.hold("process 7 since 2026-11-30 14:49: a test on this").unwrap();
+        assert!(matches!(held, Hold::Held(_)) && matches!(engine.hold("it again").unwrap(), Hold::Nothing));
+        by_hand(&server, "CONFIG SET timeout 19\r\n");
+        let refused = engine.hold("process 7 since now").err().unwrap();
+        assert!(refused.kind() == ErrorKind::Unsupported && refused.message().contains("timeout 0"), "{refused}");
+        by_hand(&server, "CONFIG SET timeout 20\r\n");
+        let elsewhere = open(&format!("redis:///4?socket={}", socket.display())).unwrap();
+        assert!(matches!(elsewhere.hold("this test").unwrap(), Hold::Held(_)));
         by_hand(&server, "SELECT 3\r\nSET theirs 1\r\n");
         assert!(engine.foreign().unwrap().unwrap().contains("database 3 of the server has 1 keys"));
         assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
@@ -171,6 +218,25 @@ fn keys_of_others_and_passwords_are_minded() {
         let size = engine.footprint().unwrap();
         assert!(size.data_bytes > 0 && size.memory_bytes > size.data_bytes && size.log_bytes > 0, "{size:?}");
         assert!(engine.counters().unwrap().iter().any(|it| it.name == "total_commands_processed" && it.value > 0));
+        by_hand(&server, "AUTH secret\r\nACL SETUSER plain on >secret ~* +@all -info\r\n");
+        let at = |place: &str| {
+            let socket = format!("socket={}&password_file={}", socket.display(), file.display());
+            open(&format!("redis://{place}?{socket}")).unwrap()
+        };
+        let plain = at("plain@localhost/3");
+        let version = plain.description().unwrap().version;
+        assert!(version.contains("may not read it (INFO)"), "{version}");
+        assert!(plain.counters().unwrap().is_empty() && plain.footprint().unwrap().data_bytes == 0);
+        let refused = at("localhost/99").new_records().err().unwrap();
+        assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+        assert!(refused.message().contains("the server has no database 99"), "{refused}");
+        // Regression: without a password the user of a target was ignored.
+        by_hand(&server, "AUTH secret\r\nACL SETUSER free on nopass ~* +@all -info\r\nCONFIG SET requirepass \"\"\r\n");
+        let without = |user: &str| open(&format!("redis://{user}@localhost/3?socket={}", socket.display())).unwrap();
+        let version = without("free").description().unwrap().version;
+        assert!(version.contains("may not read it (INFO)"), "{version}");
+        let refused = without("plain").new_records().err().unwrap();
+        assert!(refused.kind() == ErrorKind::Denied && refused.message().contains("REDISCLI_AUTH"), "{refused}");
     }
 }
 

@@ -4,7 +4,7 @@ use crate::encrypted::{sqlcipher, with_key};
 use crate::{file, systems};
 use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 
-pub(crate) const RUN: RunSize = RunSize { requests: 600, results: 20, sessions: 1 };
+pub(crate) const RUN: RunSize = RunSize { transactions: 720, results: 20, sessions: 1 };
 
 #[test]
 fn the_workload_runs_and_reconciles() {

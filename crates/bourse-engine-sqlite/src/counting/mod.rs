@@ -106,14 +106,17 @@ unsafe impl Send for CountingFiles {}
 unsafe impl Sync for CountingFiles {}
 
 impl CountingFiles {
-    /// Registers a file system; `None` if SQLite has no default file system, one of before 3.7.0, or no memory.
-    pub(crate) fn register(library: SqliteLibrary) -> Option<Arc<Self>> {
+    /// Registers a file system over the one with that name, or over the default one; `None` if SQLite has none such, one of before
+    /// 3.7.0, or no memory.
+    pub(crate) fn register(library: SqliteLibrary, over: Option<&str>) -> Option<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if library.start() != ffi::SQLITE_OK {
             return None;
         }
-        // SAFETY: asks for the default file system, which lives as long as the process.
-        let default_vfs = unsafe { library.sqlite3_vfs_find(ptr::null()) };
+        let over = over.map(CString::new).transpose().ok()?;
+        // SAFETY: the name ends in zero, or asks for the default file system, which lives as long as the process; an extension
+        // that registers one is never unloaded.
+        let default_vfs = unsafe { library.sqlite3_vfs_find(over.as_ref().map_or(ptr::null(), |name| name.as_ptr())) };
         // SAFETY: it is there, and alive.
         if default_vfs.is_null() || unsafe { (*default_vfs).iVersion } < OLDEST_VERSION {
             return None;
@@ -197,7 +200,7 @@ static DECLARED: OnceLock<(DeclaredDevice, Option<Arc<CountingFiles>>)> = OnceLo
 pub fn declare_device(sector_bytes: u32, powersafe_overwrite: bool) {
     let characteristics = if powersafe_overwrite { ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE } else { 0 };
     let device = DeclaredDevice { sector_bytes: sector_bytes as c_int, characteristics };
-    DECLARED.get_or_init(|| (device, CountingFiles::register(SqliteLibrary)));
+    DECLARED.get_or_init(|| (device, CountingFiles::register(SqliteLibrary, None)));
 }
 
 /// File system for files that no engine counts, if a device is declared.

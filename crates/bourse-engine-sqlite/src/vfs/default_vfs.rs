@@ -93,11 +93,10 @@ pub(crate) fn description<O: DefaultVfsAccess>(name: &CStr, data: *mut c_void) -
         xDelete: None,
         xAccess: None,
         xFullPathname: None,
-        // Nothing is ever loaded through our file systems.
-        xDlOpen: None,
-        xDlError: None,
-        xDlSym: None,
-        xDlClose: None,
+        xDlOpen: Some(library_open::<O>),
+        xDlError: Some(library_error::<O>),
+        xDlSym: Some(library_symbol::<O>),
+        xDlClose: Some(library_close::<O>),
         xRandomness: Some(randomness::<O>),
         xSleep: Some(sleep::<O>),
         xCurrentTime: Some(current_time::<O>),
@@ -112,13 +111,16 @@ pub(crate) fn description<O: DefaultVfsAccess>(name: &CStr, data: *mut c_void) -
 // SAFETY of all that follows: SQLite calls these functions as its interface documents, with the file system that was
 // registered; the default one gets what it would get itself.
 
+/// Function of an extension, by a type that stands for any.
+type LibrarySymbol = Option<unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *mut c_void, *const c_char)>;
+
 /// Functions that pass a call on to the default file system, each with its answer if that lacks the function.
 macro_rules! passed_on {
-    ($($name:ident = $method:ident($($argument:ident: $type:ty),+), or $otherwise:expr;)+) => {$(
+    ($($name:ident = $method:ident($($argument:ident: $type:ty),+) -> $result:ty, or $otherwise:expr;)+) => {$(
         pub(crate) unsafe extern "C" fn $name<O: DefaultVfsAccess>(
             vfs: *mut ffi::sqlite3_vfs,
             $($argument: $type),+
-        ) -> c_int {
+        ) -> $result {
             // SAFETY: see above.
             unsafe {
                 let default_vfs = O::default_vfs(vfs);
@@ -129,12 +131,16 @@ macro_rules! passed_on {
 }
 
 passed_on! {
-    access = xAccess(name: *const c_char, flags: c_int, there: *mut c_int), or ffi::SQLITE_IOERR_ACCESS;
-    full_pathname = xFullPathname(name: *const c_char, room: c_int, full: *mut c_char), or ffi::SQLITE_CANTOPEN;
-    last_error = xGetLastError(length: c_int, text: *mut c_char), or 0;
-    randomness = xRandomness(length: c_int, bytes: *mut c_char), or 0;
-    current_time = xCurrentTime(days: *mut f64), or ffi::SQLITE_ERROR;
-    current_time_int64 = xCurrentTimeInt64(ms: *mut i64), or ffi::SQLITE_ERROR;
+    access = xAccess(name: *const c_char, flags: c_int, there: *mut c_int) -> c_int, or ffi::SQLITE_IOERR_ACCESS;
+    full_pathname = xFullPathname(name: *const c_char, room: c_int, full: *mut c_char) -> c_int, or ffi::SQLITE_CANTOPEN;
+    last_error = xGetLastError(length: c_int, text: *mut c_char) -> c_int, or 0;
+    randomness = xRandomness(length: c_int, bytes: *mut c_char) -> c_int, or 0;
+    current_time = xCurrentTime(days: *mut f64) -> c_int, or ffi::SQLITE_ERROR;
+    current_time_int64 = xCurrentTimeInt64(ms: *mut i64) -> c_int, or ffi::SQLITE_ERROR;
+    library_open = xDlOpen(path: *const c_char) -> *mut c_void, or ptr::null_mut();
+    library_error = xDlError(length: c_int, text: *mut c_char) -> (), or ();
+    library_symbol = xDlSym(library: *mut c_void, name: *const c_char) -> LibrarySymbol, or None;
+    library_close = xDlClose(library: *mut c_void) -> (), or ();
 }
 
 /// Full name of a file, unchanged: in memory there are no directories to add.

@@ -7,7 +7,7 @@ use bourse_schema::{Rows, TableRow as _, Text, create_table};
 use std::fs;
 use std::path::Path;
 
-fn engine(path: &Path, query: &str) -> SqliteEngine {
+pub(crate) fn engine(path: &Path, query: &str) -> SqliteEngine {
     open(&format!("sqlite:{}?{query}", path.display())).unwrap()
 }
 
@@ -463,6 +463,32 @@ fn sessions_that_are_confined_reach_no_other_file() {
     }
     assert_eq!(fs::read(&theirs).unwrap(), before);
     assert!(!directory.path().join("copy.db").exists());
+}
+
+/// A statement without end once went on until the program was ended.
+#[test]
+fn statements_of_confined_sessions_are_interrupted() {
+    const ENDLESS: &str = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
+    for target in ["sqlite::memory:", "sqlite::memory:?memory=private", "sqlite::memory:?writers=one"] {
+        let engine = open(target).unwrap();
+        load(&engine, &["ONE"]);
+        let sql = engine.sql().unwrap();
+        sql.confine();
+        let mut session = engine.session().unwrap();
+        let ended = std::thread::scope(|scope| {
+            let running = scope.spawn(|| session.query_text(ENDLESS, &[], &mut |_| Ok(())));
+            while !running.is_finished() {
+                sql.interrupt_statements();
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            running.join().unwrap()
+        });
+        assert_eq!(ended.unwrap_err().kind(), bourse_engine::ErrorKind::Interrupted, "{target}");
+        session.query_text("SELECT 1", &[], &mut |_| Ok(())).unwrap();
+        drop(session);
+        // No connection is left that is closed.
+        sql.interrupt_statements();
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod conforms;
 mod contention;
 mod counting;
+mod extensions;
 mod files;
 mod private;
 mod targets;

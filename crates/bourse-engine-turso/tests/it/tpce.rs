@@ -7,7 +7,7 @@ use bourse_tpce::testkit::{RunSize, run_and_check, transactions_are_alike};
 fn the_workload_runs_and_reconciles() {
     for journal in ["wal", "mvcc"] {
         let engine = open(&format!("turso::memory:?journal={journal}")).unwrap();
-        run_and_check(&engine, RunSize { requests: 600, results: 20, sessions: 1 }, |_| {});
+        run_and_check(&engine, RunSize { transactions: 720, results: 20, sessions: 1 }, |_| {});
     }
 }
 

@@ -6,6 +6,7 @@
 mod session;
 
 use crate::database_files::refuse_links;
+use crate::records::codec::BYTES;
 use crate::target::{Grammar, Scheme, TargetError};
 use crate::{
     Access, Capabilities, DatabaseFiles, Durability, EngineError, EngineKind, ErrorKind, FileFormat, FolderBytes,
@@ -23,7 +24,8 @@ option_words! {
     pub enum FilesLayout {
         /// All in the table's folder.
         Flat = "flat",
-        /// Folders of folders, at most 100 files in each if the keys are numbers.
+        /// Folders of folders, at most 100 files in each if the keys are numbers. The first hundred are in the table's folder, so
+        /// that the list of tables is found with either layout.
         Tree = "tree",
     }
 }
@@ -136,7 +138,12 @@ impl FilesDatabase {
 impl KeyDatabase for FilesDatabase {
     type Options = FilesOptions;
     const NAME: &'static str = "files";
-    const FORMAT: &'static FileFormat = &FileFormat { name: "files", own: &["*/*", LOCK], ..FileFormat::FOLDER };
+    const FORMAT: &'static FileFormat = &FileFormat {
+        name: "files",
+        own: &[LOCK, "%/######", "%/-#####", "%/##/##/##", "%/-#/##/##", "%/%=", "%/%+/%+/%="],
+        first_byte: Some(BYTES),
+        ..FileFormat::FOLDER
+    };
     const GRAMMAR: &'static Grammar<FilesOptions> = &GRAMMAR;
 
     const DEFAULTS: FilesOptions = FilesOptions::DEFAULT;
@@ -148,6 +155,7 @@ impl KeyDatabase for FilesDatabase {
 
     fn open(_: &FilesOptions, files: &DatabaseFiles) -> Result<Arc<Self>> {
         let folder = files.open_or_make()?;
+        files.refuse_others(|_| true)?;
         let path = folder.join(LOCK);
         if let Ok(found) = path.symlink_metadata() {
             refuse_links(&path, &found)?;

@@ -1,11 +1,12 @@
 //! Session of one user.
 
 use super::{FilesDatabase, FilesLayout, FilesOptions, FilesTransaction};
+use crate::own_files::{find, is_own};
 use crate::records::codec::{self, EncodedRow};
 use crate::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
 use crate::{
-    Access, EachRow, EngineError, FieldChange, Key, RecordTable, RecordType, Records, Result, Value, Wait, blocked_on,
-    sync_names,
+    Access, EachRow, EngineError, FieldChange, Key, KeyDatabase as _, RecordTable, RecordType, Records, Result, Value,
+    Wait, blocked_on, foreign_among, sync_names,
 };
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -24,16 +25,6 @@ pub(super) struct FilesSession {
     name: String,
 }
 
-/// Number of files in a folder and the folders below it.
-fn files_below(folder: &Path) -> io::Result<u64> {
-    let mut count = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        count += if entry.file_type()?.is_dir() { files_below(&entry.path())? } else { 1 };
-    }
-    Ok(count)
-}
-
 impl FilesSession {
     pub(super) fn new(database: Arc<FilesDatabase>, options: FilesOptions) -> Self {
         Self { database, options, open: None, changed: false, buffer: Vec::new(), name: String::new() }
@@ -43,10 +34,28 @@ impl FilesSession {
         self.database.folder.join(table.name())
     }
 
+    /// Number of a table's files, each of which is looked into if they are `removed`.
+    fn files_of(&self, table: &RecordTable, removed: bool) -> Result<u64> {
+        let (folder, name, mut others) = (self.folder(table), table.name(), Vec::new());
+        let count = if folder.is_symlink() {
+            others.push(name.to_owned());
+            Ok(0)
+        } else {
+            let format = FilesDatabase::FORMAT;
+            let is_own = |path: &str, file: &Path| match removed {
+                true => format.is_intact(path, file),
+                false => is_own(format.own, path),
+            };
+            find(&folder, &format!("{name}/"), &is_own, &mut others)
+        };
+        foreign_among(&others).map_or(Ok(()), |why| Err(EngineError::refused(why)))?;
+        Ok(found(count, "read", &folder)?.unwrap_or_default())
+    }
+
     /// Path of a record's file.
     fn path(&mut self, table: &RecordTable, key: Key<'_>) -> Result<PathBuf> {
         self.name.clear();
-        let tree = self.options.layout == FilesLayout::Tree;
+        let tree = self.options.layout == FilesLayout::Tree && !matches!(key, Key::Int(0..100));
         let (first, second, mark) = match (key, table.key().record_type) {
             (Key::Int(number), RecordType::Int) => {
                 write!(self.name, "{number:06}").expect("a text grows");
@@ -222,14 +231,13 @@ impl Records for FilesSession {
     }
 
     fn count(&mut self, table: &'static RecordTable) -> Result<u64> {
-        let folder = self.folder(table);
-        self.within(Access::Read, |_| found(files_below(&folder), "read", &folder).map(Option::unwrap_or_default))
+        self.within(Access::Read, |this| this.files_of(table, false))
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64> {
         let folder = self.folder(table);
         self.within(Access::Write, |this| {
-            let count = found(files_below(&folder), "read", &folder)?.unwrap_or_default();
+            let count = this.files_of(table, true)?;
             found(fs::remove_dir_all(&folder), "remove", &folder)?;
             this.database.resized();
             fs::create_dir(&folder).map_err(|e| EngineError::io("make", &folder, &e))?;

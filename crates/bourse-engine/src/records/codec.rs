@@ -20,7 +20,8 @@ const NULL: u8 = 0;
 const INT: u8 = 1;
 const REAL: u8 = 2;
 const TEXT: u8 = 3;
-const BYTES: u8 = 4;
+/// The greatest of them.
+pub(crate) const BYTES: u8 = 4;
 
 /// A key's bytes, without allocation. They sort as the keys do.
 ///

@@ -21,7 +21,7 @@ pub use over_sql::{RecordsOverSql, StatementForm};
 pub use session::{KeySession, KeyView};
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
-use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Result, Value};
+use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Result, Setting, Value};
 
 /// The key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,6 +121,15 @@ fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>> {
 /// # Ok::<(), bourse_engine::EngineError>(())
 /// ```
 pub trait Records: Send {
+    /// Settings in force, like [`Session::settings`](crate::Session::settings): another client may have changed them. Empty if the
+    /// engine has no settings to read.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn settings(&mut self) -> Result<Vec<Setting>> {
+        Ok(Vec::new())
+    }
+
     /// Creates these tables, empty; tables of the same names are dropped. Called while no other session is active.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 use super::percent::unescape;
 use super::{Grammar, Scheme, SplitTarget, TargetError};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Part of the name of each database that Bourse makes beside another, and drops.
 const SIDE_DATABASE: &str = "_bourse_";
@@ -130,15 +130,26 @@ impl ServerPlace {
     pub fn is_of_this_machine(&self) -> bool {
         match self {
             Self::Running { host, .. } => {
-                host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+                host == "localhost"
+                    || host.starts_with('/')
+                    || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
             }
             Self::Private { .. } => true,
         }
     }
 
-    /// Host and port of a running server, for a person; empty for a private one.
+    /// Unix socket, or its folder: a host that is a path.
+    pub fn socket(&self) -> Option<&Path> {
+        match self {
+            Self::Running { host, .. } if host.starts_with('/') => Some(Path::new(host)),
+            _ => None,
+        }
+    }
+
+    /// Host and port of a running server, or its socket, for a person; empty for a private one.
     pub fn address(&self) -> String {
         match self {
+            Self::Running { host, .. } if host.starts_with('/') => host.clone(),
             Self::Running { host, port, .. } if host.contains(':') => format!("[{host}]:{port}"),
             Self::Running { host, port, .. } => format!("{host}:{port}"),
             Self::Private { .. } => String::new(),
@@ -311,6 +322,10 @@ mod tests {
         runs("ex://localhost/x", ("localhost", 3_306, "root", "x"));
         runs("ex://ann%40home@[::1]:3310/x", ("::1", 3_310, "ann@home", "x"));
         runs("ex://ann@/x", ("127.0.0.1", 3_306, "ann", "x"));
+        runs("ex://ann@%2Frun%2Fs/x", ("/run/s", 3_306, "ann", "x"));
+        let socket = read("ex://ann@%2Frun%2Fs/x").unwrap();
+        assert_eq!((socket.socket(), &*socket.address()), (Some(Path::new("/run/s")), "/run/s"));
+        assert!(socket.is_of_this_machine() && read("ex://h/x").unwrap().socket().is_none());
         assert_eq!(read("ex+private:?a=b").unwrap(), ServerPlace::Private { directory: None });
         let place = read("ex+private:/big%20disk").unwrap();
         assert_eq!(place, ServerPlace::Private { directory: Some("/big disk".into()) });

@@ -251,11 +251,10 @@ impl PlannedWorkload for RecordMix {
         (self.changes().count() == 1).then_some(writes)
     }
     fn check(&self, setting: &RoundSettings<'_>) -> Result<Vec<Check>, MicroError> {
-        let changes = RoundTally::get(&setting.tally.changes);
         match (self.changes().next().map(|(_, action)| action), self.table.table.name()) {
-            (Some(Add), _) => self.table.check_sum(setting),
-            (Some(Delete | DeleteAll), _) => self.table.check_deleted(setting, changes),
-            (_, USERTABLE) => self.table.check_count(setting, RoundTally::get(&setting.tally.inserts)),
+            (Some(Add), _) => self.table.check_sum(setting, 1),
+            (Some(Delete | DeleteAll), _) => self.table.check_deleted(setting, self.per_transaction),
+            (_, USERTABLE) => self.table.check_count(setting, RoundTally::get(&setting.tally.inserts), 1),
             _ => Ok(Vec::new()),
         }
     }

@@ -78,7 +78,7 @@ impl Properties {
     /// # Errors
     /// [`OptionError::File`] with the line, for properties that would change the work.
     pub(crate) fn read(path: &str) -> Result<Self, OptionError> {
-        let text = std::fs::read_to_string(path)
+        let text = bourse_record::regular_text(path.as_ref())
             .map_err(|error| OptionError::File { place: path.to_owned(), what: format!("cannot be read: {error}") })?;
         Self::parse(path, &text)
     }

@@ -1,15 +1,19 @@
 //! A recording executed again by SQLite, on its own data: a trace has digests of rows, this has the rows.
 
 use super::compared::{Found, in_parentheses};
-use super::recording::{Action, Recording};
+use super::recording::Recording;
+use super::steps::Action;
 use super::user::{perform, stored_digest, value_digest};
 use crate::workload::MicroError;
 use bourse_engine::{Engine as _, Row, RowExt as _};
 use bourse_engine_sqlite::StoredValue;
 use bourse_trace::digest::RowsDigest;
 
-/// A row: its digest by value, and its text.
+/// A row: its digest as rows are compared, and its text.
 pub(super) type ShownRow = (u64, String);
+
+/// Function that makes a digest of a row with so many columns.
+pub(super) type MakeDigest = fn(&dyn Row, usize) -> u64;
 
 /// Number of rows of a result that are compared one by one.
 pub(super) const MOST_ROWS: usize = 10_000;
@@ -23,32 +27,40 @@ pub(super) struct RowsAgain {
     pub(super) last: Option<Vec<ShownRow>>,
 }
 
-/// A row to be shown.
-pub(super) fn shown(row: &dyn Row) -> ShownRow {
-    let columns = row.columns();
-    (value_digest(row, columns), in_parentheses((0..columns).map(|column| row.value(column))))
+/// Text of a row.
+pub(super) fn shown(row: &dyn Row) -> String {
+    in_parentheses((0..row.columns()).map(|column| row.value(column)))
 }
 
-/// Executes transactions one after another in the recorded order of their ends; up to step number `until`.
-pub(super) fn execute(recording: &Recording, until: Option<usize>) -> Result<RowsAgain, MicroError> {
+/// Executes transactions one after another in the recorded order of their ends; up to step number `until`, whose rows have
+/// such digests.
+pub(super) fn execute(recording: &Recording, until: Option<(usize, MakeDigest)>) -> Result<RowsAgain, MicroError> {
     let doing = || MicroError::engine("executing the recording again, for the values of its rows");
     // The target is a constant that the crate's tests parse too.
-    let Ok(engine) = bourse_engine_sqlite::open("sqlite::memory:?defaults=sqlite") else {
+    let Ok(engine) = bourse_engine_sqlite::open("sqlite::memory:?defaults=sqlite&memory=ram") else {
         return Ok(RowsAgain::default());
     };
     engine.sql().map_err(doing())?.confine();
-    super::data::load(&engine, recording.copy.as_deref())?;
-    let mut session = engine.session().map_err(doing())?;
-    let mut steps: Vec<_> = recording.users.iter().flatten().collect();
+    super::data::load(&engine, recording.copy.as_deref(), recording.encoding.as_deref())?;
+    let session = || engine.session().map_err(doing());
+    let mut sessions = recording.users.iter().map(|_| session()).collect::<Result<Vec<_>, _>>()?;
+    let of_users = recording.users.iter().enumerate();
+    let mut steps: Vec<_> = of_users.flat_map(|(user, steps)| steps.iter().map(move |step| (user, step))).collect();
     let mut again = RowsAgain { by_value: vec![None; steps.len()], last: None };
-    steps.sort_by_key(|step| recording.units[step.unit].rank);
-    for step in steps {
+    steps.sort_by_key(|(_, step)| recording.units[step.unit].rank);
+    for (user, step) in steps {
+        if step.opens {
+            sessions[user] = session()?;
+        }
+        if step.cause_elsewhere.is_some() {
+            continue;
+        }
         let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
         let (mut by_value, mut rows) = (RowsDigest::default(), Vec::new());
-        let found = perform(recording, step, &values, session.as_mut(), &mut |row, columns| {
+        let found = perform(recording, step, &values, sessions[user].as_mut(), &mut |row, columns| {
             by_value.add(value_digest(row, columns));
-            if until == Some(step.number) && rows.len() < MOST_ROWS {
-                rows.push(shown(row));
+            if let Some((_, digest)) = until.filter(|(until, _)| *until == step.number && rows.len() < MOST_ROWS) {
+                rows.push((digest(row, columns), shown(row)));
             }
             stored_digest(row, columns)
         });
@@ -56,10 +68,10 @@ pub(super) fn execute(recording: &Recording, until: Option<usize>) -> Result<Row
             && found.rows == step.rows.rows && !recording.is_masked);
         again.by_value[step.number] = is_same.then_some(by_value);
         // What a transaction without an end would leave open.
-        if found.is_err() && matches!(step.action, Action::Commit { .. } | Action::Rollback) {
-            session.rollback().map_err(doing())?;
+        if found.is_err() && step.ends_unit && matches!(step.action, Action::Commit { .. } | Action::Rollback) {
+            sessions[user].rollback().map_err(doing())?;
         }
-        if until == Some(step.number) {
+        if until.is_some_and(|(until, _)| until == step.number) {
             again.last = is_same.then_some(rows);
             break;
         }

@@ -1,16 +1,21 @@
 //! Results of a replay compared with those recorded.
 
-use super::again::{self, RowsAgain, ShownRow};
-use super::lacking::Lacking;
+use super::again::{self, MakeDigest, RowsAgain, ShownRow};
+use super::determined::Keys;
+use super::differing::DifferingTables;
 use super::order::Order;
-use super::recording::{Action, DAMAGE, Recording, Step};
+use super::recording::{DAMAGE, Recording};
 use super::shape::short;
+use super::steps::{Action, Step};
+use super::user::{stored_digest, value_digest};
 use bourse_driver::Nanos;
-use bourse_engine::{ErrorKind, Result, Sql, Value, locked, shortened};
+use bourse_engine::{ErrorKind, Result, Sql, Value, locked, one_line, shortened};
+use bourse_engine_sqlite::StoredValue;
 use bourse_record::{Check, CheckStatus, grouped};
 use bourse_trace::digest::RowsDigest;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Number of statements with differences that the evidence of a check names.
@@ -19,13 +24,25 @@ const NAMED: usize = 4;
 /// Number of rows of a result that are shown.
 const SHOWN: usize = 3;
 
+/// Characters of a statement that differs, of its values, and of its rows.
+const WIDEST: usize = 200;
+
+/// Bytes of a blob that is shown whole.
+const SHORT_BLOB: usize = 16;
+
 /// Part of a recording, 1 by this, that an engine may refuse without the replay being void.
 const REFUSABLE: u64 = 10;
+
+/// Reasons that a result is undetermined.
+const NO_ERRORS: &str = "an extension records no errors";
+const VAGUE: &str = "its rows depend on more than the data";
 
 /// State that the users of a round share.
 #[derive(Debug)]
 pub(super) struct RoundState {
     pub(super) order: Order,
+    /// Number of users that have not ended.
+    pub(super) users: AtomicUsize,
     /// Begin of the replay at a pace.
     pub(super) begun: OnceLock<Nanos>,
     /// Whether values are compared, and not numbers of rows alone.
@@ -35,19 +52,28 @@ pub(super) struct RoundState {
     /// Digests of recorded rows by value, for engines other than SQLite.
     pub(super) expected: Option<RowsAgain>,
     /// Tables whose contents differ because of refused writes.
-    pub(super) lacking: Lacking,
+    pub(super) lacking: DifferingTables,
+    /// Tables and columns whose values differ because of a clock or random numbers.
+    pub(super) clocks: DifferingTables,
+    pub(super) keys: Keys,
     /// Statements in the engine's own words, by their numbers, where these are others.
     pub(super) translated: BTreeMap<usize, Vec<&'static Sql>>,
     /// Objects of the recorded database that the engine refused.
     pub(super) left_out: Vec<String>,
     /// Versions of SQLite that recorded and that replays, if they differ.
     pub(super) other_version: Option<String>,
+    /// Whether one of these adds doubles up otherwise than the other.
+    pub(super) adds_otherwise: bool,
     /// The first query with other rows: its step's number, and the rows found.
     first: Mutex<Option<(usize, Vec<ShownRow>)>>,
     /// Whether each statement is left out, because the engine has refused it.
     is_left_out: Vec<AtomicBool>,
     executed: AtomicU64,
+    /// Number of executions that returned rows.
+    read: AtomicU64,
     findings: Mutex<[Findings; 4]>,
+    /// Numbers of undetermined results by their reasons.
+    reasons: Mutex<BTreeMap<String, u64>>,
 }
 
 /// Statements with something found, by their numbers: executions, and the first in words.
@@ -85,23 +111,34 @@ impl RoundState {
     pub(super) fn of(recording: &Recording, compares_values: bool, compares_changes: bool) -> Self {
         Self {
             order: Order::of(recording.units.len()),
+            users: AtomicUsize::new(0),
             begun: OnceLock::new(),
             compares_values,
             compares_changes,
             expected: None,
-            lacking: Lacking::default(),
+            lacking: DifferingTables::default(),
+            clocks: DifferingTables::default(),
+            keys: Keys::default(),
             translated: BTreeMap::new(),
             left_out: Vec::new(),
             other_version: None,
+            adds_otherwise: false,
             first: Mutex::default(),
             is_left_out: recording.statements.iter().map(|_| AtomicBool::new(false)).collect(),
             executed: AtomicU64::new(0),
+            read: AtomicU64::new(0),
             findings: Mutex::default(),
+            reasons: Mutex::default(),
         }
     }
 
-    /// Whether the step is left out, since the engine has refused its statement before; counts it.
-    pub(super) fn is_left_out(&self, step: &Step) -> bool {
+    /// Whether the step is left out, since the engine has refused its statement before, or its cause is elsewhere; counts it.
+    pub(super) fn is_left_out(&self, recording: &Recording, step: &Step) -> bool {
+        if let Some(cause) = step.cause_elsewhere {
+            self.executed.fetch_add(1, Ordering::Relaxed);
+            self.undecided(recording, step, format_args!("not executed: {cause}"));
+            return true;
+        }
         let is_left_out = self.is_refused(step);
         if is_left_out {
             self.add(Group::Refused, step, String::new);
@@ -112,6 +149,16 @@ impl RoundState {
     /// Whether the engine has refused the step's statement.
     pub(super) fn is_refused(&self, step: &Step) -> bool {
         self.is_left_out[step.statement].load(Ordering::Relaxed)
+    }
+
+    /// Function that makes the digests of rows: by value on other engines than SQLite.
+    pub(super) fn digest(&self) -> MakeDigest {
+        if self.expected.is_some() { value_digest } else { stored_digest }
+    }
+
+    /// Digest of the step's recorded rows; `None` if it is not known.
+    pub(super) fn recorded(&self, step: &Step) -> Option<RowsDigest> {
+        self.expected.as_ref().map_or(Some(step.rows), |again| again.by_value[step.number])
     }
 
     /// Whether the step's statement has differed before.
@@ -127,6 +174,9 @@ impl RoundState {
     /// Compares the result of a step with the recorded one, and follows what refused writes have changed.
     pub(super) fn compare(&self, recording: &Recording, step: &Step, found: &Result<Found>) -> Comparison {
         let statement = &recording.statements[step.statement];
+        self.lacking.reached(step.until_ns, &recording.statements);
+        // Before, since `RETURNING` returns what it wrote.
+        self.clocks.executed(step.statement, &recording.statements);
         let comparison = self.compare_alone(recording, step, found);
         if comparison == Comparison::Different
             && let Some(tables) = self.lacking.concerned(statement)
@@ -137,6 +187,19 @@ impl RoundState {
         }
         self.lacking.executed(step.statement, &recording.statements);
         comparison
+    }
+
+    fn undecided(&self, recording: &Recording, step: &Step, why: impl fmt::Display) -> Comparison {
+        let text = &recording.statements[step.statement].text;
+        *locked(&self.reasons).entry(why.to_string()).or_default() += 1;
+        self.add(Group::Undecided, step, || format!("{}: {why}", short(text)));
+        Comparison::Same
+    }
+
+    /// Notes that it is not known whether the recording has the changes of a step that was executed.
+    fn uncertain(&self, recording: &Recording, step: &Step, why: impl fmt::Display) -> Comparison {
+        self.lacking.missed(step.statement, &recording.statements);
+        self.undecided(recording, step, why)
     }
 
     /// Compares the result of a step with the recorded one, whatever went before.
@@ -157,20 +220,23 @@ impl RoundState {
                 self.add(Group::Refused, step, || format!("{}: {}", short(&statement.text), error.message()));
                 Comparison::Same
             }
-            Err(error) if recording.lacks_errors && step.changes == 0 && step.rows.rows == 0 => {
-                let message = error.message();
-                self.add(Group::Undecided, step, || {
-                    format!("{}: {message}; an extension records no errors", short(&statement.text))
-                });
-                Comparison::Same
+            Err(error) if recording.lacks_errors => {
+                self.undecided(recording, step, format_args!("{}; {NO_ERRORS}", error.message()))
             }
             Err(_) => Comparison::Different,
+            Ok(_) if step.code == 1 && recording.sets_limits => {
+                self.uncertain(recording, step, "an error in the recording, maybe of a limit that the program set")
+            }
             Ok(_) if step.code != 0 => Comparison::Different,
             Ok(Found::Rows(rows)) => self.compare_rows(recording, step, *rows),
             Ok(Found::Changes(changes))
                 if self.compares_changes && statement.changes_rows && *changes != step.changes =>
             {
-                Comparison::Different
+                match step.changes {
+                    0 if recording.lacks_errors => self.uncertain(recording, step, NO_ERRORS),
+                    _ if statement.is_vague => self.uncertain(recording, step, VAGUE),
+                    _ => Comparison::Different,
+                }
             }
             Ok(Found::Changes(_) | Found::Nothing) => Comparison::Same,
         }
@@ -178,30 +244,56 @@ impl RoundState {
 
     fn compare_rows(&self, recording: &Recording, step: &Step, found: RowsDigest) -> Comparison {
         let (statement, unit) = (&recording.statements[step.statement], &recording.units[step.unit]);
+        self.read.fetch_add(1, Ordering::Relaxed);
         let is_as_many = found.rows == step.rows.rows;
-        let (recorded, is_known) = match &self.expected {
-            Some(again) => (again.by_value[step.number].unwrap_or(found), again.by_value[step.number].is_some()),
-            None => (step.rows, true),
-        };
+        let known = self.recorded(step);
+        let (recorded, is_known) = (known.unwrap_or(found), known.is_some());
         let are_same = is_as_many && (found.unordered == recorded.unordered || !self.compares_values);
-        let undecided = match (are_same, statement.is_ordered) {
-            (true, _) if self.compares_values && !is_known => "SQLite does not return the recorded rows again",
-            (true, true) if self.compares_values && found.ordered != recorded.ordered => {
+        let is_in_order = !statement.is_ordered || found.ordered == recorded.ordered || !self.compares_values;
+        if are_same && is_in_order && (is_known || !self.compares_values) {
+            return Comparison::Same;
+        }
+        let choice = self.keys.choice(statement);
+        let of_clock = || self.clocks.concerned(statement).filter(|_| is_as_many);
+        let undecided =
+            if !unit.beside.is_empty() && self.lacking.reads_from(statement, &unit.beside, &recording.statements) {
+                "another connection wrote meanwhile"
+            } else if statement.is_vague || choice.is_within {
+                VAGUE
+            } else if let Some(places) = of_clock() {
+                return self.undecided(recording, step, format_args!("{places}: values of a clock or random numbers"));
+            } else if are_same && !is_known {
+                "SQLite does not return the recorded rows again"
+            } else if are_same && !choice.is_total {
                 "the same rows in another order, which ORDER BY allows if its terms tie"
-            }
-            (true, _) => return Comparison::Same,
-            _ if unit.is_beside_writer => "another connection wrote meanwhile",
-            _ if !step.is_complete => "the program did not read all rows",
-            _ if statement.is_vague => "its rows depend on more than the data",
-            _ => return Comparison::Different,
-        };
-        self.add(Group::Undecided, step, || format!("{}: {undecided}", short(&statement.text)));
-        Comparison::Same
+            } else if !step.is_complete && (step.rows.rows == 0 || (is_as_many && !choice.is_total)) {
+                "the program did not read all rows"
+            } else if recording.lacks_errors && found.rows > step.rows.rows {
+                NO_ERRORS
+            } else if is_as_many && !choice.is_total && choice.is_limited(step) {
+                "LIMIT among rows whose order may tie"
+            } else {
+                return Comparison::Different;
+            };
+        self.undecided(recording, step, undecided)
+    }
+
+    /// Whether a difference may be one of the last digits of a sum, if the rows have doubles.
+    pub(super) fn may_be_of_digits(&self, recording: &Recording, step: &Step, found: &Result<Found>) -> bool {
+        let is_as_many = matches!(found, Ok(Found::Rows(found)) if found.rows == step.rows.rows);
+        self.adds_otherwise && is_as_many && recording.statements[step.statement].has_sum
+    }
+
+    /// Counts a difference that may be one of the last digits of a sum.
+    pub(super) fn differs_in_digits(&self, recording: &Recording, step: &Step) {
+        self.undecided(recording, step, "sums of doubles, which SQLite adds up otherwise from 3.43 on");
     }
 
     /// Notes a difference; `rows` are those found.
     pub(super) fn differs(&self, recording: &Recording, step: &Step, found: &Result<Found>, rows: Vec<ShownRow>) {
         let shown = rows.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" ");
+        let first = if rows.len() > SHOWN { "first rows " } else { "" };
+        let shown = format!("{first}{}", shortened(&shown, WIDEST));
         if matches!(found, Ok(Found::Rows(_))) {
             locked(&self.first).get_or_insert((step.number, rows));
         }
@@ -214,14 +306,24 @@ impl RoundState {
                 (code, _) => format!("SQLite's error {code}"),
             };
             let found = match found {
+                Err(error) if error.code() == Some("SQLITE_CONSTRAINT_FOREIGNKEY") => {
+                    format!("{}, which `foreign_keys=off` in the target does not enforce", error.message())
+                }
                 Err(error) => error.message().to_owned(),
+                Ok(Found::Rows(found)) if found.unordered == step.rows.unordered => format!("another order: {shown}"),
                 Ok(Found::Rows(found)) if found.rows == step.rows.rows => format!("others: {shown}"),
+                Ok(Found::Rows(found)) if found.rows == 0 => counted(0),
                 Ok(Found::Rows(found)) => format!("{}: {shown}", counted(found.rows)),
                 Ok(Found::Changes(changes)) => changed(*changes),
                 Ok(Found::Nothing) => "no error".to_owned(),
             };
-            let values = in_parentheses(step.values.iter().map(bourse_engine_sqlite::StoredValue::borrowed));
-            format!("{} with {values}: recorded {recorded}, found {found}", statement.text)
+            let values = match &step.values[..] {
+                [] => String::new(),
+                values => format!(" with {}", in_parentheses(values.iter().map(StoredValue::borrowed))),
+            };
+            let text = one_line(&statement.text);
+            let [text, values] = [&text, &values].map(|it| shortened(it, WIDEST));
+            format!("{text}{values}: recorded {recorded}, found {found}")
         });
     }
 
@@ -239,7 +341,7 @@ impl RoundState {
     pub(super) fn missing(&self, recording: &Recording) -> Vec<String> {
         let [refused, following] = [Group::Refused, Group::Following].map(|group| self.count(group));
         let all = grouped(self.all());
-        let mut parts = Vec::new();
+        let mut parts: Vec<String> = self.undetermined().into_iter().collect();
         if refused > 0 {
             parts.push(format!("{} of {all} executions were refused or left out", grouped(refused)));
         }
@@ -261,7 +363,24 @@ impl RoundState {
         let damaged = recording.facts.iter().filter(|fact| fact.name == DAMAGE);
         let masked = recording.is_masked.then(|| "values are masked: numbers of rows were compared".to_owned());
         let damaged = damaged.map(|fact| format!("{DAMAGE}: {}", fact.value));
-        parts.into_iter().chain(masked).chain(damaged).chain(self.other_version.clone()).collect()
+        // What ended a trace comes first: a screen may shorten the rest.
+        damaged.chain(parts).chain(masked).chain(self.other_version.clone()).collect()
+    }
+
+    /// Whether more than half of the results with rows are undetermined, so that those compared do not show that all are right.
+    fn is_shown(&self) -> bool {
+        self.count(Group::Undecided) * 2 <= self.read.load(Ordering::Relaxed)
+    }
+
+    /// Number of undetermined results, in words, with the reasons.
+    fn undetermined(&self) -> Option<String> {
+        let reasons = locked(&self.reasons).clone();
+        let mut reasons: Vec<_> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let words: Vec<String> = reasons.iter().map(|(why, count)| format!("{} × {why}", grouped(*count))).collect();
+        let [undecided, read] = [self.count(Group::Undecided), self.read.load(Ordering::Relaxed)].map(grouped);
+        let shown = if self.is_shown() { "" } else { "whether results are right is not shown: " };
+        (!words.is_empty()).then(|| format!("{shown}{undecided} of {read} undetermined ({})", words.join(", ")))
     }
 
     /// Reason that the replay says nothing of the recording: too much of it was refused.
@@ -269,72 +388,120 @@ impl RoundState {
         let [refused, following] = [Group::Refused, Group::Following].map(|group| self.count(group));
         let all = self.all();
         let part = if refused == all { "nothing was replayed" } else { "a part was not replayed" };
-        let differ = match following {
-            0 => String::new(),
-            _ => format!(", and {} differ because of that", grouped(following)),
+        let why = match (refused, following) {
+            (0, _) => format!("{} of {} results differ on tables that lack writes", grouped(following), grouped(all)),
+            (_, 0) => format!("the engine refused {} of {} executions", grouped(refused), grouped(all)),
+            _ => format!(
+                "the engine refused {} of {} executions, and {} differ because of that",
+                grouped(refused),
+                grouped(all),
+                grouped(following)
+            ),
         };
-        ((refused + following) * REFUSABLE > all)
-            .then(|| format!("{part}: the engine refused {} of {} executions{differ}", grouped(refused), grouped(all)))
+        ((refused + following) * REFUSABLE > all).then(|| format!("{part}: {why}"))
     }
 
-    /// The first row in which a query's rows differ from the recorded ones, if SQLite returns these again.
-    fn first_difference(&self, recording: &Recording) -> Option<String> {
-        let (number, mut found) = locked(&self.first).take()?;
-        // Without the recorded rows those found are still shown.
-        let mut recorded = again::execute(recording, Some(number)).ok()?.last?;
-        recorded.retain(|row| {
-            let same = found.iter().position(|other| other.0 == row.0);
-            same.map(|at| found.swap_remove(at)).is_none()
-        });
-        let first = |rows: &[ShownRow]| rows.first().map_or_else(|| "no row".to_owned(), |(_, text)| text.clone());
-        Some(format!("the first difference: recorded {}, found {}", first(&recorded), first(&found)))
+    /// The first query with other rows by its number, with the first row that differs, if SQLite returns the recorded ones again.
+    fn first_difference(&self, recording: &Recording) -> Option<(usize, String)> {
+        let (number, found) = locked(&self.first).take()?;
+        let step = recording.users.iter().flatten().find(|step| step.number == number)?;
+        let again = again::execute(recording, Some((number, self.digest())));
+        let Some(recorded) = again.ok().and_then(|again| again.last) else {
+            // Those found are still shown.
+            return (!found.is_empty()).then(|| (step.statement, "; the recorded rows are not known".to_owned()));
+        };
+        let [recorded, found] = match recording.statements[step.statement].is_ordered && recorded.len() == found.len() {
+            true => {
+                let (recorded, found) = recorded.iter().zip(&found).find(|(recorded, found)| recorded.0 != found.0)?;
+                [Some(recorded), Some(found)]
+            }
+            false => [first_beside(&recorded, &found), first_beside(&found, &recorded)],
+        };
+        if recorded.is_none() && found.is_none() {
+            return None;
+        }
+        let [recorded, found] = [recorded, found].map(|row| row.map_or("no row", |(_, text)| text));
+        let words = format!("; the first difference: recorded {recorded}, found {found}");
+        Some((step.statement, words))
     }
 
     /// Checks of a round.
     pub(super) fn checks(&self, recording: &Recording) -> Vec<Check> {
         let difference = self.first_difference(recording);
-        let (all_executions, is_void) = (self.all(), self.void().is_some());
+        let all_executions = self.all();
+        let missing = if self.void().is_some() { CheckStatus::Failed } else { CheckStatus::NotApplicable };
+        let undetermined = self.undetermined().filter(|_| !self.is_shown());
         let findings = locked(&self.findings);
         let check = |name: &str, condition: &str, group: Group, otherwise: CheckStatus| {
-            let found = &findings[group as usize];
-            let all: u64 = found.values().map(|(count, _)| count).sum();
+            let mut found: Vec<_> = findings[group as usize].iter().collect();
+            let all: u64 = found.iter().map(|(_, (count, _))| count).sum();
             let mut words = vec![format!("{} of {} executions", grouped(all), grouped(all_executions))];
             // What was not replayed is named whole.
             let named = if matches!(group, Group::Refused) { found.len() } else { NAMED };
             if found.len() > named {
-                words.push(format!("the first {named} of {} statements", grouped(found.len() as u64)));
+                words[0].push_str(&format!("; the first {named} of {} statements", grouped(found.len() as u64)));
             }
-            words.extend(difference.clone().filter(|_| matches!(group, Group::Different)));
-            words.extend(found.values().take(named).map(|(count, first)| format!("{} × {first}", grouped(*count))));
+            let row = |number: &usize| match &difference {
+                Some((first, row)) if first == number && matches!(group, Group::Different) => row,
+                _ => "",
+            };
+            found.sort_by_key(|(number, _)| row(number).is_empty());
+            let named = found.iter().take(named);
+            words.extend(named.map(|(number, (count, words))| format!("{} × {words}{}", grouped(*count), row(number))));
             let status = if found.is_empty() { CheckStatus::Passed } else { otherwise };
-            Check::new(name, condition, "the recording", status, words.join("; "))
+            // A check that was not made is told in one line.
+            let between = if status == CheckStatus::Failed { "\n" } else { "; " };
+            Check::new(name, condition, "the recording", status, words.join(between))
         };
         let compared = match self.compares_values {
             true => "each execution returns the rows, changes the number of rows, or fails, as recorded",
             false => {
-                "each execution returns or changes as many rows, or fails, as recorded; values are not compared, since a \
-                      clock or a random number is among those written, or they are masked"
+                "each execution returns or changes as many rows, or fails, as recorded; values are not compared, since they are \
+                      masked"
             }
         };
         let undecided = "no execution differs that the recording does not determine: rows in another order, beside a writer, by a \
-                         clock, by LIMIT alone, read in part, or an error that an extension does not record";
+                         clock, by LIMIT alone, read in part, an error of the program's own state, or one that an extension does not \
+                         record; of half of the results at most, or the check of results is not made";
         let following = "no execution differs on a table that lacks writes, since the engine refused them, the recording has no \
                          values for them, or objects of the database were left out";
         let mut checks = vec![
-            check("results", compared, Group::Different, CheckStatus::Failed),
+            match &undetermined {
+                Some(why) if findings[Group::Different as usize].is_empty() => Check::new(
+                    "results",
+                    compared,
+                    "the recording",
+                    CheckStatus::NotApplicable,
+                    format!("not run: {why}"),
+                ),
+                _ => check("results", compared, Group::Different, CheckStatus::Failed),
+            },
             check("undetermined results", undecided, Group::Undecided, CheckStatus::NotApplicable),
             check(
                 "refused statements",
                 "the engine refuses no statement; a tenth of the executions at most, or the check fails",
                 Group::Refused,
-                if is_void { CheckStatus::Failed } else { CheckStatus::NotApplicable },
+                missing,
             ),
         ];
         if !findings[Group::Following as usize].is_empty() {
-            checks.push(check("results after refusals", following, Group::Following, CheckStatus::NotApplicable));
+            checks.push(check("results after refusals", following, Group::Following, missing));
         }
         checks
     }
+}
+
+/// The first row that is not among others, or more often than there.
+fn first_beside<'r>(rows: &'r [ShownRow], others: &[ShownRow]) -> Option<&'r ShownRow> {
+    let mut left: HashMap<u64, usize> = HashMap::new();
+    others.iter().for_each(|other| *left.entry(other.0).or_default() += 1);
+    rows.iter().find(|row| match left.get_mut(&row.0) {
+        Some(count @ 1..) => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    })
 }
 
 fn counted(rows: u64) -> String {
@@ -349,6 +516,11 @@ fn changed(rows: u64) -> String {
 pub(super) fn in_parentheses<'v>(values: impl Iterator<Item = Value<'v>>) -> String {
     let written = values.map(|value| match value {
         Value::Text(text) => format!("'{}'", shortened(text, 40)),
+        // With a point, as a double differs from a whole number.
+        Value::Real(number) => format!("{number:?}"),
+        Value::Blob(bytes) if bytes.len() <= SHORT_BLOB => {
+            format!("x'{}'", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        }
         other => other.to_string(),
     });
     format!("({})", written.collect::<Vec<_>>().join(", "))

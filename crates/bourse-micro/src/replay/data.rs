@@ -1,11 +1,12 @@
 //! Data of a recording, or of a person's own database: a copy of it, loaded into an engine's own.
 
-use super::lacking::lost_without;
+use super::differing::lost_without;
 use super::shape::Shape;
 pub(crate) use super::translated::number;
 use super::translated::{TranslatedTable, declared, undeclared};
-use crate::database::create_with;
+use crate::database::{UNFINISHED, create_with};
 use crate::workload::{MicroError, named};
+use bourse_engine::server_wait::{check_interruption, is_interrupted};
 use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Result, Value};
 use bourse_engine_sqlite::{StoredDatabase, StoredObject, StoredValue};
 use bourse_record::{NameValue, grouped};
@@ -19,8 +20,6 @@ const BATCH_ROWS: usize = 1_000;
 /// Facts of the data that limit what can be compared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DataFacts {
-    /// Whether a column is filled by a clock.
-    pub(super) has_clock: bool,
     /// Whether triggers or foreign keys change further rows.
     pub(super) has_side_changes: bool,
     /// Statements that made its objects.
@@ -72,6 +71,16 @@ fn has_no_content(sql: &str) -> bool {
     words.contains("content=''") || words.contains("content=\"\"")
 }
 
+/// Encoding of a database's texts, as `PRAGMA encoding` names it.
+fn encoding_of(stored: &StoredDatabase) -> Result<String> {
+    let mut encoding = String::new();
+    stored.rows("PRAGMA encoding", &mut |row| {
+        encoding = row.first().map(Value::to_string).unwrap_or_default();
+        Ok(())
+    })?;
+    Ok(encoding)
+}
+
 /// The copy that is being loaded.
 struct RecordedCopy<'c> {
     path: &'c Path,
@@ -82,20 +91,26 @@ struct RecordedCopy<'c> {
     rows: u64,
 }
 
-/// Makes the engine's database that of the copy, or an empty one.
-pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFacts, Vec<NameValue>), MicroError> {
+/// Makes the engine's database that of the copy, or an empty one; `encoding` is the statement that chose the latter's encoding.
+pub(crate) fn load(
+    engine: &dyn Engine,
+    copy: Option<&Path>,
+    encoding: Option<&str>,
+) -> Result<(DataFacts, Vec<NameValue>), MicroError> {
+    let dialect = engine.sql().map_err(MicroError::engine("making the tables"))?.dialect();
     let Some(path) = copy else {
-        create_with(engine, &mut |_| Ok(()))?;
+        create_with(engine, encoding.filter(|_| is_sqlite(dialect)), &mut |_| Ok(()))?;
         return Ok((DataFacts::default(), vec![named("data", "none: the database began empty")]));
     };
     let reading = || MicroError::engine(format!("reading the copy {}", path.display()));
-    let dialect = engine.sql().map_err(reading())?.dialect();
     let stored = StoredDatabase::open(path).map_err(reading())?;
     let objects = stored.objects().map_err(reading())?;
+    let encoding = encoding_of(&stored).map_err(reading())?;
+    // It decides the order of texts, and is chosen before the first table is made.
+    let encoding = (is_sqlite(dialect) && encoding != "UTF-8").then(|| format!("PRAGMA encoding = '{encoding}'"));
     let mut facts = DataFacts::default();
     for object in &objects {
         let shape = Shape::of(&object.sql);
-        facts.has_clock |= shape.has_clock;
         facts.has_side_changes |= shape.has_side_changes;
         facts.schema.push(object.sql.clone());
     }
@@ -104,12 +119,12 @@ pub(crate) fn load(engine: &dyn Engine, copy: Option<&Path>) -> Result<(DataFact
         // Some engines undo a whole load because of one refused statement: it begins anew without the object.
         let (known, mut refused) = (copy.left_out.len(), None);
         copy.rows = 0;
-        let loaded = create_with(engine, &mut |loader| match is_sqlite(dialect) {
+        let loaded = create_with(engine, encoding.as_deref(), &mut |loader| match is_sqlite(dialect) {
             true => copy.fill(loader),
             false => copy.fill_translated(loader, dialect, &mut refused),
         });
         copy.left_out.extend(refused);
-        if copy.left_out.len() == known || loaded.is_ok() {
+        if copy.left_out.len() == known || loaded.is_ok() || is_interrupted() {
             loaded?;
             break;
         }
@@ -240,6 +255,7 @@ impl RecordedCopy<'_> {
             batch.rows.push(values.iter().map(StoredValue::of).collect());
             inserted += 1;
             if batch.rows.len() == BATCH_ROWS {
+                check_interruption(UNFINISHED)?;
                 loader.insert(&batch)?;
                 batch.rows.clear();
             }

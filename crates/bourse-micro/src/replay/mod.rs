@@ -2,23 +2,31 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `recording` | traces as steps of users |
+//! | `recording` | traces read, for one database |
+//! | `statement` | a recorded statement |
+//! | `steps` | what each user executes, and in which order |
 //! | `shape` | facts of a statement that its words show |
+//! | `tokens` | a statement as tokens |
+//! | `determined` | rows that a query's words and keys determine |
 //! | `again` | rows that SQLite returns again |
 //! | `order` | order of transactions between users |
 //! | `data` | the recorded database, or a person's own, loaded |
 //! | `translated` | its schema for other engines |
 //! | `user` | the user that executes its steps |
 //! | `compared` | results compared with those recorded |
-//! | `lacking` | tables that lack refused writes, so that results differ |
+//! | `differing` | tables that differ, since writes were refused or a clock filled them |
 
 mod again;
 mod compared;
 pub(crate) mod data;
-mod lacking;
+mod determined;
+mod differing;
 mod order;
 mod recording;
 pub(crate) mod shape;
+mod statement;
+mod steps;
+mod tokens;
 mod translated;
 mod user;
 
@@ -26,17 +34,25 @@ use crate::options::{OptionError, OptionKind, WorkloadOptions, option};
 use crate::round::not_synced;
 use crate::sql::FILE;
 use crate::workload::{MicroError, PlannedWorkload, RoundExtent, RoundSettings, WorkloadSpec, named};
-use bourse_driver::{Clock, Nanos, OperationSpec, Schedule, UserSpec};
+use bourse_driver::{Background, Clock, Emulator, MS, Nanos, OperationSpec, RoundControl, SECOND, Schedule, UserSpec};
 use bourse_engine::{Capabilities, Engine, Sql, locked};
 use bourse_record::{Arrivals, Check, NameValue, Round, Warning};
 use compared::RoundState;
-use lacking::Lacking;
+use determined::Keys;
+use differing::DifferingTables;
 use recording::Recording;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use translated::with_assigned_key;
 use user::Replayer;
+
+/// Name of the table or view that a statement makes, in lower case; with its database's in front unless that is `main` or `temp`.
+pub fn declared_name(sql: &str) -> Option<String> {
+    let shape = shape::Shape::of(sql);
+    shape.target.filter(|_| shape.first_word == "create")
+}
 
 /// Option with the speed, relative to the recording's.
 pub const PACE: &str = "pace";
@@ -96,6 +112,21 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
     Ok(Box::new(Replay { recording, pace, state }))
 }
 
+/// Interrupts statements that go on long after the end of the interval, or an interruption: a recording may have some without end.
+fn end_statements(engine: &dyn Engine, users: &AtomicUsize, clock: &dyn Clock, control: &RoundControl) {
+    const GRACE_NS: Nanos = SECOND;
+    const POLL_INTERVAL_NS: Nanos = 20 * MS;
+    while users.load(Ordering::Relaxed) > 0 && !control.ended(clock.now()) {
+        let now = clock.now();
+        if let Ok(sql) = engine.sql()
+            && control.draining(now.saturating_sub(GRACE_NS))
+        {
+            sql.interrupt_statements();
+        }
+        clock.nap_until(now + POLL_INTERVAL_NS);
+    }
+}
+
 impl PlannedWorkload for Replay {
     fn operations(&self) -> Vec<OperationSpec> {
         self.recording.operations.iter().map(|name| OperationSpec::new(name)).collect()
@@ -108,6 +139,9 @@ impl PlannedWorkload for Replay {
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+    }
+    fn is_confined(&self) -> bool {
+        true
     }
     fn contents(&self) -> Option<String> {
         Some(self.recording.contents.clone())
@@ -130,11 +164,10 @@ impl PlannedWorkload for Replay {
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
-        sql.confine();
-        let (data, mut facts) = data::load(engine, self.recording.copy.as_deref())?;
-        let has_clock = data.has_clock || self.recording.statements.iter().any(|it| it.writes_clock);
+        let encoding = self.recording.encoding.as_deref();
+        let (data, mut facts) = data::load(engine, self.recording.copy.as_deref(), encoding)?;
         let has_side_changes = data.has_side_changes || self.recording.statements.iter().any(|it| it.has_side_changes);
-        let mut state = RoundState::of(&self.recording, !has_clock && !self.recording.is_masked, !has_side_changes);
+        let mut state = RoundState::of(&self.recording, !self.recording.is_masked, !has_side_changes);
         if !data::is_sqlite(sql.dialect()) {
             state.expected = Some(again::execute(&self.recording, None)?);
             let makes = self.recording.statements.iter().enumerate().filter(|(_, it)| it.declares);
@@ -147,14 +180,21 @@ impl PlannedWorkload for Replay {
         }
         let statements = &self.recording.statements;
         let declared = statements.iter().filter(|it| it.declares).map(|it| it.text.as_str());
-        let schema = data.schema.iter().map(String::as_str).chain(declared);
-        let lacks = data.lacks.union(&self.recording.lacks).cloned().collect();
-        state.lacking = Lacking::of(schema, lacks, statements);
+        let copy = data.schema.iter().map(String::as_str);
+        let schema: Vec<&str> = copy.clone().chain(declared).collect();
+        state.keys = Keys::of(copy, statements);
+        state.lacking = DifferingTables::of(&schema, data.lacks, self.recording.lacks.clone(), statements);
+        state.clocks = DifferingTables::of_clocks(&schema, statements);
         state.left_out = data.left_out;
         let recorded = self.recording.versions.iter().cloned().collect::<Vec<_>>().join(", ");
         if data::is_sqlite(sql.dialect()) {
             let version = engine.description().map_err(MicroError::engine("reading the version"))?.version;
             let words = format!("SQLite {version}, recorded with {recorded}, whose plans and times may be others");
+            let adds_exactly = |version: &str| {
+                let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
+                (parts.next(), parts.next()) >= (Some(3), Some(43))
+            };
+            state.adds_otherwise = self.recording.versions.iter().any(|it| adds_exactly(it) != adds_exactly(&version));
             state.other_version = (recorded != version).then_some(words);
         }
         facts.push(named("recorded with", format!("SQLite {recorded}")));
@@ -169,13 +209,17 @@ impl PlannedWorkload for Replay {
             true => Arc::clone(&locked(&self.state)),
             false => Arc::new(RoundState::of(&self.recording, false, false)),
         };
-        let user = |(number, steps): (usize, &'s Vec<recording::Step>)| {
-            let (state, tally) = (Arc::clone(&state), Arc::clone(&setting.tally));
-            let user = Replayer::new(&self.recording, steps, self.pace, state, tally, setting.is_real);
+        let user = |(number, steps): (usize, &'s Vec<steps::Step>)| {
+            let user = Replayer::new(setting, &self.recording, steps, self.pace, Arc::clone(&state));
             let schedule = if self.pace.is_some() { Schedule::Arrivals } else { Schedule::Closed };
             UserSpec { schedule, ..UserSpec::new(format!("connection {}", number + 1), user) }
         };
         self.recording.users.iter().enumerate().map(user).collect()
+    }
+    fn background<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<Background<'s>> {
+        let (engine, state) = (setting.engine, Arc::clone(&locked(&self.state)));
+        let run: Emulator<'s> = Box::new(move |clock, control| end_statements(engine, &state.users, clock, control));
+        if setting.is_real { vec![Background { name: "end of statements".to_owned(), run }] } else { Vec::new() }
     }
     fn finish(&self, setting: &RoundSettings<'_>, round: &mut Round) {
         round.warnings.extend(not_synced(setting, round, self.threads()));
@@ -187,12 +231,13 @@ impl PlannedWorkload for Replay {
             let state = locked(&self.state);
             // A shorter --for ends before the rest is due.
             let until_ns = (round.measured_s * pace * 1e9) as u64;
-            let is_due = |step: &&recording::Step| step.due_ns <= until_ns && !state.is_refused(step);
+            let is_due = |step: &&steps::Step| step.due_ns <= until_ns && !state.is_refused(step);
             let due = self.recording.users.iter().flatten().filter(is_due).count() as u64;
             let started = round.operations.iter().map(|it| it.samples).sum();
             round.operations.iter_mut().for_each(|it| it.by_schedule = true);
             let (due, unstarted) = (due.max(started), due.saturating_sub(started));
-            round.arrivals = Some(Arrivals { due, started, unstarted, ..Arrivals::default() });
+            let behind_ns = (until_ns.saturating_sub(self.recording.lasted_ns) as f64 / pace) as Nanos;
+            round.arrivals = Some(Arrivals { due, started, unstarted, behind_ns, ..Arrivals::default() });
         }
         let state = locked(&self.state);
         if let Some(why) = state.void().filter(|_| setting.is_real) {

@@ -1,6 +1,6 @@
 //! Order of transactions between users.
 
-use super::recording::Unit;
+use super::steps::Unit;
 use bourse_engine::locked;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;

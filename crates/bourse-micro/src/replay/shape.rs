@@ -17,18 +17,16 @@ pub(crate) struct Shape {
     pub(crate) names_change: bool,
     /// Whether `ORDER BY` is outside parentheses.
     pub(super) is_ordered: bool,
-    pub(super) has_limit: bool,
+    /// Whether `*` may stand for columns.
+    pub(super) has_star: bool,
     /// Whether it asks for settings, plans or the catalog, which differ where data are stored in another way.
     pub(super) asks_storage: bool,
-    /// Whether it calls a clock, random numbers, or asks for SQLite's version.
-    pub(super) has_clock: bool,
-    /// Whether it declares what changes further rows: a trigger, or the action of a foreign key.
+    /// Whether it declares what changes further rows: a trigger, a virtual table, or the action of a foreign key.
     pub(super) has_side_changes: bool,
-    /// Whether it makes a temporary object.
-    pub(super) makes_temporary: bool,
     /// Whether it makes a view.
     pub(super) makes_view: bool,
-    /// Words and quoted names in lower case: each table that it names is among them.
+    /// Words and quoted names in lower case: each table that it names is among them, and one of an attached database as
+    /// `database.table`; behind a table's name, columns are so too.
     pub(super) names: BTreeSet<String>,
     /// Name of the table that it changes, or of the table or view that it makes or removes; `None` of other statements.
     pub(super) target: Option<String>,
@@ -42,15 +40,18 @@ pub(crate) struct Shape {
 
 impl Shape {
     pub(crate) fn of(sql: &str) -> Self {
-        const CLOCK: [&str; 10] = [
-            "random", "randomblob", "current_time", "current_date", "current_timestamp", "unixepoch", "julianday",
-            "total_changes", "sqlite_version", "sqlite_source_id",
-        ];
         let mut this = Self::default();
         let (mut depth, mut before) = (0_u32, String::new());
         let mut words = Vec::new();
+        let mut is_opened = false;
         for piece in Pieces::of(sql) {
+            let was_opened = std::mem::replace(&mut is_opened, piece.text() == "(");
             let word = match piece {
+                // Not that of `count(*)`.
+                TextPiece::Other("*") => {
+                    this.has_star |= !was_opened;
+                    continue;
+                }
                 TextPiece::Other(".") => {
                     words.push(".".to_owned());
                     continue;
@@ -64,7 +65,6 @@ impl Shape {
                     continue;
                 }
                 TextPiece::Quoted(text) => {
-                    this.has_clock |= text.eq_ignore_ascii_case("'now'");
                     words.extend(quoted_name(text));
                     continue;
                 }
@@ -79,14 +79,12 @@ impl Shape {
             };
             match (&*before, &*word) {
                 ("order", "by") => this.is_ordered |= depth == 0,
-                ("on", "delete" | "update") | (_, "trigger") => this.has_side_changes = true,
-                ("create", "temp" | "temporary") => this.makes_temporary = true,
+                ("on", "delete" | "update") | (_, "trigger") | ("create", "virtual") => this.has_side_changes = true,
                 ("create" | "temp" | "temporary", "view") => this.makes_view = true,
                 (_, "to") => this.has_to = true,
                 (_, "returning") => this.returns = true,
-                (_, "limit") => this.has_limit = true,
-                ("", "pragma" | "explain") | (_, "sqlite_master" | "sqlite_schema") => this.asks_storage = true,
-                (_, word) => this.has_clock |= CLOCK.contains(&word),
+                ("", "pragma" | "explain") => this.asks_storage = true,
+                _ => {}
             }
             if this.first_word.is_empty() {
                 this.first_word.clone_from(&word);
@@ -95,6 +93,13 @@ impl Shape {
             before = word;
         }
         this.name_tables(words);
+        // Tables that list all tables, with Bourse's among them, or pages.
+        let is_catalog = |name: &String| {
+            (name.starts_with("sqlite_") && name != "sqlite_sequence")
+                || name.starts_with("pragma_")
+                || name == "dbstat"
+        };
+        this.asks_storage |= this.names.iter().any(is_catalog);
         this
     }
 
@@ -112,7 +117,7 @@ impl Shape {
         let mut before = ["", ""];
         for (at, word) in names {
             let is_name = match before {
-                [_, "into" | "table" | "view" | "references"] | ["delete", "from"] => true,
+                [_, "into" | "table" | "view" | "references"] | ["delete", "from"] | ["rename", "to"] => true,
                 [_, "update"] => !matches!(&**word, "or" | "set" | "of" | "on"),
                 [_, "on"] => makes_trigger && self.fired_by.is_none(),
                 ["update", "or"] => {
@@ -123,22 +128,33 @@ impl Shape {
             };
             if is_name {
                 let has_schema = words.get(at + 1).is_some_and(|next| next == ".");
-                let name = if has_schema { words.get(at + 2) } else { Some(word) };
+                let name = qualified(&words, if has_schema { at + 2 } else { at });
                 match before[1] {
-                    "references" => self.parents.extend(name.cloned()),
-                    "on" => self.fired_by = name.cloned(),
-                    _ if makes_trigger => self.changed_by_trigger.extend(name.cloned()),
-                    _ => self.target = self.target.take().or_else(|| name.cloned()),
+                    "references" => self.parents.extend(name),
+                    "on" => self.fired_by = name,
+                    // A renamed table has the new name.
+                    "to" => self.target = name,
+                    _ if makes_trigger => self.changed_by_trigger.extend(name),
+                    _ => self.target = self.target.take().or(name),
                 }
             }
             before = [before[1], word];
         }
-        self.names = words.into_iter().collect();
+        self.names = (0..words.len()).filter_map(|at| qualified(&words, at)).collect();
+    }
+}
+
+/// Name that ends at a place, with that before its point, unless this is the program's own database.
+fn qualified(words: &[String], at: usize) -> Option<String> {
+    let word = words.get(at)?;
+    match at.checked_sub(2).map(|before| (&words[before], &*words[before + 1])) {
+        Some((of, ".")) if of != "main" && of != "temp" => Some(format!("{of}.{word}")),
+        _ => Some(word.clone()),
     }
 }
 
 /// Name in double or back quotes, in lower case; `None` of a text.
-fn quoted_name(text: &str) -> Option<String> {
+pub(super) fn quoted_name(text: &str) -> Option<String> {
     let name = ['"', '`'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     name.map(str::to_lowercase)
 }
@@ -196,6 +212,9 @@ mod tests {
         for (sql, target) in [
             ("INSERT OR REPLACE INTO \"My Table\"(a) SELECT b FROM other", Some("my table")),
             ("REPLACE INTO main.T VALUES (1)", Some("t")),
+            ("INSERT INTO z.t VALUES (1)", Some("z.t")),
+            ("ALTER TABLE t RENAME TO u", Some("u")),
+            ("ALTER TABLE t RENAME COLUMN a TO b", Some("t")),
             ("WITH x AS (SELECT 1) UPDATE OR IGNORE [t] SET a = 1", Some("t")),
             ("INSERT INTO t VALUES (1) ON CONFLICT DO UPDATE SET a = 2", Some("t")),
             ("DELETE FROM t WHERE a IN (SELECT b FROM u)", Some("t")),
@@ -213,6 +232,11 @@ mod tests {
         assert_eq!((child.target.as_deref(), child.parents.contains("c")), (Some("a"), true), "{child:?}");
         assert!(Shape::of("SELECT x FROM \"t\" JOIN u").names.is_superset(&["t", "u"].map(str::to_owned).into()));
         assert!(!Shape::of("SELECT 't'").names.contains("t"));
+        let names = |sql, name| Shape::of(sql).names.contains(name);
+        assert!(names("SELECT a FROM main.t", "t") && names("SELECT a FROM z.t", "z.t"));
+        assert!(!names("SELECT z.t.a FROM z.t", "t") && names("SELECT main.t.a FROM main.t", "t.a"));
+        let has_star = |sql| Shape::of(sql).has_star;
+        assert!(has_star("SELECT t.* FROM t") && !has_star("SELECT count(*) FROM t"));
     }
 
     #[test]
@@ -220,15 +244,13 @@ mod tests {
         let ordered = |sql| Shape::of(sql).is_ordered;
         assert!(ordered("SELECT a FROM t ORDER  BY a") && ordered("(SELECT 1) order by 1"));
         assert!(!ordered("SELECT * FROM (SELECT a FROM t ORDER BY a)") && !ordered("SELECT 'ORDER BY a' -- ORDER BY"));
-        assert!(Shape::of("INSERT INTO t VALUES (datetime('now'))").has_clock);
-        assert!(Shape::of("CREATE TABLE t(a DEFAULT CURRENT_TIMESTAMP)").has_clock);
-        assert!(!Shape::of("SELECT 'random()', now FROM t").has_clock);
         assert!(Shape::of("CREATE TABLE t(a REFERENCES b ON DELETE CASCADE)").has_side_changes);
-        assert!(
-            Shape::of("CREATE TEMP TABLE a(b)").makes_temporary && !Shape::of("CREATE TABLE temp(b)").makes_temporary
-        );
         assert!(Shape::of("ROLLBACK TO a").has_to && Shape::of("/* x */ Rollback").first_word == "rollback");
         assert!(Shape::of("PRAGMA page_size").asks_storage && !Shape::of("SELECT pragma FROM t").asks_storage);
+        assert!(Shape::of("CREATE VIRTUAL TABLE f USING fts5(x)").has_side_changes);
+        // So Python's iterdump.
+        assert!(Shape::of("SELECT \"sql\" FROM \"sqlite_master\"").asks_storage);
+        assert!(Shape::of("SELECT * FROM pragma_table_info('t')").asks_storage);
         assert_eq!(short(&"a \n".repeat(70)).chars().count(), 61);
     }
 }

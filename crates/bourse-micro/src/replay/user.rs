@@ -2,15 +2,17 @@
 
 use super::again::{MOST_ROWS, ShownRow, shown};
 use super::compared::{Comparison, Found, RoundState};
-use super::recording::{Action, Recording, Step};
-use crate::workload::RoundTally;
+use super::recording::Recording;
+use super::steps::{Action, Step};
+use crate::workload::{RoundSettings, RoundTally};
 use bourse_driver::{Clock, Draw, Nanos, OperationCx, OperationResult, RoundControl, User};
 use bourse_engine::{
-    Access, Connection, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, Value,
+    Access, Connection, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Session, Value,
 };
 use bourse_engine_sqlite::StoredValue;
 use bourse_trace::digest::{self, RowValue, RowsDigest};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Longest wait of a draw for other users' transactions.
@@ -18,27 +20,32 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A user with its steps.
 pub(super) struct Replayer<'s> {
+    engine: &'s dyn Engine,
     recording: &'s Recording,
     steps: &'s [Step],
     next: usize,
+    /// Whether the recording opened a connection before the next step.
+    opens: bool,
     values: Vec<Value<'s>>,
     /// Speed relative to the recording; `None` as fast as possible.
     pace: Option<f64>,
     state: Arc<RoundState>,
     tally: Arc<RoundTally>,
+    /// Whether the engine is not the null engine.
     is_real: bool,
 }
 
 impl<'s> Replayer<'s> {
     pub(super) fn new(
+        setting: &RoundSettings<'s>,
         recording: &'s Recording,
         steps: &'s [Step],
         pace: Option<f64>,
         state: Arc<RoundState>,
-        tally: Arc<RoundTally>,
-        is_real: bool,
     ) -> Self {
-        Self { recording, steps, next: 0, values: Vec::new(), pace, state, tally, is_real }
+        state.users.fetch_add(1, Ordering::Relaxed);
+        let (engine, tally, is_real) = (setting.engine, Arc::clone(&setting.tally), setting.is_real);
+        Self { engine, recording, steps, next: 0, opens: false, values: Vec::new(), pace, state, tally, is_real }
     }
 
     /// Undoes the open transaction, and executes its steps before the present one again.
@@ -46,7 +53,7 @@ impl<'s> Replayer<'s> {
         connection.rollback()?;
         let first = (0..self.next).rev().find(|at| self.steps[*at].begins_unit).unwrap_or(self.next);
         for step in &self.steps[first..self.next] {
-            if step.code == 0 && !self.state.is_refused(step) {
+            if step.code == 0 && step.cause_elsewhere.is_none() && !self.state.is_refused(step) {
                 let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
                 self.execute(step, &values, connection.sql()?, &mut stored_digest)?;
             }
@@ -81,6 +88,12 @@ impl<'s> Replayer<'s> {
     }
 }
 
+impl Drop for Replayer<'_> {
+    fn drop(&mut self) {
+        self.state.users.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl User for Replayer<'_> {
     fn may_change_settings(&self) -> bool {
         true
@@ -90,10 +103,11 @@ impl User for Replayer<'_> {
         loop {
             let Some(step) = self.steps.get(self.next) else { return Draw::Finished };
             let unit = &self.recording.units[step.unit];
+            self.opens |= step.opens && self.is_real;
             if step.begins_unit && !self.state.order.may_begin(unit, PATIENCE) {
                 return Draw::Wait(clock.now());
             }
-            if self.state.is_left_out(step) {
+            if self.state.is_left_out(self.recording, step) {
                 self.end_unit(step);
                 self.next += 1;
                 continue;
@@ -106,6 +120,10 @@ impl User for Replayer<'_> {
         }
     }
 
+    fn reconnects(&mut self) -> Option<&dyn Engine> {
+        std::mem::take(&mut self.opens).then_some(self.engine)
+    }
+
     fn drawn(&self) -> Option<usize> {
         self.steps.get(self.next).map(|step| self.recording.statements[step.statement].operation)
     }
@@ -113,16 +131,37 @@ impl User for Replayer<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> OperationResult {
         let step = &self.steps[self.next];
         let at = self.recording.statements[step.statement].operation;
-        let mut digest = if self.state.expected.is_some() { value_digest } else { stored_digest };
-        let mut attempt =
-            |connection: &mut Connection| self.execute(step, &self.values, connection.sql()?, &mut digest);
+        let digest = self.state.digest();
+        let (writes, recorded) = (!self.recording.statements[step.statement].reads, self.state.recorded(step));
+        let mut seen = SeenRows::default();
+        let mut attempt = |connection: &mut Connection| {
+            seen = SeenRows::default();
+            self.execute(step, &self.values, connection.sql()?, &mut |row, columns| {
+                let digest = digest(row, columns);
+                // What writes is not executed again to show its rows.
+                if writes {
+                    seen.see(row, digest, recorded.is_some_and(|it| it.rows == 1 && it.unordered == digest));
+                }
+                digest
+            })
+        };
         // A statement of a transaction cannot be tried again alone.
         let is_alone = step.begins_unit && (step.ends_unit || step.action != Action::Execute);
         let mut found = if is_alone { cx.retrying(&mut attempt) } else { attempt(cx.connection) };
-        // Other engines undo a transaction because of one error: what came before it is executed again.
+        // A conflict that the recording had not takes another attempt at the transaction; other engines undo one because of any
+        // error. What came before it is executed again.
         let is_conflict = matches!(&found, Err(error) if error.kind() == ErrorKind::Conflict);
-        let may_be_undone = found.is_err() && !step.begins_unit && self.state.expected.is_some();
-        if may_be_undone && (is_conflict || step.action == Action::Execute) {
+        let may_be_undone = found.is_err() && self.state.expected.is_some() && step.action == Action::Execute;
+        // A session's commit ends the transaction; the recorded one that failed left it open for what follows.
+        let stays_open = matches!(step.action, Action::Commit { .. })
+            && self.steps.get(self.next + 1).is_some_and(|it| it.unit == step.unit && it.action != Action::Rollback);
+        if stays_open && found.is_ok() {
+            found = cx
+                .connection
+                .sql()
+                .and_then(|it| it.begin(Isolation::Serializable, Access::Write))
+                .map(|()| Found::Nothing);
+        } else if !step.begins_unit && (is_conflict || may_be_undone || stays_open) {
             let again = cx.retrying(|connection| {
                 self.transaction_again(connection)?;
                 if is_conflict { attempt(connection).map(Some) } else { Ok(None) }
@@ -135,15 +174,30 @@ impl User for Replayer<'_> {
         match self.state.compare(self.recording, step, &found) {
             Comparison::Same => OperationResult::completed(at),
             Comparison::Different => {
-                let read_again =
-                    |connection: &mut Connection| rows_of(self.recording, step, &self.values, connection.sql()?);
+                let may_be_of_digits = self.state.may_be_of_digits(self.recording, step, &found);
                 let wants_rows = matches!(found, Ok(Found::Rows(_))) && !self.state.has_differed(step);
-                let rows = if wants_rows { read_again(cx.connection).unwrap_or_default() } else { Vec::new() };
-                self.state.differs(self.recording, step, &found, rows);
+                if !writes && (may_be_of_digits || wants_rows) {
+                    let sql = self.recording.statements[step.statement].sql;
+                    let mut see = |row: &dyn Row| {
+                        seen.see(row, digest(row, row.columns()), false);
+                        Ok(())
+                    };
+                    // Without its rows, a difference is one still.
+                    let _ =
+                        cx.connection.sql().and_then(|session| session.query(sql, Params::of(&self.values), &mut see));
+                }
+                match may_be_of_digits && seen.has_doubles {
+                    true => self.state.differs_in_digits(self.recording, step),
+                    false => self.state.differs(self.recording, step, &found, seen.rows),
+                }
                 OperationResult::completed(at)
             }
             Comparison::Lost => {
                 let error = found.err().unwrap_or_else(|| EngineError::new(ErrorKind::Other, "lost"));
+                let error = match error.code() {
+                    Some("SQLITE_BUSY") => error.with_advice(self.recording.patience_words()),
+                    _ => error,
+                };
                 OperationResult::error(at, &error)
             }
         }
@@ -184,8 +238,13 @@ pub(super) fn perform(
         Action::Execute if statement.is_query => {
             let (mut found, mut columns) = (RowsDigest::default(), 0);
             // The program may have read some of the rows only.
-            let limit =
-                if step.is_complete || step.code != 0 || step.rows.rows == 0 { u64::MAX } else { step.rows.rows };
+            let limit = match step.rows.rows {
+                // An error that is not known may have ended it, however many more there are.
+                rows if recording.lacks_errors && step.is_complete => rows + 1,
+                0 => u64::MAX,
+                _ if step.is_complete || step.code != 0 => u64::MAX,
+                rows => rows,
+            };
             let mut each = |row: &dyn Row| {
                 if found.rows == 0 {
                     columns = row.columns();
@@ -239,19 +298,20 @@ fn row_value(row: &dyn Row, column: usize) -> RowValue<'_> {
     }
 }
 
-/// The rows of a query, as text.
-fn rows_of(
-    recording: &Recording,
-    step: &Step,
-    values: &[Value<'_>],
-    session: &mut dyn Session,
-) -> Result<Vec<ShownRow>> {
-    let mut rows = Vec::new();
-    session.query(recording.statements[step.statement].sql, Params::of(values), &mut |row| {
-        if rows.len() < MOST_ROWS {
-            rows.push(shown(row));
+/// Rows of a query that differs.
+#[derive(Default)]
+struct SeenRows {
+    rows: Vec<ShownRow>,
+    /// Whether a double is among them.
+    has_doubles: bool,
+}
+
+impl SeenRows {
+    /// Adds a row with its digest, without its text if it is the recorded one.
+    fn see(&mut self, row: &dyn Row, digest: u64, is_recorded: bool) {
+        self.has_doubles |= (0..row.columns()).any(|column| matches!(row.value(column), Value::Real(_)));
+        if self.rows.len() < MOST_ROWS {
+            self.rows.push((digest, if is_recorded { "(as recorded)".to_owned() } else { shown(row) }));
         }
-        Ok(())
-    })?;
-    Ok(rows)
+    }
 }

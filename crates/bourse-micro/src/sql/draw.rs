@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A value in a file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number or a text")]
 pub(super) enum Literal {
     Int(i64),
     Real(f64),
@@ -61,7 +61,7 @@ impl Literal {
 
 /// A declared distribution.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "a distribution, as { uniform = [1, 100] }")]
 pub(super) enum DeclaredDistribution {
     /// Uniformly distributed integers of a range.
     Uniform([i64; 2]),

@@ -23,7 +23,7 @@ struct TomlScript {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table for each statement: [[setup]] and below it sql = \"…\"")]
 struct SetupTable {
     sql: Spanned<String>,
     #[serde(default = "one")]
@@ -31,7 +31,10 @@ struct SetupTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table for each operation: [[operation]] and below it name = \"…\" and sql = \"…\""
+)]
 struct OperationTable {
     name: Spanned<String>,
     #[serde(default = "one")]
@@ -42,7 +45,7 @@ struct OperationTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table for each check: [[check]] and below it sql = \"…\" and equals = …")]
 struct CheckTable {
     sql: Spanned<String>,
     equals: Literal,

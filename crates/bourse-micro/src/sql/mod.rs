@@ -20,7 +20,7 @@ mod start;
 mod user;
 
 use crate::batching::BATCH;
-use crate::database::create_by;
+use crate::database::{UNFINISHED, create_by};
 use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions, option};
 use crate::replay::data;
 use crate::round::not_synced;
@@ -30,6 +30,7 @@ use crate::workload::{
     MicroError, PlannedWorkload, RoundExtent, RoundSettings, RoundTally, WorkloadSpec, digest_file, in_digits,
 };
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
+use bourse_engine::server_wait::check_interruption;
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Result, Row, RowExt as _, Session, Sql,
     StatementForm, Value,
@@ -156,7 +157,8 @@ fn read_all(script: &mut SqlScript, names: &str) -> Result<(), OptionError> {
         let weighted = part.rsplit_once('@').and_then(|(name, weight)| Some((name, weight.parse().ok()?)));
         let (name, weight) = weighted.filter(|_| !is_one).unwrap_or((part, 1));
         let fault = |what: String| OptionError::File { place: name.to_owned(), what };
-        let text = std::fs::read_to_string(name).map_err(|error| fault(format!("cannot be read: {error}")))?;
+        let text =
+            bourse_record::regular_text(name.as_ref()).map_err(|error| fault(format!("cannot be read: {error}")))?;
         if parts.len() > 1 && !name.ends_with(".sql") {
             return Err(fault("of several files each is a .sql file, with its weight: a.sql@2,b.sql@1".to_owned()));
         }
@@ -261,6 +263,7 @@ impl OwnStatements {
             let sql = self.sql(&setup.statement.sql, dialect);
             let drawn = self.script.drawn([&setup.statement]);
             let mut once = |session: &mut dyn Session| {
+                check_interruption(UNFINISHED)?;
                 for &number in &drawn {
                     let drawn = streams[number].draw(number, &mut values);
                     drawn.map_err(|fault| self.script.undefined(number, &fault))?;
@@ -376,6 +379,9 @@ impl PlannedWorkload for OwnStatements {
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
+    fn is_confined(&self) -> bool {
+        true
+    }
     fn contents(&self) -> Option<String> {
         let mut contents = self.script.contents.clone()?;
         if let Some(from) = &self.from {
@@ -399,12 +405,11 @@ impl PlannedWorkload for OwnStatements {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         let setup = &self.script.setup;
         let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
-        sql.confine();
         self.refuse_settings(engine)?;
         if let Some(from) = &self.from {
             let (values, drawn) = columns::read(&self.script.parameters, from)?;
             let _ = self.values.set(values);
-            let mut facts = data::load(engine, Some(from))?.1;
+            let mut facts = data::load(engine, Some(from), None)?.1;
             self.refuse_left_out(&facts)?;
             facts.extend(drawn);
             self.set_up(engine, 0)?;

@@ -5,13 +5,13 @@ use bourse_driver::{MS, RealClock};
 use bourse_engine::ErrorKind;
 use bourse_micro::{RoundResult, TimedOperations, Timing, find, run_round};
 use bourse_record::CheckStatus;
-use bourse_testkit::{Dropping, Failing, HitStatements, Stalling};
+use bourse_testkit::{HitStatements, Misbehaving};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Runs a workload on an engine one of whose statements fails with `kind`.
 fn spoilt(name: &str, options: &[(&str, &str)], timing: Timing, fault: HitStatements, kind: ErrorKind) -> RoundResult {
-    let engine = Failing::new(bourse_engine_sqlite::open("sqlite::memory:").unwrap(), fault, kind);
+    let engine = Misbehaving::failing(bourse_engine_sqlite::open("sqlite::memory:").unwrap(), fault, kind);
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
     run_round(&case, &engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap()
@@ -54,7 +54,7 @@ fn work_that_was_not_all_done_has_no_rate() {
 #[test]
 fn a_mix_of_clients_notices_each_change_that_is_lost() {
     for (lost, noticed) in [("INSERT", "deletes"), ("DELETE", "rows")] {
-        let engine = Dropping::new(sqlite(), HitStatements::At(100)).only(lost);
+        let engine = Misbehaving::dropping(sqlite(), HitStatements::At(100)).only(lost);
         let case = find("client-mix").unwrap().plan([("queries", "2000"), ("clients", "1")]).unwrap();
         let never = AtomicBool::new(false);
         let ran = run_round(&case, &engine, &WHOLE, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
@@ -104,10 +104,28 @@ fn a_load_cut_off_before_its_commit_has_loaded_nothing() {
     assert!(cut.round.void.is_none() && cut.round.headline > 0.0, "what was committed is loaded");
 }
 
+/// Files cannot be undone: what a load or a deletion that was cut off had changed stayed, and failed the check.
+#[test]
+fn what_is_cut_off_on_files_stays_and_fails_no_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = bourse_engine::files::open(&format!("files:{}?sync=off", folder.path().join("x").display())).unwrap();
+    let never = AtomicBool::new(false);
+    let of_deletion = [("rows", "20000"), ("mode", "each"), ("text_index", "off")];
+    for (name, options, after_ms) in [("bulk-load", &[("rows", "100M")][..], 200), ("delete", &of_deletion, 20)] {
+        let timing = Timing { measure_ns: Some(after_ms * MS), ..WHOLE };
+        let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
+        let ran = run_round(&case, &engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
+        let rows = ran.round.checks.iter().find(|check| check.name == "rows").unwrap();
+        assert_eq!(rows.status, CheckStatus::Passed, "{name}: {}", rows.evidence);
+        assert_ne!(rows.evidence, "expected 0, found 0", "{name}");
+        no_figure(&ran, "");
+    }
+}
+
 #[test]
 fn a_call_that_goes_on_after_the_interval_is_told_of() {
     // The load has two hundred statements and some before.
-    let engine = Stalling::new(sqlite(), HitStatements::At(300), Duration::from_millis(2_500));
+    let engine = Misbehaving::stalling(sqlite(), HitStatements::At(300), Duration::from_millis(2_500));
     let case = find("point-read").unwrap().plan([("rows", "200"), ("threads", "2")]).unwrap();
     let never = AtomicBool::new(false);
     let mut calls = Vec::new();

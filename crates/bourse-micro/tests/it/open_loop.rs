@@ -5,7 +5,7 @@ use bourse_driver::{Ability, MS, OpenLoop, RealClock};
 use bourse_engine::Engine;
 use bourse_micro::{RoundExtent, RoundResult, TimedOperations, Timing, WORKLOADS, find, run_round};
 use bourse_record::CheckStatus;
-use bourse_testkit::{HitStatements, Stalling};
+use bourse_testkit::{HitStatements, Misbehaving};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ fn what_is_due_follows_from_the_rate() {
 fn a_stall_is_charged_to_those_who_waited() {
     let stall = Duration::from_millis(150);
     // The load has two hundred statements and some before.
-    let engine = Stalling::new(sqlite(), HitStatements::At(300), stall);
+    let engine = Misbehaving::stalling(sqlite(), HitStatements::At(300), stall);
     let round = at_rate(&engine, "point-read", &[("rows", "200")], 500.0, HALF_A_SECOND).round;
     let read = &round.operations[0];
     let (response, service) = (&read.response.summary, &read.service.summary);
@@ -81,7 +81,7 @@ fn a_shared_stream_is_taken_by_whoever_is_free() {
     let stall = Duration::from_millis(150);
     let [own, shared] = [false, true].map(|shared| {
         // The load has two hundred statements and some before.
-        let engine = Stalling::new(sqlite(), HitStatements::At(300), stall);
+        let engine = Misbehaving::stalling(sqlite(), HitStatements::At(300), stall);
         let open_loop = OpenLoop { per_second: 500.0, evenly: true, shared };
         let options = [("rows", "200"), ("threads", "2")];
         let round = arriving(&engine, "point-read", &options, open_loop, HALF_A_SECOND).round;

@@ -82,6 +82,14 @@ fn what_is_wrong_is_told_with_its_line() {
         "[[operation]]\nname = \"a\"\n",
         "x.toml, line 2: operation \"a\" needs either `sql`, one statement, or `transaction`, a list of some",
     );
+    check(
+        "x.toml",
+        "setup = [\"CREATE TABLE t (a INTEGER)\"]\n",
+        "x.toml, line 1: invalid type: string \"CREATE TABLE t (a INTEGER)\", expected a table for each statement: [[setup]] and \
+         below it sql = \"…\"",
+    );
+    check("x.toml", "[parameters]\nid = 7\n", "x.toml, line 2: wanted string or table");
+    check("x.toml", "[parameters]\nid = { constant = [1] }\n", "x.toml, line 2: expected a number or a text");
     check("x.toml", &format!("{operation}{operation}"), "x.toml, line 5: two operations are called \"a\"");
     check(
         "x.toml",

@@ -19,10 +19,10 @@ pub fn before_run(
 ) -> Result<Vec<CheckResult>> {
     let mut session = engine.session()?;
     collected(progress, &mut |note| {
-        in_snapshot(&mut *session, &mut |db| {
+        in_snapshot(&mut *session, |db| {
             after_schema(schema::check(db, workload, fingerprint.constraints)?, note, &mut |note| {
                 for table in workload.tables() {
-                    note(counts::check(db, workload, table, &fingerprint.size)?);
+                    note(counts::check(db, workload, table, &fingerprint.size)?)?;
                 }
                 contents::check(db, workload, &fingerprint.size, depth, note)
             })

@@ -3,9 +3,9 @@
 //! A digest is the sum of a 128-bit hash (XXH3) of each row, so that rows may come in any order. It finds rows that were
 //! lost, doubled or altered by mistake; it is no protection against deliberate forgery.
 
-use super::CheckResult;
+use super::{CheckResult, Note};
 use crate::workload::{LastingRows, Size, Workload};
-use bourse_engine::{EngineError, ErrorKind, FromValue as _, Result, Row, RowExt as _, Session, WrongType};
+use bourse_engine::{EngineError, ErrorKind, FromValue as _, Result, Row, RowExt as _, Session, WrongType, one_line};
 use bourse_schema::{Batch, ColumnType, Date, FinAgg, Table, TaxRate, Timestamp, Value};
 use std::fmt;
 use twox_hash::XxHash3_128;
@@ -241,23 +241,22 @@ pub enum Depth {
     Full,
 }
 
-/// Compares the lasting part of each table with the digests of the generated rows. `progress` is called after each check.
+/// Compares the lasting part of each table with the digests of the generated rows. `note` is called after each check.
 ///
 /// # Errors
-/// The engine's; what a check finds is no error.
+/// The engine's, and those of `note`; what a check finds is no error.
 pub fn check(
     db: &mut dyn Session,
     workload: &dyn Workload,
     size: &Size,
     depth: Depth,
-    progress: &mut dyn FnMut(CheckResult),
+    note: &mut Note<'_>,
 ) -> Result<()> {
     const SOURCE: &str = "the generator";
     const WORDS: &str = "what no transaction changes is as it was generated";
     let Some(kept) = stored_contents(db, workload)? else {
         let why = "the database was loaded by an earlier version, which kept no digests of its rows";
-        progress(CheckResult::not_run("contents", SOURCE, WORDS, why));
-        return Ok(());
+        return note(CheckResult::not_run("contents", SOURCE, WORDS, why));
     };
     let first_new = workload.first_new(size);
     for table in workload.tables() {
@@ -266,7 +265,7 @@ pub fn check(
         let Some(query) = lasting.query(table, first_new) else { continue };
         let Some(generated) = kept.iter().find(|contents| contents.table == *table) else {
             let offences = vec!["the database has no digest of the generated rows".to_owned()];
-            progress(CheckResult::of_offences(&name, SOURCE, WORDS, offences));
+            note(CheckResult::of_offences(&name, SOURCE, WORDS, offences))?;
             continue;
         };
         if depth == Depth::Quick && matches!(lasting, LastingRows::InitialRows { .. }) {
@@ -280,7 +279,7 @@ pub fn check(
             (false, false) => vec![format!("{} rows were generated, {} are there", wanted.rows, there.rows)],
             (false, true) => vec![format!("of {} rows some are not those that were generated", wanted.rows)],
         };
-        progress(CheckResult { sql: query, ..CheckResult::of_offences(&name, SOURCE, WORDS, offences) });
+        note(CheckResult { sql: one_line(&query), ..CheckResult::of_offences(&name, SOURCE, WORDS, offences) })?;
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub use contents::Depth;
 
 use crate::load::Fingerprint;
 use crate::workload::{Size, Workload};
+use bourse_engine::server_wait::Interruption;
 use bourse_engine::{Access, Engine, Isolation, Result, Row, RowExt as _, Session, one_line};
 use bourse_schema::Table;
 
@@ -114,33 +115,40 @@ pub fn check_all(
     collected(progress, &mut |note| {
         let mut session = engine.session()?;
         after_schema(schema::check(&mut *session, workload, fingerprint.constraints)?, note, &mut |note| {
-            in_snapshot(&mut *session, &mut |db| check_state(db, workload, &fingerprint.size, note))?;
+            in_snapshot(&mut *session, |db| check_state(db, workload, &fingerprint.size, note))?;
             contents::check(&mut *session, workload, &fingerprint.size, depth, note)
         })?;
         drop(session);
-        note(integrity(engine)?);
-        Ok(())
+        note(integrity(engine)?)
     })
 }
 
-/// Checks that pass each result to their argument.
-type Checks<'c> = dyn FnMut(&mut dyn FnMut(CheckResult)) -> Result<()> + 'c;
+/// Receiver of results, which fails if no more checks are to be made.
+pub type Note<'n> = dyn FnMut(CheckResult) -> Result<()> + 'n;
 
-/// Collects the results that checks pass to their argument; `progress` is called after each.
+/// Checks that pass each result to their argument.
+type Checks<'c> = dyn FnMut(&mut Note<'_>) -> Result<()> + 'c;
+
+/// Reason that checks were not all made.
+const INTERRUPTED: &str = "the database was not checked to the end";
+
+/// Collects the results that checks pass to their argument; `progress` is called after each. An interruption that comes meanwhile
+/// ends them. After one they are made all the same, for what was measured to count.
 fn collected(progress: &mut dyn FnMut(&CheckResult), checks: &mut Checks<'_>) -> Result<Vec<CheckResult>> {
-    let mut results = Vec::new();
+    let (mut results, interruption) = (Vec::new(), Interruption::from_now());
     checks(&mut |checked| {
         progress(&checked);
         results.push(checked);
+        interruption.check(INTERRUPTED)
     })?;
     Ok(results)
 }
 
 /// Reports the check of the schema, then makes others. If it has failed, an error of theirs only follows from it: a query for a
 /// table that is missing.
-fn after_schema(schema: CheckResult, note: &mut dyn FnMut(CheckResult), others: &mut Checks<'_>) -> Result<()> {
+fn after_schema(schema: CheckResult, note: &mut Note<'_>, others: &mut Checks<'_>) -> Result<()> {
     let holds = schema.passed();
-    note(schema);
+    note(schema)?;
     others(note).or_else(|error| if holds { Err(error) } else { Ok(()) })
 }
 
@@ -156,13 +164,16 @@ pub fn check(
     size: &Size,
     progress: &mut dyn FnMut(&CheckResult),
 ) -> Result<Vec<CheckResult>> {
-    collected(progress, &mut |note| in_snapshot(db, &mut |db| check_state(db, workload, size, note)))
+    collected(progress, &mut |note| in_snapshot(db, |db| check_state(db, workload, size, note)))
 }
 
-/// Runs checks in one transaction.
-fn in_snapshot(db: &mut dyn Session, checks: &mut dyn FnMut(&mut dyn Session) -> Result<()>) -> Result<()> {
+/// Reads within one transaction.
+///
+/// # Errors
+/// The engine's.
+pub fn in_snapshot<T>(db: &mut dyn Session, read: impl FnOnce(&mut dyn Session) -> Result<T>) -> Result<T> {
     db.begin(Isolation::RepeatableRead, Access::Read)?;
-    let done = checks(db);
+    let done = read(db);
     db.rollback()?;
     done
 }
@@ -181,22 +192,17 @@ pub fn integrity(engine: &dyn Engine) -> Result<CheckResult> {
     })
 }
 
-fn check_state(
-    db: &mut dyn Session,
-    workload: &dyn Workload,
-    size: &Size,
-    note: &mut dyn FnMut(CheckResult),
-) -> Result<()> {
+fn check_state(db: &mut dyn Session, workload: &dyn Workload, size: &Size, note: &mut Note<'_>) -> Result<()> {
     let holes = workload.holes(size);
     for condition in workload.conditions() {
-        note(condition.run(db, &holes)?);
+        note(condition.run(db, &holes)?)?;
     }
     for table in workload.tables() {
-        note(counts::check(db, workload, table, size)?);
+        note(counts::check(db, workload, table, size)?)?;
     }
     for table in workload.tables() {
         for checked in foreign_keys(db, table, workload.source_of_schema())? {
-            note(checked);
+            note(checked)?;
         }
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! Checks as the run file has them, with the time that each took.
 
-use super::{CheckResult, Depth, check_all, ledger};
+use super::{CheckResult, Depth, INTERRUPTED, check_all};
 use crate::load::{Fingerprint, read_fingerprints};
 use crate::workload::{Size, Workload};
 use bourse_driver::Clock;
+use bourse_engine::server_wait::Interruption;
 use bourse_engine::{Engine, EngineError, ErrorKind, Result, Session};
 use bourse_record::{Check, CheckStatus};
 
@@ -57,7 +58,9 @@ pub fn after_run(
 ) -> Result<Vec<Check>> {
     let mut session = engine.session()?;
     let mut recorded = RecordedChecks::begin(clock, progress);
+    let interruption = Interruption::from_now();
     let reconciled = reconcile(&mut *session);
+    interruption.check(INTERRUPTED)?;
     reconciled.iter().flatten().for_each(|checked| recorded.note(checked));
     let mut found = read_fingerprints(&mut *session, workload)?.into_iter().flatten();
     let Some(fingerprint) = found.find(|found| found.size == *size) else {
@@ -86,19 +89,6 @@ pub fn before_run(
     let mut recorded = RecordedChecks { suffix: ", before the run", ..RecordedChecks::begin(clock, progress) };
     super::before_run(engine, workload, fingerprint, depth, &mut |checked| recorded.note(checked))?;
     Ok(recorded.done())
-}
-
-/// Reconciles the growth of a database with a run's ledger, as the run file has it.
-///
-/// # Errors
-/// The engine's; what a check finds is no error.
-pub fn reconcile(
-    session: &mut dyn Session,
-    growths: &ledger::Growths,
-    before: &ledger::Totals,
-    acknowledged: &ledger::Ledger,
-) -> Result<Vec<Check>> {
-    Ok(growths.compare(session, before, acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect())
 }
 
 /// A check as the run file has it.

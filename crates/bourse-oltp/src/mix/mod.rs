@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `users` | users of a round |
 //! | `sample` | the reference, and two sessions at once |
-//! | `shared` | counts of a run; performing for drivers elsewhere, and rounds of several drivers |
+//! | `shared` | ledger of a run; performing for drivers elsewhere, and rounds of several drivers |
 //! | `sequence` | the same transactions one after the other, for comparing systems |
 
 mod sample;
@@ -16,7 +16,6 @@ mod shared;
 mod users;
 
 use crate::acid::AcidTests;
-use crate::check::ledger::Growths;
 use crate::verify::ReferenceTables;
 use crate::workload::{Generator, Size, Workload};
 use bourse_driver::{Nanos, OperationSpec};
@@ -28,10 +27,10 @@ use std::fmt;
 
 pub use sample::Reference;
 pub use sequence::{OnSession, Sequence, retrying};
-pub use shared::MixCounts;
+pub use shared::TRANSACTIONS;
 pub use users::{RunOptions, run};
 
-/// Amount by which a transaction changes a total that the ledger counts: a place in [`Transactions::AMOUNTS`] and the amount.
+/// Change of an amount that the ledger counts: its place, which is above that of [`TRANSACTIONS`], and by how much.
 pub type Change = (usize, i64);
 
 /// Result of a transaction, judged.
@@ -64,8 +63,6 @@ pub trait Transactions: Workload + Generator + Default + 'static {
     const CODES: &'static [(i32, &'static str)];
     /// Notice for every report of the workload.
     const NOTICE: &'static str;
-    /// Names of the ledger's amounts.
-    const AMOUNTS: &'static [&'static str];
 
     /// Place of the transaction that a terminal only queues, and that another session performs.
     const DEFERRED: Option<usize> = None;
@@ -129,9 +126,6 @@ pub trait Transactions: Workload + Generator + Default + 'static {
 
     /// Change that a transaction made if it was committed, which is unknown.
     fn doubtful(input: &Self::Input) -> Option<Change>;
-
-    /// Growth that runs cause, over the amounts of the ledger.
-    fn growths() -> &'static Growths;
 
     /// Tests of atomicity, isolation and durability; `None` if the workload has none.
     fn acid() -> Option<AcidTests<Self::Input>> {

@@ -1,9 +1,9 @@
 //! Transactions of a mix as samples at the end of a run: the reference, and two sessions at once.
 
 use super::sequence::retrying;
-use super::{OnSession, Sequence, Transactions};
+use super::{OnSession, Sequence, TRANSACTIONS, Transactions};
 use crate::check::ledger::Ledger;
-use crate::verify::contention::{ATTEMPTS, two_sessions};
+use crate::verify::contention::{ATTEMPTS, SteppedSession, contend};
 use crate::verify::{
     Cell, Contention, MODEL, OutputValue, Performance, ReferenceTables, RowKey, Sampled, SqlSubject, Subject,
     VerifyError,
@@ -95,28 +95,21 @@ impl<T: Transactions> Sampled for T {
     fn contend(&self, engine: &dyn Engine, interrupted: &AtomicBool) -> Result<Contention> {
         let size = T::smallest();
         let inputs = contended::<T>(&size);
-        let mut session = engine.session()?;
-        let before = T::growths().before(&mut *session)?;
-        let ended = two_sessions(engine, inputs.len(), interrupted, &|session, at, done: &mut (u64, Ledger)| {
+        let perform = |session: &mut SteppedSession<'_>, at: usize, ledger: &mut Ledger| {
             let (participant, input) = (session.participant(), &inputs[at]);
             participant.begin();
             let output = retrying::<T>(session, input, ATTEMPTS, &mut |attempt| participant.back_off(attempt));
             let output = output.map_err(|error| (error.kind(), error.to_string()))?;
             let judged = T::judge(input, &output);
-            done.0 += u64::from(judged.outcome == Outcome::Completed);
-            if let Some((amount, change)) = judged.change {
-                done.1.add(T::AMOUNTS[amount], change.into());
-            }
+            // What is missed or rolled back as designed shows nothing.
+            ledger.add(TRANSACTIONS, u64::from(judged.outcome == Outcome::Completed));
+            judged.change.into_iter().for_each(|(at, amount)| ledger.add(at, amount));
             Ok(())
-        });
-        let [(commits, mut ledger), (more, other)] = ended.ledgers;
-        ledger.merge(&other);
-        let mut checked = T::growths().compare(&mut *session, &before, &ledger)?;
-        for condition in self.conditions() {
-            checked.push(condition.run(&mut *session, &self.holes(&size))?);
-        }
-        let (retries, failure, commits) = (ended.retries, ended.failure, commits + more);
-        Ok(Contention { work: format!("{commits} transactions"), commits, retries, failure, checked })
+        };
+        contend(engine, (self, &size, ""), inputs.len(), interrupted, &perform, |ledger| {
+            let commits = ledger.sure(TRANSACTIONS);
+            (format!("{commits} transactions"), commits)
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Users of a round: each draws inputs and performs them on a session of its own.
 
-use super::{MixCounts, Transactions};
-use crate::sut::{Answered, Connector, RunError, RunOf, RunResult, Share, Sut, Terms};
+use super::Transactions;
+use crate::check::ledger::Ledger;
+use crate::sut::{Answered, Connector, RunError, RunResult, Share, SharedWorkload as _, Sut, Terms};
 use crate::workload::Size;
 use bourse_driver::{
     Clock, Draw, Fault, MS, Nanos, OpenLoop, OperationCx, OperationResult, OperationSpec, RoundControl, RoundPlan,
@@ -61,18 +62,13 @@ pub fn run<T: Transactions>(
     clock: &dyn Clock,
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&RoundProgress),
-) -> Result<RunOf<T>, RunError> {
+) -> Result<RunResult, RunError> {
     let mut seeds = options.share.seeds(options.seed);
     let begun = sut.open(&options.terms(), clock, interrupt)?;
-    let sums = Mutex::new(MixCounts::new(T::AMOUNTS.len()));
+    let sums = Mutex::new(Ledger::default());
     let queue = Mutex::default();
-    let user = |source, connector| MixUser::<T> {
-        connector,
-        source,
-        input: None,
-        counts: MixCounts::new(T::AMOUNTS.len()),
-        sums: &sums,
-    };
+    let user =
+        |source, connector| MixUser::<T> { connector, source, input: None, ledger: Ledger::default(), sums: &sums };
     let mut users = Vec::with_capacity(options.users);
     for number in 1..=options.users {
         let seed = seeds.next();
@@ -92,7 +88,7 @@ pub fn run<T: Transactions>(
     let plan = RoundPlan { backlog, is_part: options.share.is_process(), ..options.plan };
     let seed = seeds.next();
     let measured = bourse_driver::run(sut.engine(), &mut workload, &plan, None, seed, clock, interrupt, progress)?;
-    // Users add their counts when they end.
+    // Users add their ledgers when they end.
     drop(workload);
     let acknowledged = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut round = measured.round;
@@ -200,9 +196,9 @@ struct MixUser<'w, T: Transactions> {
     connector: Connector<T>,
     source: Source<'w, T>,
     input: Option<T::Input>,
-    /// Counts acknowledged to it.
-    counts: MixCounts,
-    sums: &'w Mutex<MixCounts>,
+    /// Amounts acknowledged to it.
+    ledger: Ledger,
+    sums: &'w Mutex<Ledger>,
 }
 
 impl<T: Transactions> User for MixUser<'_, T> {
@@ -240,14 +236,12 @@ impl<T: Transactions> User for MixUser<'_, T> {
         match self.connector.perform(cx, input, &|_| {}) {
             Ok(Answered { answer, server }) => {
                 let judged = T::judge(input, &answer);
-                self.counts.judged(&judged);
+                self.ledger.judged(&judged);
                 OperationResult { server, ..OperationResult::ended(operation, judged.outcome, judged.code) }
             }
             Err(error) => {
                 let performed = OperationResult::error(operation, &error);
-                if performed.in_doubt {
-                    self.counts.doubt(T::doubtful(input));
-                }
+                T::count_failed(&mut self.ledger, input, performed.in_doubt);
                 performed
             }
         }
@@ -256,6 +250,6 @@ impl<T: Transactions> User for MixUser<'_, T> {
 
 impl<T: Transactions> Drop for MixUser<'_, T> {
     fn drop(&mut self) {
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner).add(&self.counts);
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner).merge(&self.ledger);
     }
 }

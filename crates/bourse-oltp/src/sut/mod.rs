@@ -23,8 +23,9 @@ pub use connector::{Answered, Connector, Performer};
 pub use error::RunError;
 pub use in_process::InProcess;
 pub use share::Share;
-pub use workload::{BegunRound, DriverCounts, RoundBegin, RunOf, SharedWorkload};
+pub use workload::{BegunRound, DriverLedger, RoundBegin, SharedWorkload};
 
+use crate::check::ledger::{Ledger, Totals};
 use crate::workload::Size;
 use bourse_driver::{Clock, Fault, Nanos, RetryPolicy, RoundCounts};
 use bourse_engine::{Engine, Result};
@@ -96,13 +97,13 @@ pub struct Terms {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct RunResult<T, C> {
+pub struct RunResult {
     /// The figures, without checks of the database.
     pub round: Round,
     /// Totals of the database before the round.
-    pub before: T,
-    /// Counts acknowledged to the run's users, over the whole round.
-    pub acknowledged: C,
+    pub before: Totals,
+    /// Amounts acknowledged to the run's users, over the whole round.
+    pub acknowledged: Ledger,
     /// Counts of the round outside the figures.
     pub counted: RoundCounts,
     /// Whether it was interrupted.

@@ -1,6 +1,7 @@
 //! Declarations of a workload that runs on any system under test, with any number of drivers.
 
-use super::{RunError, RunResult, Share};
+use super::{RunError, Share};
+use crate::check::ledger::{Ledger, Totals};
 use crate::workload::{Size, Workload};
 use bourse_driver::{Backoff, Clock, OperationError};
 use bourse_engine::{Engine, EngineError, Result, Session};
@@ -24,15 +25,10 @@ pub trait SharedWorkload: Workload + Default + 'static {
     type FollowUp: Serialize + DeserializeOwned + Debug + Clone + Send;
     /// State that a round's transactions share outside the database.
     type State: Send + Sync;
-    /// Totals of a database, by which its growth in a round is reconciled. Two reads are equal if no transaction was committed
-    /// in between.
-    type Totals: Serialize + DeserializeOwned + Debug + Clone + PartialEq + Send + Sync;
     /// Result of the workload's own work before a round.
     type Opening: Serialize + DeserializeOwned + Debug + Clone + PartialEq + Send + Sync;
-    /// Counts of transactions and of what they write: those acknowledged to a driver, and those performed for it by a server.
-    type Counts: Serialize + DeserializeOwned + Debug + Clone + PartialEq + Default + Send + Sync;
 
-    /// Condition that a driver's counts and the server's meet, as a sentence; see [`agreement`](Self::agreement).
+    /// Condition that the ledgers of a driver and of the server meet, as a sentence; see [`Ledger::agreement`].
     const AGREEMENT: &'static str;
 
     /// Does the workload's own work before a round, and reads the totals after it.
@@ -46,12 +42,6 @@ pub trait SharedWorkload: Workload + Default + 'static {
     /// # Errors
     /// [`RunError`].
     fn join(engine: &dyn Engine, size: &Size, share: Share, begun: &RoundBegin<Self>) -> Result<Self::State, RunError>;
-
-    /// Reads the totals of a database.
-    ///
-    /// # Errors
-    /// The engine's.
-    fn totals(session: &mut dyn Session) -> Result<Self::Totals>;
 
     /// Performs a transaction on a session, again after conflicts; what follows from it goes to `send` once it is committed.
     ///
@@ -78,28 +68,15 @@ pub trait SharedWorkload: Workload + Default + 'static {
     }
 
     /// Counts a request that was answered.
-    fn count(counts: &mut Self::Counts, request: &Self::Request, answer: &Self::Answer);
+    fn count(ledger: &mut Ledger, request: &Self::Request, answer: &Self::Answer);
 
     /// Counts a request that failed; `in_doubt` if it is unknown whether it was committed.
-    fn count_failed(counts: &mut Self::Counts, request: &Self::Request, in_doubt: bool);
-
-    /// Adds the counts of others.
-    fn add(counts: &mut Self::Counts, others: &Self::Counts);
-
-    /// Adds only what is in doubt of others' counts.
-    fn add_doubts(counts: &mut Self::Counts, others: &Self::Counts);
-
-    /// Limits counts that another process reports to values that a round can have, so that sums of those of all drivers
-    /// cannot overflow.
-    fn limited(reported: Self::Counts) -> Self::Counts;
-
-    /// Whether the counts that a driver reports agree with those of the server for it, and the numbers as a sentence.
-    fn agreement(reported: &Self::Counts, performed: &Self::Counts) -> (bool, String);
+    fn count_failed(ledger: &mut Ledger, request: &Self::Request, in_doubt: bool);
 
     /// Number of the transactions that were counted, as words: "12 transactions answered".
-    fn in_words(counts: &Self::Counts) -> String;
+    fn in_words(ledger: &Ledger) -> String;
 
-    /// Checks a database after a round, and reconciles its growth with the counts, if they are given with the totals of before.
+    /// Checks a database after a round, and reconciles its growth with a ledger, if one is given with the totals of before.
     /// `progress` is called with each check.
     ///
     /// # Errors
@@ -107,12 +84,12 @@ pub trait SharedWorkload: Workload + Default + 'static {
     fn check(
         engine: &dyn Engine,
         size: &Size,
-        run: Option<(&Self::Totals, &Self::Counts)>,
+        run: Option<(&Totals, &Ledger)>,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
     ) -> Result<Vec<Check>>;
 
-    /// Checks a database once for several drivers that sent their own statements, and reconciles its growth with the counts of
+    /// Checks a database once for several drivers that sent their own statements, and reconciles its growth with the ledgers of
     /// all together.
     ///
     /// # Errors
@@ -121,7 +98,7 @@ pub trait SharedWorkload: Workload + Default + 'static {
         engine: &dyn Engine,
         size: &Size,
         begun: &RoundBegin<Self>,
-        drivers: &[DriverCounts<Self::Counts>],
+        drivers: &[DriverLedger],
         clock: &dyn Clock,
     ) -> Result<Vec<Check>>;
 
@@ -137,24 +114,21 @@ pub trait SharedWorkload: Workload + Default + 'static {
 
 /// A round that has begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BegunRound<T, O> {
+pub struct BegunRound<O> {
     /// Totals of the database when it began.
-    pub before: T,
+    pub before: Totals,
     /// Result of the workload's own work before it.
     pub opening: O,
 }
 
 /// [`BegunRound`] of a workload.
-pub type RoundBegin<W> = BegunRound<<W as SharedWorkload>::Totals, <W as SharedWorkload>::Opening>;
-
-/// [`RunResult`] of a workload.
-pub type RunOf<W> = RunResult<<W as SharedWorkload>::Totals, <W as SharedWorkload>::Counts>;
+pub type RoundBegin<W> = BegunRound<<W as SharedWorkload>::Opening>;
 
 /// Report of one of several drivers on a round in which it sent its own statements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DriverCounts<C> {
+pub struct DriverLedger {
     /// The driver's place among the round's drivers.
     pub share: Share,
-    /// Counts acknowledged to its users; none of a driver that was lost.
-    pub acknowledged: Option<C>,
+    /// Amounts acknowledged to its users; none of a driver that was lost.
+    pub acknowledged: Option<Ledger>,
 }

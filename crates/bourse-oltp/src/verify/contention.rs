@@ -7,6 +7,8 @@
 //! few milliseconds two users hardly ever meet on one row of thousands.
 
 use crate::check::CheckResult;
+use crate::check::ledger::Ledger;
+use crate::workload::{Size, Workload};
 use bourse_engine::{
     Access, EachFound, EachRow, Engine, ErrorKind, Isolation, Params, Result, Routine, Session, Sql, Value,
     forward_session,
@@ -53,32 +55,30 @@ impl Contention {
     }
 }
 
-/// Work of two sessions that has ended.
-#[derive(Debug)]
-pub struct EndedWork<L> {
-    /// Ledger of each session.
-    pub ledgers: [L; 2],
-    /// Tries beyond the first.
-    pub retries: u64,
-    /// The first failure that is no conflict.
-    pub failure: Option<String>,
-}
-
 /// Error of a transaction: its class, and its text.
 pub type Failed = (ErrorKind, String);
 
 /// Sets two sessions to the same work on a database that no other session uses: each calls `perform` with the numbers below
-/// `count` in turn, and with a ledger of its own. Once `interrupted` says so, they begin no further number.
-pub fn two_sessions<L: Default + Send>(
+/// `count` in turn, and with a ledger of its own. Once `interrupted` says so, they begin no further number. Then the database is
+/// reconciled with both ledgers, and the workload's conditions of sources that begin with `source` are checked; `described` gives
+/// the work and the number of commits of the sum.
+///
+/// # Errors
+/// The engine's, before or after the work; what goes wrong in it is in the result.
+pub fn contend(
     engine: &dyn Engine,
+    (workload, size, source): (&dyn Workload, &Size, &str),
     count: usize,
     interrupted: &AtomicBool,
-    perform: &(dyn Fn(&mut SteppedSession<'_>, usize, &mut L) -> Result<(), Failed> + Sync),
-) -> EndedWork<L> {
+    perform: &(dyn Fn(&mut SteppedSession<'_>, usize, &mut Ledger) -> Result<(), Failed> + Sync),
+    described: impl FnOnce(&Ledger) -> (String, u64),
+) -> Result<Contention> {
+    let mut session = engine.session()?;
+    let before = workload.growths().before(&mut *session)?;
     let meeting = Meeting { one_writer: !engine.capabilities().concurrent_writers, ..Meeting::default() };
     let work = |participant: Participant<'_>| {
         let _leaves = LeaveGuard(participant);
-        let mut ledger = L::default();
+        let mut ledger = Ledger::default();
         let inner = match engine.session() {
             Ok(inner) => inner,
             Err(error) => return (ledger, Some(error.to_string())),
@@ -95,15 +95,21 @@ pub fn two_sessions<L: Default + Send>(
         }
         (ledger, failure)
     };
-    let [one, other] = std::thread::scope(|scope| {
+    let [(mut ledger, failure), (other, later)] = std::thread::scope(|scope| {
         let threads = [0, 1].map(|number| {
             let (participant, work) = (Participant { meeting: &meeting, number }, &work);
             scope.spawn(move || work(participant))
         });
         threads.map(|thread| thread.join().expect("a panic of a session is one of the whole work"))
     });
+    ledger.merge(&other);
+    let mut checked = workload.growths().compare(&mut *session, &before, &ledger)?;
+    for condition in workload.conditions().iter().filter(|condition| condition.source.starts_with(source)) {
+        checked.push(condition.run(&mut *session, &workload.holes(size))?);
+    }
+    let (work, commits) = described(&ledger);
     let retries = meeting.retries.load(Ordering::Relaxed);
-    EndedWork { ledgers: [one.0, other.0], retries, failure: one.1.or(other.1) }
+    Ok(Contention { work, commits, retries, failure: failure.or(later), checked })
 }
 
 /// One of the two sessions at their meeting point.

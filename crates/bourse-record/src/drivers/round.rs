@@ -166,6 +166,7 @@ fn both(one: Arrivals, other: Arrivals) -> Arrivals {
         backlog_longest: one.backlog_longest.max(other.backlog_longest),
         unstarted_ns_longest: one.unstarted_ns_longest.max(other.unstarted_ns_longest),
         started_of_warm_up: one.started_of_warm_up.saturating_add(other.started_of_warm_up),
+        behind_ns: one.behind_ns.max(other.behind_ns),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
-use bourse_record::acid::{AcidCase, AcidFile, AcidVerdict};
+use bourse_record::acid::{AcidCase, AcidFile, AcidTest, AcidVerdict};
 
 const fn tone(verdict: AcidVerdict) -> Tone {
     match verdict {
@@ -53,21 +53,13 @@ pub fn acid(file: &AcidFile) -> Sheet {
     }
     parts.extend(file.warnings.iter().map(|it| SheetPart::toned(Tone::Doubtful, format!("warning: {}", warning(it)))));
 
-    let heads = heads![
-        left "test", left "verdict", left "property" .rank(1), left "what is tried", left "why", right "took" .rank(2),
-    ];
-    let mut verdicts = SheetTable::new("Verdicts", heads);
-    for test in &file.tests {
-        verdicts.push(row![
-            TableCell::text(&test.id).link(format!("#{}", test.id)),
-            TableCell::text(test.verdict.name()).tone(tone(test.verdict)),
-            test.property.name(),
-            &test.title,
-            &test.reason,
-            format!("{:.1} s", test.took_s)
-        ]);
-    }
-    parts.push(SheetPart::Table(verdicts));
+    parts.push(SheetPart::Only(ShownForms::Brief, vec![passed_by_property(file)]));
+    let others = |test: &&AcidTest| test.verdict != AcidVerdict::Passed;
+    parts.push(SheetPart::Only(
+        ShownForms::Brief,
+        vec![verdicts("Tests that did not pass", &mut file.tests.iter().filter(others))],
+    ));
+    parts.push(SheetPart::Only(ShownForms::Whole, vec![verdicts("Verdicts", &mut file.tests.iter())]));
     let evidence = file.tests.iter().flat_map(|test| {
         let shown = test.verdict == AcidVerdict::Failed;
         let first = shown.then(|| test.cases.iter().position(|case| !case.holds())).flatten();
@@ -97,6 +89,38 @@ pub fn acid(file: &AcidFile) -> Sheet {
     let window = Some(format!("ACID tests of {}", engine.target));
     let notices = vec![file.notice.clone().unwrap_or_else(|| BROKERAGE_NOTICE.to_owned())];
     Sheet { parts, window, notices, ..sheet }
+}
+
+/// Properties with the tests that passed, and the number of their findings.
+fn passed_by_property(file: &AcidFile) -> SheetPart {
+    let mut table = SheetTable::new("Passed", heads![left "property", left "tests", right "findings", right "took"]);
+    let passed = file.tests.iter().filter(|test| test.verdict == AcidVerdict::Passed);
+    for tests in passed.collect::<Vec<_>>().chunk_by(|one, next| one.property == next.property) {
+        let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
+        let findings: usize = tests.iter().flat_map(|test| &test.cases).map(|case| case.findings.len()).sum();
+        let took_s: f64 = tests.iter().map(|test| test.took_s).sum();
+        table.push(row![tests[0].property.name(), ids.join(" "), findings.to_string(), format!("{took_s:.1} s")]);
+    }
+    SheetPart::Table(table)
+}
+
+/// A row for each test, with its verdict and the reason.
+fn verdicts(title: &str, tests: &mut dyn Iterator<Item = &AcidTest>) -> SheetPart {
+    let heads = heads![
+        left "test", left "verdict", left "property" .rank(1), left "what is tried", left "why", right "took" .rank(2),
+    ];
+    let mut table = SheetTable::new(title, heads);
+    for test in tests {
+        table.push(row![
+            TableCell::text(&test.id).link(format!("#{}", test.id)),
+            TableCell::text(test.verdict.name()).tone(tone(test.verdict)),
+            test.property.name(),
+            &test.title,
+            &test.reason,
+            format!("{:.1} s", test.took_s)
+        ]);
+    }
+    SheetPart::Table(table)
 }
 
 /// A case with its steps and findings, folded.

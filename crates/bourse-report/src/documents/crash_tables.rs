@@ -34,6 +34,9 @@ fn undetected(crashes: u32) -> f64 {
     1.0 - 0.05_f64.powf(1.0 / f64::from(crashes.max(1)))
 }
 
+/// Heading of the column that says whether a guarantee was met.
+const GUARANTEE: &str = "guarantee";
+
 /// Word for a guarantee: met or not.
 const fn met(guarantee: Guarantee, holds: bool) -> &'static str {
     match (guarantee, holds) {
@@ -43,18 +46,17 @@ const fn met(guarantee: Guarantee, holds: bool) -> &'static str {
     }
 }
 
-/// A table of texts; its last column says whether the guarantee was met.
+/// A table of texts; column *guarantee*, or the last, says whether the guarantee was met.
 fn table<const N: usize>(
     title: &str,
     heads: [ColumnHead; N],
     rows: impl Iterator<Item = ([String; N], Tone)>,
 ) -> SheetTable {
+    let toned = heads.iter().position(|head| head.title == GUARANTEE).unwrap_or(N - 1);
     let mut table = SheetTable::new(title, heads.to_vec());
     for (cells, tone) in rows {
         let mut cells = cells.map(|cell| TableCell::text(&cell)).to_vec();
-        if let Some(last) = cells.last_mut() {
-            last.tone = tone;
-        }
+        cells[toned].tone = tone;
         table.push(cells);
     }
     table
@@ -62,7 +64,7 @@ fn table<const N: usize>(
 
 /// A row for each target.
 pub(super) fn crashes(file: &CrashFile) -> SheetTable {
-    let heads = ["target", "class", "process killed", "power lost", "sampled states", "recovery", "guarantee"];
+    let heads = ["target", "class", GUARANTEE, "process killed", "power lost", "sampled states", "recovery"];
     let rows = file.rows.iter().map(|row| (crash_cells(row), Tone::of(row.holds())));
     table("Crashes", heads.map(ColumnHead::left), rows)
 }
@@ -78,11 +80,11 @@ fn crash_cells(row: &CrashRow) -> [String; 7] {
     [
         row.target.clone(),
         row.class.to_string(),
+        guarantee,
         cell(&row.killed),
         cell(&row.power),
         row.sampled.as_ref().map_or_else(|| "not tried".to_owned(), sampled_words),
         format!("{:.0} ms", recovery * 1e3),
-        guarantee,
     ]
 }
 
@@ -106,14 +108,14 @@ pub(super) fn states(of: &StatesSection) -> SheetTable {
     let heads = [
         ColumnHead::left("settings"),
         ColumnHead::left("class"),
-        ColumnHead::right("syncs").rank(2),
-        ColumnHead::left("crash points (all states)").rank(1),
+        ColumnHead::left(GUARANTEE),
         ColumnHead::right("states"),
-        ColumnHead::right("states/s").rank(3),
-        ColumnHead::right("lost"),
+        ColumnHead::right("lost (most)"),
         ColumnHead::right("corrupted"),
         ColumnHead::left("recovery violations"),
-        ColumnHead::left("guarantee"),
+        ColumnHead::left("crash points (all states)").rank(1),
+        ColumnHead::right("syncs").rank(2),
+        ColumnHead::right("states/s").rank(3),
     ];
     let tone = |row: &StatesRow| match row.promised {
         Guarantee::Nothing => Tone::Faint,
@@ -125,7 +127,7 @@ pub(super) fn states(of: &StatesSection) -> SheetTable {
 fn states_cells(row: &StatesRow) -> [String; 10] {
     let lost = match row.lossy {
         0 => "0".to_owned(),
-        lossy => format!("{} (up to {})", units::count(lossy), row.most_lost),
+        lossy => format!("{} ({})", units::count(lossy), row.most_lost),
     };
     let in_recovery = row
         .recovery
@@ -135,14 +137,14 @@ fn states_cells(row: &StatesRow) -> [String; 10] {
     [
         row.case.clone(),
         row.class.to_string(),
-        units::count(row.syncs),
-        format!("{} ({})", row.points, row.exhaustive_points),
+        met(row.promised, row.holds()).to_owned(),
         units::count(row.states),
-        units::count(per_second as u64),
         lost,
         units::count(row.corrupted),
         in_recovery,
-        met(row.promised, row.holds()).to_owned(),
+        format!("{} ({})", row.points, row.exhaustive_points),
+        units::count(row.syncs),
+        units::count(per_second as u64),
     ]
 }
 
@@ -179,7 +181,7 @@ pub(super) fn drawn(of: &SampledStates) -> SheetTable {
         let cells = [state.number.to_string(), state.state.clone(), sampled_state_words(state), guarantee];
         (cells, Tone::of(!state.broken))
     };
-    table("", ["number", "state", "found", "guarantee"].map(ColumnHead::left), of.states.iter().map(row))
+    table("", ["number", "state", "found", GUARANTEE].map(ColumnHead::left), of.states.iter().map(row))
 }
 
 /// Summary of the findings in all drawn states.

@@ -155,8 +155,8 @@ pub(super) fn headline(view: &CaseView<'_>, verdict: &CaseVerdict) -> Vec<SheetP
         let words = format!("FAILED {} ({}){round}: {}", check.name, check.source, check.condition);
         parts.push(SheetPart::at(LinePlace::Failed, Tone::Bad, words));
         // Evidence may be rows, a line each.
-        let lines: Vec<String> = check.evidence.lines().map(str::to_owned).collect();
-        parts.extend((!lines.is_empty()).then_some(SheetPart::Pre(lines)));
+        let lines = check.evidence.lines().map(|line| (0, Remark::new(Tone::Plain, line)));
+        parts.push(SheetPart::List(lines.collect()));
     }
     parts
 }
@@ -179,42 +179,49 @@ pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<SheetPart> {
 
 /// Statements with most time, with hints, and functions with most instructions.
 pub(crate) fn dearest_statements(view: &CaseView<'_>) -> Vec<SheetPart> {
-    let mut parts = dearest(view, &crate::view::statements(&view.case.rounds));
-    parts.push(SheetPart::Table(tables::functions(view)));
-    parts
+    /// Number of hints: each of the dearest statements may have several, of two lines each.
+    const HINTS: usize = 4;
+    let all = crate::view::statements(&view.case.rounds);
+    let (table, mut hints) = dearest(view, &all);
+    let [more, further] = [hints.len().saturating_sub(HINTS), all.len().saturating_sub(tables::DEAREST)];
+    hints.truncate(HINTS);
+    let counts = [(more, "more hint", "more hints"), (further, "further statement", "further statements")];
+    let counts = counts.iter().filter(|(count, ..)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, one, many)| units::counted(*count as u64, one, many)).collect();
+    if !counts.is_empty() {
+        hints.push((0, Remark::new(Tone::Faint, format!("{}: -v, and the page", counts.join(", ")))));
+    }
+    vec![table, SheetPart::List(hints), SheetPart::Table(tables::functions(view))]
 }
 
-fn dearest(view: &CaseView<'_>, all: &[StatementFigures]) -> Vec<SheetPart> {
+/// A statement's text, behind its operation unless that has the same name.
+fn named(of: &StatementFigures, text: &str) -> String {
+    if is_named_by_statement(of) { text.to_owned() } else { format!("{}: {text}", of.operation) }
+}
+
+/// Statements with most time, and hints at their plans.
+fn dearest(view: &CaseView<'_>, all: &[StatementFigures]) -> (SheetPart, Vec<(u8, Remark)>) {
     let dearest = &all[..all.len().min(tables::DEAREST)];
-    if dearest.is_empty() {
-        return Vec::new();
-    }
     let hints = dearest.iter().flat_map(|of| {
-        let text = tables::short(&of.statement);
-        let words = move |hint: String| match is_named_by_statement(of) {
-            true => format!("{text}: {hint}"),
-            false => format!("{} {hint} ({text})", of.operation),
-        };
-        crate::view::hints(of).into_iter().map(move |hint| (0, Remark::new(Tone::Doubtful, words(hint))))
+        let named = named(of, &tables::short(&of.statement));
+        let remark = move |hint| Remark::new(Tone::Doubtful, format!("{named}: {hint}"));
+        crate::view::hints(of).into_iter().map(move |hint| (0, remark(hint)))
     });
-    vec![SheetPart::Table(tables::statements(view, all, dearest)), SheetPart::List(hints.collect())]
+    (SheetPart::Table(tables::statements(view, all, dearest)), hints.collect())
 }
 
 /// Statements with most time, their texts and plans, and the others.
 fn statements(view: &CaseView<'_>) -> Vec<SheetPart> {
     let all = crate::view::statements(&view.case.rounds);
-    let mut parts = dearest(view, &all);
-    if parts.is_empty() {
-        return parts;
+    if all.is_empty() {
+        return Vec::new();
     }
+    let (table, hints) = dearest(view, &all);
+    let mut parts = vec![table, SheetPart::List(hints)];
     let (dearest, others) = all.split_at(all.len().min(tables::DEAREST));
     let with_plan = |of: &StatementFigures| {
         let plan: Vec<String> = of.plan.iter().map(|step| format!("    {step}")).collect();
-        let text = match is_named_by_statement(of) {
-            true => of.statement.clone(),
-            false => format!("{}: {}", of.operation, of.statement),
-        };
-        [text].into_iter().chain(plan).collect::<Vec<_>>()
+        [named(of, &of.statement)].into_iter().chain(plan).collect::<Vec<_>>()
     };
     let texts = vec![SheetPart::Pre(dearest.iter().flat_map(with_plan).collect())];
     let summary = "Texts and plans of these statements".to_owned();

@@ -65,6 +65,8 @@ pub(crate) enum SheetPart {
 pub(crate) enum ShownForms {
     /// The terminal.
     Terminal,
+    /// A terminal that does not show the whole document.
+    Brief,
     /// The page.
     Html,
     /// The page, Markdown, and a terminal that shows the whole document.

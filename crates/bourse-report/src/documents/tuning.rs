@@ -5,13 +5,15 @@ use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 use crate::view::CaseView;
 use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, Verdict, median};
-use bourse_verdict::comparison::ComparedCases;
 use bourse_verdict::comparison::words::{change, ends};
+use bourse_verdict::comparison::{ComparedCases, Disturbance};
 use bourse_verdict::tuning::{is_won, line_gains, not_faster};
 
 /// Explanation of the race.
-const ABOUT: &str = "The race selects and measures nothing: its best setting looks better than it is. The difference above is of rounds \
-                     after the race, which nothing was selected by.";
+const ABOUT: &str = "The race selects and measures nothing: its best setting looks better than it is.";
+
+/// Explanation of the proof.
+const PROVEN: &str = " The difference above is of rounds after the race, which nothing was selected by.";
 
 /// Reason of a gain that is none, although its interval may exclude no difference.
 const WITHHELD: &str = "the gain of {} is withheld, since other processes disturbed the rounds and may have made ";
@@ -64,7 +66,7 @@ pub(crate) fn tuning(file: &RunFile, found: &Tuning, views: &[CaseView<'_>]) -> 
     }
     whole.push(SheetPart::list(Tone::Faint, found.left_out.iter().map(|it| format!("not raced: {it}"))));
     parts.push(SheetPart::Only(ShownForms::Whole, whole));
-    parts.push(SheetPart::faint(ABOUT));
+    parts.push(SheetPart::faint(format!("{ABOUT}{}", if sides.is_some() { PROVEN } else { "" })));
     parts
 }
 
@@ -88,7 +90,7 @@ fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> Shee
         () if is_withheld(file) => {
             let compared = ComparedCases::of_run(file);
             let factor = compared.and_then(|it| it.comparisons.first()?.may_explain);
-            let part = factor.map_or("it".to_owned(), |factor| format!("up to {} of it", change(factor)));
+            let part = factor.map_or("it".to_owned(), |factor| format!("a difference of up to {}", change(factor)));
             format!("{}{part}; repeat it on a quiet machine", with_gain(WITHHELD))
         }
         () => with_gain("the selected settings are not shown to be faster by {}"),
@@ -101,8 +103,22 @@ fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> Shee
         _ => ("keep the defaults:".to_owned(), why),
     };
     let class = winner.map(|it| it.case.engine.durability.to_string()).unwrap_or_default();
-    let beside = vec![format!("promise: {} or more", found.promise)];
+    let mut beside = vec![format!("promise: {} or more", found.promise)];
+    if let Some([disturbed, rounds]) = disturbed_rounds(file).filter(|_| is_won(file, found)) {
+        beside.push(format!(
+            "others disturbed {disturbed} of {rounds} rounds of the proof: on a quiet machine the gain may be another"
+        ));
+    }
     SheetPart::Answer(SheetAnswer { figure, unit, is_bad: false, class, beside })
+}
+
+/// Number of rounds of both sides of the proof that others disturbed, of how many, if these are most.
+fn disturbed_rounds(file: &RunFile) -> Option<[usize; 2]> {
+    let compared = ComparedCases::of_run(file)?;
+    let sides = &compared.comparisons.first()?.disturbance;
+    let [disturbed, rounds] = [|it: &Disturbance| it.disturbed, |it: &Disturbance| it.rounds]
+        .map(|of: fn(&Disturbance) -> usize| sides.iter().map(of).sum::<usize>());
+    (2 * disturbed > rounds).then_some([disturbed, rounds])
 }
 
 /// Gain of each line taken away alone; nothing for a single line, whose gain is the answer.

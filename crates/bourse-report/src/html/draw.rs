@@ -130,7 +130,7 @@ fn part(out: &mut String, part: &SheetPart) {
             *out += &format!("<pre>{}</pre>\n", lines.join("\n"));
         }
         SheetPart::Only(shown, parts) => {
-            if *shown != ShownForms::Terminal {
+            if matches!(shown, ShownForms::Html | ShownForms::Whole) {
                 draw(out, parts);
             }
         }

@@ -96,7 +96,10 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> SheetTable {
             operation.one_in.map(|it| TableCell::figure(it, |it| format!("1 in {}", units::significant(it, 3)))),
         ));
         row.extend([limit(operation), limit_cell(operation)]);
-        row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
+        // Nothing is late by a limit that it does not have; by a schedule, its response time shows how late it was.
+        let is_judged = operation.limit_ns.is_some() || view.arrivals().is_none();
+        row.push(TableCell::or_missing(is_judged.then(|| troubling(operation.late, Tone::Doubtful))));
+        row.push(troubling(operation.failed, Tone::Bad));
         row.extend(endings.iter().map(|(.., of)| TableCell::count(of(operation))));
         row.push(troubling(operation.retries, Tone::Plain));
         row.extend(can_drop.then(|| troubling(operation.dropped, Tone::Bad)));

@@ -87,7 +87,8 @@ impl Page {
             }
             SheetPart::Pre(lines) => lines.iter().for_each(|line| self.line(&printable(line))),
             SheetPart::Only(shown, parts) => {
-                if *shown == ShownForms::Terminal || (whole && *shown == ShownForms::Whole) {
+                let of_length = if whole { ShownForms::Whole } else { ShownForms::Brief };
+                if *shown == ShownForms::Terminal || *shown == of_length {
                     self.parts(parts, whole);
                 }
             }

@@ -8,6 +8,7 @@ use crate::{Address, ServeError, Token};
 use bourse_driver::{Clock, Nanos};
 use bourse_engine::{Engine, ErrorKind, Result};
 use bourse_oltp::Workload;
+use bourse_oltp::check::ledger::Totals;
 use bourse_oltp::sut::{Connector, InProcess, RoundBegin, RunError, SharedWorkload, Sut, Terms};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,10 +126,10 @@ impl CoordinatedDriver {
     }
 
     /// Waits until this driver sees the database in the state in which the round was opened; refuses another database.
-    fn is_the_same<W: SharedWorkload>(&self, before: &W::Totals) -> Result<(), RunError> {
+    fn is_the_same<W: SharedWorkload>(&self, before: &Totals) -> Result<(), RunError> {
         let mut session = self.engine.session()?;
         let begun = Instant::now();
-        while W::totals(&mut *session)? != *before {
+        while W::default().growths().before(&mut *session)? != *before {
             if begun.elapsed() > LAG {
                 let why = "this driver's target is not driver 1's database: the totals of its rows differ";
                 return Err(RunError::Refused(why.to_owned()));

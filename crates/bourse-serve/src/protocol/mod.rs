@@ -29,6 +29,6 @@ pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
 pub use reply::{Reply, ReplyOf};
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 8;
+pub const PROTOCOL: u16 = 9;
 /// First bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

@@ -6,8 +6,8 @@ use super::{Offer, Shared, lock};
 use crate::protocol::control::{ClosedRound, Wait};
 use crate::wire::TICK;
 use bourse_driver::{MS, Nanos};
-use bourse_engine::EngineError;
-use bourse_oltp::sut::{DriverCounts, RoundBegin, Share, SharedWorkload};
+use bourse_engine::{EngineError, Session};
+use bourse_oltp::sut::{DriverLedger, RoundBegin, Share, SharedWorkload};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -68,10 +68,11 @@ pub(super) fn check<W: SharedWorkload>(
         // The engine commits or rolls back a lost driver's transactions without it.
         let mut session = engine.session().map_err(failed)?;
         let waited = Instant::now();
-        let mut last = W::totals(&mut *session).map_err(failed)?;
+        let totals = |db: &mut dyn Session| W::default().growths().before(db);
+        let mut last = totals(&mut *session).map_err(failed)?;
         loop {
             thread::sleep(STILL);
-            let now = W::totals(&mut *session).map_err(failed)?;
+            let now = totals(&mut *session).map_err(failed)?;
             let is_still = last == now;
             last = now;
             if is_still || waited.elapsed() > STILL_WITHIN || shared.stopping() {
@@ -79,16 +80,16 @@ pub(super) fn check<W: SharedWorkload>(
             }
         }
     }
-    let mut drivers: Vec<DriverCounts<W::Counts>> = members.iter().filter_map(reported).collect();
+    let mut drivers: Vec<DriverLedger> = members.iter().filter_map(reported).collect();
     drivers.sort_unstable_by_key(|driver| driver.share.number());
     let checks = W::check_drivers(engine, &fingerprint.size, begun, &drivers, shared.clock).map_err(failed)?;
     Ok(ClosedRound { vanished, checks })
 }
 
-fn reported<W: SharedWorkload>((member, state): &MemberEntry<W>) -> Option<DriverCounts<W::Counts>> {
+fn reported<W: SharedWorkload>((member, state): &MemberEntry<W>) -> Option<DriverLedger> {
     let acknowledged = match state {
         MemberState::Finished(reported) => Some(reported.clone()),
         MemberState::Present | MemberState::Vanished => None,
     };
-    Some(DriverCounts { share: Share::new(member.number, member.of)?, acknowledged })
+    Some(DriverLedger { share: Share::new(member.number, member.of)?, acknowledged })
 }

@@ -8,6 +8,7 @@ use crate::protocol::{Control, ControlReply};
 use crate::wire::Wire;
 use crate::{Peer, ServeError};
 use bourse_engine::{Footprint, ServerProcess};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::SharedWorkload;
 use bourse_record::ProcessUse;
 use std::io;
@@ -140,7 +141,7 @@ impl<'d, W: SharedWorkload> DialogState<'d, W> {
             }
             Control::Close(reported) => {
                 // Counts that cannot be read end the connection, and the driver is lost.
-                let reported: W::Counts = reported.read()?;
+                let reported: Ledger = reported.read()?;
                 match self.round.take() {
                     None => ControlReply::Refused("this driver is not in a round".to_owned()),
                     Some((ending, member)) => {

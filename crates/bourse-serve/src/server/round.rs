@@ -5,6 +5,7 @@ use crate::protocol::codec::REPLY_BYTES;
 use crate::protocol::control::{ClosedRound, OpenedRound, Payload, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::{Nanos, RetryPolicy};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::{RoundBegin, SharedWorkload};
 use bourse_record::{Check, CheckStatus};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -55,15 +56,15 @@ pub(super) enum Stage<W: SharedWorkload> {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum MemberState<C> {
+pub(super) enum MemberState {
     Present,
-    /// Counts that it reported.
-    Finished(C),
+    /// Ledger that it reported.
+    Finished(Ledger),
     Vanished,
 }
 
 /// A driver in a round, with its state.
-pub(super) type MemberEntry<W> = (Arc<Member<W>>, MemberState<<W as SharedWorkload>::Counts>);
+pub(super) type MemberEntry<W> = (Arc<Member<W>>, MemberState);
 
 /// Entry of a driver in a round.
 pub(super) struct Member<W: SharedWorkload> {
@@ -77,7 +78,7 @@ pub(super) struct Member<W: SharedWorkload> {
     /// State of the round's transactions, once it is open.
     state: OnceLock<Arc<W::State>>,
     /// Transactions that the server has performed for this driver, or may have.
-    performed: Mutex<W::Counts>,
+    performed: Mutex<Ledger>,
     /// Set when the driver has ended or vanished: it may begin no more transactions.
     over: AtomicBool,
     in_flight: AtomicUsize,
@@ -226,11 +227,11 @@ impl<W: SharedWorkload> Rounds<W> {
         shared: &Shared<'_, W>,
         round: &Arc<Round<W>>,
         member: &Arc<Member<W>>,
-        reported: W::Counts,
+        reported: Ledger,
         tell: ReportWait<'_>,
     ) -> Result<ClosedRound, WaitEnd> {
         member.over.store(true, Ordering::SeqCst);
-        round.set(member, MemberState::Finished(W::limited(reported)));
+        round.set(member, MemberState::Finished(reported.limited(W::default().growths())));
         lock(&round.stage).waiting += 1;
         let closed = self.wait_for_end(shared, round, tell);
         lock(&round.stage).waiting -= 1;
@@ -317,8 +318,8 @@ impl<W: SharedWorkload> Rounds<W> {
             true => STOPPED.to_owned(),
             false => "no driver was left to ask for checks".to_owned(),
         };
-        let mut sum = W::Counts::default();
-        members.iter().for_each(|(member, _)| W::add(&mut sum, &lock(&member.performed)));
+        let mut sum = Ledger::default();
+        members.iter().for_each(|(member, _)| sum.merge(&lock(&member.performed)));
         let error = shared.stopping().then(|| why.clone());
         self.over(round, Err(why));
         let round = round.name.clone();
@@ -332,12 +333,12 @@ impl<W: SharedWorkload> Rounds<W> {
         members: &[MemberEntry<W>],
         result: Result<ClosedRound, String>,
     ) {
-        let mut sum = W::Counts::default();
+        let mut sum = Ledger::default();
         for (member, state) in members {
             match state {
                 // Transactions that bypassed this server are known only from the drivers' reports.
-                MemberState::Finished(reported) if shared.options.coordinates => W::add(&mut sum, reported),
-                _ => W::add(&mut sum, &lock(&member.performed)),
+                MemberState::Finished(reported) if shared.options.coordinates => sum.merge(reported),
+                _ => sum.merge(&lock(&member.performed)),
             }
         }
         let numbers = |closed: &ClosedRound| {
@@ -380,7 +381,7 @@ impl<W: SharedWorkload> Round<W> {
     }
 
     /// Sets the standing of a driver that was present until now; returns whether it was.
-    fn set(&self, member: &Arc<Member<W>>, state: MemberState<W::Counts>) -> bool {
+    fn set(&self, member: &Arc<Member<W>>, state: MemberState) -> bool {
         let mut table = lock(&self.stage);
         let mine = table.members.iter_mut().find(|(other, _)| Arc::ptr_eq(other, member));
         let changed = mine.filter(|(_, old)| *old == MemberState::Present).map(|(_, old)| *old = state).is_some();
@@ -518,7 +519,7 @@ fn wait_for_transactions<W: SharedWorkload>(members: &[MemberEntry<W>]) {
     }
 }
 
-/// Checks the database, its reconciliation with all drivers together, and that each driver's counts agree with the server's.
+/// Checks the database, its reconciliation with all drivers together, and that each driver's ledger agrees with the server's.
 fn check<W: SharedWorkload>(
     shared: &Shared<'_, W>,
     begun: &RoundBegin<W>,
@@ -526,18 +527,18 @@ fn check<W: SharedWorkload>(
 ) -> Result<ClosedRound, String> {
     wait_for_transactions(members);
     let Offer { engine, fingerprint, .. } = shared.offer;
-    let mut total = W::Counts::default();
+    let mut total = Ledger::default();
     let mut answers = Vec::new();
     for (member, state) in members {
         let performed = lock(&member.performed).clone();
         match state {
             MemberState::Finished(reported) => {
                 // Transactions in doubt for the driver are known to the server, unless they are in doubt for it too.
-                W::add(&mut total, reported);
-                W::add_doubts(&mut total, &performed);
+                total.merge(reported);
+                total.merge_doubts(&performed);
                 answers.push(agreement(member, reported, &performed));
             }
-            MemberState::Present | MemberState::Vanished => W::add(&mut total, &performed),
+            MemberState::Present | MemberState::Vanished => total.merge(&performed),
         }
     }
     let run = Some((&begun.before, &total));
@@ -555,9 +556,9 @@ pub(super) fn vanished<W: SharedWorkload>(members: &[MemberEntry<W>]) -> Vec<u32
     vanished
 }
 
-/// Checks that the counts of a driver agree with those of the server for it.
-fn agreement<W: SharedWorkload>(member: &Member<W>, reported: &W::Counts, performed: &W::Counts) -> Check {
-    let (holds, evidence) = W::agreement(reported, performed);
+/// Checks that the ledger of a driver agrees with that of the server for it.
+fn agreement<W: SharedWorkload>(member: &Member<W>, reported: &Ledger, performed: &Ledger) -> Check {
+    let (holds, evidence) = reported.agreement(performed, W::default().growths());
     let name = format!("answers to driver {}/{}", member.number, member.of);
     Check::new(name, W::AGREEMENT, Check::RECONCILIATION, holds, evidence)
 }

@@ -3,11 +3,12 @@
 use crate::world::{Database, assert_sound, call_with, inputs, options, part, serve, terms, wait_for};
 use bourse_driver::{Clock as _, RealClock, RoundPlan, SECOND};
 use bourse_engine::Engine;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::{RunError, Share, Sut, Terms};
 use bourse_record::{Check, CheckStatus, Outcome};
 use bourse_serve::client::RoundEnd;
 use bourse_serve::{Address, CoordinatedDriver, ServeError, ServerOptions, Token};
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
+use bourse_tpce::check::reconciliation::ORDERS;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, RunResult, run_on};
 use bourse_tpce::workload::Tpce;
@@ -44,7 +45,7 @@ fn round(
     database: &Database,
     address: &Address,
     of: u32,
-    tell: impl Fn(u32, AcknowledgedCommits) -> AcknowledgedCommits + Sync,
+    tell: impl Fn(u32, Ledger) -> Ledger + Sync,
 ) -> Vec<(RunResult, RoundEnd)> {
     let tell = &tell;
     std::thread::scope(|scope| {
@@ -52,7 +53,7 @@ fn round(
             move || {
                 let driver = join(database, address);
                 let ran = drive(&driver, number, of);
-                let end = driver.remote().close(&tell(number, ran.acknowledged)).expect("is told the checks");
+                let end = driver.remote().close(&tell(number, ran.acknowledged.clone())).expect("is told the checks");
                 (ran, end)
             }
         };
@@ -72,19 +73,19 @@ fn three_drivers_share_a_database_and_its_checks() {
         let drivers = round(&database, address, 3, |_, told| told);
         let checks = &drivers[0].1.checks;
         assert_sound(checks);
-        let mut sum = AcknowledgedCommits::default();
+        let mut sum = Ledger::default();
         for (number, (ran, end)) in (1..).zip(&drivers) {
             assert_eq!((ran.fault.clone(), &end.checks), (None, checks), "checked once, for all");
-            assert!(ran.acknowledged.orders > 5, "{:?}", ran.acknowledged);
+            assert!(ran.acknowledged.sure(ORDERS) > 5, "{:?}", ran.acknowledged);
             let own = named(checks, &format!("orders of driver {number}/3"));
-            assert_eq!(own.evidence, format!("wanted {0}, found {0}", ran.acknowledged.orders));
+            assert_eq!(own.evidence, format!("wanted {0}, found {0}", ran.acknowledged.sure(ORDERS)));
             let failed = ran.round.operations.iter().flat_map(|it| &it.outcomes);
             assert_eq!(failed.filter(|it| it.outcome == Outcome::Failed).count(), 0, "no number is given twice");
             let operation = &ran.round.operations[Transaction::TradeStatus as usize];
             assert!(operation.server.is_none(), "no server stands between");
-            sum.add(&ran.acknowledged);
+            sum.merge(&ran.acknowledged);
         }
-        assert_eq!(named(checks, "orders").evidence, format!("wanted {0}, found {0}", sum.orders));
+        assert_eq!(named(checks, "orders").evidence, format!("wanted {0}, found {0}", sum.sure(ORDERS)));
         let count = |transaction: Transaction| -> Vec<u64> {
             drivers.iter().map(|(ran, _)| ran.round.operations[transaction as usize].valid()).collect()
         };
@@ -102,7 +103,7 @@ fn three_drivers_share_a_database_and_its_checks() {
 fn a_ledger_that_is_left_out_is_found() {
     let database = Database::new("left-out.db");
     serve(&database.engine, coordinates(), |address| {
-        let left_out = |number, told| if number == 2 { AcknowledgedCommits::default() } else { told };
+        let left_out = |number, told| if number == 2 { Ledger::default() } else { told };
         let drivers = round(&database, address, 3, left_out);
         let failed: Vec<_> = drivers[0]
             .1
@@ -127,13 +128,15 @@ fn what_a_lost_driver_has_committed_is_allowed_for_and_no_more() {
                     let driver = join(&database, address);
                     // It commits what it does, and never says so.
                     let ran = drive(&driver, 2, 2);
-                    (ran.acknowledged.orders, None)
+                    (ran.acknowledged.sure(ORDERS), None)
                 });
                 let driver = join(&database, address);
                 let ran = drive(&driver, 1, 2);
                 let gone = goes.join().expect("drives");
-                let told = AcknowledgedCommits { orders: ran.acknowledged.orders + too_many, ..ran.acknowledged };
-                [(ran.acknowledged.orders, Some(driver.remote().close(&told).expect("is told the checks"))), gone]
+                let orders = ran.acknowledged.sure(ORDERS);
+                let mut told = ran.acknowledged;
+                told.add(ORDERS, too_many);
+                [(orders, Some(driver.remote().close(&told).expect("is told the checks"))), gone]
             });
             let end = stays.1.expect("it stayed");
             assert_eq!(end.vanished, [2]);

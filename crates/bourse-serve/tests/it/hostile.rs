@@ -2,11 +2,12 @@
 
 use crate::world::{Database, Served, assert_sound, call, call_with, options, plain, serve, terms};
 use bourse_driver::RealClock;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::Sut;
 use bourse_serve::protocol::codec::{self, GREETING_BYTES, HEADER};
 use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose, TokenFault};
 use bourse_serve::{Address, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, WrittenSums};
+use bourse_tpce::check::reconciliation::VOLUME;
 use bourse_tpce::workload::Tpce;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
@@ -48,7 +49,7 @@ fn closed(stream: &mut TcpStream) {
 fn assert_well(address: &Address) {
     let remote = call(address);
     remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-    assert_sound(&remote.close(&AcknowledgedCommits::default()).expect("closes").checks);
+    assert_sound(&remote.close(&Ledger::default()).expect("closes").checks);
 }
 
 fn assert_refused_for(served: &Served, words: &str) {
@@ -222,7 +223,7 @@ fn admitted_drivers_that_do_nothing_are_closed() {
         // Their places are free; a driver that sends signs of life has its own.
         crate::world::wait_for("a place", || call_with(address, None).is_ok());
         honest.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("it is still there");
-        assert_sound(&honest.close(&AcknowledgedCommits::default()).expect("closes").checks);
+        assert_sound(&honest.close(&Ledger::default()).expect("closes").checks);
     });
     assert_eq!(refused_for(&served, "nothing was received for 1 s"), 4, "{:#?}", served.events);
 }
@@ -234,16 +235,11 @@ fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
     serve(&database.engine, options(), |address| {
         let remote = call(address);
         remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        let most = u64::MAX;
-        let written = WrittenSums { shares: most, limits: most, prices: most, volume: most };
-        let told = AcknowledgedCommits {
-            orders: most,
-            orders_in_doubt: most,
-            results: most,
-            results_in_doubt: most,
-            written,
-            written_in_doubt: written,
-        };
+        let mut told = Ledger::default();
+        for at in 0..=VOLUME {
+            told.add(at, i128::MAX);
+            told.doubt(at, i128::MAX);
+        }
         let checks = remote.close(&told).expect("closes").checks;
         assert_eq!(checks[0].name, "answers to driver 1/1");
         assert_eq!(checks[0].status, bourse_record::CheckStatus::Failed, "{}", checks[0].evidence);

@@ -3,11 +3,11 @@
 
 use crate::world::{Database, assert_sound, call, local_options, serve, terms};
 use bourse_driver::RealClock;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::Sut;
 use bourse_serve::protocol::codec::{self, HEADER};
 use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose};
 use bourse_serve::{Address, Server};
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::workload::Tpce;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
@@ -49,7 +49,7 @@ fn a_round_over_a_socket_of_this_machine() {
         let remote = call(address);
         remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         drop(remote.sut::<Tpce>().connector().expect("a user is let in"));
-        assert_sound(&remote.close(&AcknowledgedCommits::default()).expect("closes").checks);
+        assert_sound(&remote.close(&Ledger::default()).expect("closes").checks);
     });
     assert!(!path.exists(), "the file goes with the server");
     let joined = format!("joined from process {} of user ", std::process::id());

@@ -4,9 +4,10 @@ use crate::world::{call_with, options, path, remove, serve_workload};
 use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::load::{Constraints, Fingerprint, LoadOptions, load};
-use bourse_oltp::mix::{MixCounts, RunOptions, run};
-use bourse_oltp::sut::{RunOf, Share, SharedWorkload, Sut as _};
+use bourse_oltp::mix::{RunOptions, run};
+use bourse_oltp::sut::{RunResult, Share, SharedWorkload, Sut as _};
 use bourse_record::{Check, CheckStatus, Outcome};
 use bourse_serve::client::RoundEnd;
 use bourse_serve::{Address, CoordinatedDriver, Remote, ServerOptions};
@@ -31,7 +32,7 @@ fn loaded(name: &str) -> (String, SqliteEngine, Fingerprint) {
 }
 
 /// A round that a driver has run, and the function that ends it with the driver's counts.
-type DrivenRound = (RunOf<Tatp>, Box<dyn FnOnce(&MixCounts) -> RoundEnd>);
+type DrivenRound = (RunResult, Box<dyn FnOnce(&Ledger) -> RoundEnd>);
 
 fn run_options(number: u32, of: u32) -> RunOptions {
     RunOptions {
@@ -48,8 +49,8 @@ fn run_options(number: u32, of: u32) -> RunOptions {
 /// Runs a round of two drivers, each of which reports its counts after the callback has changed them.
 fn round(
     drive: impl Fn(u32) -> DrivenRound + Sync,
-    tell: impl Fn(u32, MixCounts) -> MixCounts + Sync,
-) -> Vec<(RunOf<Tatp>, RoundEnd)> {
+    tell: impl Fn(u32, Ledger) -> Ledger + Sync,
+) -> Vec<(RunResult, RoundEnd)> {
     let (drive, tell) = (&drive, &tell);
     std::thread::scope(|scope| {
         let drivers: Vec<_> = [1, 2]
@@ -82,7 +83,7 @@ fn failed(checks: &[Check]) -> Vec<&str> {
     checks.iter().filter(|check| check.status == CheckStatus::Failed).map(|check| check.name.as_str()).collect()
 }
 
-fn assert_whole(drivers: &[(RunOf<Tatp>, RoundEnd)]) {
+fn assert_whole(drivers: &[(RunResult, RoundEnd)]) {
     let [(one, end), (other, others_end)] = drivers else { panic!("two drivers") };
     assert_eq!(end, others_end, "checked once, for both");
     assert_eq!((failed(&end.checks), end.vanished.len()), (vec![], 0));
@@ -110,7 +111,7 @@ fn two_drivers_share_a_round_through_a_server_and_its_checks() {
         // A driver that leaves out what it was told is found, in its answers and in the sum.
         let drivers = round(
             |number| through_a_server(address, number),
-            |number, told| if number == 2 { MixCounts::default() } else { told },
+            |number, told| if number == 2 { Ledger::default() } else { told },
         );
         assert!(failed(&drivers[0].1.checks).contains(&"answers to driver 2/2"), "{:?}", drivers[0].1.checks);
     });
@@ -129,7 +130,7 @@ fn coordinated_drivers_are_reconciled_together() {
         // One driver counts a row that it has not inserted.
         let (sub_nbr, numberx) = (number(7), number(8));
         let insert = Request::InsertCallForwarding { sub_nbr, sf_type: 1, start_time: 0, end_time: 8, numberx };
-        let more = |number: u32, mut told: MixCounts| {
+        let more = |number: u32, mut told: Ledger| {
             if number == 2 {
                 Tatp::count(&mut told, &insert, &Output::Changed);
             }
@@ -174,13 +175,13 @@ fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
             remote.sut::<Tatp>().open(&terms, &RealClock::start(), &NEVER).expect("opens");
         };
         open(&remote);
-        // The fields of the counts, with more amounts than the workload has.
+        // The field of a ledger, with more amounts than the workload has.
         let amount = (i128::MAX, [0_i128, i128::MAX]);
-        let checks = remote.close(&(u64::MAX, u64::MAX, vec![amount; 200])).expect("closes").checks;
+        let checks = remote.close(&vec![amount; 200]).expect("closes").checks;
         assert_eq!(checks[0].name, "answers to driver 1/1");
         assert_eq!(failed(&checks), ["answers to driver 1/1", "call forwardings"]);
         open(&remote);
-        assert_eq!(failed(&remote.close(&MixCounts::default()).expect("closes").checks), [""; 0]);
+        assert_eq!(failed(&remote.close(&Ledger::default()).expect("closes").checks), [""; 0]);
         // Bytes that are no counts end the connection, and the driver is lost.
         open(&remote);
         assert!(remote.close(&"no counts").is_err());

@@ -4,13 +4,13 @@ use crate::world::{Database, assert_sound, inputs, options, part, terms};
 use bourse_driver::{RealClock, SimulatedClock};
 use bourse_egen::driver;
 use bourse_engine::{Engine, NullEngine};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::load::Fingerprint;
 use bourse_serve::protocol::codec::{self, HEADER, REQUEST_BYTES};
 use bourse_serve::protocol::control::RoundTerms;
 use bourse_serve::protocol::{Admission, Control, ControlReply, Hello, PROTOCOL, Payload, Purpose, ReplyOf};
 use bourse_serve::server::{Offer, rehearse};
 use bourse_tatp::{Tatp, size_of};
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
 use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::verify::Stream;
 use bourse_tpce::workload::Tpce;
@@ -48,7 +48,7 @@ fn a_round_is_driven_by_bytes_alone() {
     let hello = Hello { protocol: PROTOCOL, program: "1.2.3".to_owned(), proof: None, purpose: Purpose::Driver };
     let open = Control::Open(RoundTerms::from(&terms(1, 1)));
     let two = Control::Open(RoundTerms::from(&terms(1, 2)));
-    let close = Control::Close(Payload::of(&AcknowledgedCommits::default(), REQUEST_BYTES).expect("small"));
+    let close = Control::Close(Payload::of(&Ledger::default(), REQUEST_BYTES).expect("small"));
     let script = [
         step(HELLO, &hello),
         step(REQUEST, &first.request),

@@ -4,11 +4,12 @@ use crate::world::{Database, assert_sound, call, inputs, options, part, serve, t
 use bourse_driver::{RealClock, RoundPlan, SECOND};
 use bourse_egen::txn::{CustomerRequest, TradeOrder};
 use bourse_engine::{Engine, ErrorKind, NullEngine, Session, Wrapper};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::{Connector, RunError, Share, Sut, Terms};
 use bourse_record::{CheckStatus, Outcome, SplitMix};
 use bourse_serve::{Address, ServeError, ServerOptions};
-use bourse_testkit::{Failing, HitStatements, Stalling};
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
+use bourse_testkit::{HitStatements, Misbehaving};
+use bourse_tpce::check::reconciliation::{ORDERS, RESULTS, committed};
 use bourse_tpce::transactions::{Request, Transaction, TxnError};
 use bourse_tpce::users::{RunOptions, RunResult, run_on};
 use bourse_tpce::workload::Tpce;
@@ -69,7 +70,7 @@ fn two_drivers_share_a_round_and_its_checks() {
         assert!(named.iter().all(|name| name.starts_with("answers to driver ")), "{named:?}");
         for (ran, _) in &drivers {
             assert_eq!(ran.fault, None);
-            assert!(ran.acknowledged.orders > 5 && ran.acknowledged.results > 0, "{:?}", ran.acknowledged);
+            assert!(ran.acknowledged.sure(ORDERS) > 5 && ran.acknowledged.sure(RESULTS) > 0, "{:?}", ran.acknowledged);
             let operation = &ran.round.operations[Transaction::TradeStatus as usize];
             let server = operation.server.as_ref().expect("a server was asked");
             assert_eq!(server.network.summary.count, operation.response.summary.count);
@@ -106,7 +107,7 @@ fn a_driver_that_vanishes_takes_nothing_with_it() {
         assert_eq!((ran.fault, end.vanished), (None, vec![2]));
         assert_sound(&end.checks);
         let orders = end.checks.iter().find(|check| check.name == "orders").expect("the books are checked");
-        assert_eq!(orders.evidence, format!("wanted {0}, found {0}", ran.acknowledged.orders + 3));
+        assert_eq!(orders.evidence, format!("wanted {0}, found {0}", ran.acknowledged.sure(ORDERS) + 3));
         // The next round begins as if nothing had been.
         let (ran, end) = drive(address, 1, 1);
         assert_eq!(ran.fault, None);
@@ -145,7 +146,7 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
             std::thread::sleep(Duration::from_millis(400));
             asks.footprint().expect("is there");
         }
-        assert_sound(&asks.close(&AcknowledgedCommits::default()).expect("closes").checks);
+        assert_sound(&asks.close(&Ledger::default()).expect("closes").checks);
     });
     let vanished: Vec<_> = served.events.iter().filter(|event| event.contains("lost driver")).collect();
     assert!(vanished.len() == 1 && vanished[0].ends_with("nothing was received for 1 s"), "{:?}", served.events);
@@ -160,10 +161,10 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let round = |orders: u64| {
             let opened = run.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
             let mut connector = run.sut::<Tpce>().connector().expect("a connection");
-            let mut told = AcknowledgedCommits::default();
+            let mut told = Ledger::default();
             for request in (0..orders).map(|seed| Request::from(order(seed))) {
                 perform(&mut connector, &request).expect("is committed");
-                told.committed(&request);
+                committed(&mut told, &request);
             }
             let end = run.close(&told).expect("closes");
             assert_sound(&end.checks);
@@ -183,11 +184,11 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let plain = call(address);
         plain.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert_eq!(plain.prepared(), "");
-        plain.close(&AcknowledgedCommits::default()).expect("closes");
+        plain.close(&Ledger::default()).expect("closes");
         let other = call(address);
         other.begin_alike();
         other.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        other.close(&AcknowledgedCommits::default()).expect("closes");
+        other.close(&Ledger::default()).expect("closes");
         match run.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER) {
             Err(RunError::Refused(why)) => assert!(why.contains("another run has taken one"), "{why}"),
             other => panic!("{:?}", other.map(|_| "opened")),
@@ -222,7 +223,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
                 "{}",
                 run.prepared()
             );
-            run.close(&AcknowledgedCommits::default()).expect("closes");
+            run.close(&Ledger::default()).expect("closes");
         }
     });
 }
@@ -255,7 +256,7 @@ fn what_a_server_uses_is_told_as_its_engine_counts_it() {
         perform(&mut connector, &order(1).into()).expect("is committed");
         let since = remote.io_counts().expect("is there").expect("is counted").since(before);
         assert!(since.total().written_bytes > 4_096 && since.total().sync_ns.is_some(), "{since:?}");
-        remote.close(&AcknowledgedCommits { orders: 1, ..AcknowledgedCommits::default() }).expect("closes");
+        remote.close(&Ledger::default()).expect("closes");
     });
     serve(&NullEngine, options(), |address| assert_eq!(call(address).io_counts().expect("is there"), None));
 }
@@ -264,7 +265,7 @@ fn what_a_server_uses_is_told_as_its_engine_counts_it() {
 fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
     let database = Database::new("within.db");
     // The last statement of a Trade-Order stalls, so that its driver is long gone when it commits or not.
-    let engine = Stalling::new(open_again(&database), HitStatements::At(40), Duration::from_millis(700));
+    let engine = Misbehaving::stalling(open_again(&database), HitStatements::At(40), Duration::from_millis(700));
     let served = serve(&engine, options(), |address| {
         let (stays, goes) = (call(address), call(address));
         std::thread::scope(|scope| {
@@ -285,7 +286,7 @@ fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
         let lost = sent.iter().filter_map(|sent| sent.as_ref().err()).map(TxnError::kind);
         assert!(lost.clone().count() >= 1, "nothing was cut off: {sent:?}");
         assert!(lost.clone().all(|kind| kind == ErrorKind::ConnectionLost || kind == ErrorKind::Other), "{sent:?}");
-        let end = stays.close(&AcknowledgedCommits::default()).expect("is told the checks");
+        let end = stays.close(&Ledger::default()).expect("is told the checks");
         assert_eq!(end.vanished, [2]);
         assert_sound(&end.checks);
     });
@@ -300,17 +301,17 @@ fn open_again(database: &Database) -> bourse_engine_sqlite::SqliteEngine {
 #[test]
 fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
     let database = Database::new("failing.db");
-    let engine = Failing::new(open_again(&database), HitStatements::Every(97), ErrorKind::Other);
+    let engine = Misbehaving::failing(open_again(&database), HitStatements::Every(97), ErrorKind::Other);
     serve(&engine, options(), |address| {
         let remote = call(address);
         if remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).is_err() {
             panic!("opening takes fewer statements than that");
         }
         let mut connector = remote.sut::<Tpce>().connector().expect("a connection");
-        let mut told = AcknowledgedCommits::default();
+        let mut told = Ledger::default();
         let mut of_order = |seed| {
             let request = Request::from(order(seed));
-            perform(&mut connector, &request).inspect(|_| told.committed(&request))
+            perform(&mut connector, &request).inspect(|_| committed(&mut told, &request))
         };
         let results: Vec<_> = (0..40).map(&mut of_order).collect();
         let failed: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
@@ -364,8 +365,8 @@ fn drivers_that_do_not_belong_together_are_told_why() {
         let remote = call(address);
         remote.sut::<Tpce>().open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert!(open(terms(1, 1)).contains("comes too late"));
-        assert_sound(&remote.close(&AcknowledgedCommits::default()).expect("closes").checks);
-        assert!(remote.close(&AcknowledgedCommits::default()).unwrap_err().to_string().contains("not in a round"));
+        assert_sound(&remote.close(&Ledger::default()).expect("closes").checks);
+        assert!(remote.close(&Ledger::default()).unwrap_err().to_string().contains("not in a round"));
     });
     assert!(!served.ended.in_a_round);
 }
@@ -379,7 +380,7 @@ fn a_book_that_does_not_agree_is_found() {
         let mut connector = remote.sut::<Tpce>().connector().expect("a connection");
         perform(&mut connector, &order(1).into()).expect("is committed");
         // The driver was notified of one order, and reports none.
-        let end = remote.close(&AcknowledgedCommits::default()).expect("closes");
+        let end = remote.close(&Ledger::default()).expect("closes");
         let failed: Vec<_> =
             end.checks.iter().filter(|it| it.status == CheckStatus::Failed).map(|it| it.name.as_str()).collect();
         assert_eq!(failed, ["answers to driver 1/1", "orders", "shares ordered", "limit prices, cents"]);

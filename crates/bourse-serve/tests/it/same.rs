@@ -5,10 +5,11 @@ use bourse_driver::{Backoff, OperationCx, RetryPolicy, SimulatedClock};
 use bourse_egen::driver;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::{Connector, InProcess, Sut};
 use bourse_record::SplitMix;
 use bourse_serve::ServerOptions;
-use bourse_tpce::check::reconciliation::AcknowledgedCommits;
+use bourse_tpce::check::reconciliation::{RESULTS, committed};
 use bourse_tpce::transactions::{Output, Request, Status};
 use bourse_tpce::verify::Stream;
 use bourse_tpce::workload::Tpce;
@@ -64,7 +65,7 @@ fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, res
         assert_eq!(mine, theirs);
         let (mut mine, mut theirs) =
             (in_process.connector().expect("a session"), remote.sut::<Tpce>().connector().expect("a connection"));
-        let mut told = AcknowledgedCommits::default();
+        let mut told = Ledger::default();
         for number in 0..steps {
             let step = stream.next_step();
             clock.advance((step.now.millis() - now.millis()) as u64 * 1_000_000);
@@ -73,11 +74,11 @@ fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, res
             let other = perform(&mut theirs, &remote, &clock, &step.request);
             assert_eq!(one, other, "transaction {number}: {:?}", step.request);
             if one.0.status() == Status::SUCCESS {
-                told.committed(&step.request);
+                committed(&mut told, &step.request);
             }
             stream.send(&one.2).expect("orders name securities");
         }
-        assert!(told.results > results, "{told:?}");
+        assert!(told.sure(RESULTS) > results, "{told:?}");
         assert_eq!(remote.sut::<Tpce>().pending().unwrap(), in_process.pending().unwrap());
         let end = remote.close(&told).expect("closes");
         assert_sound(&end.checks);

@@ -1,8 +1,9 @@
 //! Files of passwords. A password is never part of a message, and no type that contains one has `Debug`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::{EngineError, Result};
+use bourse_engine::{EngineError, Result, open_once};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Places where a client of this process finds passwords.
@@ -47,9 +48,11 @@ impl Secret {
 /// Reads the password from the first line of a file that a target names.
 ///
 /// # Errors
-/// The file cannot be read.
+/// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): the file cannot be read.
 pub fn first_line(path: &Path) -> Result<Secret> {
-    let text = fs::read_to_string(path).map_err(|e| EngineError::io("read", path, &e))?;
+    let text = open_once(path)
+        .and_then(io::read_to_string)
+        .map_err(|e| EngineError::unsupported(format!("cannot read {}: {e}", path.display())))?;
     Ok(Secret::known(text.lines().next().map(str::to_owned)))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::private::account::ServerAccount;
 use crate::private::server::{detach, last_words};
-use crate::private::{ServerKind, leftovers};
+use crate::private::{ServerKind, StartLimit, leftovers};
 use bourse_engine::{EngineError, ErrorKind, Result, copy_file, remove_folder, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -172,46 +172,48 @@ impl ServerFolder {
     /// Runs the command that fills the data directory until it ends.
     ///
     /// # Errors
-    /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time.
-    pub fn fill(&self, command: Command, until: Instant) -> Result<()> {
-        let failed =
-            |how: String| EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}"));
-        self.run(command, "install.log", until).map(drop).map_err(failed)
+    /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time; those of [`StartLimit::check`].
+    pub fn fill(&self, command: Command, limit: StartLimit) -> Result<()> {
+        self.run(command, "install.log", limit, "a new data directory could not be made").map(drop)
     }
 
     /// Runs a command on the data directory until it ends, and returns its output.
     ///
     /// # Errors
-    /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time.
-    pub fn look_at_data(&self, command: Command, until: Instant) -> Result<String> {
+    /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time; those of [`StartLimit::check`].
+    pub fn look_at_data(&self, command: Command, limit: StartLimit) -> Result<String> {
         let program = command.get_program().to_string_lossy().into_owned();
-        self.run(command, "look.log", until)
-            .map_err(|how| EngineError::new(ErrorKind::Other, format!("{program} could not read its data: {how}")))
+        self.run(command, "look.log", limit, &format!("{program} could not read its data"))
     }
 
-    fn run(&self, mut command: Command, log: &str, until: Instant) -> Result<String, String> {
+    fn run(&self, mut command: Command, log: &str, limit: StartLimit, what: &str) -> Result<String> {
+        limit.check()?;
         let log = self.path().join(log);
-        let file = File::create(&log).map_err(|e| format!("cannot create {}: {e}", log.display()))?;
-        let second = file.try_clone().map_err(|e| format!("cannot open {}: {e}", log.display()))?;
+        let error = |how: String| EngineError::new(ErrorKind::Other, format!("{what}: {how}"));
+        let file = File::create(&log).map_err(|e| EngineError::io("create", &log, &e))?;
+        let second = file.try_clone().map_err(|e| EngineError::io("open", &log, &e))?;
         detach(&mut command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(file)
             .stderr(second)
             .spawn()
-            .map_err(|e| format!("cannot run {}: {e}", command.get_program().display()))?;
+            .map_err(|e| error(format!("cannot run {}: {e}", command.get_program().display())))?;
         let said = || String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
-        let failed = |how: String| format!("{how}{}", last_words(&log));
+        let failed = |how: String| error(format!("{how}{}", last_words(&log)));
         loop {
+            let checked = limit.check();
             match child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(said()),
                 Ok(Some(status)) => return Err(failed(status.to_string())),
-                Ok(None) if Instant::now() <= until => std::thread::sleep(Duration::from_millis(10)),
+                Ok(None) if Instant::now() <= limit.until() && checked.is_ok() => {
+                    std::thread::sleep(Duration::from_millis(10))
+                }
                 Ok(None) | Err(_) => {
                     let _ = child.kill();
                     let _ = child.wait();
                     self.end_processes();
-                    return Err(failed("it took too long".to_owned()));
+                    return checked.and_then(|()| Err(failed("it took too long".to_owned())));
                 }
             }
         }

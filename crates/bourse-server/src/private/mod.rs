@@ -10,12 +10,14 @@
 //! ended by a shell that waits for that. [`sweep`] removes what is left; the next owner at the same place calls it first.
 //!
 //! Files: `folder` and `account` (a server's place and user), `program` (finding it), `server` (its life), `slot` (an
-//! engine's server, started on demand), `leftovers` (those of killed owners), `processes` (facts that the system
+//! engine's server, started on demand), `limit` (the time of its start),
+//! `leftovers` (those of killed owners), `processes` (facts that the system
 //! reports about a process), `ports`.
 
 mod account;
 mod folder;
 mod leftovers;
+mod limit;
 mod ports;
 pub mod processes;
 mod program;
@@ -24,6 +26,7 @@ mod slot;
 
 pub use folder::{ServerFolder, parent};
 pub use leftovers::{sweep, sweep_below};
+pub use limit::StartLimit;
 pub use ports::free_ports;
 pub use program::{everywhere, output_text, version_text};
 pub use server::PrivateServer;

@@ -1,6 +1,6 @@
 //! Life of a private server.
 
-use crate::private::ServerFolder;
+use crate::private::{ServerFolder, StartLimit};
 use bourse_engine::{EngineError, ErrorKind, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,9 @@ pub struct PrivateServer {
 }
 
 impl PrivateServer {
+    /// Name of the standard output in its folder.
+    pub const OUTPUT: &str = "server.out";
+
     /// Starts a server on the data directory of its folder.
     ///
     /// # Errors
@@ -43,13 +46,16 @@ impl PrivateServer {
     /// Waits until `ask` has an answer.
     ///
     /// # Errors
-    /// [`ErrorKind::ConnectionLost`] with the server's last output, if it ends or does not answer in time.
-    pub fn wait_until_it_answers<T>(&mut self, until: Instant, mut ask: impl FnMut() -> Result<T>) -> Result<T> {
+    /// [`ErrorKind::ConnectionLost`] with the server's last output, if it ends or does not answer in time; those of
+    /// [`StartLimit::check`].
+    pub fn wait_until_it_answers<T>(&mut self, limit: StartLimit, mut ask: impl FnMut() -> Result<T>) -> Result<T> {
         loop {
+            limit.check()?;
             self.check_alive()?;
             match ask() {
                 Ok(answer) => return Ok(answer),
-                Err(e) if Instant::now() > until => {
+                Err(e) if Instant::now() > limit.until() => {
+                    limit.check()?;
                     let message =
                         format!("the private server does not answer in time: {}{}", e.message(), self.words());
                     return Err(EngineError::new(ErrorKind::ConnectionLost, message));
@@ -143,7 +149,10 @@ impl PrivateServer {
     }
 
     fn words(&self) -> String {
-        last_words(&self.folder.path().join(LOG))
+        let words = |name: &str| last_words(&self.folder.path().join(name));
+        // Some servers log to their standard output.
+        let found = words(LOG);
+        if found.is_empty() { words(PrivateServer::OUTPUT) } else { found }
     }
 }
 
@@ -190,7 +199,7 @@ fn spawn(folder: &ServerFolder, mut command: Command) -> Result<Child> {
     detach(&mut command);
     command
         .stdin(Stdio::null())
-        .stdout(output("server.out")?)
+        .stdout(output(PrivateServer::OUTPUT)?)
         .stderr(output(LOG)?)
         .spawn()
         .map_err(|e| EngineError::io("run", Path::new(command.get_program()), &e))

@@ -3,7 +3,9 @@
 #![cfg(target_os = "linux")] // elsewhere nothing is known of other processes
 
 use bourse_engine::{EngineError, ErrorKind, Result};
-use bourse_server::private::{PrivateServer, ServerFolder, ServerKind, ServerSlot, free_ports, processes, sweep};
+use bourse_server::private::{
+    PrivateServer, ServerFolder, ServerKind, ServerSlot, StartLimit, free_ports, processes, sweep,
+};
 use bourse_testkit::server::{contents, is_alive, open_folder};
 use std::fs;
 use std::path::Path;
@@ -34,8 +36,13 @@ fn started(parent: &Path, script: &str) -> PrivateServer {
     PrivateServer::start(folder, command).unwrap()
 }
 
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+fn soon() -> StartLimit {
+    StartLimit::again(Duration::from_secs(20))
+}
+
+/// A limit that is over.
+fn now() -> StartLimit {
+    StartLimit::again(Duration::ZERO)
 }
 
 /// Waits until the script has written the file.
@@ -73,8 +80,7 @@ fn an_end_is_told_with_the_last_words() {
     let words = lost.message();
     assert!(words.starts_with("the private server has ended (exit status: 3); its last words:\n  line 2\n"), "{words}");
     let mut silent = started(parent.path(), "while :; do sleep 0.05; done");
-    let lost =
-        silent.wait_until_it_answers(Instant::now(), || Err::<(), _>(EngineError::unsupported("nobody"))).unwrap_err();
+    let lost = silent.wait_until_it_answers(now(), || Err::<(), _>(EngineError::unsupported("nobody"))).unwrap_err();
     assert_eq!(lost.message(), "the private server does not answer in time: nobody");
 }
 
@@ -87,8 +93,38 @@ fn a_data_directory_that_cannot_be_filled_is_told_with_the_reason() {
     let failed = folder.fill(shell(&folder, "echo no room; exit 4"), soon()).unwrap_err();
     let expected = "a new data directory could not be made: exit status: 4; its last words:\n  no room";
     assert_eq!(failed.message(), expected);
-    let slow = folder.fill(shell(&folder, "while :; do sleep 0.05; done"), Instant::now()).unwrap_err();
+    let slow = folder.fill(shell(&folder, "while :; do sleep 0.05; done"), now()).unwrap_err();
     assert!(slow.message().ends_with("it took too long"), "{slow}");
+}
+
+/// An interruption that came between two steps of a start ended neither, and a cluster was started for most of a minute.
+#[test]
+fn an_interruption_ends_a_start_between_its_steps() {
+    const INTERRUPTED: &str = "BOURSE_TEST_INTERRUPTED";
+    if std::env::var_os(INTERRUPTED).is_none() {
+        // An interruption is the whole process's.
+        let mut test = Command::new(std::env::current_exe().unwrap());
+        test.args(["--exact", "an_interruption_ends_a_start_between_its_steps"]).env(INTERRUPTED, "1");
+        assert!(test.status().unwrap().success());
+        return;
+    }
+    let parent = open_folder();
+    let folder = ServerFolder::make(&KIND, Some(parent.path()), false).unwrap();
+    let limit = soon();
+    folder.fill(shell(&folder, "touch data/filled"), limit).unwrap();
+    bourse_engine::server_wait::interrupt();
+    let told = limit.renewed().check().unwrap_err();
+    assert_eq!(told.kind(), ErrorKind::Interrupted);
+    assert_eq!(told.message(), "the private server was not started, and its folder is removed");
+    let next = folder.fill(shell(&folder, "touch data/next"), limit).unwrap_err();
+    assert!(next.kind() == ErrorKind::Interrupted && !folder.data().join("next").exists(), "{next}");
+    assert_eq!(StartLimit::of_new(Duration::ZERO).check().unwrap_err().kind(), ErrorKind::Interrupted);
+    // What is put in order after an interruption is not ended by it.
+    folder.fill(shell(&folder, "touch data/next"), soon()).unwrap();
+    let command = shell(&folder, "while :; do sleep 0.05; done");
+    let mut server = PrivateServer::start(folder, command).unwrap();
+    assert_eq!(server.wait_until_it_answers(limit, || Ok(())).unwrap_err().kind(), ErrorKind::Interrupted);
+    server.wait_until_it_answers(soon(), || Ok(())).unwrap();
 }
 
 #[test]
@@ -122,7 +158,7 @@ fn a_killed_owners_server_ends_by_itself() {
     let mut owner = Command::new(std::env::current_exe().unwrap());
     owner.args(["--exact", "a_killed_owners_server_ends_by_itself"]).env(OWNED, parent.path());
     let mut owner = owner.stdout(std::process::Stdio::null()).spawn().unwrap();
-    let until = soon();
+    let until = soon().until();
     let process: u32 = loop {
         match fs::read_to_string(parent.path().join("process")) {
             Ok(process) => break process.parse().unwrap(),
@@ -133,7 +169,7 @@ fn a_killed_owners_server_ends_by_itself() {
     assert!(is_alive(process));
     owner.kill().unwrap();
     owner.wait().unwrap();
-    let until = soon();
+    let until = soon().until();
     while is_alive(process) {
         assert!(Instant::now() < until, "the server lives on");
         std::thread::sleep(Duration::from_millis(10));

@@ -56,6 +56,31 @@ fn a_loaded_database_is_recognised_and_meets_every_check() {
     assert!([0, 999, 1_500].iter().all(|refused| Tatp.check_size(&size_of(*refused)).is_err()));
 }
 
+/// All checks were made before an interruption was heard.
+#[test]
+fn an_interruption_ends_the_checks_between_two() {
+    const INTERRUPTED: &str = "BOURSE_TEST_INTERRUPTED";
+    if std::env::var_os(INTERRUPTED).is_none() {
+        // An interruption is the whole process's.
+        let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+        test.args(["--exact", "an_interruption_ends_the_checks_between_two"]).env(INTERRUPTED, "1");
+        assert!(test.status().unwrap().success());
+        return;
+    }
+    let (engine, fingerprint) = loaded();
+    let mut made = 0;
+    let mut interrupt_after_two = |_: &bourse_oltp::check::CheckResult| {
+        made += 1;
+        if made == 2 {
+            bourse_engine::server_wait::interrupt();
+        }
+    };
+    let ended = before_run(&engine, &Tatp, &fingerprint, Depth::Full, &mut interrupt_after_two).unwrap_err();
+    assert_eq!((ended.kind(), made), (ErrorKind::Interrupted, 2));
+    // Those of a run that was interrupted before are made, for what was measured to count.
+    assert_eq!(failed(&engine, &fingerprint), [""; 0]);
+}
+
 #[test]
 fn what_no_transaction_may_change_is_noticed() {
     let (engine, fingerprint) = loaded();

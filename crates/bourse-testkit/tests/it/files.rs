@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::files::{FilesEngine, open};
-use bourse_engine::{Access, Durability, Engine as _, Key, KeyEngine as _, Value};
+use bourse_engine::{Access, Durability, Engine as _, EngineError, ErrorKind, Key, KeyEngine as _, Value};
 use bourse_testkit::folders::{self, ITEMS};
 use bourse_testkit::records_conformance;
 use std::path::Path;
@@ -72,6 +72,45 @@ fn a_record_is_a_file_named_for_its_key() {
         let before = engine.footprint().unwrap().data_bytes;
         records.insert(&ITEMS, Key::Int(124), &[Value::Int(7)]).unwrap();
         assert!(engine.footprint().unwrap().data_bytes > before, "a file that was made is counted");
+    }
+}
+
+/// A person's files in a table's folder went with it, and a link in its place was replaced.
+#[test]
+#[cfg(unix)]
+fn what_it_did_not_make_in_its_folder_is_kept() {
+    for (query, record) in [("sync=off", "items/000123"), ("sync=off&layout=tree", "items/00/01/23")] {
+        for name in ["items/notes.txt", "items/12345", "items/00/mine", "mine/000001.txt", "notes.txt"] {
+            let folder = tempfile::tempdir().unwrap();
+            let at = |name: &str| folder.path().join("x.files").join(name);
+            let refused = |error: EngineError| {
+                assert_eq!(error.kind(), ErrorKind::Refused);
+                assert_eq!(error.message(), format!("it holds what bourse did not make: {name}"));
+                assert!(at(name).exists() && at(record).exists(), "{query}: {name}");
+            };
+            let first = engine(folder.path(), query);
+            let mut records = first.new_records().unwrap();
+            records.create(&[&ITEMS, &WORDS]).unwrap();
+            for key in [-1, 123, 1_234_567] {
+                records.insert(&ITEMS, Key::Int(key), &[Value::Int(7)]).unwrap();
+            }
+            for key in ["", "a", "Ä/b_-=9 long"] {
+                records.insert(&WORDS, Key::Text(key), &[Value::Int(7)]).unwrap();
+            }
+            assert_eq!((records.count(&ITEMS).unwrap(), records.count(&WORDS).unwrap()), (3, 3));
+            std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            std::fs::write(at(name), "mine").unwrap();
+            if name.starts_with("items") {
+                refused(records.delete_all(&ITEMS).unwrap_err());
+            }
+            drop((records, first));
+            refused(engine(folder.path(), query).new_records().err().unwrap());
+            std::fs::remove_file(at(name)).unwrap();
+            std::fs::rename(at("items"), folder.path().join("mine")).unwrap();
+            std::os::unix::fs::symlink("../mine", at("items")).unwrap();
+            let linked = engine(folder.path(), query).new_records().err().unwrap();
+            assert_eq!(linked.message(), "it holds what bourse did not make: items");
+        }
     }
 }
 

@@ -153,7 +153,7 @@ fn what_no_transaction_may_change_is_noticed() {
 fn thousands_of_transactions_do_what_the_reference_does_and_are_reconciled() {
     let size = Tpcc::smallest();
     let (engine, fingerprint) = loaded(&size);
-    let before = Tpcc::growths().before(&mut *engine.session().unwrap()).unwrap();
+    let before = Tpcc.growths().before(&mut *engine.session().unwrap()).unwrap();
     let extent = Extent { transactions: 12_000, digest_every: 3_000, whole_tables: true };
     let session = engine.session().unwrap();
     let mut subjects = [Tpcc.subject("sqlite", session), Box::new(Reference::load(&Tpcc, &size))];
@@ -167,12 +167,10 @@ fn thousands_of_transactions_do_what_the_reference_does_and_are_reconciled() {
     let (mut ledger, mut reference) = (Ledger::default(), bourse_oltp::verify::ReferenceTables::load(&Tpcc, &size));
     for input in Tpcc::emulator(&size, 1, 0).take(12_000) {
         let (_, output) = Tpcc::expected(&mut reference, &input);
-        if let Some((amount, change)) = Tpcc::judge(&input, &output).change {
-            ledger.add(Tpcc::AMOUNTS[amount], change.into());
-        }
+        ledger.judged(&Tpcc::judge(&input, &output));
         reference.settle();
     }
-    let grown = Tpcc::growths().compare(&mut *engine.session().unwrap(), &before, &ledger).unwrap();
+    let grown = Tpcc.growths().compare(&mut *engine.session().unwrap(), &before, &ledger).unwrap();
     let unlike: Vec<_> = grown.iter().filter(|it| !it.passed()).collect();
     assert!(grown.len() == 10 && unlike.is_empty(), "{unlike:#?}");
     let used = identify(&engine, &Tpcc).unwrap().to_string();

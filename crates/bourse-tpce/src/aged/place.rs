@@ -1,12 +1,13 @@
 //! Writing the pending orders.
 
 use super::PendingOrder;
-use crate::check::reconciliation::AcknowledgedCommits;
+use crate::check::reconciliation;
 use crate::transactions::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
 use crate::transactions::rates::commission;
 use crate::transactions::trade_order::{executor, limit};
 use crate::transactions::{TradeIds, Transaction};
 use bourse_engine::{EngineError, ErrorKind, Result, RowExt as _, Runs, Session};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_schema::{
     AccountId, Amount, BrokerId, CommissionRate, ExchangeId, Quantity, Symbol, Text, Timestamp, TradeTypeId,
 };
@@ -27,9 +28,9 @@ pub fn place(
     orders: &[PendingOrder],
     now: Timestamp,
     stop: &dyn Fn() -> bool,
-) -> Result<AcknowledgedCommits> {
+) -> Result<Ledger> {
     let known = KnownRows::read(db)?;
-    let mut placed = AcknowledgedCommits::default();
+    let mut placed = Ledger::default();
     for some in orders.chunks(AT_ONCE) {
         if stop() {
             break;
@@ -42,7 +43,7 @@ pub fn place(
             return Err(error);
         }
         db.commit()?;
-        some.iter().for_each(|order| placed.committed(&order.input.clone().into()));
+        some.iter().for_each(|order| reconciliation::committed(&mut placed, &order.input.clone().into()));
     }
     Ok(placed)
 }

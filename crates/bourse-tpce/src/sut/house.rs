@@ -2,7 +2,7 @@
 
 use super::{Answer, Opening, ShortDatabase};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
+use crate::check::reconciliation::GROWTHS;
 use crate::transactions::trade_cleanup::trade_cleanup;
 use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
 use crate::workload::Tpce;
@@ -11,6 +11,7 @@ use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, Result, Session, SessionExt as _};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::{BegunRound, RoundBegin, RunError};
 use bourse_schema::TradeId;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +42,7 @@ impl BrokerageHouse {
         let cleaned = trade_cleanup(&mut *session, &context, &TradeCleanup { start_trade_id: first_free })?;
         let cleanup_ns = clock.now() - begin;
         let short = ShortDatabase::survey(&mut *session, part, first_free)?;
-        let before = TotalsSnapshot::take(&mut *session)?;
+        let before = GROWTHS.before(&mut *session)?;
         let opening = Opening { cleaned, cleanup_ns, first_trade: trade_ids.upcoming() };
         Ok((Self { part, trade_ids, short }, BegunRound { before, opening }))
     }
@@ -57,7 +58,7 @@ impl BrokerageHouse {
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<AcknowledgedCommits> {
+    ) -> Result<Ledger> {
         let mut session = engine.session()?;
         let stop = || interrupt.load(Ordering::Relaxed);
         let placed = aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;

@@ -12,10 +12,10 @@ mod short;
 pub use house::BrokerageHouse;
 pub use short::ShortDatabase;
 
-use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
+use crate::check::reconciliation::{self, RESULTS, cleaned, compare_drivers};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, Status, TxnError};
-use crate::users::{OptionsError, verify_and_reconcile, verify_drivers};
+use crate::users::{OptionsError, reconciled};
 use crate::workload::{self, Tpce};
 use bourse_driver::{Backoff, Clock, Nanos};
 use bourse_egen::Part;
@@ -23,7 +23,9 @@ use bourse_egen::driver::Partition;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::{Engine, EngineError, Result, Session};
 use bourse_oltp::Size;
-use bourse_oltp::sut::{DriverCounts, RoundBegin, RunError, Share, SharedWorkload};
+use bourse_oltp::check::ledger::{Ledger, Totals};
+use bourse_oltp::check::recorded::after_run;
+use bourse_oltp::sut::{DriverLedger, RoundBegin, RunError, Share, SharedWorkload};
 use bourse_record::Check;
 use bourse_schema::TradeId;
 use serde::{Deserialize, Serialize};
@@ -54,9 +56,7 @@ impl SharedWorkload for Tpce {
     type Error = TxnError;
     type FollowUp = TradeRequest;
     type State = BrokerageHouse;
-    type Totals = TotalsSnapshot;
     type Opening = Opening;
-    type Counts = AcknowledgedCommits;
 
     const AGREEMENT: &'static str = "the driver received an answer for each Trade-Order and Trade-Result that the server committed for it, and for no other";
 
@@ -75,10 +75,6 @@ impl SharedWorkload for Tpce {
         begun: &RoundBegin<Self>,
     ) -> Result<BrokerageHouse, RunError> {
         Ok(BrokerageHouse::join(engine, part(size)?, first_trade(share, begun.opening.first_trade))?)
-    }
-
-    fn totals(session: &mut dyn Session) -> Result<TotalsSnapshot> {
-        TotalsSnapshot::take(session)
     }
 
     fn perform(
@@ -103,62 +99,50 @@ impl SharedWorkload for Tpce {
         Err(format!("a {requested} was answered with a {answered}"))
     }
 
-    fn count(counts: &mut AcknowledgedCommits, request: &Request, answer: &Answer) {
-        if answer.output.status() == Status::SUCCESS { counts.committed(request) } else { counts.failed(request) }
+    fn count(ledger: &mut Ledger, request: &Request, answer: &Answer) {
+        match answer.output.status() {
+            Status::SUCCESS => reconciliation::committed(ledger, request),
+            _ => reconciliation::failed(ledger, request),
+        }
     }
 
-    fn count_failed(counts: &mut AcknowledgedCommits, request: &Request, in_doubt: bool) {
-        if in_doubt { counts.in_doubt(request) } else { counts.failed(request) }
+    fn count_failed(ledger: &mut Ledger, request: &Request, in_doubt: bool) {
+        match in_doubt {
+            // The commit may have been the last thing that went through.
+            true => reconciliation::in_doubt(ledger, request),
+            false => reconciliation::failed(ledger, request),
+        }
     }
 
-    fn add(counts: &mut AcknowledgedCommits, others: &AcknowledgedCommits) {
-        counts.add(others);
-    }
-
-    fn add_doubts(counts: &mut AcknowledgedCommits, others: &AcknowledgedCommits) {
-        counts.add_doubts(others);
-    }
-
-    fn limited(reported: AcknowledgedCommits) -> AcknowledgedCommits {
-        reported.limited()
-    }
-
-    fn agreement(reported: &AcknowledgedCommits, performed: &AcknowledgedCommits) -> (bool, String) {
-        let (told, committed) = (reported, performed);
-        let within = |told: u64, doubt: u64, committed: u64, unsure: u64| {
-            told <= committed + unsure && committed <= told + doubt
-        };
-        let orders = within(told.orders, told.orders_in_doubt, committed.orders, committed.orders_in_doubt);
-        let results = within(told.results, told.results_in_doubt, committed.results, committed.results_in_doubt);
-        let evidence = format!(
-            "Trade-Orders: {} acknowledged, {} in doubt, {} committed; Trade-Results: {} acknowledged, {} in doubt, {} committed",
-            told.orders, told.orders_in_doubt, committed.orders, told.results, told.results_in_doubt, committed.results
-        );
-        (orders && results, evidence)
-    }
-
-    fn in_words(counts: &AcknowledgedCommits) -> String {
-        format!("{} Trade-Results committed", counts.results)
+    fn in_words(ledger: &Ledger) -> String {
+        format!("{} Trade-Results committed", ledger.sure(RESULTS))
     }
 
     fn check(
         engine: &dyn Engine,
         size: &Size,
-        run: Option<(&TotalsSnapshot, &AcknowledgedCommits)>,
+        run: Option<(&Totals, &Ledger)>,
         clock: &dyn Clock,
         progress: &mut dyn FnMut(&Check),
     ) -> Result<Vec<Check>> {
-        verify_and_reconcile(engine, workload::known_part(size), run, clock, progress)
+        let mut reconcile =
+            |db: &mut dyn Session| run.map_or(Ok(Vec::new()), |(before, ledger)| reconciled(db, before, ledger));
+        after_run(engine, &Self, size, &mut reconcile, clock, progress)
     }
 
     fn check_drivers(
         engine: &dyn Engine,
         size: &Size,
         begun: &RoundBegin<Self>,
-        drivers: &[DriverCounts<AcknowledgedCommits>],
+        drivers: &[DriverLedger],
         clock: &dyn Clock,
     ) -> Result<Vec<Check>> {
-        verify_drivers(engine, workload::known_part(size), begun, drivers, clock)
+        let mut reconcile = |db: &mut dyn Session| {
+            let mut checks = compare_drivers(db, &begun.before, begun.opening.first_trade, drivers)?;
+            checks.push(cleaned(db, &begun.before)?);
+            Ok(checks)
+        };
+        after_run(engine, &Self, size, &mut reconcile, clock, &mut |_| {})
     }
 
     /// Limit orders that are pending.

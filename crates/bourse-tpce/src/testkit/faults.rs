@@ -1,5 +1,6 @@
 //! A run over connections that fail, and the reconciliation after it.
 
+use crate::check::reconciliation::RESULTS;
 use crate::testkit::load_small;
 use crate::transactions::Transaction;
 use crate::users::{RunOptions, run, verify};
@@ -49,7 +50,7 @@ pub fn stays_consistent_through_faults(
         .sum();
     let in_doubt = Transaction::ALL.iter().map(|kind| ran.counted.ledger.entry(*kind as usize).in_doubt).sum();
     assert!(failed <= in_doubt, "{failed} failed, {in_doubt} in doubt: {operations:?}");
-    assert!(ran.acknowledged.results > 20, "{:?}", ran.acknowledged);
+    assert!(ran.acknowledged.sure(RESULTS) > 20, "{:?}", ran.acknowledged);
     let lost = ran.round.conflicts.iter().find(|kind| kind.name == "node lost").map_or(0, |kind| kind.count);
     let retried = operations.iter().map(|it| it.retries).sum();
     let mut checks = ran.round.checks.clone();

@@ -1,29 +1,31 @@
 //! The workload on one thread in simulated time: loaded, run by the emulators, checked and reconciled.
 
-use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
+use crate::check::reconciliation::{GROWTHS, RESULTS, committed};
 use crate::check::{check, first_trade};
 use crate::load::{Constraints, ExistingDatabase, identify, part_of};
 use crate::testkit::{load_small, part};
-use crate::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
+use crate::transactions::{Context, Retry, Status, TradeIds, Transaction, perform};
+use crate::verify::{Step, Stream};
 use crate::workload::Tpce;
 use bourse_egen::Inputs;
-use bourse_egen::driver::{
-    CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange,
-};
-use bourse_egen::txn::{MarketRequest, TradeRequest};
+use bourse_egen::driver::Database;
+use bourse_egen::txn::TradeRequest;
 use bourse_engine::{Engine, Session};
-use bourse_schema::{Date, Timestamp};
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use bourse_oltp::check::ledger::Ledger;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Status codes that a database of one day explains: few trades of an account, a window without trades.
 const SHORT_DATABASE: [i32; 4] = [-221, -911, 621, 1_021];
 
+/// Customers' requests in a simulated second: so few that even a short run has maintenance.
+const PER_SECOND: u32 = 2;
+
 /// Size of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunSize {
-    /// Customers' requests; those of market and maintenance come in addition.
-    pub requests: u32,
+    /// Transactions of customers, market and maintenance.
+    pub transactions: usize,
     /// Minimum number of resulting Trade-Results, exclusive.
     pub results: u64,
     /// Number of sessions, which are used in turn.
@@ -44,52 +46,29 @@ pub fn run_loaded_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnc
     plans(&mut *sessions[0]);
 
     let ExistingDatabase::Matches(found) = identify(engine).unwrap() else { panic!("not ours") };
-    let database = Database::of(1_000, 500, 1);
-    let mut customers = CustomerEmulator::new(&inputs, &CustomerConfig::of(database), 1, 2).unwrap();
-    let mut maintenance = MaintenanceEmulator::new(&inputs, database, 3).unwrap();
-    let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
-    let mut market = MarketExchange::new(&inputs, &MarketConfig::after(&database), 4, 5, start);
+    let mut stream = Stream::new(&inputs, Database::of(1_000, 500, 1), 1, PER_SECOND).unwrap();
     let trade_ids = TradeIds::following(&mut *sessions[0], first_trade(part_of(&found.fingerprint))).unwrap();
-    let before = TotalsSnapshot::take(&mut *sessions[0]).unwrap();
-    let now = Cell::new(start.millis());
-    let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
+    let before = GROWTHS.before(&mut *sessions[0]).unwrap();
     let mut outcomes: BTreeMap<(Transaction, Status), u64> = BTreeMap::new();
-    let mut acknowledged = AcknowledgedCommits::default();
-    let mut turn = 0;
-    let mut perform_next = |request: &Request| {
+    let mut acknowledged = Ledger::default();
+    for turn in 0..=run.transactions {
+        let Step { now, request, .. } = if turn < run.transactions { stream.next_step() } else { stream.cleanup() };
+        let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let context = Context {
-            now: &|| Timestamp::from_millis(now.get()),
+            now: &|| now,
             trade_ids: &trade_ids,
             market: &|order: &TradeRequest| sent.borrow_mut().push(*order),
             retry: Retry { attempts: 1, back_off: &|_| true },
         };
-        turn += 1;
         let session = &mut *sessions[turn % run.sessions];
-        let done = perform(session, &context, request).unwrap_or_else(|error| panic!("{error}"));
+        let done = perform(session, &context, &request).unwrap_or_else(|error| panic!("{error}"));
+        stream.send(&sent.take()).unwrap();
         let status = done.output.status();
         if status == Status::SUCCESS {
-            acknowledged.committed(request);
+            committed(&mut acknowledged, &request);
         }
         *outcomes.entry((request.transaction(), status)).or_default() += 1;
-    };
-    for n in 0..run.requests {
-        now.set(now.get() + 50);
-        perform_next(&customers.next().into());
-        let mut answers: VecDeque<MarketRequest> = VecDeque::new();
-        loop {
-            let moment = Timestamp::from_millis(now.get());
-            for order in sent.take() {
-                market.submit(moment, &order, &mut |answer| answers.push_back(answer)).unwrap();
-            }
-            market.generate(moment, &mut |answer| answers.push_back(answer));
-            let Some(answer) = answers.pop_front() else { break };
-            perform_next(&answer.into());
-        }
-        if n % 100 == 0 {
-            perform_next(&maintenance.next().into());
-        }
     }
-    perform_next(&maintenance.trade_cleanup().into());
 
     let unexplained: Vec<_> = outcomes
         .keys()
@@ -100,10 +79,10 @@ pub fn run_loaded_and_check(engine: &dyn Engine, run: RunSize, plans: impl FnOnc
     for transaction in Transaction::ALL {
         assert!(outcomes.keys().any(|(kind, _)| *kind == transaction), "{transaction}: {outcomes:?}");
     }
-    assert!(acknowledged.results > run.results, "{acknowledged:?}");
+    assert!(acknowledged.sure(RESULTS) > run.results, "{acknowledged:?}");
     let session = &mut *sessions[0];
     let mut results = check(session, part, &mut |_| {}).unwrap();
-    results.extend(before.compare(session, &acknowledged).unwrap());
+    results.extend(GROWTHS.compare(session, &before, &acknowledged).unwrap());
     assert!(results.iter().all(|checked| checked.not_run.is_none()));
     let compared = bourse_oltp::check::schema::check(session, &Tpce, Constraints::Full).unwrap();
     let has_catalog = !matches!(session.dialect().catalog, bourse_schema::Catalog::Unknown);

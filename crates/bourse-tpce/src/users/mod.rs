@@ -29,8 +29,9 @@ mod specs;
 pub mod verify;
 
 pub use bourse_oltp::history::HistoryOptions;
-pub use bourse_oltp::sut::RunError;
+pub use bourse_oltp::sut::{RunError, RunResult};
 pub use options::{ABILITIES, OptionsError, RunOptions};
-pub use run::{NOTICE, OUTCOMES, PENDING, RunResult, conditions, isolation, needs, run, run_on, workload};
+pub use run::{NOTICE, OUTCOMES, PENDING, conditions, isolation, needs, run, run_on, workload};
 pub use specs::response_limits;
-pub use verify::{reconcile, verify, verify_and_reconcile, verify_drivers};
+pub(crate) use verify::reconciled;
+pub use verify::{reconcile, verify};

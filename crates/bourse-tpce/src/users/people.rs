@@ -4,14 +4,15 @@ use super::achieved::AchievedMix;
 use super::exchange::MarketQueues;
 use super::history::{self, Item};
 use super::outcome::judge;
-use crate::check::reconciliation::AcknowledgedCommits;
+use crate::check::reconciliation;
 use crate::transactions::{Output, Request, Transaction};
 use crate::workload::Tpce;
 use bourse_driver::{Clock, Draw, MS, Nanos, OperationCx, OperationResult, Outcome, RoundControl, SECOND, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::history::{RoundHistory, UserHistory};
-use bourse_oltp::sut::{Answered, Connector};
+use bourse_oltp::sut::{Answered, Connector, SharedWorkload as _};
 use bourse_schema::TradeId;
 use std::cell::RefCell;
 use std::sync::Mutex;
@@ -20,7 +21,7 @@ use std::sync::Mutex;
 pub(super) struct DriverState {
     pub(super) queues: MarketQueues,
     /// Acknowledged commits and drawn parameters, added when each user ends.
-    pub(super) acknowledged: Mutex<(AcknowledgedCommits, AchievedMix)>,
+    pub(super) acknowledged: Mutex<(Ledger, AchievedMix)>,
     /// Recorded transactions, if the round has a history, and the first trade of the round: earlier ones do not change.
     pub(super) history: Option<RoundHistory<Item>>,
     pub(super) first_trade: TradeId,
@@ -33,7 +34,7 @@ impl DriverState {
         cx: &mut OperationCx<'_>,
         connector: &mut Connector<Tpce>,
         request: &Request,
-        acknowledged: &mut AcknowledgedCommits,
+        acknowledged: &mut Ledger,
         history: &mut Option<UserHistory<'_, Item>>,
         send: &dyn Fn(&TradeRequest),
     ) -> OperationResult {
@@ -64,28 +65,22 @@ impl DriverState {
         cx: &mut OperationCx<'_>,
         connector: &mut Connector<Tpce>,
         request: &Request,
-        acknowledged: &mut AcknowledgedCommits,
+        acknowledged: &mut Ledger,
         send: &dyn Fn(&TradeRequest),
     ) -> (OperationResult, Option<Output>) {
         let operation = request.transaction();
         match connector.perform(cx, request, send) {
             Ok(Answered { answer, server }) => {
                 let judged = OperationResult { server, ..judge(request, &answer) };
-                if judged.outcome == Outcome::Completed {
-                    acknowledged.committed(request);
-                } else {
-                    acknowledged.failed(request);
+                match judged.outcome {
+                    Outcome::Completed => reconciliation::committed(acknowledged, request),
+                    _ => reconciliation::failed(acknowledged, request),
                 }
                 (judged, Some(answer.output))
             }
             Err(error) => {
                 let performed = OperationResult::error(operation as usize, &error);
-                if performed.in_doubt {
-                    // The commit may have been the last thing that went through.
-                    acknowledged.in_doubt(request);
-                } else {
-                    acknowledged.failed(request);
-                }
+                Tpce::count_failed(acknowledged, request, performed.in_doubt);
                 (performed, None)
             }
         }
@@ -95,9 +90,9 @@ impl DriverState {
         self.history.as_ref().map(|history| history.user(session))
     }
 
-    pub(super) fn add(&self, acknowledged: &AcknowledgedCommits, achieved: &AchievedMix) {
+    pub(super) fn add(&self, acknowledged: &Ledger, achieved: &AchievedMix) {
         let mut sum = self.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        sum.0.add(acknowledged);
+        sum.0.merge(acknowledged);
         sum.1.merge(achieved);
     }
 }
@@ -108,7 +103,7 @@ pub(super) struct Customer<'w> {
     connector: Connector<Tpce>,
     emulator: CustomerEmulator<'w>,
     request: Option<Request>,
-    acknowledged: AcknowledgedCommits,
+    acknowledged: Ledger,
     achieved: AchievedMix,
     history: Option<UserHistory<'w, Item>>,
 }
@@ -127,7 +122,7 @@ impl<'w> Customer<'w> {
             connector,
             emulator,
             request: None,
-            acknowledged: AcknowledgedCommits::default(),
+            acknowledged: Ledger::default(),
             achieved: AchievedMix::default(),
         }
     }
@@ -178,14 +173,14 @@ pub(super) struct MarketUser<'w> {
     state: &'w DriverState,
     connector: Connector<Tpce>,
     request: Option<Request>,
-    acknowledged: AcknowledgedCommits,
+    acknowledged: Ledger,
     history: Option<UserHistory<'w, Item>>,
 }
 
 impl<'w> MarketUser<'w> {
     /// Market user on a session with a number of its own among all users.
     pub(super) fn new(state: &'w DriverState, session: usize, connector: Connector<Tpce>) -> Self {
-        let (acknowledged, history) = (AcknowledgedCommits::default(), state.history(session));
+        let (acknowledged, history) = (Ledger::default(), state.history(session));
         Self { state, connector, request: None, acknowledged, history }
     }
 }
@@ -272,6 +267,6 @@ impl User for Maintenance<'_> {
         // Drawing costs nothing here, and a maintenance that is never due must not use up a table's place in the sequence.
         self.last = Some(self.due);
         let request = Request::from(self.emulator.next());
-        self.state.serve(cx, &mut self.connector, &request, &mut AcknowledgedCommits::default(), &mut None, &|_| {})
+        self.state.serve(cx, &mut self.connector, &request, &mut Ledger::default(), &mut None, &|_| {})
     }
 }

@@ -1,20 +1,22 @@
 //! Reconciliation of the commits acknowledged to users with the driver's counts. The database is compared with them later.
 
-use crate::check::reconciliation::AcknowledgedCommits;
+use crate::check::reconciliation::{ORDERS, RESULTS};
 use crate::transactions::Transaction;
 use bourse_driver::{OperationLedger, Outcome};
 use bourse_egen::driver::{CustomerTransaction, Mix};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_record::Check;
 
 /// Checks that as many Trade-Orders and Trade-Results were acknowledged as the driver counted.
-pub(super) fn acknowledgements(acknowledged: &AcknowledgedCommits, ledger: &OperationLedger) -> Check {
+pub(super) fn acknowledgements(acknowledged: &Ledger, ledger: &OperationLedger) -> Check {
     let of = |transaction: Transaction| ledger.entry(transaction as usize);
     let (order, result) = (of(Transaction::TradeOrder), of(Transaction::TradeResult));
+    let in_doubt = |at| acknowledged.amount(at).end().abs_diff(*acknowledged.amount(at).start()) as u64;
     let pairs = [
-        ("Trade-Orders committed", acknowledged.orders, order.ended(Outcome::Completed)),
-        ("Trade-Orders in doubt", acknowledged.orders_in_doubt, order.in_doubt),
-        ("Trade-Results committed", acknowledged.results, result.ended(Outcome::Completed)),
-        ("Trade-Results in doubt", acknowledged.results_in_doubt, result.in_doubt),
+        ("Trade-Orders committed", acknowledged.sure(ORDERS), order.ended(Outcome::Completed)),
+        ("Trade-Orders in doubt", in_doubt(ORDERS), order.in_doubt),
+        ("Trade-Results committed", acknowledged.sure(RESULTS), result.ended(Outcome::Completed)),
+        ("Trade-Results in doubt", in_doubt(RESULTS), result.in_doubt),
     ];
     let holds = pairs.iter().all(|(_, acknowledged, counted)| acknowledged == counted);
     let evidence =
@@ -79,11 +81,12 @@ mod tests {
         for outcome in [Outcome::Completed, Outcome::Completed, Outcome::RolledBack] {
             ledger.enter(&Sample::new(operation, outcome, 2), false);
         }
-        let acknowledged = AcknowledgedCommits { orders: 2, ..AcknowledgedCommits::default() };
+        let mut acknowledged = Ledger::default();
+        acknowledged.add(ORDERS, 2);
         assert_eq!(acknowledgements(&acknowledged, &ledger).status, CheckStatus::Passed);
-        for wrong in
-            [AcknowledgedCommits { orders: 3, ..acknowledged }, AcknowledgedCommits { results: 1, ..acknowledged }]
-        {
+        for at in [ORDERS, RESULTS] {
+            let mut wrong = acknowledged.clone();
+            wrong.add(at, 1);
             assert_eq!(acknowledgements(&wrong, &ledger).status, CheckStatus::Failed);
         }
     }

@@ -7,7 +7,7 @@ use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
 use crate::aged::{self, PendingOrder};
-use crate::check::reconciliation::AcknowledgedCommits;
+use crate::check::reconciliation::{ORDERS, RESULTS};
 use crate::sut::customers;
 use crate::transactions::Transaction;
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
@@ -19,9 +19,10 @@ use bourse_driver::{
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine};
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::history::{HistoryOptions, RoundHistory};
 use bourse_oltp::planted;
-use bourse_oltp::sut::{BegunRound, InProcess, RunError, RunOf, Sut};
+use bourse_oltp::sut::{BegunRound, InProcess, RunError, RunResult, Sut};
 use bourse_record::{
     CUSTOMERS, Check, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind, Recorder, Round,
     Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
@@ -38,9 +39,6 @@ pub const PENDING: &str = "limit orders pending at the end";
 /// Outcomes that a transaction can have.
 pub const OUTCOMES: [Outcome; 6] =
     [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
-
-/// Result of a run.
-pub type RunResult = RunOf<Tpce>;
 
 /// The workload for the run file; [`conditions`] has its conditions.
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
@@ -205,11 +203,9 @@ pub fn run_on(
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let pending = pending_orders(inputs, options)?;
-    let BegunRound { mut before, opening } = sut.open(&options.terms(), clock, interrupt)?;
+    let BegunRound { before, opening } = sut.open(&options.terms(), clock, interrupt)?;
     let begun = clock.now();
-    if !pending.is_empty() {
-        before.placed = place(sut, &pending, clock, interrupt)?;
-    }
+    let placed = if pending.is_empty() { Ledger::default() } else { place(sut, &pending, clock, interrupt)? };
     let placed_ns = clock.now() - begun;
     let state = DriverState {
         queues: MarketQueues::new(options.users, options.market_room),
@@ -269,7 +265,8 @@ pub fn run_on(
     if options.share.number() == 1 {
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(opening.cleanup_ns);
     }
-    let (acknowledged, achieved) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut acknowledged, achieved) =
+        state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
     if let (Some(history), Some(wanted)) = (&state.history, &options.history) {
@@ -280,7 +277,7 @@ pub fn run_on(
         name: "market".to_owned(),
         value: format!(
             "aged at {rate} TR/s: {} pending limit orders placed before the warm-up, in {:.1} s",
-            before.placed.orders,
+            placed.sure(ORDERS),
             placed_ns as f64 / 1e9
         ),
     }));
@@ -295,6 +292,7 @@ pub fn run_on(
         }),
     }
     round.facts.extend(achieved.facts(&options.tunables));
+    acknowledged.merge(&placed);
     Ok(RunResult {
         round,
         before,
@@ -334,7 +332,7 @@ fn place(
     orders: &[PendingOrder],
     clock: &dyn Clock,
     interrupt: &AtomicBool,
-) -> Result<AcknowledgedCommits, RunError> {
+) -> Result<Ledger, RunError> {
     let mut placed = None;
     sut.change_state(&mut |house| placed = Some(house.place(sut.engine(), orders, clock, interrupt)));
     let refused = "the market cannot be aged: orders are placed in bulk on an engine in process";
@@ -371,7 +369,7 @@ pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
 fn facts(
     state: &DriverState,
     cleaned: &TradeCleanupOutput,
-    acknowledged: &AcknowledgedCommits,
+    acknowledged: &Ledger,
     options: &RunOptions,
 ) -> Vec<NameValue> {
     let counters = &state.queues.counters;
@@ -389,8 +387,8 @@ fn facts(
         ("orders executed at once", counters.market_orders.load(Ordering::Relaxed).to_string()),
         ("limit orders placed", counters.limit_orders.load(Ordering::Relaxed).to_string()),
         ("limit orders triggered", counters.triggered.load(Ordering::Relaxed).to_string()),
-        ("Trade-Orders committed in the whole round", acknowledged.orders.to_string()),
-        ("Trade-Results committed in the whole round", acknowledged.results.to_string()),
+        ("Trade-Orders committed in the whole round", acknowledged.sure(ORDERS).to_string()),
+        ("Trade-Results committed in the whole round", acknowledged.sure(RESULTS).to_string()),
         ("seeds", "each user's mix, inputs and choice of accounts follow from the run's seed".to_owned()),
     ];
     facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).into()

@@ -8,7 +8,6 @@ use super::exchange::MarketQueues;
 use super::people::DriverState;
 use super::run::cleanup_figures;
 use super::{RunError, RunOptions, RunResult, reconciled, specs};
-use crate::check::reconciliation::AcknowledgedCommits;
 use crate::transactions::Transaction;
 use crate::users::achieved::AchievedMix;
 use crate::verify::Stream;
@@ -21,6 +20,7 @@ use bourse_driver::{
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::sut::{BegunRound, Connector, InProcess, Sut as _};
 use std::cell::RefCell;
 use std::sync::Mutex;
@@ -74,7 +74,7 @@ pub fn simulate(
         left: transactions,
         done: 0,
         request: None,
-        acknowledged: AcknowledgedCommits::default(),
+        acknowledged: Ledger::default(),
     };
     let mut alone = SingleUserWorkload { specs: specs::specs(), user_specs: Vec::new() };
     let (schedule, stop_rule) = (Schedule::Arrivals, StopRule::WhenFinished);
@@ -85,7 +85,7 @@ pub fn simulate(
     let due = state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     super::run::expect_of_market(&mut round, &due);
     round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(opening.cleanup_ns);
-    let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (acknowledged, _) = state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
     Ok(RunResult {
@@ -108,7 +108,7 @@ struct AllUsers<'w> {
     left: u64,
     done: u64,
     request: Option<crate::transactions::Request>,
-    acknowledged: AcknowledgedCommits,
+    acknowledged: Ledger,
 }
 
 impl User for AllUsers<'_> {

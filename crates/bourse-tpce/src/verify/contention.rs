@@ -1,25 +1,27 @@
 //! Two sessions that perform the same orders, with their results and prices.
 
 use super::stream::START;
-use crate::check::conditions::CONDITIONS;
-use crate::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
-use crate::check::{first_trade, holes};
+use crate::check::first_trade;
+use crate::check::reconciliation::{self, ORDERS, RESULTS};
 use crate::transactions::trade_order::TradeOrderOutput;
 use crate::transactions::{Context, FrameError, Output, Request, Retry, Status, TradeIds, TxnError, perform};
+use crate::workload::{Tpce, size_of};
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database, Mix, Tunables};
 use bourse_egen::txn::{CustomerRequest, MarketFeed, TickerEntry, TradeOrder, TradeResult};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, ErrorKind, Result};
+use bourse_oltp::Workload;
+use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::verify::Contention;
-use bourse_oltp::verify::contention::{ATTEMPTS, SteppedSession, two_sessions};
+use bourse_oltp::verify::contention::{self, ATTEMPTS, SteppedSession};
 use bourse_schema::Timestamp;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// Different orders that both sessions perform.
-const ORDERS: usize = 8;
+const DIFFERENT: usize = 8;
 /// Repetitions of each order: the first time most positions are new, later ones change existing holdings.
 const TIMES: usize = 2;
-/// Conditions that lost updates break, of [`CONDITIONS`]: the specification's.
+/// Conditions that lost updates break: the specification's.
 const CLAUSE: &str = "Clause 7.3.2";
 
 /// Sets two sessions to the same work on a database that no other session uses and no limit order is pending. Once
@@ -29,27 +31,20 @@ const CLAUSE: &str = "Clause 7.3.2";
 /// The engine's, before or after the work; what goes wrong in it is in the result.
 pub fn contend(engine: &dyn Engine, inputs: &Inputs, part: Part, interrupted: &AtomicBool) -> Result<Contention> {
     let orders = market_orders(inputs, Database::of(part.total_customers(), part.scale_factor(), part.days()));
-    let mut session = engine.session()?;
-    let first_trade = first_trade(part);
-    let trade_ids = TradeIds::following(&mut *session, first_trade).map_err(|error| match error {
+    let trade_ids = TradeIds::following(&mut *engine.session()?, first_trade(part)).map_err(|error| match error {
         FrameError::Engine(error) => error,
         other => EngineError::new(ErrorKind::Other, other.to_string()),
     })?;
-    let before = TotalsSnapshot::take(&mut *session)?;
     // Later than anything in the database.
     let work = SharedWork { trade_ids: &trade_ids, now_ms: AtomicI64::new(START.millis() + 7 * 86_400_000) };
-    let ended = two_sessions(engine, orders.len(), interrupted, &|session, number, ledger| {
+    let perform = |session: &mut SteppedSession<'_>, number: usize, ledger: &mut Ledger| {
         work.trade(session, &orders[number], ledger).map_err(|error| (error.kind(), error.to_string()))
-    });
-    let [mut acknowledged, other] = ended.ledgers;
-    acknowledged.add(&other);
-    let mut checked = before.compare(&mut *session, &acknowledged)?;
-    for condition in CONDITIONS.iter().filter(|condition| condition.source.starts_with(CLAUSE)) {
-        checked.push(condition.run(&mut *session, &holes(first_trade))?);
-    }
-    let AcknowledgedCommits { orders, results, .. } = acknowledged;
-    let work = format!("{orders} Trade-Orders and {results} Trade-Results");
-    Ok(Contention { work, commits: results, retries: ended.retries, failure: ended.failure, checked })
+    };
+    let of = (&Tpce as &dyn Workload, &size_of(part), CLAUSE);
+    contention::contend(engine, of, orders.len(), interrupted, &perform, |ledger| {
+        let [orders, results] = [ORDERS, RESULTS].map(|at| ledger.sure(at));
+        (format!("{orders} Trade-Orders and {results} Trade-Results"), results)
+    })
 }
 
 /// Market orders as customers draw them, half of them sales: executed immediately, and never rolled back.
@@ -64,7 +59,7 @@ fn market_orders(inputs: &Inputs, database: Database) -> Vec<TradeOrder> {
         }
         _ => None,
     });
-    orders.take(ORDERS).flat_map(|order| std::iter::repeat_n(order, TIMES)).collect()
+    orders.take(DIFFERENT).flat_map(|order| std::iter::repeat_n(order, TIMES)).collect()
 }
 
 /// Work that both sessions share.
@@ -75,12 +70,7 @@ struct SharedWork<'w> {
 
 impl SharedWork<'_> {
     /// Performs an order, its result, and its price on the ticker tape.
-    fn trade(
-        &self,
-        session: &mut SteppedSession<'_>,
-        order: &TradeOrder,
-        told: &mut AcknowledgedCommits,
-    ) -> Result<(), TxnError> {
+    fn trade(&self, session: &mut SteppedSession<'_>, order: &TradeOrder, told: &mut Ledger) -> Result<(), TxnError> {
         let Output::TradeOrder(output) = self.perform(session, &order.clone().into(), told)? else { return Ok(()) };
         let TradeOrderOutput { status: Status::SUCCESS, trade_id: Some(trade_id), estimate: Some(estimate), .. } =
             *output
@@ -98,7 +88,7 @@ impl SharedWork<'_> {
         &self,
         session: &mut SteppedSession<'_>,
         request: &Request,
-        told: &mut AcknowledgedCommits,
+        told: &mut Ledger,
     ) -> Result<Output, TxnError> {
         let participant = session.participant();
         participant.begin();
@@ -111,11 +101,11 @@ impl SharedWork<'_> {
         let context = Context { now: &now, trade_ids: self.trade_ids, market: &|_: &_| {}, retry };
         let performed = perform(session, &context, request);
         match &performed {
-            Ok(performed) if performed.output.status() == Status::SUCCESS => told.committed(request),
+            Ok(performed) if performed.output.status() == Status::SUCCESS => reconciliation::committed(told, request),
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::InDoubt) => {
-                told.in_doubt(request);
+                reconciliation::in_doubt(told, request);
             }
-            _ => told.failed(request),
+            _ => reconciliation::failed(told, request),
         }
         performed.map(|performed| performed.output)
     }

@@ -3,7 +3,7 @@
 use crate::world::{FIRST_TRADE, MORNING, UNTAXED, World, buy};
 use bourse_egen::txn::{TradeCleanup, TradeOrder, TradeType};
 use bourse_schema::TradeId;
-use bourse_tpce::check::reconciliation::TotalsSnapshot;
+use bourse_tpce::check::reconciliation::{GROWTHS, cleaned};
 use bourse_tpce::transactions::{Output, TradeIds};
 
 #[test]
@@ -13,11 +13,11 @@ fn unfinished_trades_are_canceled() {
     world.order(buy(UNTAXED));
     world.order(TradeOrder { trade_type: TradeType::LimitBuy, requested_price: 20.0, ..buy(UNTAXED) });
     let request = TradeCleanup { start_trade_id: TradeId(FIRST_TRADE) };
-    let cleaned = |world: &mut World| {
-        let taken = TotalsSnapshot::take(&mut *world.session).expect("takes");
-        taken.cleaned(&mut *world.session).expect("checks").offences
+    let left = |world: &mut World| {
+        let taken = GROWTHS.before(&mut *world.session).expect("takes");
+        cleaned(&mut *world.session, &taken).expect("checks").offences
     };
-    assert_eq!(cleaned(&mut world), 2);
+    assert_eq!(left(&mut world), 2);
     let Output::TradeCleanup(output) = world.run(request) else { unreachable!() };
     assert_eq!((output.status.code(), output.pending_canceled, output.submitted_canceled), (0, 1, 1));
     assert_eq!(world.rows("SELECT t_st_id FROM trade ORDER BY t_id"), ["CMPT", "CNCL", "CNCL"]);
@@ -32,7 +32,7 @@ fn unfinished_trades_are_canceled() {
         [format!("PNDG {}", at(4)), format!("SBMT {}", at(5)), format!("CNCL {}", at(5))]
     );
     world.assert_consistent();
-    assert_eq!(cleaned(&mut world), 0);
+    assert_eq!(left(&mut world), 0);
 
     let Output::TradeCleanup(again) = world.run(request) else { unreachable!() };
     assert_eq!((again.pending_canceled, again.submitted_canceled), (0, 0));

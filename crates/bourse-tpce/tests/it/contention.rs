@@ -3,7 +3,7 @@
 use crate::loaded::{Copy, engine, inputs, part};
 use bourse_engine::Engine;
 use bourse_oltp::verify::Contention;
-use bourse_testkit::{Dropping, HitStatements};
+use bourse_testkit::{HitStatements, Misbehaving};
 use bourse_tpce::verify::contend;
 use std::sync::atomic::AtomicBool;
 
@@ -31,7 +31,7 @@ fn an_update_that_is_lost_is_found() {
         ("lost-summary.db", "UPDATE holding_summary", "a holding summary is the sum"),
     ] {
         let _copy = Copy::new(file);
-        let dropping = Dropping::new(engine(file), HitStatements::At(3)).only(update);
+        let dropping = Misbehaving::dropping(engine(file), HitStatements::At(3)).only(update);
         let fault = contention(&dropping).fault().unwrap_or_default();
         assert!(fault.starts_with(found), "{update}: {fault}");
     }

@@ -7,7 +7,7 @@ use bourse_egen::driver::{Mix, Tunables};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_record::{Check, CheckStatus, HistoryFigures};
-use bourse_testkit::{Dropping, HitStatements, Keeping, Losing, Unprotected};
+use bourse_testkit::{HitStatements, Misbehaving};
 use bourse_tpce::users::{HistoryOptions, OptionsError, RunOptions, run};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,12 +49,12 @@ fn every_planted_bug_is_found() {
     let bugs: [(&str, Spoil, &[&str]); 4] = [
         (
             "a balance that is not changed",
-            |it| Box::new(Dropping::new(it, HitStatements::Every(20)).only("UPDATE customer_account")),
+            |it| Box::new(Misbehaving::dropping(it, HitStatements::Every(20)).only("UPDATE customer_account")),
             &["garbage-read"],
         ),
-        ("a lost commit", |it| Box::new(Losing::new(it, HitStatements::Every(10))), &["lost-update"]),
-        ("a dirty read after a rollback", |it| Box::new(Keeping::new(it, HitStatements::Every(2))), &["G1a"]),
-        ("a fractured read", |it| Box::new(Unprotected::stale(it, HitStatements::Every(2))), &["G-single-item"]),
+        ("a lost commit", |it| Box::new(Misbehaving::losing(it, HitStatements::Every(10))), &["lost-update"]),
+        ("a dirty read after a rollback", |it| Box::new(Misbehaving::keeping(it, HitStatements::Every(2))), &["G1a"]),
+        ("a fractured read", |it| Box::new(Misbehaving::stale(it, HitStatements::Every(2))), &["G-single-item"]),
     ];
     for (name, spoil, anomalies) in bugs {
         // Some bugs show only in transactions that overlap, of which a busy machine may make few.

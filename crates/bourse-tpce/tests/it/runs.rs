@@ -5,7 +5,8 @@ use bourse_driver::{MS, Nanos, OpenLoop, RealClock, RoundPlan, RoundProgress, SE
 use bourse_engine::{Engine, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{CheckStatus, Operation, Outcome};
-use bourse_testkit::{HitStatements, Stalling};
+use bourse_testkit::{HitStatements, Misbehaving};
+use bourse_tpce::check::reconciliation::{LAST_TRADE, ORDERS, RESULTS};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{OptionsError, RunOptions, RunResult, needs, run, verify};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,8 +108,8 @@ fn every_market_order_gets_exactly_one_result() {
     assert!(new("t_tt_id IN ('TMB', 'TMS')") > 20);
     assert_eq!(new("t_tt_id IN ('TMB', 'TMS') AND t_st_id <> 'CMPT'"), 0, "market orders without a result");
     assert_eq!(new("t_st_id = 'SBMT'"), 0, "limit orders that were triggered and not executed");
-    assert_eq!(new("t_st_id = 'CMPT'"), ran.acknowledged.results);
-    assert_eq!(new("1 = 1"), ran.acknowledged.orders);
+    assert_eq!(new("t_st_id = 'CMPT'"), ran.acknowledged.sure(RESULTS));
+    assert_eq!(new("1 = 1"), ran.acknowledged.sure(ORDERS));
     let twice = "SELECT count(*) FROM (SELECT th_t_id FROM trade_history WHERE th_st_id = 'CMPT' \
         GROUP BY th_t_id HAVING count(*) > 1) AS x";
     assert_eq!(count(engine, twice), 0);
@@ -120,7 +121,7 @@ fn every_market_order_gets_exactly_one_result() {
     let next = next.unwrap();
     assert_sound(engine, &next);
     assert_eq!(count(engine, "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL'"), pending);
-    assert_eq!(next.before.last_trade.0 as u64, before.max(next.before.last_trade.0 as u64));
+    assert_eq!(next.before.of(LAST_TRADE) as u64, before.max(next.before.of(LAST_TRADE) as u64));
 }
 
 #[test]
@@ -165,7 +166,7 @@ fn customers_at_a_rate_ask_so_often() {
 fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
     // One statement of the second hundred takes a second. Eighty transactions are due in that time, and wait.
     let _copy = Copy::new("stalled.db");
-    let engine = Stalling::new(engine("stalled.db"), HitStatements::At(400), Duration::from_secs(1));
+    let engine = Misbehaving::stalling(engine("stalled.db"), HitStatements::At(400), Duration::from_secs(1));
     let options = RunOptions {
         users: 1,
         open_loop: Some(OpenLoop { per_second: 80.0, evenly: true, shared: false }),

@@ -8,8 +8,9 @@ use bourse_egen::driver::{
 use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
 use bourse_oltp::check::contents;
+use bourse_oltp::check::ledger::{Ledger, Totals};
 use bourse_schema::{Date, Timestamp};
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot, WrittenSums};
+use bourse_tpce::check::reconciliation::{GROWTHS, LIMITS, ORDERS, PRICES, RESULTS, SHARES, VOLUME, committed};
 use bourse_tpce::check::{Depth, check, first_trade};
 use bourse_tpce::load::{ExistingDatabase, identify, part_of};
 use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
@@ -27,7 +28,7 @@ struct Run<'a> {
     sent: RefCell<Vec<TradeRequest>>,
     market: MarketExchange<'a>,
     outcomes: BTreeMap<(Transaction, Status), u64>,
-    told: AcknowledgedCommits,
+    told: Ledger,
 }
 
 impl Run<'_> {
@@ -45,7 +46,7 @@ impl Run<'_> {
         let done = perform(&mut *self.session, &context, request).unwrap_or_else(|error| panic!("{error}"));
         let status = done.output.status();
         if status == Status::SUCCESS {
-            self.told.committed(request);
+            committed(&mut self.told, request);
         }
         *self.outcomes.entry((request.transaction(), status)).or_default() += 1;
     }
@@ -81,7 +82,7 @@ fn thousands_of_transactions_keep_the_books() {
     let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
     let market = MarketExchange::new(inputs(), &MarketConfig::after(&database), 4, 5, start);
     let trade_ids = TradeIds::following(&mut *session, first_trade(part_of(&found.fingerprint))).expect("asks");
-    let before = TotalsSnapshot::take(&mut *session).expect("takes");
+    let before = GROWTHS.before(&mut *session).expect("takes");
     let mut run = Run {
         session,
         now: Cell::new(start.millis()),
@@ -89,7 +90,7 @@ fn thousands_of_transactions_keep_the_books() {
         sent: RefCell::default(),
         market,
         outcomes: BTreeMap::new(),
-        told: AcknowledgedCommits::default(),
+        told: Ledger::default(),
     };
     for n in 0..4_000 {
         run.now.set(run.now.get() + 50);
@@ -111,7 +112,7 @@ fn thousands_of_transactions_keep_the_books() {
         let least = if transaction == Transaction::TradeCleanup { 0 } else { 20 };
         assert!(run.count(transaction) >= least, "{transaction}: {:?}", run.outcomes);
     }
-    assert!(run.told.results > 200, "{:?}", run.told);
+    assert!(run.told.sure(RESULTS) > 200, "{:?}", run.told);
     assert!(run.outcomes.contains_key(&(Transaction::TradeOrder, Status::ROLLED_BACK)));
 
     assert_sound(&mut run, &before);
@@ -120,37 +121,35 @@ fn thousands_of_transactions_keep_the_books() {
     run.perform(&cleanup.into());
     assert_sound(&mut run, &before);
     let ExistingDatabase::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
-    assert_eq!(found.gained, run.told.orders);
+    assert_eq!(found.gained, run.told.sure(ORDERS));
 }
 
-fn assert_sound(run: &mut Run<'_>, before: &TotalsSnapshot) {
+fn assert_sound(run: &mut Run<'_>, before: &Totals) {
     let mut results = check(&mut *run.session, part(), &mut |_| {}).expect("checks");
-    results.extend(before.compare(&mut *run.session, &run.told).expect("compares"));
+    results.extend(GROWTHS.compare(&mut *run.session, before, &run.told).expect("compares"));
     let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     assert_lasting(run);
 
-    // One acknowledgement too many or too few is noticed.
-    for results_told in [run.told.results - 1, run.told.results + 1] {
-        let told = AcknowledgedCommits { results: results_told, ..run.told };
-        let books = before.compare(&mut *run.session, &told).expect("compares");
-        let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
-        assert_eq!(failed, ["results", "settlements"]);
-    }
-    // So is a share or a cent.
-    for (name, wrong) in [
-        ("shares ordered", WrittenSums { shares: run.told.written.shares + 1, ..run.told.written }),
-        ("limit prices, cents", WrittenSums { limits: run.told.written.limits + 1, ..run.told.written }),
-        ("trade prices, cents", WrittenSums { prices: run.told.written.prices - 1, ..run.told.written }),
-        ("volume", WrittenSums { volume: run.told.written.volume + 1, ..run.told.written }),
+    // One acknowledgement, share or cent too many or too few is noticed.
+    for (at, change, names) in [
+        (RESULTS, -1, &["results", "settlements"][..]),
+        (RESULTS, 1, &["results", "settlements"]),
+        (SHARES, 1, &["shares ordered"]),
+        (LIMITS, 1, &["limit prices, cents"]),
+        (PRICES, -1, &["trade prices, cents"]),
+        (VOLUME, 1, &["volume"]),
     ] {
-        let told = AcknowledgedCommits { written: wrong, ..run.told };
-        let books = before.compare(&mut *run.session, &told).expect("compares");
+        let mut told = run.told.clone();
+        told.add(at, change);
+        let books = GROWTHS.compare(&mut *run.session, before, &told).expect("compares");
         let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
-        assert_eq!(failed, [name]);
+        assert_eq!(failed, names);
     }
-    let doubtful = AcknowledgedCommits { results: run.told.results - 1, results_in_doubt: 1, ..run.told };
-    let books = before.compare(&mut *run.session, &doubtful).expect("compares");
+    let mut doubtful = run.told.clone();
+    doubtful.add(RESULTS, -1);
+    doubtful.doubt(RESULTS, 1);
+    let books = GROWTHS.compare(&mut *run.session, before, &doubtful).expect("compares");
     assert!(books.iter().all(bourse_tpce::check::CheckResult::passed));
 }
 
@@ -160,6 +159,7 @@ fn assert_lasting(run: &mut Run<'_>) {
     contents::check(&mut *run.session, &Tpce, &size_of(part()), Depth::Full, &mut |checked| {
         assert!(checked.passed() && checked.not_run.is_none(), "{checked:#?}");
         compared += 1;
+        Ok(())
     })
     .expect("compares");
     assert_eq!(compared, 30);

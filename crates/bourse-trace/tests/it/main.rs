@@ -10,8 +10,15 @@ use bourse_trace::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-const HEAD: TraceHead =
-    TraceHead { process: 7, parent: 3, by_extension: false, is_masked: false, unix_ns: 1 << 60, monotonic_ns: 12 };
+const HEAD: TraceHead = TraceHead {
+    process: 7,
+    parent: 3,
+    by_extension: false,
+    lacks_codes: false,
+    is_masked: false,
+    unix_ns: 1 << 60,
+    monotonic_ns: 12,
+};
 
 pub(crate) fn values() -> impl Strategy<Value = TraceValue> {
     prop_oneof![
@@ -22,7 +29,8 @@ pub(crate) fn values() -> impl Strategy<Value = TraceValue> {
         "[a-cA-C0-3é漢 -]{0,6}".prop_map(|text| TraceValue::Text(text.into_bytes())),
         vec(any::<u8>(), 0..20).prop_map(TraceValue::Blob),
         any::<u64>().prop_map(TraceValue::Zeros),
-        Just(TraceValue::Pointer),
+        Just(TraceValue::Unknown),
+        "[a-c]{0,3}".prop_map(TraceValue::Pointer),
     ]
 }
 
@@ -33,18 +41,17 @@ fn kinds() -> impl Strategy<Value = EventKind> {
         let (path, vfs, library, copy) = (format!("/{name}"), String::new(), "3.40.1".into(), "x-1".into());
         EventKind::Opened(Opened { flags, base, name, path, vfs, library, copy })
     });
-    let executed = (any::<[bool; 5]>(), any::<[u64; 5]>(), vec(values(), 0..5), 0_u64..4).prop_map(
+    let executed = (any::<[bool; 4]>(), any::<[u64; 5]>(), vec(values(), 0..5), 0_u64..4).prop_map(
         |(flags, numbers, values, rows)| {
             let mut digest = RowsDigest::default();
             (0..rows).for_each(|row| digest.add(numbers[0].wrapping_add(row)));
-            let [autocommit_before, autocommit_after, is_first, is_complete, from_text] = flags;
+            let [autocommit_before, autocommit_after, is_first, is_complete] = flags;
             EventKind::Executed(Execution {
                 text: 0,
                 autocommit_before,
                 autocommit_after,
                 is_first,
                 is_complete,
-                from_text,
                 duration_ns: numbers[1],
                 code: numbers[2],
                 rows: digest,
@@ -146,11 +153,30 @@ proptest! {
 }
 
 #[test]
+fn a_head_says_who_recorded_and_what_is_unknown() {
+    for (mode, [by_extension, lacks_codes, is_masked]) in [
+        (0, [false, false, false]),
+        (1, [true, true, false]),
+        (2, [false, false, true]),
+        (5, [true, false, false]),
+        (7, [true, false, true]),
+    ] {
+        let head = TraceHead { by_extension, lacks_codes, is_masked, ..HEAD };
+        let bytes = TraceWriter::new(Vec::new(), &head).unwrap().into_inner();
+        assert_eq!(bytes[20..24], [mode, 0, 0, 0]);
+        assert_eq!(TraceReader::new(&bytes[..]).unwrap().head(), head);
+    }
+}
+
+#[test]
 fn a_newer_trace_is_refused_by_its_version() {
     let mut bytes = written(&[]);
     bytes[8] = 2;
     let (_, error) = read(&bytes);
-    assert_eq!(error.unwrap().to_string(), "the trace has format 2, and this program reads formats up to 1");
+    assert_eq!(
+        error.unwrap().to_string(),
+        "the trace has format 2, and this program reads formats up to 1: a newer bourse reads it"
+    );
     let (_, error) = read(b"SQLite format 3\0");
     assert_eq!(error.unwrap().to_string(), "this is no trace of a program: a trace begins with BOURSETR");
 }

@@ -192,6 +192,7 @@ impl ComparedCases {
             until_decided: it.until_decided,
             by_instructions: it.by_instructions,
             verdict: it.verdict,
+            may_explain: it.may_explain,
         })
     }
 
@@ -294,6 +295,7 @@ impl CaseComparison {
     /// Takes over the decision that was stored when the run ended.
     fn decided(&mut self, stored: &Comparison) {
         self.verdict = stored.verdict;
+        self.may_explain = stored.may_explain.or(self.may_explain);
         let has_result = self.no_result.is_none();
         if let (Some(result), true, Some(ratio)) = (self.metrics.first_mut(), has_result, stored.ratio) {
             let interval = stored.interval.zip(stored.level);
@@ -426,6 +428,25 @@ mod tests {
         let it = &compared.comparisons[0];
         let lines = std::iter::once(words::sentence(it, compared.tolerance)).chain(words::context_lines(it));
         lines.map(|line| line + "\n").collect()
+    }
+
+    #[test]
+    fn figures_of_other_workloads_or_units_are_not_compared() {
+        let alike = || pair(&[100.0], &[100.0], [0.0; 2]);
+        assert_eq!(alike().check(), Ok(()));
+        let refused = |change: fn(&mut bourse_record::Workload)| {
+            let mut pair = alike();
+            change(&mut pair.head.workload);
+            pair.check().unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(|other| other.name = "v".to_owned()),
+            "the first run is w of x and counts o/s, the second is v of x and counts o/s"
+        );
+        assert_eq!(
+            refused(|other| other.headline_unit = "p/s".to_owned()),
+            "the first run is w of x and counts o/s, the second is w of x and counts p/s"
+        );
     }
 
     /// A neighbour process that worked only while B ran once made B slower.

@@ -44,7 +44,7 @@ pub enum Incomparable {
         /// The reason.
         why: String,
     },
-    /// The cases count different things.
+    /// The cases ran different workloads, or count different things.
     #[error("the first run is {base} and counts {base_unit}, the second is {head} and counts {head_unit}")]
     Units {
         /// Workload and label of the baseline.
@@ -140,7 +140,8 @@ impl CasePair {
             }
         }
         let (base, head) = (&self.base, &self.head);
-        if base.workload.headline_unit == head.workload.headline_unit {
+        let (one, other) = (&base.workload, &head.workload);
+        if (&one.name, &one.headline_unit) == (&other.name, &other.headline_unit) {
             return Ok(());
         }
         let name = |case: &Case| format!("{} of {}", case.workload.name, case.label);

@@ -129,7 +129,7 @@ pub fn sentence(compared: &CaseComparison, tolerance: f64) -> String {
     }
 }
 
-/// Factor that disturbances may have made, in words; nothing of a stored verdict that would be another one now.
+/// Factor that disturbances may have made, in words; nothing of one that an older version stored.
 fn may_explain(compared: &CaseComparison) -> String {
     compared.may_explain.map_or_else(String::new, |factor| format!(", a factor of up to {factor:.2}"))
 }

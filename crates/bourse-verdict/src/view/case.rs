@@ -57,7 +57,14 @@ impl<'a> CaseView<'a> {
             unstarted_ns_longest: sum.unstarted_ns_longest.max(each.unstarted_ns_longest),
             backlog_longest: sum.backlog_longest.max(each.backlog_longest),
             started_of_warm_up: sum.started_of_warm_up + each.started_of_warm_up,
+            behind_ns: sum.behind_ns.max(each.behind_ns),
         })
+    }
+
+    /// Seconds that a round went on after its last operation was due, if they are more than a twentieth of a round.
+    pub fn behind_s(&self) -> Option<f64> {
+        let behind_s = self.arrivals()?.behind_ns as f64 / 1e9;
+        (behind_s * 20.0 * self.case.rounds.len() as f64 > self.measured_s()).then_some(behind_s)
     }
 
     /// Whether each round was in steady state. Empty for workloads whose intervals need not be.

@@ -39,7 +39,8 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Bottleneck> {
     let used = processors(view);
     let roles = roles(view);
     // A schedule that was met is the limit: at a higher rate, users would have done more.
-    let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
+    let kept_pace =
+        view.behind_s().is_none() && view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
     let alone = |cause: &str| Bottleneck { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
     let limit = if kept_pace {
         alone(if view.short_of_rate().is_some() {

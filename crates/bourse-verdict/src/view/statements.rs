@@ -121,6 +121,10 @@ fn steps(plan: &[String]) -> Vec<String> {
 /// };
 /// let hints = bourse_verdict::view::hints(&figures);
 /// assert_eq!(hints, ["scans whole tables: 100,000 rows in each of 20 calls, for 3 rows of result"]);
+/// let mut once = Counts::new();
+/// once.record_many(9_000_000, 1);
+/// let hints = bourse_verdict::view::hints(&StatementFigures { service: once.distribution(), rows: 1, ..figures });
+/// assert_eq!(hints, ["scans whole tables: 2,000,000 rows in its one call, for 1 row of result"]);
 /// ```
 pub fn hints(of: &StatementFigures) -> Vec<String> {
     let (Some(work), calls) = (of.work, of.calls()) else { return Vec::new() };
@@ -128,18 +132,19 @@ pub fn hints(of: &StatementFigures) -> Vec<String> {
         return Vec::new();
     }
     let each = |all: u64| units::number(all as f64 / calls as f64);
-    let calls_of = units::counted(calls, "call", "calls");
+    let all_calls = units::counted(calls, "call", "calls");
+    let in_each = if calls == 1 { "in its one call".to_owned() } else { format!("in each of {all_calls}") };
     // A few rows are scanned as fast as found.
     let scans = (work.scanned_rows >= 10 * calls).then(|| {
         let rows = units::counted((of.rows as f64 / calls as f64).round() as u64, "row", "rows");
-        format!("scans whole tables: {} rows in each of {calls_of}, for {rows} of result", each(work.scanned_rows))
+        format!("scans whole tables: {} rows {in_each}, for {rows} of result", each(work.scanned_rows))
     });
     let indexes = (work.automatic_index_rows > 0).then(|| {
         let rows = each(work.automatic_index_rows);
-        format!("makes an index of {rows} rows in each of {calls_of}, and drops it: the database has none that fits")
+        format!("makes an index of {rows} rows {in_each}, and drops it: the database has none that fits")
     });
     let sorts = (work.sorts > 0).then(|| {
-        format!("sorts {} in {calls_of}: no index has the order", units::counted(work.sorts, "time", "times"))
+        format!("sorts {} in {all_calls}: no index has the order", units::counted(work.sorts, "time", "times"))
     });
     [scans, indexes, sorts].into_iter().flatten().collect()
 }

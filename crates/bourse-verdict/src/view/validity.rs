@@ -83,8 +83,11 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
                 say(Tone::Bad, format!("no figure{place}: {why}"));
             }
         }
-        FigureValidity::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
-        FigureValidity::Counts | FigureValidity::Unconfirmed => {}
+        FigureValidity::NothingMeasured if view.case.search.is_none() => {
+            say(Tone::Bad, "the measurement interval was not reached".to_owned());
+        }
+        // A search without an answer has a remark of its own.
+        FigureValidity::NothingMeasured | FigureValidity::Counts | FigureValidity::Unconfirmed => {}
     }
     if view.file.interrupted {
         let measured = units::seconds(view.measured_s());
@@ -305,6 +308,13 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     }
     let noun = view.case.workload.kind.noun();
     let due = units::counted(arrivals.due, &format!("{noun} was due"), &format!("{noun}s were due"));
+    if let Some(behind_s) = view.behind_s() {
+        let late = units::duration_ns(behind_s * 1e9);
+        return say(
+            Tone::Bad,
+            format!("{due} by the schedule, which was not kept: the last one was started {late} late"),
+        );
+    }
     if arrivals.dropped + arrivals.unstarted == 0 {
         return say(Tone::Good, format!("{due} by the schedule, and all were started"));
     }

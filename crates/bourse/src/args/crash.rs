@@ -1,7 +1,7 @@
 //! Arguments of `crash`.
 
 use super::record::no_trace;
-use super::{DatabaseArgs, DryRun, EXIT_CODES, OutputArgs, numbers};
+use super::{DatabaseArgs, DryRun, EXIT_CODES, GivenOptions, OutputArgs, numbers};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -51,6 +51,8 @@ pub(crate) struct CrashArgs {
     pub(crate) plan: DryRun,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[arg(skip)]
+    pub(crate) given: GivenOptions,
 }
 
 /// The parts of `crash`.

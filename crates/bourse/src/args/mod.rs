@@ -130,6 +130,8 @@ impl Arguments {
             Command::Tatp(MixCommand::Run(run)) | Command::Tpcc(MixCommand::Run(run)) => run.given = given,
             Command::Tatp(MixCommand::Serve(serve)) | Command::Tpcc(MixCommand::Serve(serve)) => serve.given = given,
             Command::Tpce(TpceCommand::Run(run)) => run.given = given,
+            Command::Tpce(TpceCommand::Acid(acid)) => acid.given = given,
+            Command::Crash(crash) => crash.given = given,
             Command::Tpce(TpceCommand::Serve(serve)) => serve.given = given,
             Command::Compare(compare) => compare.given = given,
             Command::Tune(tune) => tune.work.given = given,

@@ -3,7 +3,7 @@
 
 use super::{ConductArgs, numbers, run_help};
 use bourse_record::ResponseLimit;
-use clap::builder::UnknownArgumentValueParser;
+use clap::builder::{NonEmptyStringValueParser, UnknownArgumentValueParser};
 use clap::{Arg, Args, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) pace: Option<String>,
     /// Database to replay, if several were recorded: its path, or the end of it; memory is one without a file [default: the one
     /// with most executions]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) database: Option<String>,
     /// Search for the highest pace that meets every --limit, and confirm it with a further round
     #[arg(long, requires = "limit", conflicts_with = "pace", env = "BOURSE_FIND_MAX")]

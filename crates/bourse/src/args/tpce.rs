@@ -204,9 +204,12 @@ pub(crate) struct TpceCheck {
     /// Database URL, for example sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
-    /// Print the checks as JSON
+    /// Print the checks as JSON, each with its query
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the checks that passed too, each with its condition and source
+    #[arg(short, long, env = "BOURSE_VERBOSE")]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) plan: DryRun,
 }
@@ -223,6 +226,8 @@ pub(crate) struct TpceAcid {
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[arg(skip)]
+    pub(crate) given: GivenOptions,
 }
 
 /// Options of the tests of any workload.

@@ -269,7 +269,7 @@ fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults> {
     let output = &arguments.settings.run.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (mut file, outcome) = execute::run(plan, &arguments.settings.run.execution, &folder)?.measured()?;
-    let ended = outcome.and_then(|()| verdict(&file, plan));
+    let ended = verdict(&file, plan, outcome);
     let compared = match (&ended, file.cases.as_slice()) {
         (Ok(()), [base, head]) => {
             let pair = CasePair { base: base.clone(), head: head.clone(), in_turn: true };

@@ -4,11 +4,11 @@ use super::runs::is_absent;
 use crate::args::DataCommand;
 use crate::engines;
 use crate::failure::{Failure, Result};
-use crate::hold;
 use crate::oltp::database::{engine_failure, refuse_foreign};
 use crate::output::{has_color, print, refusal_to_replace, terminal_width};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
+use crate::{hold, interrupt};
 use bourse_engine::{
     DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location,
     foreign_among, listed, refuse_others, target_with_path,
@@ -16,6 +16,7 @@ use bourse_engine::{
 use bourse_micro::foreign_tables;
 use bourse_report::{Sheet, TableCell};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -62,6 +63,8 @@ fn adopt(target: &str) -> Result<()> {
         FileOwner::Nobody => return Err(cannot("nothing is there")),
         FileOwner::Foreign(_) => {}
     }
+    // Its copies then end with an interruption, and are removed.
+    interrupt::flag()?;
     let has_form = if files.format().is_folder { files.path().is_dir() } else { files.path().is_file() };
     if !has_form {
         return Err(cannot("this is not the form of the engine's databases"));
@@ -113,7 +116,7 @@ struct DatabaseInFile {
     files: Vec<PathBuf>,
     /// Files with the mark of Bourse.
     #[serde(skip)]
-    marked: Option<DatabaseFiles>,
+    marked: DatabaseFiles,
     /// Bytes of all its files.
     bytes: u64,
     /// Time of the last change: RFC 3339, in UTC.
@@ -126,14 +129,16 @@ struct DatabaseInFile {
 /// Every database of Bourse in a folder, the largest first.
 fn databases(directory: &Path) -> Result<Vec<DatabaseInFile>> {
     let refused = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", directory.display()));
-    let mut found = Vec::new();
+    let mut paths = BTreeSet::new();
     for entry in std::fs::read_dir(directory).map_err(refused)? {
         let entry = entry.map_err(refused)?;
         let kind = entry.file_type().map_err(refused)?;
         if kind.is_file() || kind.is_dir() {
-            found.extend(database(&entry.path()).ok());
+            // A killed load or removal leaves files beside a database that is not there.
+            paths.insert(DatabaseFiles::database_of(&entry.path()));
         }
     }
+    let mut found: Vec<_> = paths.iter().filter_map(|path| database(path).ok()).collect();
     found.sort_by(|one, other| (other.bytes, &one.target).cmp(&(one.bytes, &other.target)));
     Ok(found)
 }
@@ -142,12 +147,18 @@ fn databases(directory: &Path) -> Result<Vec<DatabaseInFile>> {
 fn refuse_server(name: &Path) -> Result<()> {
     let target = name.to_str().filter(|_| !name.exists());
     let location = target.and_then(|target| engines::location(target).ok());
+    let has_keys = |target| engines::open(target).is_ok_and(|engine| matches!(engine.interface(), Interface::Keys(_)));
+    let hint = if target.is_some_and(has_keys) {
+        "in the server's own client, INFO keyspace lists the databases that have keys, and FLUSHDB empties the one that SELECT chose"
+    } else {
+        "the server's own client lists and drops its databases: DROP DATABASE NAME"
+    };
     match location {
         Some(Location::RunningServer) => Err(Failure::usage(format!(
             "{} is a server's, and `bourse data` is for databases in files",
             name.display()
         ))
-        .hint("the server's own client lists and drops its databases: DROP DATABASE NAME")),
+        .hint(hint)),
         _ => Ok(()),
     }
 }
@@ -173,9 +184,6 @@ fn database(name: &Path) -> Result<DatabaseInFile> {
         return Err(Failure::usage(format!("{shown} is a link"))
             .hint("it is left as it is; name the database itself, as `bourse data ls` lists it"));
     }
-    if !file.is_file() && !file.is_dir() {
-        return Err(Failure::usage(format!("{shown} does not exist")).hint("`bourse data ls` lists the databases"));
-    }
     let ending = file.extension().and_then(|it| it.to_str()).unwrap_or_default();
     let mut last = None;
     let of_file = |kind: &EngineKind| (kind.scheme, format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file)));
@@ -187,22 +195,24 @@ fn database(name: &Path) -> Result<DatabaseInFile> {
         let Ok(engine) = engines::open(&target) else { continue };
         match refuse_foreign(&target, engine.as_ref()) {
             Err(why) => last = Some(why),
-            Ok(()) if all_files(file).iter().any(|it| it.len() > 0) || is_in_its_log(engine.as_ref()) => {
-                let location = engine.location();
-                let files: Vec<PathBuf> = location
-                    .database_files()
-                    .map(|it| it.all().filter(|path| path.exists()).collect())
-                    .unwrap_or_default();
-                let of_each: Vec<Metadata> = files.iter().flat_map(|path| all_files(path)).collect();
+            Ok(()) => {
+                let Location::Files(marked) = engine.location() else { continue };
+                let leftovers = marked.leftover_files();
+                let has_bytes = all_files(file).iter().any(|it| it.len() > 0);
+                if !has_bytes && !is_in_its_log(engine.as_ref()) && leftovers.is_empty() {
+                    continue;
+                }
+                let files: Vec<PathBuf> = marked.all().filter(|path| path.exists()).collect();
+                let of_each: Vec<Metadata> = files.iter().chain(&leftovers).flat_map(|path| all_files(path)).collect();
                 let bytes = of_each.iter().map(Metadata::len).sum();
                 let changed = of_each.iter().filter_map(|it| it.modified().ok()).max();
-                let marked = location.database_files().cloned();
                 let changed_at = changed.map(time);
-                let leftovers = marked.as_ref().map(DatabaseFiles::leftover_files).unwrap_or_default();
                 return Ok(DatabaseInFile { target, engine: scheme, files, marked, bytes, changed_at, leftovers });
             }
-            Ok(()) => {}
         }
+    }
+    if !file.is_file() && !file.is_dir() {
+        return Err(Failure::usage(format!("{shown} does not exist")).hint("`bourse data ls` lists the databases"));
     }
     Err(last.unwrap_or_else(|| {
         Failure::usage(format!("{shown} is no database that Bourse made"))
@@ -231,7 +241,7 @@ fn removable(file: &Path) -> Result<DatabaseInFile> {
     }
     let engine = engines::open(&found.target)?;
     if let Location::Files(files) = engine.location() {
-        let others = files.others().map_err(|error| cannot(&error.to_string()))?;
+        let others = files.others_and_overwritten().map_err(|error| cannot(&error.to_string()))?;
         foreign_among(&others).map_or(Ok(()), |why| Err(foreign(&why)))?;
     }
     let of_tables = foreign_tables(engine.as_ref()).map_err(|error| engine_failure(&found.target, &error))?;
@@ -286,13 +296,8 @@ fn sheet(found: &[DatabaseInFile], directory: &Path) -> Sheet {
 }
 
 impl DatabaseInFile {
-    /// Removes its files, the main one last, so that an interrupted removal is still recognised.
     fn remove(&self) -> Result<()> {
-        for file in self.files.iter().rev() {
-            if file.is_dir() { std::fs::remove_dir_all(file) } else { std::fs::remove_file(file) }
-                .map_err(|error| Failure::usage(format!("cannot remove {}: {error}", file.display())))?;
-        }
-        self.marked.iter().for_each(DatabaseFiles::unmark);
+        self.marked.remove().map_err(|error| Failure::usage(error.message().to_owned()))?;
         note(&format!("removed: {}, {}", self.target, bourse_verdict::units::size(self.bytes)));
         Ok(())
     }

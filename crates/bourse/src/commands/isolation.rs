@@ -27,7 +27,7 @@ fn replay(path: &Path) -> Result<()> {
         let sheet = bourse_report::anomalies(name, transactions, strongest, found);
         print(&sheet.terminal(terminal_width(), has_color(), true))
     };
-    let file = File::open(path).ok().filter(|_| path.is_file());
+    let file = path.is_file().then(|| File::open(path).ok()).flatten();
     match file.map(|file| History::read(BufReader::new(file))) {
         Some(Ok(history)) => {
             let of_each = vec![Guarantee::Serializable; history.transactions.len()];

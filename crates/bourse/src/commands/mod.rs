@@ -45,8 +45,7 @@ fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<()> {
     let found: Vec<_> = file.cases.iter().map(|case| earlier_runs(&file, case, &earlier)).collect();
     file.cases.iter_mut().zip(found).for_each(|(case, found)| case.earlier = found);
     publish(&file, &folder, output)?;
-    outcome?;
-    verdict(&file, plan)
+    verdict(&file, plan, outcome)
 }
 
 /// Runs a plan of a transactional workload; without targets that of the plan is reported.

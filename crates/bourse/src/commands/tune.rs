@@ -8,7 +8,7 @@ use crate::output::{ResultFolder, print, publish};
 use crate::plan::tune::{Change, TunePlan, plan};
 use crate::plan::{Plan, PlannedCase};
 use crate::progress::{ProgressStep, note};
-use crate::{engines, interrupt};
+use crate::{engines, interrupt, outside};
 use bourse_record::crash::CrashFile;
 use bourse_record::{
     CheckStatus, Document as _, Durability, Engine, NameValue, RacedSetting, Round, RunFile, TunedCrash, TunedLine,
@@ -18,7 +18,7 @@ use bourse_stats::race::best;
 use bourse_verdict::comparison::{CasePair, ComparedCases, RunNoise, TOLERANCE};
 use bourse_verdict::tuning::{LineGain, line_gains};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -266,7 +266,7 @@ impl<'p> Race<'p> {
         }
         let out = ran.cases.get(1).and_then(|winner| self.reason_out(winner));
         let (mut file, outcome) = ran.measured()?;
-        let mut outcome = outcome.and_then(|()| verdict(&file, &proof));
+        let mut outcome = verdict(&file, &proof, outcome);
         if let Some(why) = out {
             let failure =
                 Failure::new(Exit::Target, "the selected settings cannot be recommended").detail("cause", why);
@@ -309,14 +309,12 @@ impl<'p> Race<'p> {
         let (states, folder) = (self.plan.states.to_string(), self.folder.path().join("crash"));
         let program =
             std::env::current_exe().map_err(|error| Failure::usage(format!("cannot find this program: {error}")))?;
-        let output = Command::new(program)
-            .args(["crash", &target, "--only", "states", "--states", &states, "--faults", "0", "--json", "-o"])
-            .arg(&folder)
-            .stdin(Stdio::null())
-            .output();
+        let mut command = Command::new(program);
+        command.args(["crash", &target, "--only", "states", "--states", &states, "--faults", "0", "--json", "-o"]);
+        let output = outside::run(command.arg(&folder));
         step.done();
-        let output = output.map_err(|error| Failure::usage(format!("cannot start `bourse crash`: {error}")))?;
         fail_if_interrupted()?;
+        let output = output?;
         let Ok(file) = CrashFile::parse(&output.stdout, Path::new("crash.json")) else {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             return Ok(none(said.lines().find(|line| !line.trim().is_empty()).unwrap_or("no document").to_owned()));

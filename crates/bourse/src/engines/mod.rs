@@ -219,6 +219,11 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
     }
 }
 
+/// Refuses a target whose engine [is not here](is_here).
+pub(crate) fn refuse_missing(target: &str) -> Result<()> {
+    is_here(target).map_err(|why| Failure::usage(format!("cannot run on {target}")).detail("cause", why))
+}
+
 /// Whether a target's reads, writes and syncs can be made to fail.
 pub(crate) fn takes_faults(target: &str) -> bool {
     kind_of(target).is_some_and(|kind| kind.faults_by_preload)

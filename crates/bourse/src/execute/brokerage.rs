@@ -1,8 +1,8 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
-use super::databases::{Databases, PreparedDatabase};
+use super::databases::Databases;
 use super::model::{self, ModelSystem};
-use super::on_database::{self, CheckedRound, OnDatabase, add_checks, checked};
+use super::on_database::{self, CheckedRound, OnDatabase};
 use super::round::ExecuteRounds;
 use super::sample::{SampleChecks, of_target};
 use super::shared::SharedJob;
@@ -16,7 +16,6 @@ use crate::plan::drivers::{Coordinate, Drivers};
 use crate::plan::search::customers_rate;
 use crate::plan::targets::Requirements;
 use crate::plan::{Brokerage, Job, brokerage::LATENCY_PART};
-use crate::progress::note;
 use crate::tpce;
 use bourse_driver::RoundProgress;
 use bourse_engine::{Engine, Location};
@@ -29,7 +28,6 @@ use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, RunOptions, RunResult};
 use bourse_tpce::verify::TpceSample;
 use bourse_tpce::workload::{Tpce, part};
-use bourse_verdict::units::seconds;
 
 impl SharedJob for Brokerage {
     fn served(&self) -> Result<&'static dyn ServedWorkload> {
@@ -118,43 +116,11 @@ impl ExecuteRounds for Brokerage {
 
 /// Runs a round with its users in this process, and checks the database.
 fn in_this_process(on: &OnDatabase<'_>, job: &Brokerage, options: &RunOptions) -> Result<CheckedRound> {
-    let &OnDatabase { database, request: RoundRequest { target, is_probe, .. }, context, label, .. } = on;
-    let system = &database.system;
-    let (mut ran, mut failure) = run(on, job, options, label, false)?;
-    ran.round.facts.insert(0, on.history_fact());
-    // A server always checks at the end of a round, even if the figures are only a probe's.
-    let is_server = system.checks_itself();
-    if !is_server && !is_probe && failure.is_none() && !ran.interrupted {
+    let (mut ran, mut failure) = run(on, job, options, on.label, false)?;
+    if !on.database.system.checks_itself() && !on.request.is_probe && failure.is_none() && !ran.interrupted {
         failure = latency(on, job, options, &mut ran)?;
     }
-    let has_nothing = ran.interrupted && ran.round.measured_s <= 0.0;
-    if failure.is_none() && (is_server || !(*is_probe || has_nothing)) {
-        if ran.interrupted {
-            tell_of_checks(database, label);
-        }
-        let checks = checked(target, |say| match &ran.round.latency {
-            None => system.check(target, &mut ran, |engine, ran| {
-                users::verify(engine, options.part, Some(ran), &context.clock, &mut |check| say(check.name.clone()))
-            }),
-            // Both phases have been reconciled.
-            Some(_) => {
-                users::verify(system.engine(), options.part, None, &context.clock, &mut |check| say(check.name.clone()))
-                    .map_err(|error| engine_failure(target, &error))
-            }
-        });
-        failure = add_checks(&mut ran.round, checks);
-    }
-    Ok(CheckedRound { round: ran.round, interrupted: ran.interrupted, failure })
-}
-
-/// Reports that the database of an interrupted round is being checked, and how long the checks before the round took.
-fn tell_of_checks(database: &PreparedDatabase, label: &str) {
-    let before_s: f64 = database.ready.checks.iter().map(|check| check.took_s).sum();
-    let took =
-        if before_s < 1.0 { String::new() } else { format!(" (before the round they took {})", seconds(before_s)) };
-    note(&format!(
-        "{label}: checking the database, for what was measured to count{took}; Ctrl-C again ends without it"
-    ));
+    on.checked(&Tpce, ran, failure)
 }
 
 /// Measures response times at a part of a round's rate, if the job asks for them, after the round was reconciled with the

@@ -103,7 +103,7 @@ pub(crate) fn answer() -> Result<()> {
             silent()?;
             reply(&crate::panics::catch_panic(|| {
                 live::send_to_parent();
-                let context = RunContext::of_round(request.call_limit_ns)?;
+                let context = RunContext::of_round(&request.target, request.call_limit_ns)?;
                 if let Some(count) = &request.count {
                     instructions::count_next(count.source);
                 }
@@ -116,13 +116,13 @@ pub(crate) fn answer() -> Result<()> {
             silent()?;
             reply(&crate::panics::catch_panic(|| {
                 live::send_to_parent();
-                parts::run_part(&request, &part, &RunContext::of_round(request.call_limit_ns)?)
+                parts::run_part(&request, &part, &RunContext::of_round(&request.target, request.call_limit_ns)?)
             }))
         }
         ChildRequest::Sample { target, job } => {
             silent()?;
             reply(&crate::panics::catch_panic(|| {
-                let context = RunContext::of_round(u64::MAX)?;
+                let context = RunContext::of_round(&target, u64::MAX)?;
                 job.rounds().sample(&target, &context)
             }))
         }

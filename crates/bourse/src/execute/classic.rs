@@ -36,7 +36,12 @@ impl ExecuteRounds for ClassicRound {
             MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
                 engine_failure(target, &error)
             }
-            MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
+            MicroError::Fault(Fault::Interrupted) => interrupt::interrupted_unmeasured(),
+            MicroError::Statement { error, .. }
+                if error.kind() == ErrorKind::Interrupted && context.is_interrupted() =>
+            {
+                interrupt::interrupted_unmeasured()
+            }
             // Refusals of the engine are to be fixed in the user's file.
             MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
             MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {

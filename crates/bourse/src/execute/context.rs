@@ -1,6 +1,6 @@
 //! Context of all rounds of a run: clock, interruption, input data, and the results that are stored if a call never returns.
 
-use super::lost::ForcedEnd;
+use super::lost::{self, ForcedEnd};
 use crate::failure::Result;
 use crate::interrupt;
 use bourse_driver::RealClock;
@@ -37,9 +37,14 @@ impl RunContext {
         Self::with(RealClock::start(), call_limit_ns, ForcedEnd::Files(folder.to_owned()))
     }
 
-    /// Context of a child process that runs one round.
-    pub(super) fn of_round(call_limit_ns: u64) -> Result<Self> {
-        Self::with(RealClock::start(), call_limit_ns, ForcedEnd::Answer)
+    /// Context of a child process that runs one round on a target.
+    pub(super) fn of_round(target: &str, call_limit_ns: u64) -> Result<Self> {
+        let clock = RealClock::start();
+        // Processes without a limit sample no round.
+        if call_limit_ns != u64::MAX {
+            lost::watch_sampling(target.to_owned(), clock.clone(), call_limit_ns);
+        }
+        Self::with(clock, call_limit_ns, ForcedEnd::Answer)
     }
 
     fn with(clock: RealClock, call_limit_ns: u64, ending: ForcedEnd) -> Result<Self> {

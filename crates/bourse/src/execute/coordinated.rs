@@ -187,12 +187,12 @@ impl Driver {
     }
 
     /// Runs a round coordinated by driver 1.
-    pub(super) fn run<T, C>(
+    pub(super) fn run(
         &self,
         clock: &dyn Clock,
         interrupted: &AtomicBool,
-        run: impl FnOnce(Performing<'_>, &dyn Clock, &AtomicBool) -> Result<RunResult<T, C>, RunError>,
-    ) -> Result<RunResult<T, C>, RunError> {
+        run: impl FnOnce(Performing<'_>, &dyn Clock, &AtomicBool) -> Result<RunResult, RunError>,
+    ) -> Result<RunResult, RunError> {
         let refused = |why: &str| RunError::Refused(why.to_owned());
         let driver = self.joined.get().ok_or_else(|| refused("driver 1 was not joined"))?;
         let offset = |error: ServeError| refused(&error.to_string());

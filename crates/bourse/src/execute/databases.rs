@@ -5,10 +5,12 @@ use super::keeper::Keeper;
 use super::system::SystemUnderTest;
 use crate::engines;
 use crate::failure::Result;
+use crate::interrupt::interrupted_unmeasured;
 use crate::oltp::database::{ReadyDatabase, engine_failure};
 use crate::plan::Job;
 use crate::progress::{ProgressStep, note};
 use crate::spent::{self, SpentPart};
+use bourse_engine::server_wait::is_interrupted;
 use bourse_engine::{ErrorKind, Location, Snapshot};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -185,9 +187,11 @@ impl Databases {
                 let (kept, words) = match self.keep(at, others)? {
                     Ok(copy) => {
                         let took = seconds(begin);
+                        check_going_on()?;
                         // The first round begins from the copy too: otherwise a freshly loaded file is laid out differently
                         // in the system's cache than a restored one, and a run on it was a tenth faster.
                         let back = copy.restore(SpentPart::Restore)?;
+                        check_going_on()?;
                         let further = if others { " for further rounds" } else { "" };
                         let when = match (others, outlives) {
                             (true, false) => "as before each round",
@@ -294,6 +298,11 @@ impl StoredCopy {
         step.done();
         restored.map(|()| seconds(begin))
     }
+}
+
+/// Fails after an interruption: no round begins then, and the database of one that has not begun is as it was.
+fn check_going_on() -> Result<()> {
+    if is_interrupted() { Err(interrupted_unmeasured()) } else { Ok(()) }
 }
 
 fn seconds(since: Instant) -> f64 {

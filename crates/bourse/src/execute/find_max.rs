@@ -4,6 +4,7 @@
 use super::bracket::{Bracket, RateToTry};
 use super::judge::Judgement;
 use super::strategy::Strategy;
+use super::verdict::failed_checks;
 use super::{CaseRun, Executor, RoundOutcome, RoundParameters};
 use crate::failure::Result;
 use crate::plan::{CaseBlock, Job, SearchPlan};
@@ -66,11 +67,12 @@ impl Executor<'_> {
         ended
     }
 
-    /// Runs a probe: a round whose figures only steer the search.
+    /// Runs a probe: a round whose figures only steer the search. A failed check ends it.
     fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<RoundOutcome> {
         let turn = RoundParameters { job, number: 0, begins_alike: true, is_probe: true, label };
         let mut outcome = self.outcome(case, turn)?;
-        outcome.failure.take().map_or(Ok(outcome), Err)
+        let failed = outcome.failure.take().or_else(|| failed_checks(std::iter::once((label, &outcome.round))));
+        failed.map_or(Ok(outcome), Err)
     }
 }
 

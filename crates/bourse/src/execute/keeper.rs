@@ -72,7 +72,7 @@ impl Keeper {
 pub(super) fn keep(target: &str, job: &Job) -> Result<()> {
     progress::set_report_interval(Duration::ZERO);
     interrupt::end_with_parent()?;
-    let context = RunContext::of_round(u64::MAX)?;
+    let context = RunContext::of_round(target, u64::MAX)?;
     let mut databases = Databases::default();
     let ready = panics::catch_panic(|| {
         panics::panic_if_requested("keeper");

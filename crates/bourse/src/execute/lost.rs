@@ -8,9 +8,10 @@ use crate::interrupt::interrupted;
 use crate::live;
 use crate::output::store;
 use crate::progress::{self, lines, note};
-use bourse_driver::{CallInProgress, RoundProgress, SECOND};
+use bourse_driver::{CallInProgress, Clock as _, Nanos, RealClock, RoundProgress, SECOND, sampling_held_ns};
 use bourse_record::{RunFile, Warning};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Way in which a process ends if a call never returns.
 pub(super) enum ForcedEnd {
@@ -46,11 +47,34 @@ pub(super) fn lost(
         if interrupted_s.is_some() {
             return interrupted(&format!("a call to {target} does not return")).detail("sessions", lost.join("\n"));
         }
-        Failure::new(Exit::Target, format!("{target} was lost: a call does not return"))
-            .detail("sessions", lost.join("\n"))
-            .detail("waited", format!("{limit_s} s after the end of the measurement interval"))
-            .hint("--call-limit waits longer")
+        does_not_return(target, &lost.join("\n"), limit_ns)
     })
+}
+
+/// Failure of a round on a target with calls that were waited for until the limit.
+fn does_not_return(target: &str, sessions: &str, limit_ns: u64) -> Failure {
+    let limit_s = limit_ns as f64 / SECOND as f64;
+    Failure::new(Exit::Target, format!("{target} was lost: a call does not return"))
+        .detail("sessions", sessions)
+        .detail("waited", format!("{limit_s} s after the end of the measurement interval"))
+        .hint("--call-limit waits longer")
+}
+
+/// Ends this child process, with its answer, if a call of the thread that samples its round is lost: that thread looks for
+/// lost calls of users, and asks the engine for sizes and counts.
+pub(super) fn watch_sampling(target: String, clock: RealClock, limit_ns: u64) {
+    /// Time in which a server that answers late may answer, whatever the limit.
+    const LEAST: Nanos = 2 * SECOND;
+    let watch = move || loop {
+        std::thread::sleep(Duration::from_millis(500));
+        if sampling_held_ns(clock.now()) >= limit_ns.max(LEAST) {
+            let failure = does_not_return(&target, "the sampler: its question to the engine is not answered", limit_ns);
+            let _ = reply::<()>(&Err(failure));
+            std::process::exit(Exit::Target as i32);
+        }
+    };
+    // Without the thread Ctrl-C ends such a round.
+    let _ = std::thread::Builder::new().name("watch".to_owned()).spawn(watch);
 }
 
 impl RunContext {

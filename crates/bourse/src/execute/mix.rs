@@ -1,7 +1,7 @@
 //! A round of a workload whose users draw transactions by their shares: database restored, run, checks.
 
 use super::databases::Databases;
-use super::on_database::{self, CheckedRound, OnDatabase, add_checks, checked};
+use super::on_database::{self, CheckedRound, OnDatabase};
 use super::round::ExecuteRounds;
 use super::sample::SampleChecks;
 use super::shared::SharedJob;
@@ -121,23 +121,11 @@ impl MixRound {
 
     /// Runs a round with its users in this process, and checks the database.
     fn in_this_process(&self, on: &OnDatabase<'_>, options: &RunOptions) -> Result<CheckedRound> {
-        let &OnDatabase { request: RoundRequest { target, is_probe, .. }, context, .. } = on;
-        let (mixed, system) = (self.mixed()?, &on.database.system);
-        let (mut ran, mut failure) =
-            on.ran(on.label, false, options.share, line, |performing, clock, interrupted, say| {
-                mixed.run(performing, options, clock, interrupted, say)
-            })?;
-        ran.round.facts.insert(0, on.history_fact());
-        // A server always checks at the end of a round, even if the figures are only a probe's.
-        if failure.is_none() && (system.checks_itself() || !is_probe) {
-            let checks = checked(target, |say| {
-                system.check(target, &mut ran, |engine, ran| {
-                    mixed.check_run(engine, &options.size, ran, &context.clock, &mut |check| say(check.name.clone()))
-                })
-            });
-            failure = add_checks(&mut ran.round, checks);
-        }
-        Ok(CheckedRound { round: ran.round, interrupted: ran.interrupted, failure })
+        let mixed = self.mixed()?;
+        let (ran, failure) = on.ran(on.label, false, options.share, line, |performing, clock, interrupted, say| {
+            mixed.run(performing, options, clock, interrupted, say)
+        })?;
+        on.checked(mixed, ran, failure)
     }
 }
 

@@ -119,7 +119,7 @@ impl ExecutedPlan {
         if file.cases.is_empty() {
             outcome?;
             if file.interrupted {
-                return Err(interrupt::interrupted("nothing was measured"));
+                return Err(interrupt::interrupted_unmeasured());
             }
             return Err(Failure::usage("nothing could be run").hint("--dry-run tells why of each case"));
         }
@@ -150,6 +150,10 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan> {
     let copies = OwnCopies::of(plan)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
     let held = hold::for_writing(held_by(plan))?;
+    // Before the calibration, or a round, takes time.
+    if matches!(plan.on_failure, OnFailure::EndRun) {
+        plan.run_cases().try_for_each(|case| engines::refuse_missing(&case.target))?;
+    }
     for engine in &plan.left_out {
         note(&format!("left out: {engine}"));
     }
@@ -183,7 +187,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan> {
     let Some(mut begun) = begun else {
         // No round was begun: the reason is the failure.
         outcome?;
-        return Err(interrupt::interrupted("nothing was measured"));
+        return Err(interrupt::interrupted_unmeasured());
     };
     begun.warnings.extend(warnings);
     begun.interrupted = context.is_interrupted();

@@ -9,9 +9,9 @@ use bourse_driver::{Clock, OperationCx};
 use bourse_egen::Inputs;
 use bourse_egen::txn::{TradeCleanup, TradeRequest};
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
+use bourse_oltp::check::ledger::Totals;
 use bourse_oltp::sut::{Answered, BegunRound, Connector, Performer, RoundBegin, RunError, Sut, Terms};
-use bourse_schema::{Balance, TableRow as _, TradeId, tables};
-use bourse_tpce::check::reconciliation::{AcknowledgedCommits, TotalsSnapshot};
+use bourse_schema::{TableRow as _, tables};
 use bourse_tpce::load::fingerprint;
 use bourse_tpce::model::Model;
 use bourse_tpce::sut::{Answer, Opening};
@@ -67,16 +67,7 @@ impl Sut<Tpce> for ModelSystem<'_> {
         let cleanup_ns = clock.now() - begin;
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Mutex::new(model)));
         // Without a database there are no earlier totals to compare with.
-        let (last_trade, cash, commissions) = (TradeId(0), Balance::from_units(0), Balance::from_units(0));
-        let before = TotalsSnapshot {
-            last_trade,
-            cash,
-            broker_trades: 0,
-            commissions,
-            volume: 0,
-            placed: AcknowledgedCommits::default(),
-        };
-        Ok(BegunRound { before, opening: Opening { cleaned, cleanup_ns, first_trade } })
+        Ok(BegunRound { before: Totals::default(), opening: Opening { cleaned, cleanup_ns, first_trade } })
     }
 
     fn connector(&self) -> bourse_engine::Result<Connector<Tpce>> {

@@ -5,14 +5,15 @@ use super::shared::{SharedJob, run_failure};
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure, Result};
 use crate::oltp::database::{ReadyDatabase, engine_failure};
-use crate::oltp::served::Performing;
-use crate::progress::ProgressStep;
+use crate::oltp::served::{Performing, ServedWorkload};
+use crate::progress::{ProgressStep, note};
 use crate::{live, panics, spent};
 use bourse_driver::{Clock, RoundProgress};
 use bourse_engine::{Description, Engine, Location};
 use bourse_oltp::check::ledger::SOURCE;
 use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::{Check, CheckStatus, Conditions, NameValue, Round, Workload};
+use bourse_verdict::units::seconds;
 use std::sync::atomic::AtomicBool;
 
 /// A round that was measured and checked.
@@ -122,7 +123,7 @@ impl OnDatabase<'_> {
     }
 
     /// Runs a round with its users in this process, or a phase after it; the result with the failure that ended it.
-    pub(super) fn ran<T, C>(
+    pub(super) fn ran(
         &self,
         label: &str,
         is_latency: bool,
@@ -133,8 +134,8 @@ impl OnDatabase<'_> {
             &dyn Clock,
             &AtomicBool,
             &mut dyn FnMut(&RoundProgress),
-        ) -> Result<RunResult<T, C>, RunError>,
-    ) -> Result<(RunResult<T, C>, Option<Failure>)> {
+        ) -> Result<RunResult, RunError>,
+    ) -> Result<(RunResult, Option<Failure>)> {
         let (system, context) = (&self.database.system, self.context);
         let mut ran = self.shown(label, is_latency, line, |say| {
             let ran = system.run(&context.clock, &context.interrupted, |performing, clock, interrupted| {
@@ -143,6 +144,10 @@ impl OnDatabase<'_> {
             ran.map_err(|error| run_failure(self.target(), &error))
         })?;
         ran.round.shared = system.shared(share);
+        if !is_latency {
+            let value = system.history_with_preparation(self.history.clone());
+            ran.round.facts.insert(0, NameValue { name: "database".to_owned(), value });
+        }
         let failure = ran.fault.take().map(|fault| {
             system.abandon();
             ran.round.make_void(format!("the round was ended: {fault}"));
@@ -152,18 +157,51 @@ impl OnDatabase<'_> {
         Ok((ran, failure))
     }
 
-    /// History of the database as a fact of the round.
-    pub(super) fn history_fact(&self) -> NameValue {
-        let value = self.database.system.history_with_preparation(self.history.clone());
-        NameValue { name: "database".to_owned(), value }
+    /// Checks the database after a round with its users in this process, which this failure ended, if one did.
+    pub(super) fn checked(
+        &self,
+        served: &dyn ServedWorkload,
+        mut ran: RunResult,
+        mut failure: Option<Failure>,
+    ) -> Result<CheckedRound> {
+        let &Self { database, request: RoundRequest { target, is_probe, .. }, context, label, .. } = self;
+        let (system, size) = (&database.system, &database.ready.fingerprint.size);
+        let has_nothing = ran.interrupted && ran.round.measured_s <= 0.0;
+        // A server always checks at the end of a round, even if the figures are only a probe's.
+        if failure.is_none() && (system.checks_itself() || !(*is_probe || has_nothing)) {
+            if ran.interrupted {
+                tell_of_checks(database, label);
+            }
+            let checks = checked(target, |say| {
+                let say = &mut |check: &Check| say(check.name.clone());
+                match &ran.round.latency {
+                    None => system.check(target, &mut ran, |engine, ran| {
+                        served.check_run(engine, size, Some(ran), &context.clock, say)
+                    }),
+                    // Both phases have been reconciled.
+                    Some(_) => served
+                        .check_run(system.engine(), size, None, &context.clock, say)
+                        .map_err(|error| engine_failure(target, &error)),
+                }
+            });
+            failure = add_checks(&mut ran.round, checks);
+        }
+        Ok(CheckedRound { round: ran.round, interrupted: ran.interrupted, failure })
     }
 }
 
+/// Reports that the database of an interrupted round is being checked, and how long the checks before the round took.
+fn tell_of_checks(database: &PreparedDatabase, label: &str) {
+    let before_s: f64 = database.ready.checks.iter().map(|check| check.took_s).sum();
+    let took =
+        if before_s < 1.0 { String::new() } else { format!(" (before the round they took {})", seconds(before_s)) };
+    note(&format!(
+        "{label}: checking the database, for what was measured to count{took}; Ctrl-C again ends without it"
+    ));
+}
+
 /// Checks a database after a round, and shows the progress.
-pub(super) fn checked(
-    target: &str,
-    check: impl FnOnce(&mut dyn FnMut(String)) -> Result<Vec<Check>>,
-) -> Result<Vec<Check>> {
+fn checked(target: &str, check: impl FnOnce(&mut dyn FnMut(String)) -> Result<Vec<Check>>) -> Result<Vec<Check>> {
     panics::catch_panic(|| {
         panics::panic_if_requested("check");
         let step = ProgressStep::waiting(format!("checking {target}"));
@@ -176,7 +214,7 @@ pub(super) fn checked(
 
 /// Adds checks to a round, which is void if they could not be made, or its growth could not be judged since a driver was lost;
 /// the failure then.
-pub(super) fn add_checks(round: &mut Round, checked: Result<Vec<Check>>) -> Option<Failure> {
+fn add_checks(round: &mut Round, checked: Result<Vec<Check>>) -> Option<Failure> {
     let failure = match checked {
         Ok(checks) => {
             let is_unjudged = |it: &&Check| it.source == SOURCE && it.status == CheckStatus::NotApplicable;

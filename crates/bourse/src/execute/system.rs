@@ -18,7 +18,6 @@ use bourse_oltp::sut::{RunError, RunResult, Share};
 use bourse_record::{Check, SharedRound, Warning};
 use bourse_serve::client::{Wait, WaitProgress};
 use bourse_serve::{Address, Remote};
-use serde::Serialize;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -94,12 +93,12 @@ impl SystemUnderTest {
     }
 
     /// Runs a round: calls `run` with the system, the clock and the flag that ends the round.
-    pub(super) fn run<T, C>(
+    pub(super) fn run(
         &self,
         clock: &dyn Clock,
         interrupted: &AtomicBool,
-        run: impl FnOnce(Performing<'_>, &dyn Clock, &AtomicBool) -> Result<RunResult<T, C>, RunError>,
-    ) -> Result<RunResult<T, C>, RunError> {
+        run: impl FnOnce(Performing<'_>, &dyn Clock, &AtomicBool) -> Result<RunResult, RunError>,
+    ) -> Result<RunResult, RunError> {
         match self {
             Self::InProcess(engine) | Self::Model(engine) => {
                 run(Performing::Engine(engine.as_ref()), clock, interrupted)
@@ -111,11 +110,11 @@ impl SystemUnderTest {
 
     /// Checks the database and reconciles a round, in this process by calling `check`; a server does that once all drivers of
     /// the round have ended.
-    pub(super) fn check<T, C: Serialize>(
+    pub(super) fn check(
         &self,
         target: &str,
-        ran: &mut RunResult<T, C>,
-        check: impl FnOnce(&dyn Engine, &RunResult<T, C>) -> bourse_engine::Result<Vec<Check>>,
+        ran: &mut RunResult,
+        check: impl FnOnce(&dyn Engine, &RunResult) -> bourse_engine::Result<Vec<Check>>,
     ) -> Result<Vec<Check>> {
         let Some(remote) = self.remote() else {
             if matches!(self, Self::Model(_)) {

@@ -2,25 +2,26 @@
 
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
+use crate::output::terminal_width;
 use crate::plan::Plan;
-use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady, WorkloadKind};
+use bourse_record::{Case, Check, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady, WorkloadKind};
 use bourse_verdict::view::warnings_of_others;
 
 /// Failed operations allowed in a round: none.
 const ALLOWED_FAILURES: u64 = 0;
 
-/// Fails if a check failed, operations failed, the run was interrupted, a search has no answer, a round has no figure, or a
-/// required steady state was not shown; in that order.
-pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<()> {
-    let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
-    let checks = || rounds().flat_map(|round| &round.checks);
-    let broken: Vec<_> = checks().filter(|check| check.status == CheckStatus::Failed).collect();
-    if let Some(first) = broken.first() {
-        let names: Vec<&str> = broken.iter().map(|check| check.name.as_str()).collect();
-        return Err(Failure::new(Exit::Check, "the figures are void: checks of the database failed")
-            .detail("failed", names.join(", "))
-            .detail("found", &first.evidence));
+/// Fails if a check failed, by the failure that ended the run, if operations failed, the run was interrupted, a search has no
+/// answer, a round has no figure, or a required steady state was not shown; in that order.
+pub(crate) fn verdict(file: &RunFile, plan: &Plan, outcome: Result<()>) -> Result<()> {
+    let rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (&*case.label, round)));
+    let rounds = rounds.flat_map(|(case, round)| round.with_latency().map(move |round| (case, round)));
+    if let Some(failure) = failed_checks(rounds) {
+        return Err(match outcome {
+            Ok(()) => failure,
+            Err(ended) => failure.detail("and", ended.line()),
+        });
     }
+    outcome?;
     if let Some(failed) = failed_operations(file) {
         return Err(failed);
     }
@@ -53,6 +54,43 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<()> {
         });
     }
     steady(file, plan)
+}
+
+/// Failure of rounds of which checks failed, each with the label of its case: with what the first failed check of a case found, of
+/// several cases the beginning of it.
+pub(super) fn failed_checks<'r>(rounds: impl Iterator<Item = (&'r str, &'r Round)>) -> Option<Failure> {
+    /// Lines of what was found in each of several cases.
+    const LINES: usize = 2;
+    let (mut names, mut first): (Vec<&str>, Vec<(&str, &Check)>) = Default::default();
+    let checks = rounds.flat_map(|(case, round)| round.checks.iter().map(move |check| (case, check)));
+    for (case, check) in checks.filter(|(_, check)| check.status == CheckStatus::Failed) {
+        if !names.contains(&&*check.name) {
+            names.push(&check.name);
+        }
+        if first.iter().all(|(known, _)| *known != case) {
+            first.push((case, check));
+        }
+    }
+    let failure = Failure::new(Exit::Check, "the figures are void: checks of the database failed");
+    let failure = failure.detail("failed", names.join(", "));
+    let width = terminal_width() - 4;
+    let found = |check: &Check, most: usize| {
+        let lines = check.evidence.lines().take(most).map(|line| match line.chars().count() {
+            wide if wide > width => bourse_report::fill(line, width, 2),
+            _ => line.to_owned(),
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    match &first[..] {
+        [] => None,
+        [(_, check)] => Some(failure.detail("found", found(check, usize::MAX))),
+        several => {
+            let of_case = |failure: Failure, (case, check): &(&str, &Check)| {
+                failure.detail(format!("{case}, {}", check.name), found(check, LINES))
+            };
+            Some(several.iter().fold(failure, of_case).hint("-v and the report show all that was found"))
+        }
+    }
 }
 
 /// Fails if a round that must be steady by the plan was not shown to be in steady state; an undetermined one was not shown

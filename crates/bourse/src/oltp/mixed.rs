@@ -11,13 +11,12 @@ use crate::plan::Drivers;
 use bourse_acid::AcidWorkload;
 use bourse_acid::mixed::MixAcid;
 use bourse_driver::{Clock, RoundProgress};
-use bourse_engine::{Capabilities, Engine, Session};
-use bourse_oltp::check::ledger::Totals;
-use bourse_oltp::mix::{MixCounts, Reference, RunOptions, Sequence, Transactions, run};
-use bourse_oltp::sut::{RunError, RunResult, SharedWorkload as _};
+use bourse_engine::{Capabilities, Session};
+use bourse_oltp::mix::{Reference, RunOptions, Sequence, Transactions, run};
+use bourse_oltp::sut::{RunError, RunResult};
 use bourse_oltp::verify::Sampled as _;
 use bourse_oltp::{Generator, Size};
-use bourse_record::{Check, OperationIsolation};
+use bourse_record::OperationIsolation;
 use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
@@ -96,9 +95,6 @@ impl DatabaseOptions for MixedDatabase<'_> {
     }
 }
 
-/// Result of a run.
-pub(crate) type MixResult = RunResult<Totals, MixCounts>;
-
 /// A workload whatever the types of its transactions.
 pub(crate) trait MixWorkload: ServedWorkload + Debug {
     /// The generator of its rows.
@@ -142,17 +138,7 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
         clock: &dyn Clock,
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(&RoundProgress),
-    ) -> Result<MixResult, RunError>;
-
-    /// Checks a database after a run, and reconciles its growth.
-    fn check_run(
-        &self,
-        engine: &dyn Engine,
-        size: &Size,
-        ran: &MixResult,
-        clock: &dyn Clock,
-        progress: &mut dyn FnMut(&Check),
-    ) -> bourse_engine::Result<Vec<Check>>;
+    ) -> Result<RunResult, RunError>;
 
     /// Samples the transactions on a database beside a target's.
     fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks>;
@@ -223,19 +209,8 @@ impl<T: Transactions + Debug> MixWorkload for T {
         clock: &dyn Clock,
         interrupt: &AtomicBool,
         progress: &mut dyn FnMut(&RoundProgress),
-    ) -> Result<MixResult, RunError> {
+    ) -> Result<RunResult, RunError> {
         performing.sut(|sut| run::<T>(sut, options, clock, interrupt, progress))
-    }
-
-    fn check_run(
-        &self,
-        engine: &dyn Engine,
-        size: &Size,
-        ran: &MixResult,
-        clock: &dyn Clock,
-        progress: &mut dyn FnMut(&Check),
-    ) -> bourse_engine::Result<Vec<Check>> {
-        T::check(engine, size, Some((&ran.before, &ran.acknowledged)), clock, progress)
     }
 
     fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks> {

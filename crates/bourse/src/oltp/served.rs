@@ -2,8 +2,9 @@
 
 use bourse_driver::Clock;
 use bourse_engine::Engine;
-use bourse_oltp::Workload;
-use bourse_oltp::sut::{InProcess, SharedWorkload, Sut};
+use bourse_oltp::sut::{InProcess, RunResult, SharedWorkload, Sut};
+use bourse_oltp::{Size, Workload};
+use bourse_record::Check;
 use bourse_serve::server::{Event, Offer, ServerEnd};
 use bourse_serve::{CoordinatedDriver, Remote, ServeError, Server};
 use std::sync::atomic::AtomicBool;
@@ -44,6 +45,16 @@ pub(crate) trait ServedWorkload: Sync {
         stop: &AtomicBool,
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<ServerEnd, ServeError>;
+
+    /// Checks a database, and reconciles its growth with a run if one is given; see [`SharedWorkload::check`].
+    fn check_run(
+        &self,
+        engine: &dyn Engine,
+        size: &Size,
+        ran: Option<&RunResult>,
+        clock: &dyn Clock,
+        progress: &mut dyn FnMut(&Check),
+    ) -> bourse_engine::Result<Vec<Check>>;
 }
 
 impl<W: SharedWorkload> ServedWorkload for W {
@@ -60,5 +71,16 @@ impl<W: SharedWorkload> ServedWorkload for W {
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<ServerEnd, ServeError> {
         server.run::<W>(offer, clock, stop, tell)
+    }
+
+    fn check_run(
+        &self,
+        engine: &dyn Engine,
+        size: &Size,
+        ran: Option<&RunResult>,
+        clock: &dyn Clock,
+        progress: &mut dyn FnMut(&Check),
+    ) -> bourse_engine::Result<Vec<Check>> {
+        W::check(engine, size, ran.map(|ran| (&ran.before, &ran.acknowledged)), clock, progress)
     }
 }

@@ -4,7 +4,7 @@ use super::database::{DatabaseOptions, engine_failure, find_database, refuse_use
 use crate::args::VerifySettings;
 use crate::failure::{Exit, Failure, Result};
 use crate::hold::{self, HeldDatabases};
-use crate::output::{named, print};
+use crate::output::{named, print, wrapped};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::{ProgressStep, note};
 use crate::{engines, interrupt};
@@ -23,6 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Rows of a result that a replay shows.
 const ROWS_SHOWN: usize = 20;
+
+/// Hint for a database that is given twice.
+const OTHERS: &str = "name two databases, or model:, the reference";
 
 /// Request of a verification, whatever the workload.
 pub(crate) struct Verification<'v> {
@@ -55,7 +58,7 @@ fn refuse_twice<'t>(targets: impl Iterator<Item = &'t str>) -> Result<()> {
             return Err(Failure::usage(format!(
                 "'{first}' and '{target}' are one database: each would find the other's changes"
             ))
-            .hint(format!("name two databases, or {MODEL}, the reference")));
+            .hint(OTHERS));
         }
     }
     Ok(())
@@ -114,6 +117,7 @@ pub(crate) fn compared(
     }
     steps.announced().iter().for_each(|words| note(words));
     let (interrupted, held) = (interrupt::flag()?, hold::for_writing(in_engines)?);
+    held.refuse_again().map_err(|failure| failure.hint(OTHERS))?;
     let (mut engines, mut systems) = (Vec::new(), Vec::new());
     for target in targets {
         let mut session = None;
@@ -196,10 +200,11 @@ impl Verification<'_> {
         let alike =
             format!("{} transactions gave the same outputs on {}", verdict.transactions, self.targets.join(", "));
         // An SQL engine does not report which rows a transaction changed; the reference model does.
-        line(match verdict.rows_compared {
+        let alike = match verdict.rows_compared {
             0 => alike,
             rows => format!("{alike}; {rows} changed rows compared after each transaction"),
-        });
+        };
+        line(wrapped(&alike).trim_end().to_owned());
         if !verdict.interrupted {
             let rows: u64 = verdict.digests.iter().map(|(_, digest)| digest.rows).sum();
             line(format!("all {} tables equal at the end, {rows} rows", verdict.digests.len()));

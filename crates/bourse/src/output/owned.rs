@@ -3,7 +3,7 @@
 //! | written | its mark |
 //! |---|---|
 //! | a page, a drawing, Markdown | the program's name in it |
-//! | CSV | none: an existing file is replaced with `--overwrite` alone |
+//! | CSV, statements of SQL | none: an existing file is replaced with `--overwrite` alone |
 //! | files of a folder | the list `.bourse-files` in it, with the length of each |
 //!
 //! No link is followed, a file appears whole or not at all, and another hard link to a replaced file is left unchanged.
@@ -92,6 +92,9 @@ fn is_replaceable(
     let ours = || Ok(found.len() == 0 || is_ours(&mut open_regular(path, false)?, found.len())?);
     match ours() {
         Ok(true) => Ok(true),
+        Ok(false) if path.extension().is_some_and(|ending| ending == "sql") => {
+            Err(refused("a file of statements is there, which may have been changed since it was made"))
+        }
         Ok(false) => Err(refused("a file is there that does not carry Bourse's mark")),
         Err(error) => Err(unwritten(path, &error)),
     }
@@ -158,6 +161,10 @@ pub(crate) struct OwnedFolder {
 impl OwnedFolder {
     /// Makes the folder, if necessary, and reads its list.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Self> {
+        if path.is_symlink() {
+            return Err(Failure::usage(format!("{} is a link", path.display()))
+                .hint("it is left as it is, and what it leads to; name the folder itself"));
+        }
         fs::create_dir_all(path).map_err(|error| {
             Failure::usage("cannot make a folder")
                 .detail("folder", path.display().to_string())

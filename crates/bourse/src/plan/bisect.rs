@@ -73,6 +73,14 @@ impl<'a> BisectPlan<'a> {
         Ok(Self { arguments, work, by, most_intervals, level, rounds, seed })
     }
 
+    /// Refuses a workload that cannot be, before a commit is built, unless the commits have a part of it.
+    pub(crate) fn check(&self, ends: [&BisectedCommit; 2]) -> Result<()> {
+        match self.work.set.iter().any(|it| it.contains(TREE)) {
+            true => Ok(()),
+            false => self.pair(0, ends.map(|commit| (commit, Path::new(TREE)))).map(drop),
+        }
+    }
+
     /// Rounds of two commits in turn, each built in its folder, with random numbers of their own.
     pub(crate) fn pair(&self, nth: usize, sides: [(&BisectedCommit, &Path); 2]) -> Result<Plan> {
         let mut cases: Vec<PlannedCase> = Vec::new();

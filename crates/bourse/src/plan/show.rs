@@ -2,6 +2,7 @@
 
 use super::{CaseBlock, OnFailure, Plan, PlannedCase, RoundProcess};
 use crate::engines;
+use crate::failure::lines;
 use crate::output::wrapped;
 use bourse_driver::SECOND;
 use std::collections::BTreeSet;
@@ -70,7 +71,7 @@ fn closed(mut text: String, duration: &str, writes: &[String]) -> String {
     for line in writes {
         text.push_str(&format!("writes   {line}\n"));
     }
-    wrapped(&text)
+    wrapped(&lines(&text, ""))
 }
 
 /// Step that loads the database that a command needs.

@@ -173,9 +173,9 @@ fn what_cannot_be_a_document_is_refused_at_once() {
     symlink("/dev/zero", at("endless.json")).expect("a test may do so");
     for (name, words) in [
         ("large.json", "it has 10240 MiB, and at most 256 MiB are read"),
-        ("pipe", "it is no regular file"),
-        ("endless.json", "it is no regular file"),
-        ("/dev/zero", "it is no regular file"),
+        ("pipe", "it is a FIFO (named pipe), not a file"),
+        ("endless.json", "it is a character device, not a file"),
+        ("/dev/zero", "it is a character device, not a file"),
     ] {
         for more in [&[][..], &["-o", "x.html"], &["--format", "csv", "-o", "tables"]] {
             let arguments: Vec<_> = [&["report", name], more].concat().into_iter().map(str::to_owned).collect();
@@ -183,6 +183,56 @@ fn what_cannot_be_a_document_is_refused_at_once() {
             assert!(code == Some(1) && said.contains(words), "{arguments:?}: {said}");
         }
     }
+}
+
+/// A FIFO was opened, which waits until another process writes into it, and no signal ended that.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_fifo_in_place_of_a_file_is_refused_at_once() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("flat_in")).expect("a test may do so");
+    std::fs::write(at("mine.sql"), "--! operation one\nSELECT 1;\n").expect("a test may do so");
+    for name in ["pipe", "flat_in/AreaCode.txt"] {
+        mknodat(CWD, at(name), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a test may do so");
+    }
+    for words in [
+        "run pipe",
+        "micro run sql pipe sqlite:x.db",
+        "micro run sql mine.sql sqlite:x.db --from pipe",
+        "micro init --from pipe",
+        "micro run ycsb -s file=pipe sqlite:x.db",
+        "tpce load sqlite:x.db --flat-in flat_in",
+        "tpce run bourse://127.0.0.1:1 --token-file pipe",
+        "tpce check postgres://127.0.0.1:1/x?password_file=pipe",
+        "tpce check mysql://127.0.0.1:1/x?password_file=pipe",
+        "micro run point-read redis://127.0.0.1:1/0?password_file=pipe",
+        "micro run point-read fastdb:x.fdb?library=./pipe",
+        "replay pipe sqlite:x.db",
+        "record show pipe",
+        "record --attach pipe",
+        "isolation --replay pipe",
+        "crash --replay pipe#1",
+    ] {
+        let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
+        let (code, said) = ends_in_words(folder.path(), &words);
+        assert!(code == Some(1) && said.contains("it is a FIFO (named pipe), not a file"), "{words:?}: {said}");
+    }
+}
+
+/// A shell names what a command writes by a descriptor.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_secret_is_read_from_what_the_process_was_started_with() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let program = bourse(folder.path(), &[]).get_program().to_owned();
+    let mut command = std::process::Command::new("sh");
+    command
+        .current_dir(folder.path())
+        .args(["-c", r#"echo short | "$0" tpce run bourse://127.0.0.1:1 --token-file /dev/stdin"#]);
+    let said = text(&command.arg(program).output().expect("there is a shell").stderr);
+    assert!(said.contains("invalid token in /dev/stdin: 5 bytes are too few, 8 are needed"), "{said}");
 }
 
 /// Each of these arguments once ended the program with an internal error.

@@ -24,6 +24,21 @@ fn verdict<'v>(verdicts: &'v [(String, String)], id: &str) -> &'v str {
     &verdicts.iter().find(|(test, _)| test == id).expect("it was run").1
 }
 
+/// A size that was asked for was not looked at where a database was there already.
+#[test]
+fn a_database_of_another_size_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    load(folder.path(), "sqlite:x.db");
+    for command in ["tpce acid sqlite:x.db --only A1 --days 2", "crash sqlite:x.db --only load --days 2"] {
+        let ended = output(folder.path(), &command.split(' ').collect::<Vec<_>>());
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{command}: {said}");
+        assert!(said.contains("initial trade days: 2 wanted, 1 found"), "{command}: {said}");
+    }
+    let ended = output(folder.path(), &["tpce", "acid", "sqlite:x.db", "--only", "A1"]);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+}
+
 /// Each setting loses what its class permits, and no more: nothing on a killed process, unsynced writes on a power loss.
 #[test]
 fn crashes_lose_what_each_setting_lets_them() {

@@ -91,6 +91,15 @@ fn the_commit_that_changed_a_plan_or_the_speed_is_found() {
     assert!(brief.status.success() && !said.contains("building ") && !said.contains(" …"), "findings alone: {said}");
     let (code, said, file) = bisect(folder, &["HEAD~6", "HEAD~5", "--plans"]);
     assert!(code == Some(6) && said.contains("no difference between the ends shown"), "{said}");
+    assert!(said.contains("with equal plans the speed may differ"), "{said}");
+    let lacking =
+        ["bisect", "HEAD~6", "HEAD~5", "--target", "sqlite:{tree}/x.db", "--workload", "sql", "-o", "../lacking"];
+    for file in ["file=look.sql", "file={tree}/look.sql"] {
+        let ended = output(folder, &[&lacking[..], &["-s", file, "--", "true"]].concat());
+        let said = text(&ended.stderr);
+        assert!(ended.status.code() == Some(1) && said.contains("look.sql: cannot be read"), "{said}");
+        assert_eq!(said.contains("building"), file.contains("{tree}"), "{said}");
+    }
     assert!(file.and_then(|it| it.bisection).is_some_and(|it| it.first.is_empty() && it.change.is_none()));
     let (code, said, _) = bisect(folder, &["HEAD~3", "HEAD~2", "--plans"]);
     assert!(code == Some(2) && said.contains("it is broken"), "an end must be built: {said}");

@@ -370,6 +370,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
         until_decided: true,
         by_instructions: false,
         verdict: bourse_record::Verdict::SlowerWithin,
+        may_explain: None,
     });
     std::fs::write(&path, run.to_json()).expect("a run file can be written");
     for drawn in [shown(), drawn("stored.html"), drawn("stored.md")] {
@@ -380,6 +381,11 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
     let table = |name: &str| fs::read_to_string(folder.path().join("tables").join(name)).expect("it was written");
     assert!(table("comparisons.csv").contains("sqlite,sqlite:y.db,0.79,0.77,0.81,0.95,figure,0.25,slower_within"));
     assert!(table("cases.csv").contains("counts,115.75,reads/s,"), "{}", table("cases.csv"));
+    // The factor is that of the decision too.
+    let stored = run.comparison.as_mut().expect("it was stored");
+    (stored.verdict, stored.may_explain) = (bourse_record::Verdict::Withheld, Some(2.5));
+    std::fs::write(&path, run.to_json()).expect("a run file can be written");
+    assert!(shown().contains("a factor of up to 2.50, so -21.0 %"), "{}", shown());
 }
 
 #[test]

@@ -277,6 +277,7 @@ fn a_second_command_on_a_postgres_server_is_refused() {
         );
         holds_by(&mut **session.borrow_mut(), &sql)
     };
+    is_one_database_by_two_names(&target("v"));
     on_two_databases(&target, &holds);
     // An account that is shut out of the server's own database has its locks in another place than one that is not.
     for sql in [
@@ -355,6 +356,7 @@ fn a_second_command_on_a_mariadb_server_is_refused() {
             holds_by(&mut **session.borrow_mut(), &sql)
         })
     };
+    is_one_database_by_two_names(&target("v"));
     on_two_databases(&target, &holds);
     // A lock that is gone protects no round.
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -368,6 +370,49 @@ fn a_second_command_on_a_mariadb_server_is_refused() {
     found.expect("the server answers");
     let kill = format!("KILL {}", number.expect("it is held"));
     session.borrow_mut().execute_text(&kill, &[]).expect("the server ends it");
+    holder.unlocked();
+}
+
+/// Regression: two commands on one database of a Redis server ran at once, and each found the other's changes.
+#[test]
+fn a_second_command_on_a_redis_server_is_refused() {
+    use bourse_engine::KeyEngine as _;
+    use bourse_engine_redis::{Product, installed, open};
+    use std::io::{Read as _, Write as _};
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
+    if let Err(why) = installed(Product::Redis, None) {
+        return bourse_testkit::skipped("held::a_second_command_on_a_redis_server_is_refused", why);
+    }
+    let memory = if Path::new("/dev/shm").is_dir() { "?ram=on" } else { "" };
+    let server = open(&format!("redis+private:{memory}")).expect("a target");
+    drop(server.new_records().expect("the server starts"));
+    let socket = server.location().folder().expect("its files are here").with_file_name("redis.sock");
+    let clients = |command: &str| {
+        let mut stream = UnixStream::connect(&socket).expect("the server listens");
+        stream.write_all(command.as_bytes()).expect("it reads");
+        stream.shutdown(Shutdown::Write).expect("it is open");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it is text");
+        answer
+    };
+    let holds = |process: u32| clients("CLIENT LIST\r\n").contains(&format!("name=bourse:3:process_{process}_since_"));
+    let target = format!("redis:///3?socket={}", socket.display());
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    refuses_each(folder.path(), &MICRO[..1], &commands(MICRO), [&target, &target], &holds);
+    Holder::start(folder.path(), &words(MICRO[0].0, &target), &holds).killed();
+    std::thread::scope(|scope| {
+        let run = || output(folder.path(), &words(MICRO[0].0, &target)).status.code();
+        let mut codes = [(); 2].map(|()| scope.spawn(run)).map(|it| it.join().expect("it ends"));
+        codes.sort_unstable();
+        assert_eq!(codes, [Some(0), Some(2)], "of two that begin at the same time one runs");
+    });
+    // A lock that is gone protects no round.
+    let holder = Holder::start(folder.path(), &words(MICRO[0].0, &target), &holds);
+    let held = clients("CLIENT LIST\r\n");
+    let line = held.lines().find(|line| line.contains("name=bourse:3:")).expect("it is held");
+    let id = line.split([' ', '=']).nth(1).expect("it has a number");
+    assert!(clients(&format!("CLIENT KILL ID {id}\r\n")).starts_with(":1"));
     holder.unlocked();
 }
 
@@ -387,6 +432,16 @@ fn a_second_command_on_a_duckdb_file_is_refused() {
         locks.iter().any(|lock| is_named(lock, process))
     };
     on_two_databases(&target, &holds);
+}
+
+/// A verification compared a database with itself, and reported its own changes as a difference between two systems.
+fn is_one_database_by_two_names(target: &str) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let again = target.replace("localhost", "127.0.0.1");
+    let refused = output(folder.path(), &["tatp", "verify", target, &again, "--size", "1k"]);
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(said.contains("is the database of another target"), "{said}");
 }
 
 fn holds_by(session: &mut dyn bourse_engine::Session, sql: &str) -> bool {

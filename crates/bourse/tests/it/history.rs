@@ -114,10 +114,23 @@ fn a_database_that_is_in_its_log_is_listed() {
     let path = folder.path().join("x.db");
     load(folder.path(), "sqlite:x.db");
     std::fs::File::create(&path).unwrap();
-    for (log, count) in [("", "0 databases"), ("rows", "1 database")] {
+    for (log, count) in [(&b""[..], "0 databases"), (b"\x37\x7f\x06\x82 and rows", "1 database")] {
         std::fs::write(path.with_extension("db-wal"), log).unwrap();
         let listed = text(&output(folder.path(), &["data", "ls", "."]).stdout);
         assert!(listed.contains(count), "{listed}");
+    }
+}
+
+/// Regression: the hint for a database of Redis was a statement of SQL.
+#[test]
+fn the_hint_for_a_servers_databases_is_in_its_own_words() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (target, words) in [("redis://localhost/3", "FLUSHDB"), ("postgres://localhost/x", "DROP DATABASE NAME")] {
+        for command in ["ls", "rm"] {
+            let refused = output(folder.path(), &["data", command, target]);
+            let said = text(&refused.stderr);
+            assert!(refused.status.code() == Some(1) && said.contains(words), "{said}");
+        }
     }
 }
 

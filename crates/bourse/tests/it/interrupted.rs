@@ -31,6 +31,35 @@ fn a_load_that_is_killed_is_never_taken_for_a_database() {
     assert!(!work.exists());
     let checked = output(folder.path(), &["tpce", "check", target]);
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+    let brief =
+        bourse(folder.path(), &["tpce", "check", target]).env_remove("BOURSE_VERBOSE").output().expect("it runs");
+    assert_eq!(text(&brief.stdout).lines().count(), 1, "what passed is counted: {}", text(&brief.stdout));
+    assert!(
+        text(&checked.stdout).contains("passed  C1 brokers' trades: a broker's number"),
+        "{}",
+        text(&checked.stdout)
+    );
+}
+
+/// `data rm` found no database, or left a file beside it without its mark, which the next load refused.
+#[test]
+fn what_a_killed_load_leaves_is_removed_with_its_database() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (target, work) = ("sqlite:a.db?sync=off", folder.path().join("a.db.bourse-loading"));
+    for name in ["a.db", target] {
+        if name == target {
+            load(folder.path(), target);
+        }
+        let mut child = start(folder.path(), &["tpce", "load", target, "--days", "1", "--reload"]);
+        wait_for("the load to be under way", || (size(&work) > 1 << 20).then_some(()));
+        child.kill().expect("it can be killed");
+        child.wait().expect("it has ended");
+        let removed = output(folder.path(), &["data", "rm", name]);
+        assert_eq!(removed.status.code(), Some(0), "{}", text(&removed.stderr));
+        assert!(text(&removed.stderr).contains(" MiB"), "{}", text(&removed.stderr));
+        let left: Vec<_> = folder.path().read_dir().expect("it is there").flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
 }
 
 #[test]
@@ -94,6 +123,205 @@ fn a_run_that_is_interrupted_reports_what_it_measured() {
     let report = output(folder.path(), &["report", &run.display().to_string()]);
     assert!(text(&report.stdout).contains("interrupted"), "{}", text(&report.stdout));
     assert!(text(&report.stdout).contains("Trade-Result"));
+}
+
+/// Runs a command, interrupts it once `is_under_way`, and returns what it said; it ends soon, with the code of an interruption.
+fn interrupted(folder: &Path, arguments: &[&str], is_under_way: &dyn Fn(u32) -> bool) -> String {
+    let mut command = bourse(folder, arguments);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
+    wait_for(&arguments.join(" "), || is_under_way(child.id()).then_some(()));
+    let begun = Instant::now();
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    let ended = child.wait_with_output().expect("it has ended");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{arguments:?}: {said}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{arguments:?}: {:?}: {said}", begun.elapsed());
+    said
+}
+
+/// The first interruption was not heard while a microbenchmark loaded its tables: for a minute and more of these.
+#[test]
+fn a_load_of_a_microbenchmark_that_is_interrupted_ends() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let records = |_| folder.path().join("x.files/persons/000200").exists();
+    let bytes = |name: &str| size(&folder.path().join(name)) > 1 << 20;
+    let log = |_| bytes("x.db-wal") || bytes("y.db-wal");
+    for (command, is_under_way) in [
+        ("micro run point-read files:x.files -s rows=10M", &records as &dyn Fn(u32) -> bool),
+        ("micro run point-read sqlite:x.db?sync=off&journal=wal -s rows=100M", &log),
+        ("micro run client-mix sqlite:y.db?sync=off&journal=wal -s phase=update -s queries=1000000000", &log),
+    ] {
+        let said = interrupted(folder.path(), &command.split(' ').collect::<Vec<_>>(), is_under_way);
+        assert!(said.contains("the tables are not all loaded; the next run makes them anew"), "{command}: {said}");
+    }
+    let again = ["micro", "run", "point-read", "files:x.files", "-s", "rows=50", "-T", "50ms", "--rounds", "1"];
+    let again = output(folder.path(), &again);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+}
+
+/// Whether a process, or that of its round, executes a long statement: it has used the processor for a second, of 100 ticks.
+fn is_busy(process: u32) -> bool {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
+    let stat = read("stat");
+    let numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = numbers.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let started = read(&format!("task/{process}/children"));
+    ticks > 100 || started.split_whitespace().any(|it| is_busy(it.parse().expect("a process's number")))
+}
+
+/// A statement without end went on after the first interruption, until the second.
+#[test]
+fn a_long_statement_in_this_process_ends_with_an_interruption() {
+    const ENDLESS: &str = "with recursive r(x) as (select 1 union all select x + 1 from r)";
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (name, setup, operation, check, result) in [
+        ("set-up", &*format!("insert into t {ENDLESS} select x from r"), "select 1", "", true),
+        ("operation", "select 1", &format!("{ENDLESS} select count(*) from r"), "", false),
+        ("check", "select 1", "select 1", &format!("--! check equals 1\n{ENDLESS} select count(*) from r;\n"), false),
+    ] {
+        let file = format!(
+            "--! setup\ncreate table t (a integer);\n--! setup\n{setup};\n--! operation x\n{operation};\n{check}"
+        );
+        std::fs::write(folder.path().join("x.sql"), file).expect("it can be written");
+        let arguments = "micro run sql x.sql sqlite::memory: --for 100ms --warmup 0s --rounds 1 --no-wait";
+        let begun = std::cell::Cell::new(None);
+        let is_under_way = |process| is_busy(process) && begun.replace(Some(Instant::now())).is_none();
+        let said = interrupted(folder.path(), &arguments.split(' ').collect::<Vec<_>>(), &is_under_way);
+        let took = begun.get().expect("it was under way").elapsed();
+        assert!(took < Duration::from_secs(6), "{name}: {took:?}: {said}");
+        assert!(!said.contains("has not returned"), "{name}: {said}");
+        assert!(!result || said.contains("interrupted: nothing was measured"), "{name}: {said}");
+    }
+}
+
+/// A statement went on at a person's server after the command, with its locks, and the code of the command was that of a failure.
+#[test]
+fn a_long_statement_at_a_persons_server_is_cancelled_with_an_interruption() {
+    let test = "interrupted::a_long_statement_at_a_persons_server_is_cancelled_with_an_interruption";
+    let memory = if Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    match bourse_engine_postgres::installed(None) {
+        Err(why) => bourse_testkit::skipped(&format!("{test} on postgres"), why),
+        Ok(_) => {
+            let server = bourse_engine_postgres::open(&format!("postgres+private:?{memory}shared_buffers=64MiB"));
+            let active = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() \
+                          AND query LIKE '%sleep(100)%'";
+            let target = |folder: &Path| format!("postgres://postgres@localhost/mine?socket={}", folder.display());
+            cancels(&server.expect("a target"), target, "insert into t select 1 from pg_sleep(100)", active);
+        }
+    }
+    match bourse_engine_mysql::installed(bourse_engine_mysql::Flavour::Mariadb, None) {
+        Err(why) => bourse_testkit::skipped(&format!("{test} on mariadb"), why),
+        Ok(_) => {
+            let private = format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=16MiB");
+            let active = "SELECT count(*) FROM information_schema.processlist WHERE id <> connection_id() \
+                          AND info LIKE '%sleep(100)%'";
+            let target = |folder: &Path| format!("mariadb://root@localhost/mine?socket={}", folder.join("s").display());
+            let server = bourse_engine_mysql::open(&private).expect("a target");
+            cancels(&server, target, "insert into t select 1 + sleep(100)", active);
+        }
+    }
+}
+
+fn cancels(server: &dyn bourse_engine::Engine, target: impl FnOnce(&Path) -> String, endless: &str, active: &str) {
+    use bourse_engine::RowExt as _;
+    let mut session = server.session().expect("the server starts");
+    let data = server.location().folder().expect("its files are here");
+    let target = target(data.parent().expect("its folder"));
+    let mut is_active = || {
+        let mut count = 0i64;
+        let mut note = |row: &dyn bourse_engine::Row| row.get(0).map(|found| count = found);
+        session.query_text(active, &[], &mut note).expect("the server tells");
+        count > 0
+    };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let write = |setup: &str, operation: &str| {
+        let file = format!("--! setup\ncreate table t (a integer);\n{setup};\n--! operation x\n{operation};\n");
+        std::fs::write(folder.path().join("x.sql"), file).expect("it can be written");
+    };
+    let run = ["micro", "run", "sql", "x.sql", &target, "-T", "100ms", "--warmup", "0s", "--rounds", "1", "--no-wait"];
+    for (setup, operation, words) in
+        [(endless, "select 1", "interrupted: nothing was measured"), ("insert into t select 0", endless, "")]
+    {
+        write(setup, operation);
+        let mut command = bourse(folder.path(), &run);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
+        wait_for("the statement", || is_active().then_some(()));
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("it runs");
+        let begun = Instant::now();
+        let ended = child.wait_with_output().expect("it has ended");
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(130), "{target}: {said}");
+        assert!(said.contains(words) && begun.elapsed() < Duration::from_secs(20), "{target}: {said}");
+        wait_for("its end at the server", || (!is_active()).then_some(()));
+        assert!(begun.elapsed() < Duration::from_secs(40), "{target}: it ended by itself");
+    }
+    write("insert into t select 0", "select 1");
+    let again = output(folder.path(), &run);
+    assert_eq!(again.status.code(), Some(0), "{target}: {}", text(&again.stderr));
+}
+
+/// A second Ctrl-C that came soon after the first was taken for the same.
+#[test]
+fn a_second_ctrl_c_ends_the_program_at_once() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let endless = "with recursive r(x) as (select 1 union all select x + 1 from r) select count(*) from r";
+    let file = format!("--! setup\ncreate table t (a integer);\n--! operation x\n{endless};\n");
+    std::fs::write(folder.path().join("x.sql"), file).expect("it can be written");
+    let arguments = "micro run sql x.sql sqlite::memory: --for 100ms --warmup 0s --rounds 1 --no-wait";
+    let mut command = bourse(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
+    wait_for("the statement", || is_busy(child.id()).then_some(()));
+    for _ in 0..2 {
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it runs");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let ended = child.wait_with_output().expect("it has ended");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("ended immediately: "), "{said}");
+}
+
+/// An interruption was not heard while a program that was started did not end: a server, or the build of a commit.
+#[test]
+fn programs_that_are_waited_for_end_with_an_interruption() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let git = |words: &str| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]).args(words.split(' '));
+        let ended = command.current_dir(folder.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").output().expect("git");
+        assert!(ended.status.success(), "{words}: {}", text(&ended.stderr));
+    };
+    git("init --quiet");
+    git("commit --quiet --allow-empty -m one");
+    git("commit --quiet --allow-empty -m two");
+    // A private server may run as another user.
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("it is ours");
+    let (begun, program) = (folder.path().join("begun"), folder.path().join("slow"));
+    let is_under_way = |_| begun.exists();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *version*) echo \"Redis server v=7.0.15\";; *) echo > '{}'; exec sleep 1000;; esac\n",
+        begun.display()
+    );
+    std::fs::write(&program, script).expect("it can be written");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
+    let shown = program.display().to_string();
+    let words = "bisect HEAD~1 HEAD --target sqlite:{tree}/x.db --workload commit --instructions --";
+    let said =
+        interrupted(folder.path(), &[&words.split(' ').collect::<Vec<_>>()[..], &[&shown]].concat(), &is_under_way);
+    assert!(said.contains("interrupted: the result of "), "{said}");
+    std::fs::remove_file(&begun).expect("it is there");
+    let target = format!("redis+private:?server={shown}");
+    let said = interrupted(folder.path(), &["micro", "run", "commit", &target], &is_under_way);
+    assert!(said.contains("the private server was not started"), "{said}");
 }
 
 #[test]
@@ -163,4 +391,48 @@ fn files_of_a_generation_that_is_killed_do_not_look_complete() {
         let name = entry.expect("it can be read").file_name().into_string().expect("our names are text");
         assert!(name.starts_with(".bourse-gen-"), "{name} looks complete");
     }
+}
+
+/// Sends a signal to a process that was started.
+#[cfg(unix)]
+fn signals(child: &std::process::Child, signal: rustix::process::Signal) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).expect("it runs");
+}
+
+/// Regression: a signal ended a command that looks for none without a word, and with the signal for its exit code.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_removal_that_is_interrupted_ends_with_130_and_is_finished_by_the_next() {
+    // Where files need no sync, thousands are soon made.
+    let folder = tempfile::tempdir_in("/dev/shm").expect("there is room for a folder");
+    let run = "micro run update files:k.files -s rows=20000 --for 100ms --warmup 0s --rounds 1";
+    let made = output(folder.path(), &run.split(' ').collect::<Vec<_>>());
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let mut command = bourse(folder.path(), &["data", "rm", "files:k.files"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+    let removed = folder.path().join("k.files.bourse-removed");
+    wait_for("the removal", || removed.exists().then_some(()));
+    signals(&child, rustix::process::Signal::TERM);
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("interrupted: "), "{}", text(&ended.stderr));
+    assert!(removed.exists(), "it was interrupted");
+    let again = output(folder.path(), &["data", "rm", "files:k.files"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(!removed.exists(), "the next one removes the rest");
+}
+
+/// Regression: a run that `nohup` had started was interrupted with its terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_does_not_end_what_was_started_without_it() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run = "trap '' HUP; exec \"$0\" micro run update sqlite::memory: --for 2s --warmup 0s --rounds 1";
+    let mut command = Command::new("sh");
+    command.args(["-c", run, env!("CARGO_BIN_EXE_bourse")]).current_dir(folder.path());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
+    std::thread::sleep(Duration::from_secs(1));
+    signals(&child, rustix::process::Signal::HUP);
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
 }

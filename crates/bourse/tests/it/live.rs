@@ -196,6 +196,12 @@ fn a_run_that_was_killed_is_told_from_one_that_goes_on() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_run_ends_with_its_terminal() {
+    if crate::waiting::ignores_hangups() {
+        return bourse_testkit::skipped(
+            "live::a_run_ends_with_its_terminal",
+            "hangups are ignored here, as by `nohup`",
+        );
+    }
     for view in ["", "--live"].into_iter().filter(|view| cfg!(feature = "live") || view.is_empty()) {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let program = env!("CARGO_BIN_EXE_bourse");

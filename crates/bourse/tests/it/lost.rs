@@ -65,3 +65,48 @@ fn rounds_before_a_lost_one_are_written() {
     assert_eq!(run.cases[0].rounds.len(), 1);
     assert!(run.warnings.iter().any(|it| matches!(it, Warning::RoundLost { round: 2, .. })), "{:?}", run.warnings);
 }
+
+/// Regression: the thread that looks for lost calls asked a silent server for its sizes, and waited with the users.
+#[cfg(unix)]
+#[test]
+fn a_server_that_falls_silent_in_a_round_is_lost_at_the_limit() {
+    use bourse_engine_redis::{Product, installed};
+    use std::io::Read as _;
+    use std::os::unix::net::UnixStream;
+    use std::process::Command;
+    if let Err(why) = installed(Product::Redis, None) {
+        return bourse_testkit::skipped("lost::a_server_that_falls_silent_in_a_round_is_lost_at_the_limit", why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let socket = folder.path().join("redis.sock");
+    let mut server = Command::new("redis-server");
+    server.args(["--port", "0", "--save", "", "--unixsocket"]).arg(&socket).current_dir(folder.path());
+    let mut server = server.stdout(Stdio::null()).spawn().expect("it can be started");
+    crate::waiting::wait_for("the server to listen", || UnixStream::connect(&socket).ok());
+    let target = format!("redis:///0?socket={}", socket.display());
+    let arguments = ["micro", "run", "update", &target, "-s", "rows=1000", "--rounds", "1", "--warmup", "0s"];
+    let mut command = bourse(folder.path(), &[&arguments[..], &["--for", "4s", "--call-limit", "1s"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+    let mut said = BufReader::new(child.stderr.take().expect("it was asked for"));
+    let mut line = String::new();
+    while !line.starts_with(&target) {
+        line.clear();
+        assert_ne!(said.read_line(&mut line).expect("it says text"), 0, "it begins a round");
+    }
+    std::thread::sleep(Duration::from_secs(2));
+    let signal = |name: &str| {
+        let sent = Command::new("kill").args([name, &server.id().to_string()]).status().expect("kill can be run");
+        assert!(sent.success());
+    };
+    signal("-STOP");
+    let begun = Instant::now();
+    let ended = child.wait().expect("it ends");
+    signal("-CONT");
+    server.kill().expect("it runs");
+    server.wait().expect("it ends");
+    let mut words = String::new();
+    said.read_to_string(&mut words).expect("it says text");
+    assert_eq!(ended.code(), Some(2), "{words}");
+    assert!(words.contains("was lost: a call does not return"), "{words}");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}: {words}", begun.elapsed());
+}

@@ -23,6 +23,31 @@ fn names_next_to_a_database_are_no_targets() {
     }
 }
 
+/// SQLite removed a text as an invalid log.
+#[test]
+fn a_text_beside_a_database_is_kept() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    for name in ["x.db-wal", "x.db-journal"] {
+        fs::write(folder.join(name), "dear diary, of more than a few bytes").expect("a test may do so");
+        let before = state(folder);
+        for command in [
+            "tpce run sqlite:x.db --days 1 --for 1s",
+            "tpce check sqlite:x.db",
+            "tpce load sqlite:x.db --days 1 --reload",
+            "data rm x.db",
+        ] {
+            let refused = output(folder, &command.split(' ').collect::<Vec<_>>());
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command}: {said}");
+            assert!(said.contains(&format!("{name} is no file of SQLite")), "{command}: {said}");
+            assert!(state(folder) == before, "{command} changed something: {said}");
+        }
+        fs::remove_file(folder.join(name)).expect("a test may do so");
+    }
+}
+
 /// A link was once followed, and its target removed.
 #[test]
 fn a_database_is_not_removed_by_a_link() {
@@ -40,6 +65,36 @@ fn a_database_is_not_removed_by_a_link() {
     // A target names a database as well as its path does.
     let removed = output(folder, &["data", "rm", "sqlite:x.db"]);
     assert!(removed.status.success() && !folder.join("x.db").exists(), "{}", text(&removed.stderr));
+}
+
+/// A removal that was killed left a folder without the list of its tables, which every command refused as a person's.
+#[test]
+fn a_removal_that_was_killed_is_finished() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let [database, left, mark] =
+        ["x.files", "x.files.bourse-removed", "x.files.bourse-mark"].map(|name| folder.join(name));
+    let micro = || {
+        let arguments = ["micro", "run", "update", "files:x.files", "-s", "rows=100", "--count", "20", "--rounds", "1"];
+        let made = output(folder, &arguments);
+        assert!(made.status.success(), "{}", text(&made.stderr));
+    };
+    let killed = || {
+        micro();
+        fs::rename(&database, &left).expect("a test may do so");
+        fs::remove_dir_all(left.join("bourse_micro")).expect("the list was removed first");
+    };
+    killed();
+    let listed = text(&output(folder, &["data", "ls", "."]).stdout);
+    assert!(listed.contains("x.files.bourse-removed (of a command that runs, or was killed"), "{listed}");
+    for name in ["x.files", "files:x.files"] {
+        let removed = output(folder, &["data", "rm", name]);
+        assert!(removed.status.success(), "{}", text(&removed.stderr));
+        assert!(![&database, &left, &mark].into_iter().any(|path| path.exists()), "{name}");
+        killed();
+    }
+    micro();
+    assert!(database.exists() && !left.exists());
 }
 
 /// Runs statements in a SQLite file by other hands than the program's.
@@ -98,6 +153,31 @@ fn what_a_person_adds_to_a_database_is_kept() {
             assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
             assert!(said.contains(&format!("it holds what bourse did not make: {name}")), "{command:?}: {said}");
             assert!(said.contains("it is left as it is") && !said.contains("--reload"), "{command:?}: {said}");
+            assert!(state(folder) == before, "{command:?} changed something: {said}");
+        }
+    }
+    // A file without a table, copied over the database: its number was lost.
+    for (statement, name) in
+        [("PRAGMA user_version = 7", "user_version 7"), ("PRAGMA application_id = -9", "application_id -9")]
+    {
+        let mine = tempfile::tempdir().expect("a test may do so");
+        by_hand(&mine.path().join("x.db"), &[statement]);
+        for file in ["micro.db", "tpce.db"] {
+            fs::copy(mine.path().join("x.db"), folder.join(file)).expect("a test may do so");
+        }
+        let before = state(folder);
+        for command in [
+            &micro[..],
+            &["micro", "run", "commit", "sqlite:micro.db", "--count", "20"],
+            &["tpce", "load", "sqlite:tpce.db", "--days", "1"],
+            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s", "--reload"],
+            &["tpce", "check", "sqlite:tpce.db"],
+            &["data", "rm", "micro.db"],
+        ] {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains(&format!("it holds what bourse did not make: {name}")), "{command:?}: {said}");
             assert!(state(folder) == before, "{command:?} changed something: {said}");
         }
     }
@@ -272,6 +352,36 @@ fn a_key_database_with_a_table_of_others_is_left() {
             assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
             assert!(said.contains("it holds what bourse did not make: table notes"), "{command:?}: {said}");
             assert!(said.contains("it is left as it is"), "{command:?}: {said}");
+        }
+    }
+}
+
+/// Regression: a text that was written over a database was an error of the target, with its exit code.
+#[test]
+fn what_was_written_over_a_database_is_kept() {
+    const NOTES: &str = "dear diary, today I wrote over a database ";
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    for scheme in ["sqlite", "lmdb", "redb"] {
+        let (name, target) = (folder.join(format!("x.{scheme}")), format!("{scheme}:x.{scheme}"));
+        let update = ["micro", "run", "update", &target, "-s", "rows=10", "--count", "5", "--rounds", "1"];
+        let ran = output(folder, &update);
+        assert!(ran.status.success(), "{}", text(&ran.stderr));
+        let notes = NOTES.repeat(300);
+        fs::write(&name, &notes).expect("a test may do so");
+        for command in [&update[..], &["micro", "run", "commit", &target], &["data", "rm", &target]] {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains("it is left as it is"), "{command:?}: {said}");
+        }
+        assert_eq!(fs::read_to_string(&name).expect("it is there"), notes);
+        let below = format!("{target}/below.db");
+        let too_long = format!("{scheme}:{}", "x".repeat(300));
+        for (target, words) in [(below, "Not a directory"), (too_long, "File name too long")] {
+            let refused = output(folder, &["micro", "run", "update", &target]);
+            let said = text(&refused.stderr);
+            assert!(refused.status.code() == Some(1) && said.contains(words), "{target}: {said}");
         }
     }
 }

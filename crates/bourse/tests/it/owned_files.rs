@@ -161,6 +161,21 @@ fn only_files_with_a_mark_are_replaced() {
     }
 }
 
+/// The files of a folder were written below what a link led to.
+#[test]
+fn a_folder_that_is_a_link_is_left() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    fs::create_dir(folder.join("mine")).expect("a test may do so");
+    symlink("mine", folder.join("link")).expect("a test may do so");
+    for words in ["tpce gen -w 1 --tables sector -o link", "man link"] {
+        let refused = output(folder, &words.split(' ').collect::<Vec<_>>());
+        let said = text(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && said.contains("link is a link"), "{words}: {said}");
+        assert!(folder.join("mine").read_dir().expect("it is there").next().is_none(), "{words}");
+    }
+}
+
 /// Generating files once removed a user's files whose names looked like those of its unfinished ones.
 #[test]
 fn a_generation_leaves_what_lies_in_its_folder() {
@@ -283,5 +298,31 @@ fn a_lock_that_is_a_link_is_left_as_it_is() {
         let refused = output(folder, &run);
         assert_eq!(refused.status.code(), Some(1), "{}", crate::text(&refused.stderr));
         assert_eq!(fs::read_to_string(&thesis).expect("it is there"), "mine");
+    }
+}
+
+/// Regression: a text that was written over a record was removed with the table.
+#[test]
+fn a_text_written_over_a_record_is_kept() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    for layout in ["flat", "tree"] {
+        let (name, target) = (format!("{layout}.files"), format!("files:{layout}.files?layout={layout}"));
+        let run = ["micro", "run", "point-read", &target, "-s", "rows=500", "-T", "50ms", "--rounds", "1"];
+        assert_eq!(output(folder, &run).status.code(), Some(0));
+        let record = if layout == "flat" { "persons/000300" } else { "persons/00/03/00" };
+        let path = folder.join(&name).join(record);
+        let mine = fs::read(&path).expect("it is a record");
+        fs::write(&path, "mine").expect("a test may do so");
+        for command in [&run[..], &["data", "rm", &name]] {
+            let refused = output(folder, command);
+            let said = crate::text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains(&format!("it holds what bourse did not make: {record}")), "{command:?}: {said}");
+            assert_eq!(fs::read_to_string(&path).expect("it is there"), "mine");
+        }
+        fs::write(&path, mine).expect("a test may do so");
+        let removed = output(folder, &["data", "rm", &name]);
+        assert_eq!(removed.status.code(), Some(0), "{}", crate::text(&removed.stderr));
     }
 }

@@ -1,7 +1,7 @@
 //! Pages of the documentation generated from the program's output. `cargo xtask docs` writes them; otherwise they are
 //! compared.
 
-use crate::{output, text};
+use crate::{bourse, output, text};
 use bourse_report::{DataTable, data_tables};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -27,7 +27,9 @@ fn hold(name: &str, content: &str) {
 
 /// The help of a command, its lines without trailing spaces.
 fn help(folder: &Path, command: &[&str]) -> String {
-    let helped = output(folder, &[&["help"], command].concat());
+    // The help shows the values of variables.
+    let mut help = bourse(folder, &[&["help"], command].concat());
+    let helped = help.env_remove("BOURSE_VERBOSE").output().expect("it runs");
     assert!(helped.status.success(), "{command:?}: {}", text(&helped.stderr));
     let lines: Vec<String> = text(&helped.stdout).lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n")

@@ -17,6 +17,56 @@ fn refused(arguments: &[&str], words: &[&str]) {
     assert!(left.is_empty(), "{arguments:?} left {left:?}");
 }
 
+/// A pipe's other end was waited for, for ever.
+#[test]
+#[cfg(unix)]
+fn files_that_are_pipes() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for name in ["a.sql", "a.trace", "a.toml", "a.properties", "a.json"] {
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(CWD, folder.path().join(name), FileType::Fifo, mode, 0).expect("a FIFO can be made");
+    }
+    for command in [
+        "record show a.trace",
+        "replay a.trace sqlite::memory:",
+        "run a.toml",
+        "micro run sql a.sql sqlite::memory:",
+        "micro run ycsb a.properties sqlite::memory:",
+        "isolation --replay a.json",
+        "report a.json",
+    ] {
+        let ended = output(folder.path(), &command.split(' ').collect::<Vec<_>>());
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{command}: {said}");
+        assert!(said.contains("a FIFO (named pipe)"), "{command}: {said}");
+    }
+}
+
+/// A program that is not installed was found after the calibration, and after the loads of other targets.
+#[test]
+fn an_engine_that_is_missing_is_found_first() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let targets = ["micro", "run", "commit", "sqlite::memory:", "postgres+private:?server=/nowhere"];
+    let ended = output(folder.path(), &targets);
+    let said = text(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && said.contains("/nowhere is no PostgreSQL server"), "{said}");
+    assert!(!said.contains("calibrating"), "{said}");
+}
+
+/// A terminal obeyed the control characters of a target.
+#[test]
+fn plans_show_what_was_typed() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for command in ["micro run commit T", "tpce load T", "crash T"] {
+        let words: Vec<_> = command.split(' ').map(|it| if it == "T" { "sqlite:a\u{1b}[2J.db" } else { it }).collect();
+        let ended = output(folder.path(), &[&words[..], &["--dry-run"]].concat());
+        let shown = text(&ended.stdout);
+        assert!(ended.status.success() && shown.contains("a\\u{1b}[2J.db"), "{shown}{}", text(&ended.stderr));
+        assert!(!shown.contains('\u{1b}'), "{shown}");
+    }
+}
+
 #[test]
 fn targets_that_are_none() {
     refused(
@@ -62,6 +112,10 @@ fn targets_that_are_none() {
         refused(&["tatp", "load", target], &words);
     }
     refused(&["tpce", "run", "lmdb:x"], &["lmdb:x", "needs SQL"]);
+    refused(&["crash", "lmdb:x"], &["lmdb:x", "a crash under load needs SQL", "`--only states`"]);
+    for more in [&[][..], &["--dry-run"]] {
+        refused(&[&["crash", "--profile", "foo"], more].concat(), &["unknown profile 'foo'", "any-order: "]);
+    }
     for (arguments, why) in [
         (&["micro", "run", "point-read", "lmdb:x.lmdb"][..], "it has records and no SQL"),
         (&["tpce", "run", "bourse://127.0.0.1:4780"], "its statements are run by the server"),

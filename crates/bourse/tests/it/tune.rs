@@ -65,7 +65,9 @@ fn an_interrupted_search_reports_its_race_and_no_answer() {
     let ended = child.wait_with_output().expect("it ends");
     assert_eq!(ended.status.code(), Some(130), "{rest:?}");
     assert!(rest.iter().any(|line| line.contains("there is no answer")), "{rest:?}");
-    assert!(text(&ended.stdout).contains("no answer: interrupted before the settings were proven"), "{ended:?}");
+    let said = text(&ended.stdout);
+    assert!(said.contains("no answer: interrupted before the settings were proven"), "{said}");
+    assert!(said.contains("its best setting looks better than it is") && !said.contains("difference above"), "{said}");
     let found = run_file(folder.path());
     let raced = &found.tuning.as_ref().expect("a search").race;
     assert!(found.interrupted && raced.iter().all(|it| !it.ratios.is_empty()), "{raced:?}");

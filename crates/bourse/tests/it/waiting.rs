@@ -29,3 +29,10 @@ pub(crate) fn measuring(folder: &Path) -> PathBuf {
         told.lines().any(|line| line.contains("\"second\":") && line.contains("\"measurement\"")).then_some(run)
     })
 }
+
+/// Whether this process, and what it starts, was told to outlive its terminal, as by `nohup`.
+pub(crate) fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.is_some_and(|ignored| ignored & 1 != 0)
+}

@@ -185,9 +185,9 @@ fn an_unwritable_folder_is_named() {
 #[test]
 fn input_folders_that_cannot_be_used() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let error = read_inputs(&folder.path().join("nowhere")).expect_err("no folder");
+    let error = read_inputs(&folder.path().join("nowhere"), |path| std::fs::read(path)).expect_err("no folder");
     assert!(matches!(error, GenError::Io { action: "read", .. }), "{error}");
-    let error = read_inputs(folder.path()).expect_err("an empty folder");
+    let error = read_inputs(folder.path(), |path| std::fs::read(path)).expect_err("an empty folder");
     let cause = std::error::Error::source(&error).expect("a cause").to_string();
     assert_eq!(cause, "input file AreaCode.txt is missing");
 }
@@ -199,7 +199,7 @@ fn files_are_the_references() {
         bourse_testkit::skipped("files are the reference's", "BOURSE_GOLDEN and BOURSE_FLAT_IN are not set");
         return;
     };
-    let inputs = read_inputs(flat_in.as_ref()).expect("official input data");
+    let inputs = read_inputs(flat_in.as_ref(), |path| std::fs::read(path)).expect("official input data");
     let path = Path::new(&golden).join("tables/c5000-t5000-f500-w1.json");
     let golden: serde_json::Value = serde_json::from_slice(&std::fs::read(path).expect("a golden")).expect("JSON");
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -7,7 +7,7 @@ mod secured;
 pub use secured::SecuredStream;
 
 use bourse_engine::target::{OptionSpec, TargetError};
-use bourse_engine::{EngineError, Result, Setting, option_spec, option_words};
+use bourse_engine::{EngineError, Result, Setting, open_once, option_spec, option_words};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ impl TlsOptions {
     pub fn check_files(&self) -> Result<()> {
         let all = [&self.root, &self.certificate, &self.key];
         for path in all.into_iter().flatten().filter(|_| self.is_tried()) {
-            std::fs::File::open(path).map_err(|e| EngineError::io("read", path, &e))?;
+            open_once(path).map_err(|e| EngineError::unsupported(format!("cannot read {}: {e}", path.display())))?;
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &BisectArgs) -> Result<()> {
     let commits = repository.commits(&arguments.good, &arguments.bad)?;
     let last = commits.len() - 1;
     let plan = BisectPlan::new(arguments, last)?;
+    plan.check([&commits[0], &commits[last]])?;
     let steps = plan.steps(last, [&commits[0], &commits[last]]);
     let run = &arguments.work.of.settings.run;
     if run.execution.plan.dry_run {
@@ -43,9 +44,12 @@ pub(crate) fn run(arguments: &BisectArgs) -> Result<()> {
     let is_found = found.first.len() == 1;
     let mut file = search.last.take().ok_or_else(|| Failure::new(Exit::Target, "nothing was measured"))?;
     let failure = match found.first.len() {
-        0 => Failure::new(Exit::Inconclusive, "no difference between the ends shown").hint(
-            "more --rounds or a longer --for show smaller differences; --instructions shows some that time does not",
-        ),
+        0 => Failure::new(Exit::Inconclusive, "no difference between the ends shown").hint(match plan.by {
+            DecidedBy::Plans => "with equal plans the speed may differ: leave out --plans, or give --instructions",
+            _ => {
+                "more --rounds or a longer --for show smaller differences; --instructions shows some that time does not"
+            }
+        }),
         several => Failure::new(Exit::Inconclusive, format!("one of {several} commits is the first that changed"))
             .hint("those between were skipped or not decided: more --rounds, or --instructions"),
     };
@@ -119,7 +123,7 @@ impl CommitSearch<'_> {
         };
         let good = self.built(0).map_err(end)?;
         let bad = self.built(last).map_err(end)?;
-        let ends = self.difference([(0, &good), (last, &bad)]).map_err(end)?;
+        let ends = self.difference([(0, &good), (last, &bad)])?;
         remove(&bad);
         let cut = match &ends {
             Difference::Ratio { interval, .. } => Cut::of(interval),
@@ -222,7 +226,7 @@ impl CommitSearch<'_> {
         if file.interrupted {
             return Err(interrupt::interrupted("the commit was not found"));
         }
-        outcome.and_then(|()| verdict(&file, &plan))?;
+        verdict(&file, &plan, outcome)?;
         let [base, head] = file.cases.as_slice() else {
             return Err(Failure::new(Exit::Target, "only one of the two commits was measured"));
         };

@@ -47,7 +47,10 @@ pub(super) fn targets(arguments: &CrashArgs) -> Vec<String> {
 }
 
 /// Devices of these names.
-fn devices(names: &[String]) -> Result<Vec<Device>> {
+///
+/// # Errors
+/// There is no such device.
+pub(super) fn devices(names: &[String]) -> Result<Vec<Device>> {
     let known = |name: &String| {
         PROFILES.into_iter().find(|device| device.name == name).ok_or_else(|| {
             let words = PROFILES.map(|device| format!("{}: {}", device.name, device.title)).join("\n");

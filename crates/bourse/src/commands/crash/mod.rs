@@ -7,9 +7,9 @@ pub(crate) use enumerated::work;
 
 use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs, ExplicitlySet};
 use crate::commands::acid::FileSite;
-use crate::commands::tpce::acid::{database, default_target, describe_database};
+use crate::commands::tpce::acid::{default_target, describe_database};
 use crate::failure::{Exit, Failure, Result};
-use crate::oltp::database::engine_failure;
+use crate::oltp::database::{DatabaseOptions as _, engine_failure};
 use crate::output::{PublishedDocument, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::plan::sweep::{Sweep, combinations, with_option};
@@ -24,6 +24,7 @@ use bourse_acid::{AcidSubject, Site, TestConfig, TpceAcid};
 use bourse_driver::SECOND;
 use bourse_engine::{Hosting, locked};
 use bourse_record::crash::{CrashFile, CrashRow};
+use bourse_tpce::check::Depth;
 use bourse_tpce::load::part_of;
 use drawn::Traces;
 use std::path::Path;
@@ -39,6 +40,7 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
         return enumerated::replay(state, arguments.seed, &arguments.output.directory);
     }
     crate::tpce::whole(&arguments.database)?;
+    enumerated::devices(&arguments.profile)?;
     let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
         (Some(CrashPart::States), Some(target)) => {
             // It uses its own small database.
@@ -65,6 +67,8 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
     let mut external = None;
     for target in &targets {
         let engine = engines::open(target)?;
+        engines::needs_sql(target, engine.as_ref(), "a crash under load")
+            .map_err(|failure| failure.hint(OF_RECORDS))?;
         engines::needs_tpce(target, engine.as_ref())?;
         if matches!(engine.hosting(), Hosting::External) {
             external = Some((target.as_str(), "Bourse did not start this server"));
@@ -171,6 +175,8 @@ fn steps(arguments: &CrashArgs, wants_states: bool, targets: &[String]) -> Steps
     Steps { name: "crash", steps: all, seed: Some(seed), about_ns, writes }
 }
 
+const OF_RECORDS: &str = "`--only states` crashes engines of records too, named without a path, as redb:";
+
 const CAN_BE_CRASHED: &str =
     "targets that can be crashed: files of SQLite and other engines in process, private servers";
 
@@ -200,9 +206,9 @@ fn row(
 ) -> Result<CrashRow> {
     let engine = engines::open(target)?;
     let flat_in = arguments.database.flat_in.as_deref();
-    let wanted = TpceDatabase::of(&arguments.database, ExplicitlySet::ALL);
-    let (found, history) = database(target, engine.as_ref(), &wanted, interrupted)?;
-    locked(shared).database = describe_database(&found, &history);
+    let wanted = TpceDatabase::of(&arguments.database, ExplicitlySet::of(&arguments.given));
+    let found = wanted.ready(target, engine.as_ref(), Depth::Quick, interrupted)?;
+    locked(shared).database = describe_database(&found);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
     let site = FileSite::of("tpce", target, flat_in)?;
     let subject = AcidSubject {

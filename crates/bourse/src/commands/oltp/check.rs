@@ -6,7 +6,7 @@ use crate::oltp::database::{engine_failure, find_database};
 use crate::output::{print, wrapped};
 use crate::plan::show::Steps;
 use crate::progress::{ProgressStep, note};
-use crate::{engines, hold};
+use crate::{engines, hold, interrupt};
 use bourse_engine::Location;
 use bourse_oltp::Workload;
 use bourse_oltp::check::{CheckResult, Depth, check_all};
@@ -31,6 +31,8 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<()
         return print(&Steps { name, steps, seed: None, about_ns, writes: Vec::new() }.show());
     }
     let failed = |error| engine_failure(target, &error);
+    // The first signal ends it between two checks, and the copy that is read.
+    interrupt::flag()?;
     let _held = hold::for_reading([target])?;
     let reading = engine.for_reading().map_err(failed)?;
     if let Some(copied) = reading.as_ref().and_then(|reading| reading.copied.as_deref()) {
@@ -45,7 +47,11 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<()
     step.done();
     let checked = checked.map_err(failed)?;
     reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
-    print(&if arguments.json { as_json(target, &checked) } else { wrapped(&text_of_checks(&checked)) })?;
+    print(&if arguments.json {
+        as_json(target, &checked)
+    } else {
+        wrapped(&text_of_checks(&checked, arguments.verbose))
+    })?;
     let broken = checked.iter().filter(|checked| !checked.passed()).count();
     if broken == 0 {
         return Ok(());
@@ -53,9 +59,10 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &TpceCheck) -> Result<()
     Err(Failure::new(Exit::Check, format!("{broken} of {} checks failed on {target}", checked.len())))
 }
 
-fn text_of_checks(checked: &[CheckResult]) -> String {
+/// Checks that failed or were not run, and those that passed if `all`, with their numbers below.
+fn text_of_checks(checked: &[CheckResult], all: bool) -> String {
     let mut text = String::new();
-    for check in checked {
+    for check in checked.iter().filter(|check| all || check.not_run.is_some() || !check.passed()) {
         let verdict = match (&check.not_run, check.passed()) {
             (Some(_), _) => "not run",
             (None, true) => "passed",
@@ -79,7 +86,8 @@ fn text_of_checks(checked: &[CheckResult]) -> String {
     let not_run = checked.iter().filter(|check| check.not_run.is_some()).count();
     let passed = checked.len() - failed - not_run;
     let left_out = if not_run == 0 { String::new() } else { format!(", {not_run} not run") };
-    writeln!(text, "{passed} checks passed, {failed} failed{left_out}").expect("a String takes all");
+    let more = if all { "" } else { "; -v lists each with its condition" };
+    writeln!(text, "{passed} checks passed, {failed} failed{left_out}{more}").expect("a String takes all");
     text
 }
 

@@ -1,6 +1,7 @@
 //! Folders of recordings: `PROCESS-N.trace` for each process, and `databases/` with copies of what they opened.
 
 use crate::interrupt::is_alive;
+use bourse_engine::open_named;
 use bourse_trace::{Record, TraceError, TraceHead, TraceReader, TraceSummary};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader};
@@ -30,6 +31,7 @@ impl ReadTrace {
         match &self.error {
             Some(error) => Some(error.to_string()),
             None if self.has_ended => None,
+            None if self.summary.stopped.is_some() => self.summary.stopped.clone(),
             None if self.runs() => Some("the process still runs, and is recorded further".to_owned()),
             None if self.head.by_extension => {
                 Some("the process was killed, called _exit, or replaced itself by another program".to_owned())
@@ -52,7 +54,7 @@ impl ProcessTrace {
 
     /// Reader of the records.
     pub(super) fn reader(&self) -> Result<TraceReader<BufReader<File>>, TraceError> {
-        bourse_trace::open(&self.path)
+        bourse_trace::reader(open_named(&self.path)?)
     }
 
     /// Passes each record that can be read to `each`, and counts it.

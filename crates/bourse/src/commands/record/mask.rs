@@ -114,6 +114,6 @@ fn stored(value: TraceValue) -> StoredValue {
         TraceValue::Real(number) => StoredValue::Real(number),
         TraceValue::Text(bytes) => StoredValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
         TraceValue::Blob(bytes) => StoredValue::Blob(bytes),
-        TraceValue::Null | TraceValue::Zeros(_) | TraceValue::Pointer => StoredValue::Null,
+        TraceValue::Null | TraceValue::Zeros(_) | TraceValue::Unknown | TraceValue::Pointer(_) => StoredValue::Null,
     }
 }

@@ -6,17 +6,20 @@ mod show;
 
 use crate::args::{RecordArgs, RecordCommand};
 use crate::failure::{Exit, Failure, Result};
-use crate::output::{free_path, print};
+use crate::interrupt;
+use crate::output::{free_path, print, wrapped};
 use crate::progress::note;
+use bourse_engine::open_named;
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
 use bourse_verdict::units::{counted, printable};
 use folder::traces;
 use rustix::process::{Pid, Signal, kill_process};
 use show::ShownTrace;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGHUP, SIGINT};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File};
+use std::fs::DirBuilder;
 use std::io::Read as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -70,7 +73,7 @@ fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Resu
         preloaded.push(":");
         preloaded.push(others);
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+    let mut signals = SignalsInfo::<WithOrigin>::new(interrupt::handled())
         .map_err(|error| Failure::usage(format!("cannot handle signals: {error}")))?;
     let started = Command::new(program).args(arguments).env("LD_PRELOAD", preloaded).env(RECORD_TO, &path).spawn();
     let mut child = started.map_err(|error| {
@@ -82,11 +85,16 @@ fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Resu
     })?;
     let id = Pid::from_child(&child);
     let handle = signals.handle();
-    // Ctrl-C reaches the program from the terminal; other signals are passed on.
+    // Ctrl-C reaches the program from the terminal; what another process sends is passed on.
     std::thread::spawn(move || {
-        for signal in signals.forever().filter(|signal| *signal != SIGINT) {
+        for origin in signals.forever().filter(|it| it.signal != SIGINT || it.process.is_some()) {
+            let signal = match origin.signal {
+                SIGINT => Signal::INT,
+                SIGHUP => Signal::HUP,
+                _ => Signal::TERM,
+            };
             // The program may have ended meanwhile.
-            let _ = kill_process(id, if signal == SIGHUP { Signal::HUP } else { Signal::TERM });
+            let _ = kill_process(id, signal);
         }
     });
     let status = child.wait().map_err(|error| Failure::new(Exit::Target, format!("the program is lost: {error}")))?;
@@ -152,7 +160,7 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
 /// Makes the extension, and shows the lines that load it.
 fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     let mut header = Vec::new();
-    let read = File::open(database).and_then(|file| file.take(16).read_to_end(&mut header));
+    let read = open_named(database).and_then(|file| file.take(16).read_to_end(&mut header));
     read.map_err(|error| {
         Failure::usage("the database cannot be read")
             .detail("database", printable(&database.display().to_string()))
@@ -166,15 +174,19 @@ fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     let library = printable(&library.with_extension("").display().to_string());
     let folder = printable(&folder.display().to_string());
     let database = printable(&database.display().to_string());
-    print(&format!(
+    let what = format!(
         "Load the extension in the program's first connection to {database}, before its first statement. That connection \
-         and each one opened after it in the same process are recorded in {folder}.\n\n\
+         and each one opened after it in the same process are recorded in {folder}."
+    );
+    print(&format!(
+        "{}\n\
          SQL          SELECT load_extension('{library}')\n\
          sqlite3      sqlite3 -cmd '.load {library}' {database}\n\
          Python       db.enable_load_extension(True); db.load_extension('{library}')\n\
          Go (mattn)   sql.Register(\"recorded\", &sqlite3.SQLiteDriver{{Extensions: []string{{\"{library}\"}}}})\n\
          Rust         unsafe {{ let _guard = rusqlite::LoadExtensionGuard::new(&db)?; db.load_extension(\"{library}\", None::<&str>)?; }}\n\
          Node         db.loadExtension('{library}')\n\n\
-         bourse record show {folder}\n"
+         bourse record show {folder}\n",
+        wrapped(&what)
     ))
 }

@@ -15,6 +15,9 @@ use std::path::Path;
 /// Characters of a statement that a replay refuses.
 const REFUSED: usize = 120;
 
+/// End of the name of what executions lack.
+const EXECUTIONS: &str = ": executions";
+
 /// Columns beside a statement's text.
 const BESIDE: usize = 38;
 
@@ -74,8 +77,11 @@ fn attached_names(folder: &Path, found: &TraceSummary) -> BTreeSet<String> {
     opened.flat_map(|(_, opened)| tables(&opened.copy)).for_each(|own| {
         names.remove(&own);
     });
-    let texts = found.statements.iter().map(|it| names_of(&it.text.sql));
-    let attached = texts.filter(|words| words.first().is_some_and(|word| word == "attach"));
+    let texts = || found.statements.iter().map(|it| it.text.sql.as_str());
+    for name in texts().filter_map(bourse_micro::declared_name) {
+        names.remove(&name);
+    }
+    let attached = texts().map(names_of).filter(|words| words.first().is_some_and(|word| word == "attach"));
     names.extend(attached.filter_map(|words| Some(format!("{}.", words.last().filter(|it| !it.is_empty())?))));
     names
 }
@@ -145,14 +151,16 @@ struct ShownStatement {
 }
 
 impl ShownProcess {
-    fn of(read: &ReadTrace) -> Self {
+    fn of(read: &ReadTrace, folder: &Path) -> Self {
         let found = &read.summary;
         let mut connections: Vec<ShownConnections> = Vec::new();
         for (_, opened) in &found.opened {
             let beginning = match opened.base {
                 TraceBase::Memory => "began empty: in memory or temporary",
-                TraceBase::Copied => "copied",
+                TraceBase::Copied if folder.join(&opened.copy).exists() => "copied",
+                TraceBase::Copied => "its copy is removed: cannot be replayed",
                 TraceBase::New => "began empty: new file",
+                TraceBase::Anew => "began empty: made anew, and replayed as another database",
                 TraceBase::Missing => "not copied: cannot be replayed",
                 TraceBase::Inherited => "open connection of the parent: cannot be replayed",
             };
@@ -198,7 +206,7 @@ impl ShownProcess {
         lines.extend(self.incomplete.iter().map(|why| format!("incomplete: {why}")));
         lines.extend(self.connections.iter().map(|it| {
             let connections = counted(it.connections, "connection", "connections");
-            format!("{connections} to {}: {}; SQLite {}", it.database, it.beginning, it.sqlite)
+            format!("{connections} to {} ({}), SQLite {}", it.database, it.beginning, it.sqlite)
         }));
         let state = if self.by_extension { "extension" } else { "preloaded" };
         SheetEntry { name: format!("process {}", self.process), state: state.to_owned(), lines }
@@ -209,9 +217,7 @@ impl ShownTrace {
     /// Reads the traces of a folder, or one.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let unreadable = |error: TraceError| {
-            let newer = matches!(error, TraceError::Newer { .. });
-            let refused = Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())));
-            if newer { refused.hint("a newer bourse reads it") } else { refused }
+            Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())))
         };
         let traces = traces(path).map_err(|error| unreadable(error.into()))?;
         if traces.is_empty() {
@@ -224,7 +230,7 @@ impl ShownTrace {
         let (mut this, mut statements) = (Self::default(), BTreeMap::new());
         for trace in &traces {
             let read = trace.read(|_| ()).map_err(&unreadable)?;
-            this.processes.push(ShownProcess::of(&read));
+            this.processes.push(ShownProcess::of(&read, folder));
             this.add_lacking(&read.summary, folder, &mut confined);
             for StatementSummary { text, executions, errors, rows, duration_ns, .. } in read.summary.statements {
                 let all = statements.entry(text.sql.clone()).or_insert_with(|| ShownStatement {
@@ -254,7 +260,9 @@ impl ShownTrace {
         for object in copies.into_iter().flat_map(|copy| foreign_objects(&folder.join(copy), found)) {
             lacking.insert(object, 1);
         }
-        for ((note, name), times) in found.notes.iter().filter(|((note, _), _)| note.hinders_replay()) {
+        // What ended the recording stands beside the process.
+        let is_new = |note: Note, name: &String| note.hinders_replay() && found.stopped.as_ref() != Some(name);
+        for ((note, name), times) in found.notes.iter().filter(|((note, name), _)| is_new(*note, name)) {
             if !matches!(note, Note::Function | Note::Collation | Note::Module) {
                 *lacking.entry(format!("{}: {name}", note.words())).or_default() += times;
             }
@@ -267,17 +275,19 @@ impl ShownTrace {
                 is_table && attached.contains(&pair[1])
             };
             if words.windows(2).any(reaches) {
-                *lacking.entry("on an attached database: executions".to_owned()).or_default() += statement.executions;
+                *lacking.entry(format!("on an attached database{EXECUTIONS}")).or_default() += statement.executions;
             }
-            for (note, name) in found.foreign_names(&statement.text.sql) {
-                *lacking.entry(format!("{}: {name}: executions", note.words())).or_default() += statement.executions;
+            let foreign = found.foreign_names(&statement.text.sql);
+            for (note, name) in &foreign {
+                *lacking.entry(format!("{}: {name}{EXECUTIONS}", note.words())).or_default() += statement.executions;
             }
             if statement.executions > 0 && confined.refuses(&statement.text.sql) {
-                let refused = format!("refused: {}: executions", shortened(&one_line(&statement.text.sql), REFUSED));
+                let refused = format!("refused: {}{EXECUTIONS}", shortened(&one_line(&statement.text.sql), REFUSED));
                 *lacking.entry(refused).or_default() += statement.executions;
             }
-            if statement.has_pointers {
-                *lacking.entry("bound pointers: executions".to_owned()).or_default() += statement.executions;
+            // A statement that needs a module is counted there.
+            for (what, times) in statement.unbindable.iter().filter(|_| foreign.is_empty()) {
+                *lacking.entry(format!("{what}{EXECUTIONS}")).or_default() += times;
             }
         }
     }
@@ -297,7 +307,7 @@ impl ShownTrace {
         let mut sheet = Sheet::new("Trace", "")
             .entries(self.processes.iter().map(ShownProcess::entry).collect())
             .paragraph(format!(
-                "{}, {} with values in the text; time is from the first step to the end, with the program's own between rows.",
+                "{}, {} with values in the text. Time: from the first step to the end, with the program's own time between rows.",
                 counted(all, "statement", "statements"),
                 count(with_literals),
             ))
@@ -307,11 +317,14 @@ impl ShownTrace {
             sheet = sheet.paragraph(format!("{more} with less time: -v shows all, and their whole texts"));
         }
         if !self.lacking.is_empty() {
-            let rows =
-                self.lacking.iter().map(|(what, times)| [TableCell::text(what), TableCell::text(&count(*times))]);
+            let rows = self.lacking.iter().map(|(what, times)| match what.strip_suffix(EXECUTIONS) {
+                Some(what) => [what.to_owned(), counted(*times, "execution", "executions")],
+                None => [what.clone(), counted(*times, "time", "times")],
+            });
+            let rows = rows.map(|row| row.iter().map(|it| TableCell::text(it)).collect());
             sheet = sheet
                 .paragraph("A replay lacks these; a statement that needs one is left out, counted, and named:")
-                .table(&["what", "times"], rows.map(Vec::from).collect());
+                .table(&["what", "how often"], rows.collect());
         }
         sheet.terminal(width, has_color(), true)
     }

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<()> {
     };
     let file = SuiteFile::of(&planned.cells, &outcomes, facts);
     if whole.interrupted && !file.has_figures() {
-        return Err(interrupt::interrupted("nothing was measured"));
+        return Err(interrupt::interrupted_unmeasured());
     }
     publish_suite(&file, &whole, &folder, &arguments.output)?;
     verdict(&file)?;

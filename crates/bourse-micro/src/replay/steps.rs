@@ -1,0 +1,275 @@
+//! Steps of a recording's users: what each executes, in the order that the traces fix.
+
+use super::recording::{RecordedConnection, Recording};
+use super::statement::{Control, RecordedStatement, Statements};
+use crate::workload::named;
+use bourse_engine_sqlite::StoredValue;
+use bourse_record::grouped;
+use bourse_trace::TraceValue;
+use bourse_trace::digest::RowsDigest;
+use std::collections::BTreeSet;
+
+/// Effect of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Executes the statement.
+    Execute,
+    /// Begins a transaction, then executes the statement if `with_statement`.
+    Begin { writes: bool, with_statement: bool },
+    /// Commits, after the statement if `with_statement`.
+    Commit { with_statement: bool },
+    /// Rolls back.
+    Rollback,
+}
+
+/// One execution.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// Place among the steps of all users, one user's after another's.
+    pub(super) number: usize,
+    pub(super) action: Action,
+    pub(super) statement: usize,
+    pub(super) values: Vec<StoredValue>,
+    /// Begin, in nanoseconds since the first one's.
+    pub(super) due_ns: u64,
+    /// End, likewise.
+    pub(super) until_ns: u64,
+    /// Recorded rows; `changes`, `code` and `is_complete` are recorded too.
+    pub(super) rows: RowsDigest,
+    pub(super) changes: u64,
+    pub(super) code: u64,
+    pub(super) is_complete: bool,
+    /// Reason that the step is not executed.
+    pub(super) cause_elsewhere: Option<&'static str>,
+    pub(super) unit: usize,
+    pub(super) begins_unit: bool,
+    pub(super) ends_unit: bool,
+    /// Whether its connection was opened since the user's step before.
+    pub(super) opens: bool,
+}
+
+/// A transaction, or a statement outside one, with what has to end before it begins: all that had ended in the recording, and
+/// of writing transactions all that ended before this one does. SQLite writes one after another, so this is their order.
+#[derive(Debug, Default)]
+pub(super) struct Unit {
+    begin_ns: u64,
+    end_ns: u64,
+    pub(super) writes: bool,
+    /// Place among all units by their ends.
+    pub(super) rank: usize,
+    /// Number of units, by their ends, that have to end before.
+    pub(super) after: usize,
+    /// Number of writing units that have to end before.
+    pub(super) after_writers: usize,
+    /// Numbers of the writing statements of other connections while it reads, so that it may see the state before or after them.
+    pub(super) beside: Vec<usize>,
+}
+
+impl Recording {
+    /// Gives connections to users, one after another where they did not overlap, and orders their transactions.
+    pub(super) fn lay_out(&mut self, mut connections: Vec<RecordedConnection>, statements: &mut Statements) {
+        connections.sort_by_key(|it| it.from_ns);
+        let first = connections.iter().flat_map(|it| it.executed.first()).map(|(begin, ..)| *begin).min().unwrap_or(0);
+        // For each user the end of its last connection.
+        let mut free: Vec<u64> = Vec::new();
+        for mut connection in connections {
+            connection.executed.sort_by_key(|(begin, ..)| *begin);
+            let user = free.iter().position(|to| *to <= connection.from_ns).unwrap_or(free.len());
+            if user == free.len() {
+                free.push(0);
+                self.users.push(Vec::new());
+            }
+            free[user] = connection.to_ns;
+            let mut steps = std::mem::take(&mut self.users[user]);
+            let opened_at = steps.len();
+            self.add_steps(connection, first, statements, &mut steps);
+            if let Some(step) = steps.get_mut(opened_at) {
+                step.opens = opened_at > 0;
+            }
+            self.users[user] = steps;
+        }
+        self.users.retain(|steps| !steps.is_empty());
+        self.users.iter_mut().flatten().enumerate().for_each(|(number, step)| step.number = number);
+        self.order(&statements.all);
+        self.lacks.iter_mut().for_each(|(at_ns, _)| *at_ns = at_ns.saturating_sub(first));
+        self.lacks.sort();
+        // The first write makes the database, in the encoding chosen by then.
+        let mut steps: Vec<&Step> = self.users.iter().flatten().collect();
+        steps.sort_by_key(|step| step.due_ns);
+        let statements_before = steps.iter().map(|step| &statements.all[step.statement]).take_while(|it| it.reads);
+        let chosen = statements_before.filter(|it| it.chooses_encoding).last();
+        self.encoding = chosen.map(|it| it.text.clone());
+        let last = self.units.iter().map(|it| it.end_ns).max().unwrap_or(0);
+        let executions = self.users.iter().map(Vec::len).sum::<usize>() as u64;
+        self.lasted_ns = last.saturating_sub(first).max(1);
+        let seconds = self.lasted_ns as f64 / 1e9;
+        self.facts.push(named("recorded executions", grouped(executions)));
+        self.facts.push(named("recorded for", format!("{seconds:.3} s")));
+    }
+
+    fn add_steps(
+        &mut self,
+        connection: RecordedConnection,
+        first: u64,
+        statements: &mut Statements,
+        steps: &mut Vec<Step>,
+    ) {
+        /// Codes of executions that another connection, or the program, ended: busy, locked, interrupted.
+        const OF_OTHERS: [u64; 3] = [5, 6, 9];
+        /// Code of a commit that leaves a deferred foreign key broken, and its transaction open.
+        const CONSTRAINT: u64 = 19;
+        let (mut is_open, mut begun, first_unit) = (false, 0, self.units.len());
+        for (begin_ns, end_ns, statement, executed) in connection.executed {
+            let control = statements.all[statement].control;
+            let [before, after] = [executed.autocommit_before, executed.autocommit_after];
+            // An error that ended the transaction.
+            let is_over = is_open && executed.code != 0 && after;
+            let code = executed.code & 0xFF;
+            if OF_OTHERS.contains(&code) || (control.is_some() && ![0, CONSTRAINT].contains(&code)) {
+                self.leave_out("that ended with a lock conflict, an interruption, or a transaction unchanged", 1);
+                if is_over {
+                    steps.push(Step::rollback(self.units.len() - 1, begin_ns.saturating_sub(first), statements));
+                    is_open = false;
+                }
+                continue;
+            }
+            if let Some(what) = executed.unbindable() {
+                self.leave_out(&format!("with a {what}"), 1);
+                self.lacks.extend(statements.all[statement].changed_table().map(|table| (begin_ns, table)));
+                continue;
+            }
+            let values = executed.values.into_iter().filter_map(stored).collect();
+            let action = match control {
+                Some(Control::Begin) => Action::Begin { writes: false, with_statement: false },
+                Some(Control::Savepoint) if before && !is_open => Action::Begin { writes: false, with_statement: true },
+                Some(Control::Commit) => Action::Commit { with_statement: false },
+                Some(Control::Release) if after => Action::Commit { with_statement: true },
+                Some(Control::Rollback) => Action::Rollback,
+                _ => Action::Execute,
+            };
+            let begins_unit = !is_open;
+            match action {
+                Action::Begin { .. } => is_open = true,
+                Action::Commit { .. } | Action::Rollback if !is_open => {
+                    self.leave_out("that ends a transaction which began before the recording", 1);
+                    continue;
+                }
+                Action::Commit { .. } | Action::Rollback => is_open = executed.code != 0,
+                Action::Execute => {}
+            }
+            if begins_unit {
+                begun = steps.len();
+                self.units.push(Unit { begin_ns, ..Unit::default() });
+            }
+            let unit = self.units.len() - 1;
+            self.units[unit].end_ns = self.units[unit].end_ns.max(end_ns);
+            self.units[unit].writes |= !statements.all[statement].reads;
+            steps.push(Step {
+                number: 0,
+                action,
+                statement,
+                values,
+                due_ns: begin_ns.saturating_sub(first),
+                until_ns: end_ns.saturating_sub(first),
+                rows: executed.rows,
+                changes: executed.changes,
+                code: executed.code,
+                is_complete: executed.is_complete,
+                cause_elsewhere: statements.all[statement].cause_elsewhere(executed.code),
+                unit,
+                begins_unit,
+                ends_unit: !is_open,
+                opens: false,
+            });
+            if let Some(Step { action: Action::Begin { writes, .. }, .. }) = steps.get_mut(begun) {
+                *writes = self.units[unit].writes;
+            }
+            if is_over {
+                steps.push(Step::rollback(unit, begin_ns.saturating_sub(first), statements));
+                is_open = false;
+            }
+        }
+        // A connection that is closed ends its transaction.
+        if is_open && let Some(last) = steps.last() {
+            steps.push(Step::rollback(last.unit, last.due_ns, statements));
+        }
+        // A statement may be read while others of its connection begin and end.
+        for number in (first_unit..self.units.len().saturating_sub(1)).rev() {
+            self.units[number].end_ns = self.units[number].end_ns.min(self.units[number + 1].end_ns);
+        }
+    }
+
+    /// Finds what has to end before each unit, and what writes beside it.
+    fn order(&mut self, statements: &[RecordedStatement]) {
+        let mut by_end: Vec<usize> = (0..self.units.len()).collect();
+        by_end.sort_by_key(|unit| self.units[*unit].end_ns);
+        let ends: Vec<u64> = by_end.iter().map(|unit| self.units[*unit].end_ns).collect();
+        let writers: Vec<usize> = by_end.iter().copied().filter(|unit| self.units[*unit].writes).collect();
+        let writer_ends: Vec<u64> = writers.iter().map(|unit| self.units[*unit].end_ns).collect();
+        // The first begin of a writer and of those that end after it.
+        let mut writer_begins: Vec<u64> = writers.iter().map(|unit| self.units[*unit].begin_ns).collect();
+        for at in (1..writer_begins.len()).rev() {
+            writer_begins[at - 1] = writer_begins[at - 1].min(writer_begins[at]);
+        }
+        let mut written = vec![BTreeSet::new(); self.units.len()];
+        for step in self.users.iter().flatten().filter(|step| !statements[step.statement].reads) {
+            written[step.unit].insert(step.statement);
+        }
+        let mut writers_before = 0;
+        for (rank, number) in by_end.into_iter().enumerate() {
+            let (begin_ns, end_ns) = (self.units[number].begin_ns, self.units[number].end_ns);
+            let ended = writer_ends.partition_point(|end| *end <= begin_ns);
+            let open = (ended..writers.len()).take_while(|at| writer_begins[*at] < end_ns).map(|at| writers[at]);
+            let beside: BTreeSet<usize> = open
+                .filter(|it| self.units[*it].begin_ns < end_ns)
+                .flat_map(|it| written[it].iter().copied())
+                .collect();
+            let unit = &mut self.units[number];
+            unit.rank = rank;
+            // Of two that end at once neither waits for the other, and none for itself.
+            unit.after = ends.partition_point(|end| *end <= begin_ns).min(rank);
+            if unit.writes {
+                unit.after_writers = writers_before;
+                writers_before += 1;
+            } else {
+                unit.beside = beside.into_iter().collect();
+            }
+        }
+    }
+}
+
+impl Step {
+    /// Rollback that the recording has no statement for.
+    fn rollback(unit: usize, due_ns: u64, statements: &mut Statements) -> Self {
+        Self {
+            number: 0,
+            action: Action::Rollback,
+            statement: statements.number("ROLLBACK", true),
+            values: Vec::new(),
+            due_ns,
+            until_ns: due_ns,
+            rows: RowsDigest::default(),
+            changes: 0,
+            code: 0,
+            is_complete: true,
+            cause_elsewhere: None,
+            unit,
+            begins_unit: false,
+            ends_unit: true,
+            opens: false,
+        }
+    }
+}
+
+/// A value that another process can bind; `None` for others.
+fn stored(value: TraceValue) -> Option<StoredValue> {
+    Some(match value {
+        TraceValue::Null => StoredValue::Null,
+        TraceValue::Int(number) => StoredValue::Int(number),
+        TraceValue::Real(number) => StoredValue::Real(number),
+        TraceValue::Text(bytes) => StoredValue::Text(String::from_utf8(bytes).ok()?),
+        TraceValue::Blob(bytes) => StoredValue::Blob(bytes),
+        TraceValue::Zeros(length) => StoredValue::Blob(vec![0; usize::try_from(length).ok()?]),
+        TraceValue::Unknown | TraceValue::Pointer(_) => return None,
+    })
+}

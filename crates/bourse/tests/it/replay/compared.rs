@@ -1,0 +1,423 @@
+//! Results of a replay compared with those recorded: differences, and what the recording does not determine.
+
+use super::{Trace, check, replay, shop};
+use bourse_record::{CheckStatus, RunFile};
+use bourse_trace::{EventKind, Note, TraceValue};
+
+#[test]
+fn a_wrong_row_is_found_and_shown() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "SELECT id, 7 FROM t WHERE id > ?", &[TraceValue::Int(1)], &[&[2, 7], &[3, 8]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!(code, Some(3), "{said}");
+    let (status, evidence) = check(&run, "results");
+    let shown = "1 × SELECT id, 7 FROM t WHERE id > ? with (1): recorded 2 rows, found others: (2, 7) (3, 7)";
+    assert!(status == CheckStatus::Failed && evidence.contains(shown), "{evidence}");
+    assert!(evidence.starts_with("1 of "), "{evidence}");
+}
+
+/// A statement that differed once ran a second time to show its rows, so that what followed differed too.
+#[test]
+fn what_writes_is_not_executed_again_to_show_its_rows() {
+    let (code, said, run) = planted(|trace| {
+        trace.execute(1, "INSERT INTO t(a) VALUES ('more') RETURNING id", &[], &[&[9]], 1);
+        trace.execute(1, "SELECT count(*) FROM t", &[], &[&[6]], 0);
+    });
+    assert_eq!(code, Some(3), "{said}");
+    let (_, evidence) = check(&run, "results");
+    assert!(evidence.starts_with("1 of ") && evidence.contains("recorded 1 row, found others: (6)"), "{evidence}");
+}
+
+/// A double once looked like a whole number, and a blob had no bytes, so that a difference could not be seen.
+#[test]
+fn values_that_differ_are_shown_as_they_are() {
+    let sql = "SELECT 1000.0, 1e-320, x'00fe', zeroblob(99)";
+    let (_, _, run) = planted(|trace| trace.execute(1, sql, &[], &[&[1000, 0, 0, 0]], 0));
+    let (_, evidence) = check(&run, "results");
+    let shown = "found others: (1000.0, 1e-320, x'00fe', 99 bytes); the recorded rows are not known";
+    assert!(evidence.contains(shown), "{evidence}");
+}
+
+/// A commit that a deferred foreign key refused was once left out as a lock conflict.
+#[test]
+fn a_commit_that_failed_by_a_constraint_is_executed() {
+    let open = [false, false];
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "CREATE TABLE p(id INTEGER PRIMARY KEY)", &[], &[], 0);
+    trace.execute(1, "CREATE TABLE c(p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED)", &[], &[], 0);
+    for is_mended in [true, false] {
+        trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+        trace.execute_as(1, "INSERT INTO c VALUES (?)", &[TraceValue::Int(i64::from(is_mended))], &[], 1, open, 0);
+        trace.execute_as(1, "COMMIT", &[], &[], 0, open, 787);
+        if is_mended {
+            trace.execute_as(1, "INSERT INTO p VALUES (1)", &[], &[], 1, open, 0);
+        }
+        trace.execute_as(1, if is_mended { "COMMIT" } else { "ROLLBACK" }, &[], &[], 0, [false, true], 0);
+    }
+    trace.execute(1, "SELECT p FROM c", &[], &[&[1]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:?foreign_keys=off"]);
+    assert_eq!(code, Some(3), "{said}");
+    let (_, evidence) = check(&run, "results");
+    assert!(evidence.contains("2 × COMMIT: recorded SQLite's error 787, found no error"), "{evidence}");
+    assert!(
+        evidence.starts_with("3 of ") && evidence.contains("SELECT p FROM c: recorded 1 row, found 2 rows"),
+        "{evidence}"
+    );
+}
+
+/// The first difference once paired rows of different places, and the first rows of a result were called those that differ.
+#[test]
+fn the_first_difference_of_ordered_rows_is_one_of_a_place() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "CREATE TABLE p(id INTEGER PRIMARY KEY)", &[], &[], 0);
+    let child = "CREATE TABLE c(id INTEGER PRIMARY KEY, p INTEGER DEFAULT 0 REFERENCES p(id) ON DELETE SET DEFAULT)";
+    trace.execute(1, child, &[], &[], 0);
+    trace.execute(1, "INSERT INTO p VALUES (0), (5), (7)", &[], &[], 3);
+    trace.execute(1, "INSERT INTO c VALUES (1, 5), (2, 7), (3, 5), (4, 7), (5, 5), (6, 7)", &[], &[], 6);
+    trace.execute(1, "DELETE FROM p WHERE id = 7", &[], &[], 1);
+    let rows: [&[i64]; 6] = [&[2, 0], &[4, 0], &[6, 0], &[1, 5], &[3, 5], &[5, 5]];
+    trace.execute(1, "SELECT id, p FROM c ORDER BY p, id", &[], &rows, 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:?foreign_keys=off"]);
+    assert_eq!(code, Some(3), "{said}");
+    let (_, evidence) = check(&run, "results");
+    let shown = "recorded 6 rows, found others: first rows (1, 5) (3, 5) (5, 5); the first difference: recorded (2, 0), \
+                 found (1, 5)";
+    assert!(evidence.contains(shown), "{evidence}");
+}
+
+/// Differences of several targets were once those of the first one alone, in lines of thousands of columns.
+#[test]
+fn each_target_shows_its_first_difference_in_lines_that_can_be_read() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    let wide =
+        format!("SELECT {} FROM t WHERE id = 1", (2..90).map(|n| format!("id + {n}")).collect::<Vec<_>>().join(", "));
+    trace.execute(1, &wide, &[], &[&[7; 88]], 0);
+    trace.execute(1, "SELECT id FROM t WHERE id = ?", &[TraceValue::Int(9)], &[&[9]], 0);
+    trace.write(folder.path());
+    for more in [&[][..], &["-v"]] {
+        let targets = ["sqlite::memory:", "sqlite:x.db", "sqlite:y.db?journal=delete"];
+        let (code, said, _) = replay(folder.path(), &[&targets, more].concat());
+        assert_eq!(code, Some(3), "{said}");
+        for target in targets {
+            assert!(said.contains(&format!("{target}, results: 2 of 19 executions\n    1 × SELECT id + 2,")), "{said}");
+        }
+        let again = |line: &&str| !line.starts_with("again: ");
+        let widest = said.lines().filter(again).map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest <= 120), "{widest:?} {said}");
+    }
+    let (_, said, _) = replay(folder.path(), &["sqlite::memory:"]);
+    assert!(said.contains("1 × SELECT id FROM t WHERE id = ? with (9): recorded 1 row, found 0 rows"), "{said}");
+}
+
+#[test]
+fn wrong_numbers_of_rows_and_errors_are_found() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "SELECT id FROM t WHERE id = ?", &[TraceValue::Int(9)], &[&[9]], 0);
+    trace.execute(1, "UPDATE t SET a = id", &[], &[], 2);
+    trace.execute(1, "INSERT INTO t VALUES (3, 'x')", &[], &[], 1);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!(code, Some(3), "{said}");
+    let (_, evidence) = check(&run, "results");
+    for words in
+        ["3 of ", "with (9): recorded 1 row, found 0 rows\n", "recorded 2 rows changed, found 3 rows changed", "UNIQUE"]
+    {
+        assert!(evidence.contains(words), "{words}: {evidence}");
+    }
+}
+
+/// One refused write once voided a replay, since later reads found another table.
+#[test]
+fn what_differs_because_a_write_was_refused_is_told_as_such() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    for id in 1..40 {
+        trace.execute(1, "SELECT ?", &[TraceValue::Int(id)], &[&[id]], 0);
+    }
+    trace.execute(1, "INSERT INTO t SELECT own(id) FROM t", &[], &[], 3);
+    trace.execute(2, "SELECT id FROM t WHERE id > 3", &[], &[&[4], &[5], &[6]], 0);
+    trace.execute(1, "SELECT a FROM t WHERE id = 1 AND 0", &[], &[], 0);
+    trace.open_file(3, "/home/other.db");
+    trace.execute(3, "SELECT 1", &[], &[&[1]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    let (status, evidence) = check(&run, "results after refusals");
+    assert_eq!(status, CheckStatus::NotApplicable);
+    assert!(evidence.contains("1 × SELECT id FROM t WHERE id > 3: t lacks writes"), "{evidence}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "1 of 59 executions were refused or left out",
+        "1 of 59 results differ on tables that lack refused writes",
+        "of the databases only /home/x.db, not /home/other.db (1 executions)",
+        "2 not run (refused statements, results after refusals)",
+        "recorded with 3.40.1, whose plans and times may be others",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    // A table that lacks nothing differs.
+    trace.execute(1, "SELECT 1 WHERE 0", &[], &[&[1]], 0);
+    trace.write(folder.path());
+    assert_eq!(replay(folder.path(), &["sqlite::memory:"]).0, Some(3));
+}
+
+/// An error is compared where the trace has its code and the data its cause; once others ended the replay, or were differences.
+#[test]
+fn errors_of_the_programs_state_and_unknown_ones_are_undetermined() {
+    const ENDLESS: &str = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r";
+    let fail = |trace: &mut Trace, sql: &str, code| trace.execute_as(1, sql, &[], &[], 0, [true, true], code);
+    let elsewhere = |why: &str| format!("not executed: {why}");
+    type Adding<'f> = &'f dyn Fn(&mut Trace);
+    let cases: [(Adding<'_>, String); 10] = [
+        (
+            &|it| fail(it, "INSERT INTO t VALUES (7, 'x')", 8),
+            elsewhere("the program had the database open for reading alone"),
+        ),
+        (&|it| fail(it, "VACUUM", 1), elsewhere("the program had another statement of the connection open")),
+        (&|it| fail(it, "DELETE FROM t", 17), elsewhere("the schema had changed since the program prepared it")),
+        (&|it| fail(it, "DELETE FROM t", 18), elsewhere("a value was longer than the program's limit")),
+        (
+            &|it| {
+                it.event(1, EventKind::Noted { note: Note::Hook, number: 9, name: "sqlite3_limit".to_owned() });
+                fail(it, "DELETE FROM t", 1);
+            },
+            "an error in the recording, maybe of a limit that the program set".to_owned(),
+        ),
+        (&|it| fail(it, "DELETE FROM t", 13), elsewhere("the program's disk or database was full")),
+        (
+            &|it| {
+                it.execute(1, "PRAGMA max_page_count = 3", &[], &[&[3]], 0);
+                it.execute(1, "INSERT INTO t(a) VALUES (zeroblob(100000))", &[], &[], 1);
+            },
+            elsewhere("a replay has other pages, with Bourse's own tables"),
+        ),
+        (
+            &|it| {
+                it.lacks_codes = true;
+                it.execute(1, ENDLESS, &[], &[&[1], &[2]], 0);
+            },
+            "an extension records no errors".to_owned(),
+        ),
+        (
+            &|it| {
+                it.lacks_codes = true;
+                fail(it, "INSERT INTO t VALUES (7, 'busy')", 0);
+            },
+            "an extension records no errors".to_owned(),
+        ),
+        (
+            &|it| {
+                it.execute(1, "ANALYZE", &[], &[], 0);
+                it.execute(1, "SELECT count(*) FROM sqlite_stat1", &[], &[&[1]], 0);
+            },
+            "its rows depend on more than the data".to_owned(),
+        ),
+    ];
+    for (add, why) in cases {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let mut trace = shop(3);
+        add(&mut trace);
+        for id in 1..60 {
+            trace.execute(1, "SELECT ?", &[TraceValue::Int(id)], &[&[id]], 0);
+        }
+        trace.write(folder.path());
+        let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+        assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{why}: {said}");
+        let (_, evidence) = check(&run, "undetermined results");
+        assert!(evidence.starts_with("1 of ") && evidence.contains(&why), "{why}: {evidence}");
+    }
+}
+
+/// A recording with more executions than those that are judged, and with rows that are wrong.
+fn planted(judged: impl FnOnce(&mut Trace)) -> (Option<i32>, String, Option<RunFile>) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(5);
+    judged(&mut trace);
+    for id in 1..60 {
+        trace.execute(1, "SELECT ?", &[TraceValue::Int(id)], &[&[id]], 0);
+    }
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    (code, said.split_whitespace().collect::<Vec<_>>().join(" "), run)
+}
+
+/// One default that is a clock once kept every value of a recording from being compared.
+#[test]
+fn a_clock_keeps_its_own_columns_alone_from_being_compared() {
+    let with_clock = |trace: &mut Trace, sql: &str, rows: &[&[i64]]| {
+        trace.execute(1, "CREATE TABLE log(m, at DEFAULT CURRENT_TIMESTAMP)", &[], &[], 0);
+        trace.execute(1, "INSERT INTO log(m) VALUES (7)", &[], &[], 1);
+        trace.execute(1, "UPDATE t SET a = random() WHERE id = 2", &[], &[], 1);
+        trace.execute(1, "SELECT m, at FROM log", &[], &[&[7, 0]], 0);
+        trace.execute(1, "SELECT a FROM t WHERE id = 2", &[], &[&[0]], 0);
+        trace.execute(1, sql, &[], rows, 0);
+    };
+    let (code, said, run) = planted(|trace| with_clock(trace, "SELECT m FROM log", &[&[7]]));
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    let words = "2 of 72 undetermined (1 × log.at: values of a clock or random numbers, 1 × t.a: values of";
+    assert!(said.contains(words), "{said}");
+    for sql in ["SELECT m FROM log", "SELECT id + 5 FROM t WHERE id = 1"] {
+        let (code, said, _) = planted(|trace| with_clock(trace, sql, &[&[8]]));
+        assert_eq!(code, Some(3), "{sql}: {said}");
+    }
+}
+
+/// The last digit of a sum, which SQLite 3.40 adds up otherwise, once failed the replays of programs on Debian 12.
+#[test]
+fn sums_of_doubles_are_undetermined_by_another_version_alone() {
+    let sum = "SELECT sum(id / 10.0) FROM t";
+    let (code, said, run) = planted(|trace| trace.execute(1, sum, &[], &[&[1]], 0));
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    assert!(said.contains("1 × sums of doubles, which SQLite adds up otherwise from 3.43 on"), "{said}");
+    for sql in ["SELECT sum(id) FROM t", "SELECT id / 10.0 FROM t WHERE id = 1"] {
+        let (code, said, _) = planted(|trace| trace.execute(1, sql, &[], &[&[1]], 0));
+        assert_eq!(code, Some(3), "{sql}: {said}");
+    }
+}
+
+/// A function of time without a time was once taken for one of the data alone.
+#[test]
+fn the_present_time_is_undetermined() {
+    let (code, said, run) = planted(|trace| {
+        trace.execute(1, "SELECT datetime()", &[], &[&[0]], 0);
+        trace.execute(1, "SELECT id + 5, strftime('%s') FROM t WHERE id = 1", &[], &[&[6, 0]], 0);
+    });
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    assert!(said.contains("undetermined (2 × its rows depend on more than the data)"), "{said}");
+    let (code, said, _) =
+        planted(|trace| trace.execute(1, "SELECT unixepoch(id) FROM t WHERE id = 1", &[], &[&[0]], 0));
+    assert_eq!(code, Some(3), "{said}");
+}
+
+/// A refused write to a table of an attached database once exempted that of the same name.
+#[test]
+fn a_refused_write_to_another_database_exempts_no_table_of_that_name() {
+    let with_attached = |trace: &mut Trace, id: i64| {
+        trace.execute(1, "ATTACH '/etc/other.db' AS z", &[], &[], 0);
+        trace.execute(1, "INSERT INTO z.t VALUES (9, 9)", &[], &[], 1);
+        trace.execute(1, "SELECT id FROM t WHERE id = 1", &[], &[&[id]], 0);
+    };
+    let (code, said, _) = planted(|trace| with_attached(trace, 1));
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said, _) = planted(|trace| with_attached(trace, 2));
+    assert_eq!(code, Some(3), "{said}");
+}
+
+/// A blob that was opened for writing once exempted its table from the beginning on.
+#[test]
+fn a_blob_that_is_written_exempts_its_table_from_then_on() {
+    let blob = |trace: &mut Trace, wrong_before: i64| {
+        trace.execute(1, "SELECT id FROM t WHERE id = 1", &[], &[&[1 + wrong_before]], 0);
+        trace.event(1, EventKind::Noted { note: Note::Blob, name: "T".to_owned(), number: 1 });
+        trace.execute(1, "SELECT id FROM t WHERE id = 2", &[], &[&[9]], 0);
+    };
+    let (code, said, run) = planted(|trace| blob(trace, 0));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        check(&run, "results after refusals").1.contains("1 × SELECT id FROM t WHERE id = 2: t lacks writes"),
+        "{said}"
+    );
+    let (code, said, _) = planted(|trace| blob(trace, 1));
+    assert_eq!(code, Some(3), "{said}");
+}
+
+/// Each `LIMIT`, each reader beside a writer, and each order once left a result undetermined.
+#[test]
+fn results_that_keys_and_tables_determine_are_compared() {
+    let differs = |sql: &str, rows: &[&[i64]]| planted(|trace| trace.execute(1, sql, &[], rows, 0));
+    for (sql, rows) in [
+        ("SELECT id + 1 FROM t WHERE id = 1 LIMIT 21", &[&[1_i64][..]][..]),
+        ("SELECT id FROM t WHERE (t.id = 1 AND a <> '') LIMIT 1", &[&[2]]),
+        ("SELECT id FROM t WHERE id = 9 LIMIT 1", &[&[9]]),
+        ("SELECT a = '' FROM t LIMIT 3", &[&[0]]),
+        ("SELECT id FROM t WHERE id < 3 LIMIT 3", &[&[1], &[3]]),
+        ("SELECT id FROM t ORDER BY id LIMIT 2", &[&[1], &[3]]),
+        ("SELECT id FROM t ORDER BY a, t.id DESC LIMIT 1", &[&[3]]),
+        ("SELECT id FROM t WHERE id < 3 ORDER BY id", &[&[2], &[1]]),
+        ("SELECT EXISTS (SELECT 1 FROM t WHERE id = 1 LIMIT 1)", &[&[0]]),
+    ] {
+        let (code, said, _) = differs(sql, rows);
+        assert_eq!(code, Some(3), "{sql}: {said}");
+    }
+    for (sql, rows, words) in [
+        ("SELECT id FROM t LIMIT 1", &[&[3_i64][..]][..], "1 × LIMIT among rows whose order may tie"),
+        ("SELECT id FROM t ORDER BY a <> '' LIMIT 1", &[&[3]], "1 × LIMIT among rows whose order may tie"),
+        ("SELECT id FROM t ORDER BY a <> '' LIMIT 2", &[&[2], &[1]], "1 × the same rows in another order"),
+        ("SELECT -id AS id FROM t WHERE id < 3 ORDER BY id", &[&[-1], &[-2]], "1 × the same rows in another order"),
+        ("SELECT (SELECT id FROM t LIMIT 1)", &[&[3]], "1 × its rows depend on more than the data"),
+    ] {
+        let (code, said, _) = differs(sql, rows);
+        assert!(code == Some(0) && said.contains(words), "{sql}: {said}");
+    }
+    let beside = |trace: &mut Trace, rows: &[&[i64]], wrong: i64| {
+        trace.execute(1, "CREATE TABLE u(v)", &[], &[], 0);
+        trace.execute(1, "INSERT INTO u VALUES (4)", &[], &[], 1);
+        trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+        trace.execute_as(1, "INSERT INTO t(id) VALUES (50)", &[], &[], 1, [false, false], 0);
+        trace.execute(2, "SELECT v FROM u", &[], &[&[4 + wrong]], 0);
+        trace.execute(2, "SELECT id FROM t WHERE id > 9", &[], rows, 0);
+        trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
+    };
+    // It may see the row of the other connection or not; 60 is neither.
+    let (code, said, _) = planted(|trace| beside(trace, &[&[60]], 0));
+    assert!(code == Some(0) && said.contains("1 × another connection wrote meanwhile"), "{said}");
+    let (code, said, _) = planted(|trace| beside(trace, &[], 1));
+    assert_eq!(code, Some(3), "{said}");
+}
+
+#[test]
+fn a_replay_of_undetermined_results_alone_shows_nothing() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    (0..9).for_each(|_| trace.execute(1, "SELECT id FROM t LIMIT 1", &[], &[&[3]], 0));
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "unlike the recording: whether results are right is not shown: 9 of 15 undetermined (9 × LIMIT";
+    assert!(code == Some(0) && said.contains(words), "{said}");
+    let (status, evidence) = check(&run, "results");
+    assert!(
+        status == CheckStatus::NotApplicable && evidence.starts_with("not run: whether results are right"),
+        "{evidence}"
+    );
+}
+
+#[test]
+fn foreign_keys_that_the_program_did_not_enforce_are_hinted_at() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "CREATE TABLE k(p REFERENCES t(id))", &[], &[], 0);
+    trace.execute(1, "INSERT INTO k VALUES (99)", &[], &[], 1);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite:x.db?defaults=sqlite"]);
+    assert_eq!(code, Some(3), "{said}");
+    let shown = "1 × INSERT INTO k VALUES (99): recorded no error, found FOREIGN KEY constraint failed, which \
+                 `foreign_keys=off` in the target does not enforce";
+    assert!(check(&run, "results").1.contains(shown), "{:?}", check(&run, "results"));
+    let (code, said, _) = replay(folder.path(), &["sqlite:y.db?defaults=sqlite&foreign_keys=off"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+/// Results that differed because of writes that were left out, without a refusal, once gave the exit code of a wrong argument.
+#[test]
+fn a_replay_that_lacks_too_much_without_a_refusal_fails_its_check() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = Trace::new();
+    trace.event(1, EventKind::Noted { note: Note::Blob, number: 1, name: "t".to_owned() });
+    (0..5).for_each(|_| trace.execute(1, "SELECT id FROM t", &[], &[&[1]], 0));
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    assert_eq!((code, check(&run, "results after refusals").0), (Some(3), CheckStatus::Failed), "{said}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("a part was not replayed: 5 of 6 results differ on tables that lack writes"), "{said}");
+}
