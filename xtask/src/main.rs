@@ -26,6 +26,7 @@ mod features;
 mod fuzz;
 mod isolation;
 mod links;
+mod retried;
 mod scaling;
 mod site;
 mod size;
@@ -122,7 +123,13 @@ fn tests(environment: &[(&str, &str)]) -> Result<(), String> {
     let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = threads.to_string();
     let all = [environment, &[("RUST_TEST_THREADS", threads.as_str())]].concat();
-    cargo_with(&["test", "--workspace", "--no-fail-fast"], &all)
+    let cargo = || {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.env(skipped::VARIABLE, skipped::file()).envs(all.iter().copied()).current_dir(root());
+        cargo
+    };
+    let arguments = ["test", "--workspace", "--no-fail-fast"];
+    step(&format!("cargo {}", arguments.join(" ")), || retried::test(cargo, &arguments))
 }
 
 /// Packages each crate, without building the package: crates of Bourse are not published, so a build would find none of
