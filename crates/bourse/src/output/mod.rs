@@ -78,11 +78,11 @@ impl<D: Document> PublishedDocument<'_, D> {
     /// Writes document and page, and prints the tables, or with `--json` the document.
     pub(crate) fn put(self, folder: &ResultFolder, output: &OutputArgs) -> Result<()> {
         let document = self.document.to_json();
-        let terminal = || self.sheet.terminal(terminal_width(), has_color(), output.verbose);
-        print(&if output.json { String::from_utf8_lossy(&document) } else { terminal().into() })?;
         let [json, page] = [D::KIND.file_name(), D::KIND.page_name()].map(|name| folder.path().join(name));
         write_new(&json, &document)?;
         write_new(&page, self.sheet.html().as_bytes())?;
+        let terminal = || self.sheet.terminal(terminal_width(), has_color(), output.verbose);
+        print(&if output.json { String::from_utf8_lossy(&document) } else { terminal().into() })?;
         note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
         Ok(())
     }
@@ -158,11 +158,6 @@ pub(crate) fn publish_suite(
     output: &OutputArgs,
 ) -> Result<()> {
     let document = suite.to_json();
-    if output.json {
-        print(&String::from_utf8_lossy(&document))?
-    } else {
-        print(&bourse_report::suite(suite).terminal(terminal_width(), has_color(), output.verbose))?
-    }
     let [json, page, markdown, csv, rounds] = files::OF_SUITE.map(|name| folder.path().join(name));
     write_new(&json, &document)?;
     write_new(&page, bourse_report::suite_html(suite).as_bytes())?;
@@ -170,6 +165,11 @@ pub(crate) fn publish_suite(
     write_new(&csv, csv_file(&suite_tables(suite), CsvText::Guarded).as_bytes())?;
     // The rounds behind it, whole, with their histograms and series.
     write_new(&rounds, &run.to_json())?;
+    if output.json {
+        print(&String::from_utf8_lossy(&document))?
+    } else {
+        print(&bourse_report::suite(suite).terminal(terminal_width(), has_color(), output.verbose))?
+    }
     note(&format!("document: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
 }

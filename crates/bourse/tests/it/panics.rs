@@ -80,4 +80,10 @@ fn a_full_terminal_is_no_panic() {
     // Results that cannot be printed are an error, unlike progress.
     let mut command = bourse(folder.path(), &["engines"]);
     assert_eq!(command.stdout(full()).stderr(Stdio::null()).status().expect("it can be started").code(), Some(1));
+    // They are in their folder nevertheless.
+    let measured = ["tpce", "acid", "sqlite::memory:", "--days", "1", "--only", "A1", "--repeats", "1"];
+    let mut command = bourse(folder.path(), &measured);
+    assert_eq!(command.stdout(full()).stderr(Stdio::null()).status().expect("it can be started").code(), Some(1));
+    let [run] = &runs(folder.path())[..] else { panic!("one folder") };
+    assert!(run.join("acid.json").exists() && run.join("acid.html").exists());
 }
