@@ -246,7 +246,7 @@ pub(crate) fn connectors(
     let secret = match (&options.password_file, environment.password) {
         (Some(path), _) => first_line(path)?,
         (None, Some(password)) => Secret::known(Some(password)),
-        (None, None) => Secret { password: client.password, unused: client.unused },
+        (None, None) => Secret { password: client.password.or(environment.fallback), unused: client.unused },
     };
     let is_alone = places.len() == 1;
     let mut connectors = Vec::with_capacity(places.len());
@@ -304,12 +304,20 @@ mod tests {
 
     /// Address, user and password of a target's first server, with this option file in the home folder.
     fn reached(target: &str, cnf: &str, password: Option<&str>) -> (String, String, Option<String>) {
+        reached_with(target, cnf, [password, None])
+    }
+
+    fn reached_with(
+        target: &str,
+        cnf: &str,
+        [password, fallback]: [Option<&str>; 2],
+    ) -> (String, String, Option<String>) {
         let home = std::env::temp_dir().join(format!("bourse-my-cnf-{}-{:p}", std::process::id(), &password));
         std::fs::create_dir_all(&home).unwrap();
         std::fs::write(home.join(".my.cnf"), cnf).unwrap();
         let target = MysqlTarget::parse(target).unwrap();
-        let environment =
-            PasswordSources { password: password.map(str::to_owned), file: None, home: Some(home.clone()) };
+        let [password, fallback] = [password, fallback].map(|it| it.map(str::to_owned));
+        let environment = PasswordSources { password, fallback, file: None, home: Some(home.clone()) };
         let places: Vec<&ServerPlace> = std::iter::once(&target.place).chain(&target.others).collect();
         let mut found = connectors(&target.options, &places, "", environment).unwrap();
         std::fs::remove_dir_all(home).unwrap();
@@ -326,6 +334,11 @@ mod tests {
         assert_eq!(reached("mysql://bob@h:1/d", FILE, None), (tcp("h", 1), "bob".to_owned(), some("filed")));
         assert_eq!(reached("mysql://h/d", FILE, Some("told")), (tcp("h", 3_310), "ann".to_owned(), some("told")));
         assert_eq!(reached("mysql://h,i/d", FILE, None), (tcp("h", 3_306), "ann".to_owned(), some("filed")));
+        // The clients read MYSQL_PWD last.
+        let password = |given| reached_with("mysql://h/d", FILE, given).2;
+        assert_eq!(password([None, Some("last")]), some("filed"));
+        assert_eq!(password([Some("told"), Some("last")]), some("told"));
+        assert_eq!(reached_with("mysql://h/d", "", [None, Some("last")]).2, some("last"));
         let socket = "[client-server]\nsocket=/run/s\n";
         assert_eq!(reached("mysql:///d", socket, None).0, "Socket(\"/run/s\")");
         assert_eq!(reached("mysql://h/d", socket, None), (tcp("h", 3_306), "root".to_owned(), None));

@@ -102,7 +102,8 @@ pub(crate) fn describe_way(description: &mut Description, connector: &MysqlConne
 
 /// Places where this process finds passwords of such servers.
 pub(crate) fn environment() -> PasswordSources {
-    PasswordSources::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
+    let fallback = std::env::var("MYSQL_PWD").ok();
+    PasswordSources { fallback, ..PasswordSources::of_process("BOURSE_MYSQL_PASSWORD", None) }
 }
 
 /// Resources of a server's process and its direct children.

@@ -105,7 +105,7 @@ options! {
 
     /// Option `password_file`.
     password_file: Option<PathBuf> = None => ["password_file": path,
-        "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD or MYSQL_PWD, then the group `client` of ~/.my.cnf]"];
+        "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD, the group `client` of ~/.my.cnf, then the variable MYSQL_PWD]"];
 
     /// Options that all servers have.
     common: CommonServerOptions = CommonServerOptions::DEFAULT =>

@@ -141,7 +141,7 @@ impl NodeConnector for PostgresConnector {
 
 /// Places where this process finds passwords of such servers.
 pub(crate) fn environment() -> PasswordSources {
-    PasswordSources::of_process(&["PGPASSWORD"], Some("PGPASSFILE"))
+    PasswordSources::of_process("PGPASSWORD", Some("PGPASSFILE"))
 }
 
 /// Connectors to a target's running servers, each with its name.
@@ -234,6 +234,7 @@ mod tests {
             let target = PostgresTarget::parse(target).unwrap();
             let from = PasswordSources {
                 password: password.map(str::to_owned),
+                fallback: None,
                 file: file.cloned(),
                 home: Some(home.clone()),
             };

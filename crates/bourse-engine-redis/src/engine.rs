@@ -148,7 +148,7 @@ fn connectors(target: &ServerTarget<Redis>) -> Result<Vec<(String, RedisConnecto
     let ServerPlace::Running { host, port, user, .. } = &target.place else { return Ok(Vec::new()) };
     let secret = match &target.options.password_file {
         Some(path) => first_line(path)?,
-        None => Secret::known(PasswordSources::of_process(&["REDISCLI_AUTH"], None).password),
+        None => Secret::known(PasswordSources::of_process("REDISCLI_AUTH", None).password),
     };
     let socket = target.options.socket.clone().map(ServerAddress::Socket);
     let address = socket.unwrap_or_else(|| ServerAddress::Tcp(host.clone(), *port));

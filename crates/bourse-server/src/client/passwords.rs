@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub struct PasswordSources {
     /// The password itself, from an environment variable.
     pub password: Option<String>,
+    /// A password from an environment variable, for servers for which no file has one.
+    pub fallback: Option<String>,
     /// The file of passwords that an environment variable names.
     pub file: Option<PathBuf>,
     /// The folder of the user's own files.
@@ -18,11 +20,11 @@ pub struct PasswordSources {
 }
 
 impl PasswordSources {
-    /// Reads this process's environment: `passwords` names variables for a password, of which the first that is set
-    /// counts, `file` one for a file.
-    pub fn of_process(passwords: &[&str], file: Option<&str>) -> Self {
+    /// Reads this process's environment: `password` names the variable for a password, `file` one for a file.
+    pub fn of_process(password: &str, file: Option<&str>) -> Self {
         Self {
-            password: passwords.iter().find_map(|name| std::env::var(name).ok()),
+            password: std::env::var(password).ok(),
+            fallback: None,
             file: file.and_then(std::env::var_os).map(PathBuf::from),
             home: std::env::home_dir(),
         }
