@@ -5,7 +5,7 @@ use super::columns::ColumnName;
 use super::draw::{DeclaredDistribution, Literal};
 use super::expression::{BRANCHES, Expression};
 use super::pieces::{self, Pieces, TextPiece};
-use super::script::{EqualityCheck, ScriptFault, ScriptOperation, ScriptStatement, Setup, SqlScript};
+use super::script::{ScriptFault, ScriptOperation, ScriptStatement, Setup, SqlScript};
 
 /// Purpose of the statements below a directive.
 enum DirectiveSection {
@@ -260,13 +260,7 @@ fn close(script: &mut SqlScript, section: DirectiveSection, below: &str, begins:
             script.operation(operation, begins)
         }
         DirectiveSection::Check { equals } => {
-            for (line, statement) in statements {
-                if !statement.parameters.is_empty() {
-                    return Err(ScriptFault::at(line, "a check has no parameters"));
-                }
-                script.checks.push(EqualityCheck { sql: statement.sql, equals: equals.clone() });
-            }
-            Ok(())
+            statements.into_iter().try_for_each(|(_, statement)| script.check(statement, equals.clone()))
         }
     }
 }

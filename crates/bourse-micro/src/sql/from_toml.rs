@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{DeclaredDistribution, Literal};
-use super::script::{EqualityCheck, ScriptFault, ScriptOperation, Setup, SqlScript};
+use super::script::{ScriptFault, ScriptOperation, Setup, SqlScript};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -92,12 +92,8 @@ pub(super) fn read(script: &mut SqlScript, text: &str) -> Result<(), ScriptFault
         )?;
     }
     for CheckTable { sql, equals } in document.check {
-        let at = line(sql.span().start);
-        let statement = script.statement(sql.get_ref(), at)?;
-        if !statement.parameters.is_empty() {
-            return Err(ScriptFault::at(at, "a check has no parameters"));
-        }
-        script.checks.push(EqualityCheck { sql: statement.sql, equals });
+        let statement = script.statement(sql.get_ref(), line(sql.span().start))?;
+        script.check(statement, equals)?;
     }
     Ok(())
 }

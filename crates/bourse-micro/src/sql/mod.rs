@@ -289,12 +289,20 @@ impl OwnStatements {
 
     fn ask(&self, session: &mut dyn Session, equals: &EqualityCheck) -> Result<Check> {
         let text = self.sql(&equals.sql, session.dialect()).render(session.dialect());
-        let mut found = None;
+        let (mut rows, mut columns, mut value) = (0_u64, 0, None);
         session.query_text(&text, &[], &mut |row: &dyn Row| {
-            found.get_or_insert_with(|| (is_same(row.value(0), &equals.equals), shown(row.value(0))));
+            (rows, columns) = (rows + 1, row.columns());
+            if rows == 1 && columns == 1 {
+                value = Some((is_same(row.value(0), &equals.equals), shown(row.value(0))));
+            }
             Ok(())
         })?;
-        let (holds, words) = found.unwrap_or((false, "no row".to_owned()));
+        let (holds, words) = match (rows, columns, value) {
+            (1, 1, Some(value)) => value,
+            // Any other result has no single value.
+            (0, ..) => (false, "no row: a check has one row of one column".to_owned()),
+            _ => (false, format!("{}: a check has one row of one column", extent(rows, columns))),
+        };
         let condition = format!("{text} is {}", equals.equals.words());
         Ok(Check::new("file's check", condition, "the file", holds, format!("found {words}")))
     }
@@ -347,6 +355,12 @@ fn is_same(value: Value<'_>, literal: &Literal) -> bool {
         (Literal::Text(wanted), Value::Blob(bytes)) => bytes == wanted.as_bytes(),
         (Literal::Text(_) | Literal::Blob(_) | Literal::Null, _) => false,
     }
+}
+
+/// Rows and columns of a result, in words.
+fn extent(rows: u64, columns: usize) -> String {
+    let plural = |is_one: bool| if is_one { "" } else { "s" };
+    format!("{rows} row{} of {columns} column{}", plural(rows == 1), plural(columns == 1))
 }
 
 fn shown(value: Value<'_>) -> String {

@@ -59,7 +59,7 @@ pub(super) struct ScriptOperation {
     pub(super) rows: Option<u64>,
 }
 
-/// A check: a query with its expected result.
+/// A check: a query with its expected result, one row of one column.
 #[derive(Debug)]
 pub(super) struct EqualityCheck {
     pub(super) sql: String,
@@ -97,6 +97,24 @@ impl ScriptStatement {
         let mut words = words(&self.sql);
         let is_pragma = words.next().is_some_and(|first| first == "pragma");
         if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
+    }
+
+    /// Whether the statement changes rows, by its first word.
+    fn changes_rows(&self) -> bool {
+        const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
+        !self.is_query && FIRST.contains(&&*self.first_word)
+    }
+
+    /// Whether the statement changes the schema, by its first word.
+    fn changes_schema(&self) -> bool {
+        const FIRST: [&str; 4] = ["create", "alter", "drop", "rename"];
+        FIRST.contains(&&*self.first_word)
+    }
+
+    /// Whether the statement changes the database, by all its words: `INSERT … RETURNING` and `SELECT … INTO` too.
+    fn is_change(&self) -> bool {
+        let changes = self.changes_rows() || self.is_changing_query || self.changes_schema();
+        changes || self.first_word == "truncate" || words(&self.sql).any(|word| word == "into")
     }
 
     /// Whether the statement begins or ends a transaction, by its words. Savepoints may be set in the operation's own.
@@ -278,6 +296,19 @@ impl SqlScript {
         Ok(())
     }
 
+    /// Adds a check.
+    pub(super) fn check(&mut self, statement: ScriptStatement, equals: Literal) -> Result<(), ScriptFault> {
+        let fault = |what: &str| Err(ScriptFault::at(statement.line, what));
+        if !statement.parameters.is_empty() {
+            return fault("a check has no parameters");
+        }
+        if statement.is_change() {
+            return fault("a check changes nothing: it is a query with a result of one row and one column");
+        }
+        self.checks.push(EqualityCheck { sql: statement.sql, equals });
+        Ok(())
+    }
+
     /// The complete script, if it has an operation.
     pub(super) fn finished(self) -> Result<Self, ScriptFault> {
         if self.operations.is_empty() {
@@ -308,8 +339,7 @@ impl SqlScript {
 
     /// Whether an operation has a statement that changes rows, by its first word.
     pub(super) fn changes_rows(&self) -> bool {
-        const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
-        self.of_operations().any(|it| !it.is_query && FIRST.contains(&&*it.first_word))
+        self.of_operations().any(ScriptStatement::changes_rows)
     }
 
     /// Statements of the operations.
@@ -320,8 +350,7 @@ impl SqlScript {
     /// Whether an operation changes the schema: tables that other operations use may then be missing when a round
     /// begins.
     pub(super) fn changes_schema(&self) -> bool {
-        const FIRST: [&str; 4] = ["create", "alter", "drop", "rename"];
-        self.of_operations().any(|it| FIRST.contains(&&*it.first_word))
+        self.of_operations().any(ScriptStatement::changes_schema)
     }
 
     /// Holes of the statements, by name.

@@ -220,6 +220,47 @@ fn what_does_not_hold_is_found() {
     assert!(one.contains(": 1 row where the file says 2"), "{one}");
 }
 
+/// Regression: a check looked at the first value of a result alone, and might change the database.
+#[test]
+fn a_check_has_one_value_and_changes_nothing() {
+    let of = |check: &str| {
+        let setup =
+            "--! setup\nCREATE TABLE t (id INTEGER, b INTEGER);\n--! setup repeat 3\nINSERT INTO t VALUES (5, 5);\n";
+        format!("{setup}--! operation a\nSELECT id FROM t;\n--! check equals 5\n{check};\n")
+    };
+    for (check, found) in [
+        ("SELECT max(id) FROM t", None),
+        ("WITH one AS (SELECT id FROM t LIMIT 1) SELECT id FROM one", None),
+        ("SELECT replace(id, 'insert', '') FROM t LIMIT 1", None),
+        ("SELECT id FROM t", Some("found 3 rows of 1 column: a check has one row of one column")),
+        ("SELECT 5 UNION ALL SELECT 6", Some("found 2 rows of 1 column: a check has one row of one column")),
+        ("SELECT 5, 6", Some("found 1 row of 2 columns: a check has one row of one column")),
+        ("SELECT 5, 5 FROM t", Some("found 3 rows of 2 columns: a check has one row of one column")),
+        ("SELECT id FROM t WHERE id = 6", Some("found no row: a check has one row of one column")),
+    ] {
+        let result = ran("x.sql", &of(check)).unwrap();
+        let ended = result.round.checks.iter().find(|check| check.is_of_database()).unwrap();
+        let status = if found.is_some() { CheckStatus::Failed } else { CheckStatus::Passed };
+        assert_eq!(ended.status, status, "{check}: {ended:?}");
+        assert!(found.is_none_or(|found| format!("{ended:?}").contains(found)), "{check}: {ended:?}");
+    }
+    for change in [
+        "INSERT INTO t VALUES (5, 5) RETURNING 5",
+        "insert into t VALUES (5, 5)",
+        "WITH one AS (SELECT 5) UPDATE t SET id = 5 RETURNING id",
+        "REPLACE INTO t VALUES (5, 5)",
+        "DROP TABLE t",
+        "/* all of it */ TRUNCATE t",
+        "SELECT id INTO other FROM t",
+    ] {
+        let expected = "a check changes nothing: it is a query with a result of one row and one column";
+        assert_eq!(refused("x.sql", &of(change)), format!("x.sql, line 8: {expected}"), "{change}");
+        let toml =
+            format!("[[operation]]\nname = \"a\"\nsql = \"SELECT 1\"\n[[check]]\nsql = \"{change}\"\nequals = 5\n");
+        assert_eq!(refused("x.toml", &toml), format!("x.toml, line 5: {expected}"), "{change}");
+    }
+}
+
 #[test]
 fn what_the_engine_refuses_ends_the_run_before_the_clock_starts() {
     let text = "--! setup\nCREATE TABLE t (a TEXT);\n--! operation good\nSELECT a FROM t;\n\n\
