@@ -171,8 +171,9 @@ impl Session for DuckSession {
         describe::settings_of(&self.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
-        self.ready(sql).map(|_| ()).map_err(|error| error.with_statement(sql.text()))
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
+        let takes = self.ready(sql).and_then(|statement| statement.takes(params.len()));
+        takes.map_err(|error| error.with_statement(sql.text()))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<()> {

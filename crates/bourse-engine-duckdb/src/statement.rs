@@ -46,16 +46,21 @@ impl DuckDbStatement {
         }
     }
 
+    /// Refuses any number of values but that of its parameters, however these are written.
+    pub(crate) fn takes(&self, given: usize) -> Result<()> {
+        if given == self.parameters {
+            return Ok(());
+        }
+        let words = format!("the statement has {} parameters, {given} were given", self.parameters);
+        Err(EngineError::new(ErrorKind::Other, words))
+    }
+
     /// Runs the statement with these values.
     ///
     /// # Errors
     /// The library's; [`StatementError`] says whether the statement had begun.
     pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<ResultRows, StatementError> {
-        if params.len() != self.parameters {
-            let (wanted, given) = (self.parameters, params.len());
-            let words = format!("the statement has {wanted} parameters, {given} were given");
-            return Err(StatementError::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
-        }
+        self.takes(params.len()).map_err(StatementError::BeforeItRan)?;
         for (value, number) in params.iter().zip(1..) {
             if !self.bind(number, *value) {
                 let words = format!("parameter {number} cannot be bound");

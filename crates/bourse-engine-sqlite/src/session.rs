@@ -445,13 +445,18 @@ impl Session for SqliteSession {
         describe::settings_of(&self.active.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
         if self.shared.keeps_statements && self.statement(sql.slot()).is_none() {
-            return self.prepare_anew(sql);
+            self.prepare_anew(sql)?;
         }
-        // For once, to know whether it can be.
         let text = sql.render(self.shared.library.dialect());
-        SqliteStatement::prepare(&self.active.connection, &text, false).map(|_| ()).map_err(|e| e.with_statement(&text))
+        let takes = match self.statement(sql.slot()) {
+            Some(statement) => statement.takes(params.len()),
+            // For once, to know whether it can be.
+            None => SqliteStatement::prepare(&self.active.connection, &text, false)
+                .and_then(|(statement, _)| statement.map_or(Ok(()), |statement| statement.takes(params.len()))),
+        };
+        takes.map_err(|e| e.with_statement(&text))
     }
 
     #[inline]

@@ -75,6 +75,12 @@ impl SqliteStatement {
         unsafe { self.library.sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
+    /// Refuses any number of values but that of its parameters, however these are written: `?1`, `@name`, `$name`.
+    #[inline(always)]
+    pub(crate) fn takes(&self, given: usize) -> Result<()> {
+        if given == self.parameters { Ok(()) } else { Err(self.wrong_number(given)) }
+    }
+
     /// Binds parameters `?1`, `?2`, …. Texts and blobs are not copied, so the returned guard, which borrows them, is
     /// needed for stepping.
     ///
@@ -83,9 +89,7 @@ impl SqliteStatement {
     /// changed ones, while it borrows those bound before.)
     #[inline(always)]
     pub(crate) fn bind<'b>(&'b self, connection: &SqliteConnection, params: Params<'b>) -> Result<BoundStatement<'b>> {
-        if params.len() != self.parameters {
-            return Err(self.wrong_number(params.len()));
-        }
+        self.takes(params.len())?;
         let [first, rest] = params.lists();
         // A loop each: chained they cost another branch for every value.
         self.bind_from(1, connection, first)?;
@@ -133,9 +137,7 @@ impl SqliteStatement {
         first_step: impl Fn(&mut BoundStatement<'_>) -> c_int,
         mut each: impl FnMut(usize, &CurrentRow<'_>) -> Result<()>,
     ) -> Result<()> {
-        if width != self.parameters {
-            return Err(self.wrong_number(width));
-        }
+        self.takes(width)?;
         // One loop over the values of all sets, as for rows.
         let whole = params.len() - params.len() % width.max(1);
         let (last, mut at, mut number) = (width as c_int, 1, 0);
@@ -237,8 +239,9 @@ impl SqliteStatement {
 
     #[cold]
     fn wrong_number(&self, given: usize) -> EngineError {
-        let wanted = self.parameters;
-        EngineError::new(ErrorKind::Other, format!("the statement has {wanted} parameters, {given} values were given"))
+        let (s, were) = (if self.parameters == 1 { "" } else { "s" }, if given == 1 { " was" } else { "s were" });
+        let words = format!("the statement has {} parameter{s}, {given} value{were} given", self.parameters);
+        EngineError::new(ErrorKind::Other, words)
     }
 
     /// Runs it to the end with NULL parameters, for statements that are used once.

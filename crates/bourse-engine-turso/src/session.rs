@@ -112,8 +112,8 @@ impl Session for TursoSession {
         describe::settings_of(&self.connection)
     }
 
-    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {
-        self.prepared(sql).map(|_| ())
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<()> {
+        self.prepared(sql)?.takes(params.len()).map_err(|e| e.with_statement(sql.text()))
     }
 
     #[inline]

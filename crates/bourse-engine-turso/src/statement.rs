@@ -38,9 +38,7 @@ impl TursoStatement {
         rows: WantedRows,
         mut each: impl FnMut(&dyn Row) -> Result<()>,
     ) -> Result<u64> {
-        if params.len() != self.parameters {
-            return Err(self.wrong_number(params.len()));
-        }
+        self.takes(params.len())?;
         for (at, value) in (1..).zip(params.iter()) {
             let at = NonZero::new(at).expect("counted from 1");
             self.core.bind_at(at, owned(value)?).map_err(|e| error(&e))?;
@@ -83,10 +81,17 @@ impl TursoStatement {
         self.io.step().map_err(|e| error(&e))
     }
 
+    /// Refuses any number of values but that of its parameters, however these are written.
+    #[inline]
+    pub(crate) fn takes(&self, given: usize) -> Result<()> {
+        if given == self.parameters { Ok(()) } else { Err(self.wrong_number(given)) }
+    }
+
     #[cold]
     fn wrong_number(&self, given: usize) -> EngineError {
-        let wanted = self.parameters;
-        EngineError::new(ErrorKind::Other, format!("the statement has {wanted} parameters, {given} values were given"))
+        let (s, were) = (if self.parameters == 1 { "" } else { "s" }, if given == 1 { " was" } else { "s were" });
+        let words = format!("the statement has {} parameter{s}, {given} value{were} given", self.parameters);
+        EngineError::new(ErrorKind::Other, words)
     }
 }
 

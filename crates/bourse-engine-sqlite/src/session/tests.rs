@@ -34,7 +34,7 @@ fn a_row_of_the_wrong_width_is_refused_and_those_before_it_are_there() {
         }
         let refused =
             session.run_each(&INSERT, Runs { params: &[1, 2, 3, 4, 5].map(Value::Int), width: 2 }, None).unwrap_err();
-        assert_eq!(refused.message(), "the statement has 2 parameters, 1 values were given");
+        assert_eq!(refused.message(), "the statement has 2 parameters, 1 value was given");
         assert_eq!(session.all(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), [2]);
         session.run_each(&INSERT, Runs { params: &[], width: 2 }, None).unwrap();
     }

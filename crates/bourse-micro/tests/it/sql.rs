@@ -261,6 +261,21 @@ fn a_check_has_one_value_and_changes_nothing() {
     }
 }
 
+/// Regression: SQLite takes `@x` and `$x` for parameters, whose values were missing only in the round.
+#[test]
+fn parameters_of_other_forms_are_refused_before_the_clock_starts() {
+    for (words, count) in [("@x, $y", "2 parameters"), ("$y", "1 parameter"), ("$y, $y", "1 parameter")] {
+        for statements in ["operation", "transaction"] {
+            let refused = ran("x.sql", &format!("--! {statements} a\n\nSELECT {words};\n")).unwrap_err();
+            let expected = format!("user 1 cannot prepare its statements: x.sql, line 3: the statement has {count}");
+            assert!(refused.starts_with(&expected), "{refused}");
+        }
+    }
+    let one = "--! parameter id uniform 1 9\n--! operation a\nSELECT :id, @x;\n";
+    assert!(ran("x.sql", one).unwrap_err().contains("the statement has 2 parameters, 1 value"), "{one}");
+    assert_eq!(ran("x.sql", "--! operation a\nSELECT '@x, $y' AS \"$z\" /* @x */;\n").unwrap().round.void, None);
+}
+
 #[test]
 fn what_the_engine_refuses_ends_the_run_before_the_clock_starts() {
     let text = "--! setup\nCREATE TABLE t (a TEXT);\n--! operation good\nSELECT a FROM t;\n\n\
