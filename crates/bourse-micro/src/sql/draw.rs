@@ -118,8 +118,10 @@ impl DeclaredDistribution {
                 (high.abs_diff(*low) >= most).then(|| format!("from {low} to {high} are more than {most} numbers"))
             }
             Self::Real([low, high]) => {
-                let is_range = low <= high && (high - low).is_finite();
-                (!is_range).then(|| format!("from {low} to {high} there is no number: the smaller one stands first"))
+                let is_range = low <= high && low.is_finite() && high.is_finite();
+                // Large numbers are not written out: they have up to 309 digits.
+                (!is_range)
+                    .then(|| format!("from {low:?} to {high:?} there is no number: the smaller one stands first"))
             }
             Self::Text(width) => (*width > 1_000_000).then(|| format!("{width} letters are more than 1000000")),
             Self::Choice(values) if values.is_empty() => Some("a choice of nothing".to_owned()),
@@ -243,7 +245,10 @@ impl ParameterStream {
             }
             (PreparedDistribution::Unique(next), _) => *into = Literal::Int(next.fetch_add(1, Ordering::Relaxed)),
             (PreparedDistribution::Real([low, high]), _) => {
-                *into = Literal::Real(low + (high - low) * self.random.unit())
+                let (width, part) = (high - low, self.random.unit());
+                // The width of -1e308 to 1e308 is no number.
+                let drawn = if width.is_finite() { low + width * part } else { low * (1.0 - part) + high * part };
+                *into = Literal::Real(drawn)
             }
             (PreparedDistribution::Text(width), _) => {
                 let mut text = match into {
@@ -266,5 +271,36 @@ impl ParameterStream {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_finite_range_are_drawn() {
+        for [low, high] in [[-2.0, 3.0], [5.0, 5.0], [-1.7e308, 1.7e308], [f64::MIN, f64::MAX], [0.0, f64::MAX]] {
+            let declared = DeclaredDistribution::Real([low, high]);
+            assert_eq!(declared.fault(), None);
+            let mut stream = ParameterStream::new(&Arc::new(PreparedDistribution::of(&declared, None)), 7, 0, 1);
+            let mut drawn = [Literal::Int(0)];
+            let mut sides = [0, 0];
+            for _ in 0..1_000 {
+                stream.draw(0, &mut drawn).unwrap();
+                let Literal::Real(number) = drawn[0] else { panic!("{:?}", drawn[0]) };
+                assert!((low..=high).contains(&number), "{number:?} of {low:?} to {high:?}");
+                sides[usize::from(number > low / 2.0 + high / 2.0)] += 1;
+            }
+            assert!(low == high || sides.iter().all(|side| *side > 400), "{low:?} to {high:?}: {sides:?}");
+        }
+        for (range, figures) in [
+            ([1.7e308, -1.7e308], "from 1.7e308 to -1.7e308 there is no number"),
+            ([0.0, f64::INFINITY], "from 0.0 to inf there is no number"),
+            ([f64::NAN, 1.0], "from NaN to 1.0 there is no number"),
+        ] {
+            let fault = DeclaredDistribution::Real(range).fault().unwrap();
+            assert!(fault.starts_with(figures), "{fault}");
+        }
     }
 }
