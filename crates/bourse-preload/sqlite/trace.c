@@ -299,7 +299,9 @@ static bool is_writing(void) {
     memcpy(window, "BOURSETR", 8);
     memcpy(window + 8, words, sizeof words);
     memcpy(window + 24, longs, sizeof longs);
-    at = 40;
+    uint32_t check = (uint32_t)digest(0, window, 40);
+    memcpy(window + 40, &check, sizeof check);
+    at = 44;
     body = window + at + 1;
     writer = getpid();
     state = WRITING;

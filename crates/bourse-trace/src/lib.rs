@@ -9,9 +9,10 @@
 //! set in every byte but the last. A *signed* number is a number in zigzag: 0, −1, 1, −2 are 0, 1, 2, 3. A *string* is its
 //! length in bytes as a number, and the bytes.
 //!
-//! The head has 40 bytes: `BOURSETR`, version (4 bytes), process (4), its parent (4), mode (4; bits: 1: by a loadable extension, 2: values masked, and digests 0,
+//! The head has 44 bytes in every version: `BOURSETR`, version (4 bytes), process (4), its parent (4), mode (4; bits: 1: by a loadable extension, 2: values masked, and digests 0,
 //! 4: by an extension that knows result codes, which are otherwise 0 there),
-//! nanoseconds since 1970 (8), reading of the monotonic clock in nanoseconds (8), which all times are relative to.
+//! nanoseconds since 1970 (8), reading of the monotonic clock in nanoseconds (8), which all times are relative to,
+//! and the low 4 bytes of the [digest](digest::bytes) of these 40.
 //!
 //! Records follow: length of the body as a number, the body, and the low 4 bytes of the [digest](digest::bytes) of the body.
 //! A length of 0, or the end of the bytes, is the end of the trace: a file that is still written to, or whose writer was
@@ -57,4 +58,4 @@ pub const VERSION: u32 = 1;
 /// First bytes of a trace.
 pub const MAGIC: [u8; 8] = *b"BOURSETR";
 /// Bytes of the head.
-pub(crate) const HEAD_BYTES: usize = 40;
+pub(crate) const HEAD_BYTES: usize = 44;

@@ -26,6 +26,9 @@ pub enum TraceError {
         /// Version of the trace.
         found: u32,
     },
+    /// The head's bytes are not those that were written.
+    #[error("the trace's head is damaged, or was written before the first release")]
+    DamagedHead,
     /// The bytes end within a record.
     #[error("the trace is cut off within the record at byte {at}")]
     Cut {
@@ -73,6 +76,12 @@ impl<R: BufRead> TraceReader<R> {
             return Err(TraceError::Foreign);
         }
         let cut = TraceError::Cut { at: 0 };
+        let Some((content, check)) = head.split_last_chunk::<4>().filter(|_| head.len() == HEAD_BYTES) else {
+            return Err(cut);
+        };
+        if digest::bytes(0, content) as u32 != u32::from_le_bytes(*check) {
+            return Err(TraceError::DamagedHead);
+        }
         let version = fields.word().ok_or(TraceError::Cut { at: 0 })?;
         if version > VERSION {
             return Err(TraceError::Newer { found: version });

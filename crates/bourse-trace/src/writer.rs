@@ -26,6 +26,7 @@ impl<W: Write> TraceWriter<W> {
         }
         bytes.extend(head.unix_ns.to_le_bytes());
         bytes.extend(head.monotonic_ns.to_le_bytes());
+        bytes.extend((digest::bytes(0, &bytes) as u32).to_le_bytes());
         to.write_all(&bytes)?;
         Ok(Self { to, last_ns: 0 })
     }
