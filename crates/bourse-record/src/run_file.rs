@@ -247,6 +247,20 @@ impl Engine {
     /// Name of the engine that does nothing.
     pub const NULL: &str = "null";
 
+    /// First setting that a later round had with another value, with both values; the durability class if no setting tells
+    /// why that is another.
+    pub fn changed_setting(&self, later: &Self) -> Option<String> {
+        // A cluster's sessions are placed anew in each round.
+        let mut lasting = self.settings.iter().filter(|it| !["nodes", "sessions"].contains(&&*it.name));
+        let setting = lasting.find_map(|was| {
+            let is = later.settings.iter().find(|is| is.name == was.name && is.value != was.value)?;
+            Some(format!("{} was {}, and is {}", was.name, was.value, is.value))
+        });
+        let class = || format!("durability was {}, and is {}", self.durability.name(), later.durability.name());
+        let is_known = [self, later].iter().all(|it| it.durability != Durability::Unknown);
+        setting.or_else(|| (is_known && self.durability != later.durability).then(class))
+    }
+
     /// Whether the engine does nothing, so that all time is harness overhead and the workload's own.
     pub fn is_null(&self) -> bool {
         self.name == Self::NULL

@@ -6,7 +6,7 @@ use super::pieces::{Pieces, TextPiece};
 use crate::database::MARK;
 use crate::options::OptionError;
 use crate::replay::shape::Shape;
-use bourse_engine::{Dialect, EngineError, ErrorKind, INVENTORY};
+use bourse_engine::{Dialect, EngineError, ErrorKind, INVENTORY, Setting};
 use sha2::Sha256;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -115,6 +115,18 @@ impl ScriptStatement {
     fn is_change(&self) -> bool {
         let changes = self.changes_rows() || self.is_changing_query || self.changes_schema();
         changes || self.first_word == "truncate" || words(&self.sql).any(|word| word == "into")
+    }
+
+    /// Name of the setting that it changes, of these: by `SET`, a block, a statement about the server, a database or a user, or
+    /// PostgreSQL's function.
+    fn changed_setting<'s>(&self, settings: &'s [Setting]) -> Option<&'s str> {
+        const FIRST: [&str; 5] = ["set", "reset", "alter", "do", "begin"];
+        let sql = self.sql.to_ascii_lowercase();
+        let may_change = FIRST.contains(&&*self.first_word) || sql.contains("set_config");
+        // In quotes too: the function has it as a text, a block is one.
+        let mut words = sql.split(|character: char| !(character.is_alphanumeric() || character == '_'));
+        let setting = words.find_map(|word| settings.iter().find(|it| it.name.eq_ignore_ascii_case(word)))?;
+        may_change.then_some(setting.name.as_str())
     }
 
     /// Whether the statement begins or ends a transaction, by its words. Savepoints may be set in the operation's own.
@@ -342,6 +354,24 @@ impl SqlScript {
         self.of_operations().any(ScriptStatement::changes_rows)
     }
 
+    /// Refuses operations that change one of a session's settings.
+    ///
+    /// What holds for a transaction alone, or is set back before the round's end, cannot be seen in the settings after it, and the
+    /// durability class rests on them.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused), with the place of the statement.
+    pub(super) fn refuse_settings(&self, settings: &[Setting]) -> Result<(), EngineError> {
+        for statement in self.of_operations() {
+            if let Some(name) = statement.changed_setting(settings) {
+                let words = format!("it changes {name}: settings stand in the target, and hold for every operation");
+                let refused = EngineError::new(ErrorKind::Refused, words).with_statement(&statement.sql);
+                return Err(super::located(refused, &statement.place()));
+            }
+        }
+        Ok(())
+    }
+
     /// Statements of the operations.
     fn of_operations(&self) -> impl Iterator<Item = &ScriptStatement> {
         self.operations.iter().flat_map(|operation| &operation.statements)
@@ -446,6 +476,25 @@ mod tests {
             ("SELECT a FROM t WHERE b = 'delete' FOR UPDATE", false),
         ] {
             assert_eq!(Shape::of(sql).names_change, changes, "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_statement_that_changes_a_setting_is_seen() {
+        let settings = ["synchronous_commit", "work_mem"].map(|name| Setting::new(name, "on"));
+        for (sql, expected) in [
+            ("SET LOCAL Synchronous_Commit = off", Some("synchronous_commit")),
+            ("SELECT set_config('synchronous_commit', 'off', true)", Some("synchronous_commit")),
+            ("ALTER SYSTEM SET work_mem = 1", Some("work_mem")),
+            ("DO $$ BEGIN SET work_mem = 1; END $$", Some("work_mem")),
+            ("RESET work_mem", Some("work_mem")),
+            ("SET LOCAL statement_timeout = 5", None),
+            ("SET @old_work_mem = 1", None),
+            ("SELECT current_setting('work_mem')", None),
+            ("UPDATE t SET work_mem = 1", None),
+        ] {
+            let statement = SqlScript::default().statement(sql, 1).expect("it has no parameters");
+            assert_eq!(statement.changed_setting(&settings), expected, "{sql}");
         }
     }
 

@@ -76,11 +76,16 @@ impl<'s> Performer<'s> {
 
 impl User for Performer<'_> {
     fn prepare(&mut self, connection: &mut Connection) -> Result<()> {
-        // The null engine parses nothing, and a table that an operation creates does not exist yet.
-        if !self.is_real || self.script.changes_schema() {
+        // The null engine parses nothing.
+        if !self.is_real {
             return Ok(());
         }
         let session = connection.sql()?;
+        self.script.refuse_settings(&session.settings()?)?;
+        // A table that an operation creates does not exist yet.
+        if self.script.changes_schema() {
+            return Ok(());
+        }
         let values: Vec<Literal> = self.streams.iter().map(ParameterStream::example).collect();
         let statements = self.script.operations.iter().map(|operation| &operation.statements);
         for (statements, sqls) in statements.zip(self.sqls.iter()) {

@@ -3,7 +3,8 @@
 use super::RoundOutcome;
 use crate::failure::{Failure, Result};
 use crate::plan::{Job, PlannedCase};
-use bourse_record::{Case, CheckStatus, Conditions, Engine, Round, Search, Workload};
+use bourse_engine::Hosting;
+use bourse_record::{Case, CheckStatus, Conditions, Durability, Engine, Round, Search, Workload};
 
 /// Fitness of a case's last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +73,18 @@ impl CaseRun {
     pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<()> {
         let RoundOutcome { mut round, engine, workload, conditions, interrupted, failure, .. } = outcome;
         round.offset_s = offset_s;
-        self.described(engine, workload, conditions).rounds.push(round);
+        let first = self.case.as_ref().map(|case| &case.engine);
+        if let Some(change) = first.and_then(|first| first.changed_setting(&engine))
+            && !self.has_servers_of_its_own()
+        {
+            round.make_void(format!("a setting changed between two rounds: {change}"));
+        }
+        let case = self.described(engine.clone(), workload, conditions);
+        // Commits that were not synced in one round are not known to be durable in the others.
+        if engine.durability == Durability::Unknown {
+            (case.engine.durability, case.engine.durability_reason) = (engine.durability, engine.durability_reason);
+        }
+        case.rounds.push(round);
         self.whole.push(failure.is_none() && !interrupted);
         match failure {
             Some(failure) => {
@@ -81,6 +93,12 @@ impl CaseRun {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether Bourse starts its server, anew for each round and in another folder.
+    fn has_servers_of_its_own(&self) -> bool {
+        let engine = crate::engines::open(&self.planned.target);
+        engine.is_ok_and(|engine| matches!(engine.hosting(), Hosting::OwnedServer(_)))
     }
 
     /// The case of the document, made of a round's descriptions if there is none yet.

@@ -113,3 +113,25 @@ fn both_rounds_of_a_pair_are_repeated_and_of_more_cases_the_disturbed_ones() {
     assert_eq!(after(&[quiet, busy, Was::Void]), Some(vec![1]));
     assert_eq!(after(&[busy, busy, busy]), Some(vec![0, 1]), "an eighth of twelve rounds, those that ran first");
 }
+
+/// Regression: a server's setting that was changed between two rounds was mixed into a figure of the first one's class.
+#[test]
+fn a_setting_that_changes_between_rounds_voids_the_later_one() {
+    let mut case = CaseRun::new(crate::plan::tests::case("a"));
+    let with = |name: &str, value: &str, durability| {
+        let mut outcome = outcome(Was::Taken(0.0));
+        outcome.engine.settings = vec![bourse_record::NameValue { name: name.to_owned(), value: value.to_owned() }];
+        outcome.engine.durability = durability;
+        outcome
+    };
+    use bourse_record::Durability::{Durable, Process};
+    let rounds = [("sync", "on", Durable), ("sync", "on", Durable), ("sync", "off", Durable), ("other", "on", Process)];
+    for (name, value, durability) in rounds {
+        case.keep(with(name, value, durability), 0.0).expect("it did not fail");
+    }
+    let voids: Vec<_> = case.rounds().iter().map(|round| round.void.as_deref()).collect();
+    let [changed, class] = ["sync was on, and is off", "durability was durable, and is process"]
+        .map(|change| format!("a setting changed between two rounds: {change}"));
+    assert_eq!(voids, [None, None, Some(changed.as_str()), Some(class.as_str())]);
+    assert!(case.rounds()[2].headline.is_nan());
+}
