@@ -469,7 +469,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if what is there is not Bourse's, or holds what the engine did not make; the system's.
-    pub(crate) fn being_removed(&self) -> Result<Option<PathBuf>> {
+    pub fn being_removed(&self) -> Result<Option<PathBuf>> {
         let removed = self.next_to(REMOVED);
         let found = match fs::symlink_metadata(&removed.path) {
             _ if !self.format.is_folder => return Ok(None),
@@ -480,8 +480,14 @@ impl DatabaseFiles {
             let why = format!("{} is there, which Bourse did not make: move it away", removed.path.display());
             return Err(EngineError::refused(why));
         }
-        removed.refuse_others(|_| true)?;
-        Ok(Some(removed.path))
+        let others = removed.others().map_err(|e| EngineError::io("read", &removed.path, &e))?;
+        match foreign_among(&others) {
+            None => Ok(Some(removed.path)),
+            Some(why) => Err(EngineError::refused(format!(
+                "{} is left of a removal that did not end, and {why}: move what is yours elsewhere, and try again",
+                removed.path.display()
+            ))),
+        }
     }
 
     fn finish_removal(&self) -> Result<()> {
@@ -743,7 +749,8 @@ mod tests {
         killed();
         fs::write(other.join("notes"), "mine").unwrap();
         let refused = files().remove().unwrap_err();
-        assert_eq!(refused.message(), "it holds what bourse did not make: notes");
+        let words = "x.bourse-removed is left of a removal that did not end, and it holds what bourse did not make: notes: move";
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains(words), "{refused}");
         fs::rename(other.join("notes"), folder.0.join("notes")).unwrap();
         files().remove().unwrap();
         made();

@@ -200,6 +200,11 @@ fn database(name: &Path) -> Result<DatabaseInFile> {
                 let leftovers = marked.leftover_files();
                 let has_bytes = all_files(file).iter().any(|it| it.len() > 0);
                 if !has_bytes && !is_in_its_log(engine.as_ref()) && leftovers.is_empty() {
+                    // What a killed removal has left may hold a person's file by now.
+                    if let Err(why) = marked.being_removed() {
+                        let cannot = Failure::usage(format!("cannot remove {shown}"));
+                        last = Some(cannot.detail("cause", why.message()).hint("it is left as it is"));
+                    }
                     continue;
                 }
                 let files: Vec<PathBuf> = marked.all().filter(|path| path.exists()).collect();
@@ -211,7 +216,7 @@ fn database(name: &Path) -> Result<DatabaseInFile> {
             }
         }
     }
-    if !file.is_file() && !file.is_dir() {
+    if last.is_none() && !file.is_file() && !file.is_dir() {
         return Err(Failure::usage(format!("{shown} does not exist")).hint("`bourse data ls` lists the databases"));
     }
     Err(last.unwrap_or_else(|| {

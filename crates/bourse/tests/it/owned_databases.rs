@@ -67,6 +67,10 @@ fn a_database_is_not_removed_by_a_link() {
     assert!(removed.status.success() && !folder.join("x.db").exists(), "{}", text(&removed.stderr));
 }
 
+/// Makes the database `x.files`.
+const MICRO: [&str; 10] =
+    ["micro", "run", "update", "files:x.files", "-s", "rows=100", "--count", "20", "--rounds", "1"];
+
 /// A removal that was killed left a folder without the list of its tables, which every command refused as a person's.
 #[test]
 fn a_removal_that_was_killed_is_finished() {
@@ -75,8 +79,7 @@ fn a_removal_that_was_killed_is_finished() {
     let [database, left, mark] =
         ["x.files", "x.files.bourse-removed", "x.files.bourse-mark"].map(|name| folder.join(name));
     let micro = || {
-        let arguments = ["micro", "run", "update", "files:x.files", "-s", "rows=100", "--count", "20", "--rounds", "1"];
-        let made = output(folder, &arguments);
+        let made = output(folder, &MICRO);
         assert!(made.status.success(), "{}", text(&made.stderr));
     };
     let killed = || {
@@ -93,6 +96,17 @@ fn a_removal_that_was_killed_is_finished() {
         assert!(![&database, &left, &mark].into_iter().any(|path| path.exists()), "{name}");
         killed();
     }
+    // Regression: a person's file in it made the next removal say that there is no such database.
+    fs::create_dir(left.join("mine")).expect("a test may do so");
+    fs::write(left.join("mine/notes.txt"), "mine").expect("a test may do so");
+    for arguments in [&["data", "rm", "x.files"][..], &["data", "rm", "files:x.files"], &MICRO] {
+        let refused = output(folder, arguments);
+        let said = text(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = ["x.files.bourse-removed is left of a removal", "mine/notes.txt", "move what is yours elsewhere"];
+        assert!(refused.status.code() == Some(1) && words.iter().all(|it| said.contains(it)), "{arguments:?}: {said}");
+        assert_eq!(fs::read(left.join("mine/notes.txt")).expect("it is kept"), b"mine");
+    }
+    fs::remove_dir_all(left.join("mine")).expect("a test may do so");
     micro();
     assert!(database.exists() && !left.exists());
 }
