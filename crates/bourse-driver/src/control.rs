@@ -118,13 +118,15 @@ pub enum Fault {
     /// The run was interrupted while sessions were opened.
     #[error("interrupted while sessions were opened")]
     Interrupted,
-    /// A session was lost, or the disk is full.
+    /// A session was lost, the disk is full, or the database holds what Bourse did not make.
     #[error("{user} cannot go on after {operation} failed: {error}")]
     Lost {
         /// Name of the user.
         user: String,
         /// Operation that failed.
         operation: String,
+        /// Kind of the engine's error.
+        kind: ErrorKind,
         /// Error of the engine.
         error: String,
     },
@@ -139,6 +141,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether the engine refused what it found in the database, and has not failed itself.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Lost { kind: ErrorKind::Refused, .. })
+    }
+
     /// The fault of a session that cannot be opened.
     pub(crate) fn connect(user: &str, error: &EngineError) -> Self {
         match error.kind() {

@@ -168,11 +168,12 @@ fn work(
         #[cfg(feature = "planted-bug")]
         crate::planted::distort(&sample, |sample| recorder.sample(sample, counted));
         meter.operation();
-        if performed.fatal.is_some() {
+        if let Some(kind) = performed.fatal {
             let error = performed.example.clone().unwrap_or_default();
             let fault = Fault::Lost {
                 user: name.clone(),
                 operation: recorder.specs()[performed.operation].name.to_owned(),
+                kind,
                 error,
             };
             performed.example.into_iter().for_each(|words| recorder.example(&sample, words));

@@ -209,7 +209,9 @@ impl OperationResult {
     /// An operation that failed with an error; the round ends if the session cannot continue.
     pub fn error(operation: usize, error: &impl OperationError) -> Self {
         let kind = error.kind();
-        let fatal = matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted);
+        // What another program has put into the database is refused again and again.
+        let fatal =
+            matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted | ErrorKind::Refused);
         let in_doubt = fatal || kind == ErrorKind::InDoubt;
         let fatal = match kind {
             // It was given up, or would have been tried again.

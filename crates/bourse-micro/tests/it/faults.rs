@@ -1,7 +1,7 @@
 //! Failures leave no figure, and report the reason.
 
 use crate::support::{TIMING, WHOLE, sqlite};
-use bourse_driver::{MS, RealClock};
+use bourse_driver::{Fault, MS, RealClock};
 use bourse_engine::ErrorKind;
 use bourse_micro::{RoundResult, TimedOperations, Timing, find, run_round};
 use bourse_record::CheckStatus;
@@ -27,11 +27,13 @@ fn no_figure(result: &RoundResult, begins: &str) {
 
 #[test]
 fn rows_that_were_rolled_back_are_not_loaded() {
-    for kind in [ErrorKind::Full, ErrorKind::ConnectionLost, ErrorKind::Other] {
+    for kind in [ErrorKind::Full, ErrorKind::ConnectionLost, ErrorKind::Refused, ErrorKind::Other] {
         // Two samples of a thousand rows had ended well when the third met it.
         let result = spoilt("bulk-load", &[("rows", "5000")], WHOLE, HitStatements::At(2_500), kind);
         assert_eq!(result.round.operations[0].valid(), 2_000);
         assert_eq!(result.fault.is_some(), kind != ErrorKind::Other, "who lost its session cannot go on");
+        let is_refusal = result.fault.as_ref().is_some_and(Fault::is_refusal);
+        assert_eq!(is_refusal, kind == ErrorKind::Refused);
         no_figure(&result, "bulk-load failed");
         assert!(result.round.void.unwrap().contains("failed on purpose"));
     }

@@ -88,6 +88,7 @@ impl ExecuteRounds for ClassicRound {
         };
         // An engine that was lost during the round has no description any more; the results are retained.
         let mut described = engine.description().unwrap_or(before);
+        let is_refusal = result.fault.as_ref().is_some_and(Fault::is_refusal);
         let fault = result.fault.map(|fault| fault.to_string());
         let mut round = result.round;
         if let Some(why) = round.warnings.iter().find(|it| matches!(it, Warning::NotSynced { .. })) {
@@ -133,8 +134,10 @@ impl ExecuteRounds for ClassicRound {
             arrival_streams: timing.open_loop.map(OpenLoop::streams),
             ..Conditions::default()
         };
-        let failure =
-            fault.map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault));
+        let failure = fault.map(|fault| match is_refusal {
+            true => refused(target, &fault),
+            false => Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault),
+        });
         let outcome = RoundOutcome::of(round, described, workload, conditions);
         Ok(RoundOutcome { interrupted: result.interrupted, failure, ..outcome })
     }

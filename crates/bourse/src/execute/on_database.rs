@@ -4,7 +4,7 @@ use super::databases::{DatabaseRef, Databases, PreparedDatabase};
 use super::shared::{SharedJob, run_failure};
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure, Result};
-use crate::oltp::database::{ReadyDatabase, engine_failure};
+use crate::oltp::database::{ReadyDatabase, engine_failure, refused};
 use crate::oltp::served::{Performing, ServedWorkload};
 use crate::progress::{ProgressStep, note};
 use crate::{live, panics, spent};
@@ -151,6 +151,9 @@ impl OnDatabase<'_> {
         let failure = ran.fault.take().map(|fault| {
             system.abandon();
             ran.round.make_void(format!("the round was ended: {fault}"));
+            if fault.is_refusal() {
+                return refused(self.target(), &fault.to_string());
+            }
             Failure::new(Exit::Target, format!("the run on {} failed", self.target()))
                 .detail("cause", fault.to_string())
         });
