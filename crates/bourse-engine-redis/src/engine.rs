@@ -205,7 +205,7 @@ fn sizes(engine: &RedisEngine) -> Result<[i64; 2]> {
             Ok(())
         });
         match done {
-            Err(e) if e.code() == Some(WRONG_TYPE) => Err(made_by_another(&String::from_utf8_lossy(TABLES))),
+            Err(e) if e.code() == Some(WRONG_TYPE) => Err(made_by_another(TABLES)),
             done => done.map(|()| sizes),
         }
     })

@@ -53,10 +53,27 @@ pub(crate) struct RedisSession {
     record: Vec<u8>,
 }
 
+/// First key with another type than Bourse's: set of tables, record to look at first.
+const ODD: &[u8] = b"local function is(k,t) local found=redis.call('TYPE',k).ok return found==t or found=='none' end \
+    if not is(ARGV[1],'string') then return ARGV[1] end for _,t in ipairs(redis.call('SMEMBERS',KEYS[1])) do if not is(t,'zset') then return t end local from=0 \
+    while true do local k=redis.call('ZRANGE',t,from,from+999) if #k==0 then break end from=from+#k \
+    for i=1,#k do if not is(t..':'..k[i],'string') then return t..':'..k[i] end end end end return false";
+
 /// Refusal of a key that has the name of Bourse's and that another program made.
 #[cold]
-pub(crate) fn made_by_another(key: &str) -> EngineError {
-    EngineError::refused(format!("there is a key {key} already, which bourse did not make"))
+pub(crate) fn made_by_another(key: &[u8]) -> EngineError {
+    let key = key.escape_ascii();
+    EngineError::refused(format!("there is a key {key} already, which bourse did not make: rename it or delete it"))
+}
+
+/// Refusal of records that are there and that the list of their table's keys does not have.
+#[cold]
+fn unlisted(table: &RecordTable) -> EngineError {
+    let name = table.name();
+    EngineError::refused(format!(
+        "records of {name} are there, and the list of their keys (the key {name}) does not have them: it was deleted or \
+         evicted; FLUSHDB empties the database if nothing else is in it"
+    ))
 }
 
 /// Error of a transaction that read what another has changed since.
@@ -101,15 +118,51 @@ impl RedisSession {
         }
         self.connection.command(&[b"GET", &self.key]);
         let (record, mut is_there) = (&mut self.record, false);
-        self.connection.exchange(&mut |_, item| {
+        let done = self.connection.exchange(&mut |_, item| {
             if let Item::Bytes(bytes) = item {
                 is_there = true;
                 record.clear();
                 record.extend_from_slice(bytes);
             }
             Ok(())
-        })?;
-        Ok(is_there)
+        });
+        done.map(|()| is_there).map_err(|e| self.named(e))
+    }
+
+    /// Error to be reported: it names the key that has another type than Bourse's, if the server's is of one.
+    #[cold]
+    fn named(&mut self, error: EngineError) -> EngineError {
+        // Servers before version 7 have the code of a script's error in its text.
+        if error.code() != Some(WRONG_TYPE) && !error.message().contains(WRONG_TYPE) {
+            return error;
+        }
+        let mut odd = None;
+        self.connection.command(&[b"EVAL", ODD, b"1", TABLES, &self.key]);
+        let found = self.connection.exchange(&mut |_, item| {
+            if let Item::Bytes(key) = item {
+                odd = Some(made_by_another(key));
+            }
+            Ok(())
+        });
+        odd.filter(|_| found.is_ok()).unwrap_or(error)
+    }
+
+    /// Error of a record that is there already; refuses one that the list of its table's keys does not have.
+    #[cold]
+    fn exists(&mut self, table: &RecordTable, key: Key<'_>) -> EngineError {
+        let is_own = self.open.as_ref().is_some_and(|open| open.writes.contains_key(&self.key));
+        let name = table.name().as_bytes();
+        self.connection.command(&[b"ZSCORE", name, &self.key[name.len() + 1..]]);
+        let mut is_listed = false;
+        let found = self.connection.exchange(&mut |_, item| {
+            is_listed = item != Item::Nil;
+            Ok(())
+        });
+        match found {
+            Err(e) => self.named(e),
+            Ok(()) if is_own || is_listed => key_exists(table, key),
+            Ok(()) => unlisted(table),
+        }
     }
 
     /// Runs a change in the open transaction or in one of its own.
@@ -135,13 +188,13 @@ impl RedisSession {
     /// Number that the server answers to the last of the commands.
     fn number(&mut self) -> Result<u64> {
         let mut number = 0;
-        self.connection.exchange(&mut |_, item| {
+        let done = self.connection.exchange(&mut |_, item| {
             if let Item::Int(found) = item {
                 number = u64::try_from(found).unwrap_or(0);
             }
             Ok(())
-        })?;
-        Ok(number)
+        });
+        done.map(|()| number).map_err(|e| self.named(e))
     }
 
     /// Sends the commands since `MULTI` with `EXEC`; returns whether no part of the answer is empty.
@@ -151,13 +204,14 @@ impl RedisSession {
     fn execute(&mut self) -> Result<bool> {
         let last = self.connection.command(&[b"EXEC"]);
         let (mut is_done, mut is_whole) = (false, true);
-        self.connection.exchange(&mut |at, item| {
+        let done = self.connection.exchange(&mut |at, item| {
             if at == last {
                 is_done |= item == Item::Array;
                 is_whole &= item != Item::Nil;
             }
             Ok(())
-        })?;
+        });
+        done.map_err(|e| self.named(e))?;
         if is_done { Ok(is_whole) } else { Err(conflict()) }
     }
 
@@ -167,15 +221,15 @@ impl RedisSession {
         let (from, limit) = ([b"[", from].concat(), i64::try_from(limit).unwrap_or(-1).to_string());
         self.connection.command(&[b"EVAL", SCAN, b"1", name, &from, limit.as_bytes(), &prefix]);
         let (mut found, mut key) = (BTreeMap::new(), None::<Vec<u8>>);
-        self.connection.exchange(&mut |_, item| {
+        let done = self.connection.exchange(&mut |_, item| {
             match (item, key.take()) {
                 (Item::Bytes(bytes), None) => key = Some([&prefix, bytes].concat()),
                 (Item::Bytes(bytes), Some(key)) => drop(found.insert(key, bytes.to_vec())),
                 _ => {}
             }
             Ok(())
-        })?;
-        Ok(found)
+        });
+        done.map(|()| found).map_err(|e| self.named(e))
     }
 
     /// Keys at the server and records from a key on as the session sees them, at most `limit`.
@@ -222,13 +276,10 @@ impl Records for RedisSession {
             if self.number()? == 0 {
                 self.connection.command(&[b"EXISTS", name]);
                 if self.number()? > 0 {
-                    return Err(made_by_another(table.name()));
+                    return Err(made_by_another(name));
                 }
             }
-            self.delete_all(table).map_err(|e| match e.code() {
-                Some(WRONG_TYPE) => made_by_another(table.name()),
-                _ => e,
-            })?;
+            self.delete_all(table)?;
             self.connection.command(&[b"SADD", TABLES, name]);
             self.connection.run()?;
         }
@@ -290,7 +341,7 @@ impl Records for RedisSession {
         if self.open.is_some() {
             return self.writing(|this| {
                 if this.read()? {
-                    return Err(key_exists(table, key));
+                    return Err(this.exists(table, key));
                 }
                 let mut record = Vec::new();
                 codec::encode(values, &mut record)?;
@@ -303,7 +354,24 @@ impl Records for RedisSession {
         self.connection.command(&[b"MULTI"]);
         self.connection.command(&[b"SET", &self.key, &self.record, b"NX"]);
         self.connection.command(&[b"ZADD", name, b"0", &self.key[name.len() + 1..]]);
-        if self.execute()? { Ok(()) } else { Err(key_exists(table, key)) }
+        let last = self.connection.command(&[b"EXEC"]);
+        let (mut is_set, mut is_added) = (true, false);
+        let done = self.connection.exchange(&mut |at, item| {
+            is_set &= at != last || item != Item::Nil;
+            is_added |= at == last && item == Item::Int(1);
+            Ok(())
+        });
+        done.map_err(|e| self.named(e))?;
+        match (is_set, is_added) {
+            (true, _) => Ok(()),
+            (false, false) => Err(key_exists(table, key)),
+            (false, true) => {
+                // The list is as it was before.
+                self.connection.command(&[b"ZREM", name, &self.key[name.len() + 1..]]);
+                self.connection.run()?;
+                Err(unlisted(table))
+            }
+        }
     }
 
     /// Adds records to the open transaction, whose absence is checked by the hundred.
@@ -323,10 +391,7 @@ impl Records for RedisSession {
             let name = table.name();
             this.connection.command(&[b"ZCARD", name.as_bytes()]);
             Err(match this.number()? {
-                0 => EngineError::refused(format!(
-                    "records of {name} are there, and the list of their keys ({name}) is not: it was deleted or evicted; FLUSHDB empties the \
-                     database if nothing else is in it"
-                )),
+                0 => unlisted(table),
                 _ => {
                     EngineError::new(ErrorKind::Duplicate, format!("{name} has records of {found} of the keys already"))
                 }

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{
-    Access, Durability, Engine, EngineKind, ErrorKind, Hold, Key, KeyEngine as _, MayLose, RowExt as _, Value,
+    Access, Durability, Engine, EngineKind, ErrorKind, FieldChange, Hold, Key, KeyEngine as _, MayLose, Records,
+    Result, RowExt as _, Value,
 };
 use bourse_engine_redis::{GRAMMAR, KINDS, RedisEngine, RedisOptions, open};
 use bourse_testkit::folders::{self, ITEMS};
@@ -89,18 +90,91 @@ fn a_key_of_another_with_a_tables_name_is_left() {
     }
 }
 
+/// A call on a table or one of its records.
+type Call = (&'static str, fn(&mut dyn Records) -> Result<()>);
+
+/// Calls that insert the record of key 1.
+const INSERTING: [Call; 3] = [
+    ("load", |it| it.load(&ITEMS, &mut |add| add(&[Value::Int(1), Value::Int(1)]))),
+    ("insert", |it| it.insert(&ITEMS, Key::Int(1), &[Value::Int(1)])),
+    ("insert in a transaction", |it| {
+        it.begin(Access::Write)?;
+        let inserted = it.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]);
+        it.rollback()?;
+        inserted
+    }),
+];
+
 /// Regression: records that a table's list of keys no longer has were duplicates without a word of what to do.
 #[test]
 fn records_without_the_list_of_their_keys_are_refused() {
     for engine in servers("records_without_the_list_of_their_keys_are_refused", "appendonly=off") {
         let mut records = engine.new_records().unwrap();
         records.create(&[&ITEMS]).unwrap();
-        let mut load = || records.load(&ITEMS, &mut |add| add(&[Value::Int(1), Value::Int(1)]));
-        load().unwrap();
-        assert_eq!(load().unwrap_err().kind(), ErrorKind::Duplicate);
+        INSERTING[0].1(&mut *records).unwrap();
+        for (name, insert) in INSERTING {
+            assert_eq!(insert(&mut *records).unwrap_err().kind(), ErrorKind::Duplicate, "{name}");
+        }
         by_hand(&engine, "DEL items\r\n");
-        let refused = load().unwrap_err();
-        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains("FLUSHDB"), "{refused}");
+        for (name, insert) in INSERTING.iter().chain(&INSERTING) {
+            let refused = insert(&mut *records).unwrap_err();
+            let words = "the list of their keys (the key items) does not have them";
+            assert!(refused.kind() == ErrorKind::Refused && refused.message().contains(words), "{name}: {refused}");
+            assert!(refused.message().contains("FLUSHDB"), "{name}: {refused}");
+        }
+        // One that its own transaction has made is no such record.
+        records.begin(Access::Write).unwrap();
+        records.insert(&ITEMS, Key::Int(2), &[Value::Int(2)]).unwrap();
+        assert_eq!(records.insert(&ITEMS, Key::Int(2), &[Value::Int(2)]).unwrap_err().kind(), ErrorKind::Duplicate);
+        records.rollback().unwrap();
+    }
+}
+
+/// Calls that read a record's key, and those that read the list of keys.
+const READING_RECORDS: [Call; 4] = [
+    ("get", |it| it.get(&ITEMS, Key::Int(1), &mut |_| Ok(())).map(drop)),
+    ("change", |it| it.change(&ITEMS, Key::Int(1), FieldChange::Add(0, 1)).map(drop)),
+    ("scan", |it| it.scan(&ITEMS, Key::Int(0), 9, &mut |_| Ok(())).map(drop)),
+    ("get in a transaction", |it| {
+        it.begin(Access::Write)?;
+        let found = it.get(&ITEMS, Key::Int(1), &mut |_| Ok(()));
+        it.rollback()?;
+        found.map(drop)
+    }),
+];
+const READING_LISTS: [Call; 6] = [
+    ("insert", |it| it.insert(&ITEMS, Key::Int(2), &[Value::Int(2)])),
+    ("load", |it| it.load(&ITEMS, &mut |add| add(&[Value::Int(2), Value::Int(2)]))),
+    ("delete", |it| it.delete(&ITEMS, Key::Int(3)).map(drop)),
+    ("scan", |it| it.scan(&ITEMS, Key::Int(0), 9, &mut |_| Ok(())).map(drop)),
+    ("count", |it| it.count(&ITEMS).map(drop)),
+    ("delete_all", |it| it.delete_all(&ITEMS).map(drop)),
+];
+
+/// Regression: a key that another program gave another type was an error of the server's, which named no key.
+#[test]
+fn a_key_that_gets_another_type_is_refused_by_its_name() {
+    for engine in servers("a_key_that_gets_another_type_is_refused_by_its_name", "appendonly=off") {
+        let refused = |calls: &[Call], command: &str, key: &str| {
+            for (name, call) in calls {
+                let mut records = engine.new_records().unwrap();
+                by_hand(&engine, "DEL items\r\n");
+                records.create(&[&ITEMS]).unwrap();
+                by_hand(
+                    &engine,
+                    "EVAL \"for _,k in ipairs(redis.call('KEYS','items:*')) do redis.call('DEL',k) end\" 0\r\n",
+                );
+                records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
+                by_hand(&engine, command);
+                let refused = call(&mut *records).unwrap_err();
+                assert_eq!(refused.kind(), ErrorKind::Refused, "{name}: {refused}");
+                assert!(refused.message().starts_with(&format!("there is a key {key} already")), "{name}: {refused}");
+            }
+        };
+        let of_records = "EVAL \"for _,k in ipairs(redis.call('KEYS','items:*')) do redis.call('DEL',k) \
+                          redis.call('RPUSH',k,'theirs') end\" 0\r\n";
+        refused(&READING_RECORDS, of_records, "items:\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x01");
+        refused(&READING_LISTS, "SET items theirs\r\n", "items");
     }
 }
 

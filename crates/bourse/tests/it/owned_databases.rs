@@ -2,10 +2,12 @@
 #![cfg(unix)]
 
 use crate::owned_files::state;
-use crate::{load, output, text};
+use crate::waiting::wait_for;
+use crate::{bourse, load, output, text};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Stdio;
 
 /// The lock file of one database was once the database of another.
 #[test]
@@ -109,6 +111,79 @@ fn a_removal_that_was_killed_is_finished() {
     fs::remove_dir_all(left.join("mine")).expect("a test may do so");
     micro();
     assert!(database.exists() && !left.exists());
+}
+
+/// Regression: bulk-load on records without the list of their keys, and a key that got another type in a round, failed as the
+/// server's error with exit code 2.
+#[test]
+fn keys_of_a_redis_that_another_program_changes_are_refused_by_name() {
+    use bourse_engine::{Engine as _, KeyEngine as _};
+    use bourse_engine_redis::{Product, installed, open};
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+    if let Err(why) = installed(Product::Redis, None) {
+        let name = "owned_databases::keys_of_a_redis_that_another_program_changes_are_refused_by_name";
+        return bourse_testkit::skipped(name, why);
+    }
+    let memory = if Path::new("/dev/shm").is_dir() { "?ram=on" } else { "" };
+    let server = open(&format!("redis+private:{memory}")).expect("a target");
+    drop(server.new_records().expect("the server starts"));
+    let socket = server.location().folder().expect("its files are here").with_file_name("redis.sock");
+    let by_hand = |commands: &str| {
+        let mut stream = UnixStream::connect(&socket).expect("the server listens");
+        stream.write_all(format!("SELECT 3\r\n{commands}\r\n").as_bytes()).expect("it reads");
+        stream.shutdown(std::net::Shutdown::Write).expect("it is open");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it is text");
+        answer
+    };
+    let target = format!("redis:///3?socket={}", socket.display());
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let refused = |ended: &std::process::Output, words: &str| {
+        let said = text(&ended.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(ended.status.code() == Some(1) && said.contains(words), "{words}: {said}");
+    };
+    let loads = ["rows=100 explicit=off per_transaction=1", "rows=100"];
+    let load = |options: &str| {
+        let options = options.split(' ').flat_map(|it| ["-s", it]).collect::<Vec<_>>();
+        output(folder.path(), &[&["micro", "run", "bulk-load", &target, "--rounds", "1"][..], &options].concat())
+    };
+    for options in loads {
+        let loaded = load(options);
+        assert_eq!(loaded.status.code(), Some(0), "{}", text(&loaded.stderr));
+    }
+    by_hand("DEL persons");
+    for options in loads.iter().chain(&loads) {
+        refused(&load(options), "records of persons are there, and the list of their keys (the key persons)");
+    }
+    by_hand("DEL :tables");
+    refused(&load(loads[0]), "Bourse made none of them");
+    by_hand("FLUSHDB");
+    // In a round.
+    let of_records = "EVAL \"for _,k in ipairs(redis.call('ZRANGE','persons',0,-1)) do redis.call('DEL','persons:'..k) \
+                      redis.call('RPUSH','persons:'..k,'theirs') end\" 0";
+    for (workload, options, by_another, key) in [
+        ("update", "rows=1000", of_records, "there is a key persons:\\x80"),
+        (
+            "bulk-load",
+            "rows=1000000 explicit=off per_transaction=1",
+            "SET persons theirs",
+            "there is a key persons already",
+        ),
+    ] {
+        let options = options.split(' ').flat_map(|it| ["-s", it]).collect::<Vec<_>>();
+        let run = ["micro", "run", workload, &target, "--rounds", "1", "--for", "60s"];
+        let mut command = bourse(folder.path(), &[&run[..], &options].concat());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+        wait_for("records", || {
+            let there = by_hand("ZCARD persons");
+            there.trim_end().rsplit(':').next()?.parse::<u64>().ok().filter(|there| *there > 500)
+        });
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        by_hand(by_another);
+        refused(&child.wait_with_output().expect("it ends"), key);
+        by_hand("FLUSHDB");
+    }
 }
 
 /// Runs statements in a SQLite file by other hands than the program's.
