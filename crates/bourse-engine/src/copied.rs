@@ -5,6 +5,7 @@
 //! copied so was charged with 813 KiB written per Trade-Result and had 6,400 transactions/s; on the file as SQLite
 //! wrote it, page by page, the same run was charged with 207 KiB and had 7,150.
 
+use crate::server_wait::Interruption;
 use crate::{DatabaseFiles, EngineError, ErrorKind, Result, SideFile, SideFileKind};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
@@ -39,18 +40,43 @@ pub(crate) fn copy_by_pages(source: &mut impl Read, mut to: &File) -> io::Result
     }
 }
 
+/// Copies the rest of a file to another one, whose path is given, until that interruption.
+///
+/// # Errors
+/// The system's; [`Interrupted`](ErrorKind::Interrupted) if the interruption comes meanwhile.
+pub(crate) fn copy_until(interruption: Interruption, source: &mut File, to: &File, path: &Path) -> Result<()> {
+    struct Pieces<'f>(&'f mut File, Interruption);
+    impl Read for Pieces<'_> {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.1.check("").map_err(io::Error::other)?;
+            self.0.read(bytes)
+        }
+    }
+    copy_by_pages(&mut Pieces(source, interruption), to).or_else(|error| {
+        interruption.check("the copy of the database was not finished")?;
+        Err(EngineError::io("copy to", path, &error))
+    })
+}
+
 /// Copies a file with its permissions to a path that does not exist yet.
 ///
 /// # Errors
-/// The system's.
+/// The system's; [`Interrupted`](ErrorKind::Interrupted) if the program is interrupted meanwhile.
 pub fn copy_file(from: &Path, to: &Path) -> Result<()> {
+    copy_file_until(Interruption::from_now(), from, to)
+}
+
+/// Copies a file like [`copy_file`], until that interruption.
+///
+/// # Errors
+/// Those of [`copy_file`].
+pub(crate) fn copy_file_until(interruption: Interruption, from: &Path, to: &Path) -> Result<()> {
     let mut source = File::open(from).map_err(|e| EngineError::io("read", from, &e))?;
-    let copied = source.metadata().and_then(|about| {
-        let copy = File::create_new(to)?;
-        copy_by_pages(&mut source, &copy)?;
-        copy.set_permissions(about.permissions())
-    });
-    copied.map_err(|e| EngineError::io("copy to", to, &e))
+    let failed = |e: io::Error| EngineError::io("copy to", to, &e);
+    let about = source.metadata().map_err(failed)?;
+    let copy = File::create_new(to).map_err(failed)?;
+    copy_until(interruption, &mut source, &copy, to)?;
+    copy.set_permissions(about.permissions()).map_err(failed)
 }
 
 /// Copy of a single-file database, in the same folder, that rounds are restored from.

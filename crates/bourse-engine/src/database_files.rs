@@ -1,12 +1,13 @@
 //! Databases in files and folders: their names, and their owner by the [mark](FileMark) next to each.
 
+use crate::copied::copy_file_until;
 use crate::file_mark::{FileMark, database_of};
 use crate::own_files::{find, is_own};
+use crate::server_wait::Interruption;
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
 use crate::target_file::{name_of, open_regular, start_of};
 use crate::{
-    EngineError, ErrorKind, FileUse, Result, TargetFile, copy_file, foreign_among, other_files, path_with_suffix,
-    remove_folder,
+    EngineError, ErrorKind, FileUse, Result, TargetFile, foreign_among, other_files, path_with_suffix, remove_folder,
 };
 use std::fs::{self, Metadata, OpenOptions};
 use std::io;
@@ -387,15 +388,15 @@ impl DatabaseFiles {
     /// Copies the database to another path, and marks the copy.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's; [`Interrupted`](ErrorKind::Interrupted) if the program is.
     pub fn copy_to(&self, path: &Path) -> Result<Self> {
-        let copy = Self { path: path.to_owned(), format: self.format };
+        let (copy, interruption) = (Self { path: path.to_owned(), format: self.format }, Interruption::ANY);
         if self.format.is_folder {
-            crate::folder_parts::copy_into(&self.path, path)?;
+            crate::folder_parts::copy_into(interruption, &self.path, path)?;
         } else {
-            copy_file(&self.path, path)?;
+            copy_file_until(interruption, &self.path, path)?;
             let companions = self.exclusive().zip(copy.exclusive()).filter(|(from, _)| from.is_file());
-            companions.into_iter().try_for_each(|(from, to)| copy_file(&from, &to))?;
+            companions.into_iter().try_for_each(|(from, to)| copy_file_until(interruption, &from, &to))?;
         }
         copy.mark()?;
         Ok(copy)

@@ -1,9 +1,9 @@
 //! A folder of Bourse's with the database in one subfolder, and loads and copies in others.
 
+use crate::copied::copy_file_until;
 use crate::own_files::PARTS;
-use crate::{
-    DatabaseFiles, EngineError, ErrorKind, Result, Snapshot, copy_file, remove_folder, sync_folder, sync_names,
-};
+use crate::server_wait::Interruption;
+use crate::{DatabaseFiles, EngineError, ErrorKind, Result, Snapshot, remove_folder, sync_folder, sync_names};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -176,20 +176,20 @@ impl Drop for FolderCopy {
 /// Copies a folder with its content to a path that is emptied before.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     remove_folder(to)?;
-    copy_into(from, to)?;
+    copy_into(Interruption::from_now(), from, to).inspect_err(|_| drop(remove_folder(to)))?;
     // What a copy leaves to be written later would be written while a round is measured.
     sync_folder(to)
 }
 
-pub(crate) fn copy_into(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_into(interruption: Interruption, from: &Path, to: &Path) -> Result<()> {
     fs::create_dir(to).map_err(|e| EngineError::io("create", to, &e))?;
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
         let (path, copied) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy_into(&path, &copied)?;
+            copy_into(interruption, &path, &copied)?;
         } else {
-            copy_file(&path, &copied)?;
+            copy_file_until(interruption, &path, &copied)?;
         }
     }
     Ok(())

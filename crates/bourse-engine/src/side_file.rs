@@ -1,6 +1,6 @@
 //! Temporary files that Bourse makes in a database's folder: a load in progress, a copy that rounds are restored from.
 
-use crate::copied::copy_by_pages;
+use crate::copied::copy_until;
 use crate::server_wait::Interruption;
 use crate::target_file::{is_no_fault_of_the_file, open_regular, path_with_suffix, start_of};
 use crate::{DatabaseFiles, EngineError, ErrorKind, Result};
@@ -257,7 +257,7 @@ impl SideFile {
         if shares_blocks(&source, &self.file) {
             return Ok(true);
         }
-        copy_until_interrupted(&mut source, &self.file, self.path())?;
+        copy_until(Interruption::from_now(), &mut source, &self.file, self.path())?;
         Ok(false)
     }
 
@@ -294,7 +294,7 @@ impl SideFile {
         let path = path_with_suffix(self.path(), suffix);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);
         let companion = made.map_err(|e| EngineError::io("copy to", &path, &e))?;
-        copy_until_interrupted(&mut source, &companion, &path)
+        copy_until(Interruption::from_now(), &mut source, &companion, &path)
     }
 
     /// Makes the file durable.
@@ -395,25 +395,6 @@ fn shares_blocks(from: &File, to: &File) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn shares_blocks(_: &File, _: &File) -> bool {
     false
-}
-
-/// Copies the rest of a file to another one, whose path is given, until the program is interrupted.
-///
-/// # Errors
-/// The system's; [`Interrupted`](crate::ErrorKind::Interrupted) if the interruption comes meanwhile.
-fn copy_until_interrupted(source: &mut File, to: &File, path: &Path) -> Result<()> {
-    struct Pieces<'f>(&'f mut File, Interruption);
-    impl io::Read for Pieces<'_> {
-        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-            self.1.check("").map_err(io::Error::other)?;
-            self.0.read(bytes)
-        }
-    }
-    let interruption = Interruption::from_now();
-    copy_by_pages(&mut Pieces(source, interruption), to).or_else(|error| {
-        interruption.check("the copy of the database was not finished")?;
-        Err(EngineError::io("copy to", path, &error))
-    })
 }
 
 #[cfg(test)]

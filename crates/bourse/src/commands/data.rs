@@ -9,6 +9,7 @@ use crate::output::{has_color, print, refusal_to_replace, terminal_width};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use crate::{hold, interrupt};
+use bourse_engine::server_wait::check_interruption;
 use bourse_engine::{
     DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location,
     foreign_among, listed, refuse_others, target_with_path,
@@ -76,6 +77,7 @@ fn adopt(target: &str) -> Result<()> {
     let copy = files.copy_to(&folder.path().join("copy")).map_err(failed)?;
     let found = contents(engines::open(&target_with_path(target, copy.path()))?.as_ref());
     drop(folder);
+    check_interruption("nothing was adopted").map_err(failed)?;
     let left = |why: &str| cannot(why).hint("it is left as it is; load it again at another path");
     let found = found.map_err(|error| left(error.message()))?;
     files.mark().map_err(failed)?;

@@ -422,6 +422,64 @@ fn a_removal_that_is_interrupted_ends_with_130_and_is_finished_by_the_next() {
     assert!(!removed.exists(), "the next one removes the rest");
 }
 
+/// Regression: the first signal did not end the copy that an adoption looks into, and the second one left it, with its lock.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_adoption_that_is_interrupted_leaves_nothing() {
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("it is a folder").flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    let count = |path: &Path| match path.is_dir() {
+        true => walked(path),
+        false => path.metadata().map_or(0, |found| found.len() >> 20),
+    };
+    for (made, moved, options) in [
+        ("sqlite:x.db", "moved.db", "rows=100"),
+        // Where files need no sync, thousands are soon made.
+        ("files:x.files?sync=off", "moved.files", "rows=20000"),
+    ] {
+        let folder = tempfile::tempdir_in(if moved.ends_with("db") { "." } else { "/dev/shm" }).expect("there is room");
+        let run = ["micro", "run", "update", made, "-s", options, "--count", "20", "--rounds", "1"];
+        let ran = output(folder.path(), &run);
+        assert_eq!(ran.status.code(), Some(0), "{}", text(&ran.stderr));
+        let (scheme, path) = made.split_once(':').expect("it is a target");
+        let path = folder.path().join(path.split('?').next().expect("a path"));
+        let moved = folder.path().join(moved);
+        std::fs::rename(&path, &moved).expect("a test may do so");
+        if moved.is_file() {
+            // Holes: so large that its copy takes a while.
+            let file = std::fs::OpenOptions::new().write(true).open(&moved).expect("it is there");
+            file.set_len(4 << 30).expect("a test may do so");
+        }
+        let before = names(folder.path());
+        let target = format!("{scheme}:{}", moved.display());
+        for signal in [rustix::process::Signal::INT, rustix::process::Signal::TERM] {
+            let mut command = bourse(folder.path(), &["data", "adopt", &target]);
+            let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+            wait_for("the copy", || {
+                let all = names(folder.path());
+                let work = all.iter().find(|name| name.to_string_lossy().starts_with(".bourse-adopt-"))?;
+                (count(&folder.path().join(work).join("copy")) > 50).then_some(())
+            });
+            signals(&child, signal);
+            let ended = child.wait_with_output().expect("it ends");
+            assert_eq!(ended.status.code(), Some(130), "{target}: {}", text(&ended.stderr));
+            assert!(text(&ended.stderr).contains("interrupted: "), "{}", text(&ended.stderr));
+            assert_eq!(names(folder.path()), before, "{target}");
+        }
+    }
+}
+
+/// Number of files below a folder.
+#[cfg(target_os = "linux")]
+fn walked(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| if entry.path().is_dir() { walked(&entry.path()) } else { 1 }).sum()
+}
+
 /// Regression: a run that `nohup` had started was interrupted with its terminal.
 #[cfg(target_os = "linux")]
 #[test]
