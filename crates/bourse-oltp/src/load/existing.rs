@@ -2,7 +2,8 @@
 
 use super::fingerprint::{Fingerprint, is_of_another_workload, read_fingerprints};
 use crate::workload::Workload;
-use bourse_engine::{Engine, ErrorKind, Inventory, Result, SessionExt as _};
+use bourse_engine::{Engine, ErrorKind, Inventory, Location, Result, RowExt as _, Session, SessionExt as _};
+use bourse_schema::Catalog;
 use std::fmt;
 
 /// Content of a target.
@@ -114,9 +115,21 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
             if is_of_another_workload(&mut *session) {
                 return Ok(ExistingDatabase::Foreign("it has the tables of another workload".to_owned()));
             }
-            if let Some(first) = inventory.as_ref().and_then(|it| it.made().into_iter().next()) {
+            let made = match &inventory {
+                Some(inventory) => {
+                    let made = inventory.made();
+                    made.iter().find(|it| !it.contains(" bourse_")).or(made.first()).cloned()
+                }
+                // Bourse marks all that it makes at such an engine, and nothing there is foreign.
+                None => Some(a_table(&mut *session)),
+            };
+            if let Some(first) = made {
+                let removes = match engine.location() {
+                    Location::Files(_) => "`bourse data rm`",
+                    _ => "DROP DATABASE in the server's own client",
+                };
                 return Ok(ExistingDatabase::Foreign(format!(
-                    "another command of Bourse made it, with {first}: `bourse data rm` removes it"
+                    "another command of Bourse made it, with {first}: {removes} removes it"
                 )));
             }
             let (name, words) = (workload.name(), error.message());
@@ -139,4 +152,14 @@ fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Exist
     };
     let gained = now.unwrap_or(0).saturating_sub(trace.initial);
     Ok(ExistingDatabase::Matches(FoundDatabase { fingerprint, gained, what: trace.gained }))
+}
+
+/// A table of the database, by its name if the engine's catalog is known.
+fn a_table(session: &mut dyn Session) -> String {
+    let (Catalog::Statements(query) | Catalog::Parts(query)) = session.dialect().catalog else {
+        return "its tables".to_owned();
+    };
+    let mut tables: Vec<String> = session.text_rows(query, |row| row.get(1)).unwrap_or_default();
+    tables.sort_unstable();
+    tables.first().map_or_else(|| "its tables".to_owned(), |name| format!("table {name}"))
 }

@@ -110,3 +110,40 @@ fn no_command_changes_what_is_not_ours() {
         assert_eq!(ServerDump::of(&mut *session), before);
     }
 }
+
+/// Regression: a database that a microbenchmark had made at a server was refused with the server's own words for a missing table.
+#[test]
+fn a_database_of_another_command_is_refused_by_its_name() {
+    let test = "foreign_server::a_database_of_another_command_is_refused_by_its_name";
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let check = |target: &str, removes: &str| {
+        let made = output(folder.path(), &["micro", "run", "commit", target, "--rounds", "1", "--count", "20"]);
+        assert_eq!(made.status.code(), Some(0), "{target}: {}", text(&made.stderr));
+        for command in ["load", "check", "run"] {
+            let refused = output(folder.path(), &["tpce", command, target]);
+            let said = text(&refused.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+            let words = format!("another command of Bourse made it, with table counters: {removes} removes it");
+            assert!(refused.status.code() == Some(1) && said.contains(&words), "{command} {target}: {said}");
+            assert!(said.contains(&format!("cannot use {target}")), "{said}");
+        }
+    };
+    check("sqlite:m.db", "`bourse data rm`");
+    let dropped = "DROP DATABASE in the server's own client";
+    if let Some(server) = server(test, Flavour::Mariadb) {
+        drop(server.session().expect("the server starts"));
+        let data = server.location().folder().expect("its files are here");
+        let socket = data.parent().expect("its folder").join("s");
+        check(&format!("mariadb://root@localhost/m?socket={}", socket.display()), dropped);
+    }
+    match bourse_engine_postgres::installed(None) {
+        Err(why) => bourse_testkit::skipped(test, why),
+        Ok(_) => {
+            let memory = if Path::new("/dev/shm").is_dir() { "?ram=on" } else { "" };
+            let server = bourse_engine_postgres::open(&format!("postgres+private:{memory}")).expect("a target");
+            drop(server.session().expect("the server starts"));
+            let data = server.location().folder().expect("its files are here");
+            let socket = data.parent().expect("its folder").display().to_string();
+            check(&format!("postgres://postgres@localhost/m?socket={socket}"), dropped);
+        }
+    }
+}
