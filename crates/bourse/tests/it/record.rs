@@ -214,7 +214,6 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert!(longest.expect("files") < 100_000, "the space that was allocated ahead is given back");
 }
 
-/// A recording that a full disk ended, or a limit of a file's size, was once told as that of a killed program.
 /// Regression: an interruption that was sent to `bourse record` alone ended nothing, since only a terminal's reaches the program too.
 #[test]
 fn a_signal_that_is_sent_to_the_recording_is_the_programs() {
@@ -242,6 +241,38 @@ fn a_signal_that_is_sent_to_the_recording_is_the_programs() {
     }
 }
 
+/// Ctrl-C, which the terminal sends to all of its foreground, was passed on beside.
+#[test]
+fn ctrl_c_in_a_terminal_reaches_the_program_once() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::ctrl_c_in_a_terminal_reaches_the_program_once", &why);
+    }
+    // Counts interruptions until two seconds after the first, and ends with their number.
+    const PROGRAM: &str = "import signal, sqlite3, sys, time\n\
+        seen = []\n\
+        signal.signal(signal.SIGINT, lambda number, frame: seen.append(time.monotonic()))\n\
+        c = sqlite3.connect('x.db')\n\
+        open('begun', 'w').close()\n\
+        while not seen or time.monotonic() < seen[0] + 2: time.sleep(0.05)\n\
+        c.close(); sys.exit(40 + len(seen))";
+    // Runs its arguments in a terminal of their own, types Ctrl-C, and ends with their exit code.
+    const TERMINAL: &str = "import os, pty, sys, time\n\
+        child, terminal = pty.fork()\n\
+        if child == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
+        while not os.path.exists('begun'): time.sleep(0.05)\n\
+        os.write(terminal, b'\\x03')\n\
+        while True:\n\
+        \x20 try:\n    if not os.read(terminal, 4096): break\n\
+        \x20 except OSError: break\n\
+        sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))";
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let program = ["record", "-o", "t", "--", "python3", "-c", PROGRAM];
+    let mut terminal = Command::new("python3");
+    terminal.args(["-c", TERMINAL, env!("CARGO_BIN_EXE_bourse")]).args(program).current_dir(folder.path());
+    assert_eq!(terminal.status().expect("the terminal can be started").code(), Some(41));
+}
+
+/// A recording that a full disk ended, or a limit of a file's size, was once told as that of a killed program.
 #[test]
 fn a_recording_that_ends_before_the_program_says_why() {
     if let Some(why) = no_python() {
