@@ -130,7 +130,9 @@ pub(crate) struct AttachmentTable {
         u32,
         u32,
     ) -> *mut RawStatement,
-    _execute: [UnusedFunction; 5],
+    _execute: [UnusedFunction; 3],
+    pub(crate) cancel: unsafe extern "C" fn(*mut RawAttachment, *mut RawStatus, c_int),
+    _ping: UnusedFunction,
     pub(crate) detach: unsafe extern "C" fn(*mut RawAttachment, *mut RawStatus),
 }
 
@@ -255,6 +257,8 @@ pub(crate) mod value {
     pub(crate) const NO_DATA: i32 = 1;
     /// `IStatement::FLAG_HAS_CURSOR`.
     pub(crate) const HAS_CURSOR: u32 = 1;
+    /// `fb_cancel_raise`.
+    pub(crate) const CANCEL: i32 = 3;
     /// `IConfigManager::DIR_PLUGINS`.
     pub(crate) const PLUGINS: u32 = 16;
     /// `SQL_DIALECT_V6`.

@@ -1,6 +1,6 @@
 //! Connections to a database, and their transactions.
 
-use crate::api::{LibraryObject, RawAttachment, RawTransaction};
+use crate::api::{LibraryObject, RawAttachment, RawTransaction, value};
 use crate::library::FirebirdLibrary;
 use crate::statement::FirebirdStatement;
 use crate::status::StatusObject;
@@ -181,6 +181,10 @@ impl Attachment {
         self.raw
     }
 
+    pub(crate) fn cancellable(&self) -> CancellableAttachment {
+        CancellableAttachment(self.raw)
+    }
+
     /// Begins a transaction.
     ///
     /// # Errors
@@ -284,6 +288,27 @@ impl Attachment {
             })?;
         }
         Ok(numbers_of_answer(&answer))
+    }
+}
+
+/// Connection that another thread can cancel the statement of, while it is open.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CancellableAttachment(*mut RawAttachment);
+
+// SAFETY: the library lets any thread cancel the statement that a connection executes, at any time.
+unsafe impl Send for CancellableAttachment {}
+
+impl CancellableAttachment {
+    /// Cancels the statement that the connection executes.
+    ///
+    /// # Safety
+    /// The connection must be open.
+    pub(crate) unsafe fn cancel(&self, library: &'static FirebirdLibrary) {
+        // Of a connection that executes nothing there is nothing to cancel.
+        // SAFETY: as the caller promises; the status is this call's own.
+        let _ = StatusObject::new(library).check(|status| unsafe {
+            (LibraryObject::table(self.0).cancel)(self.0, status, value::CANCEL);
+        });
     }
 }
 

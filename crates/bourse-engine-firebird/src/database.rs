@@ -3,7 +3,7 @@
 //! Firebird lets one process at a time open a file. Sessions of this process share the page cache; a connection of Bourse's own
 //! preserves it as long as there are sessions, and answers questions about the database.
 
-use crate::attachment::{Attachment, Parameters};
+use crate::attachment::{Attachment, CancellableAttachment, Parameters};
 use crate::library::FirebirdLibrary;
 use crate::options::{FirebirdOptions, FirebirdSync};
 use crate::statement::FirebirdStatement;
@@ -31,6 +31,8 @@ pub(crate) struct FirebirdDatabase {
     pub(crate) commits: Commits,
     /// Prepared statements of all sessions.
     prepared: Mutex<Vec<Arc<PreparedStatements>>>,
+    /// Connections of all sessions.
+    sessions: Mutex<Vec<CancellableAttachment>>,
     /// Bourse's own connection; closed before the file is free for others.
     keeper: Mutex<Attachment>,
     _use: FileUse,
@@ -78,6 +80,7 @@ impl FirebirdDatabase {
             options: options.clone(),
             commits: Commits::default(),
             prepared: Mutex::default(),
+            sessions: Mutex::default(),
             keeper: Mutex::new(keeper),
             _use: used,
         })
@@ -112,6 +115,24 @@ impl FirebirdDatabase {
     /// Drops the statements of all sessions, which prepare them again at next use.
     pub(crate) fn forget_prepared(&self) {
         self.prepared().iter().for_each(|known| known.lock().clear());
+    }
+
+    /// Lets [`Self::interrupt_statements`] cancel those of a session's connection, until that is [removed](Self::remove_session).
+    pub(crate) fn add_session(&self, attachment: &Attachment) {
+        locked(&self.sessions).push(attachment.cancellable());
+    }
+
+    /// Removes a session's connection, which is about to be closed.
+    pub(crate) fn remove_session(&self, attachment: &Attachment) {
+        locked(&self.sessions).retain(|known| *known != attachment.cancellable());
+    }
+
+    /// Interrupts the statements that sessions execute now.
+    pub(crate) fn interrupt_statements(&self) {
+        for session in locked(&self.sessions).iter() {
+            // SAFETY: a connection is removed, which the lock forbids now, before it is closed.
+            unsafe { session.cancel(self.library) };
+        }
     }
 
     /// Opens a connection, which must be dropped before the database.

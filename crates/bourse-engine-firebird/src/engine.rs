@@ -8,6 +8,7 @@ use crate::library::{FirebirdLibrary, LIBRARY};
 use crate::loader::{file_loader, template};
 use crate::options::{FirebirdOptions, GRAMMAR, Serializable};
 use crate::session::FirebirdSession;
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint,
@@ -16,7 +17,7 @@ use bourse_engine::{
 };
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 static FORMAT: FileFormat = FileFormat { name: "Firebird", takes_the_lock: true, ..FileFormat::FILE };
 
@@ -28,6 +29,8 @@ pub struct FirebirdEngine {
     copy: Option<ReadCopy>,
     /// Open database; closed with its last session, so that another process can open it between rounds.
     opened: SharedDatabase<FirebirdDatabase>,
+    /// Ends the statements of sessions when the program is interrupted.
+    confined: OnceLock<AwaitedConnection>,
 }
 
 impl std::fmt::Debug for FirebirdEngine {
@@ -51,7 +54,7 @@ impl std::fmt::Debug for FirebirdEngine {
 pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
     let target = GRAMMAR.parse(target, FirebirdOptions::DEFAULT)?;
     let path = PathBuf::from(&target.place);
-    Ok(FirebirdEngine { target, path, copy: None, opened: SharedDatabase::default() })
+    Ok(FirebirdEngine { target, path, copy: None, opened: SharedDatabase::default(), confined: OnceLock::new() })
 }
 
 /// Counters of the engine since a database was opened (`isc_info_…`), with their names.
@@ -135,7 +138,13 @@ impl Engine for FirebirdEngine {
         let copied =
             format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
         let (target, path) = (self.target.clone(), copy.path().to_owned());
-        let engine = Box::new(Self { target, path, copy: Some(copy), opened: SharedDatabase::default() });
+        let engine = Box::new(Self {
+            target,
+            path,
+            copy: Some(copy),
+            opened: SharedDatabase::default(),
+            confined: OnceLock::new(),
+        });
         Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
     }
 
@@ -203,6 +212,16 @@ impl SqlEngine for FirebirdEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(FirebirdSession::new(self.database()?)?))
+    }
+
+    fn confine(&self) {
+        let opened = self.opened.clone();
+        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
+        self.confined.get_or_init(ends);
+    }
+
+    fn interrupt_statements(&self) {
+        self.opened.get().iter().for_each(|it| it.interrupt_statements());
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

@@ -46,6 +46,8 @@ pub(crate) struct FirebirdSession {
 impl FirebirdSession {
     pub(crate) fn new(database: Arc<FirebirdDatabase>) -> Result<Self> {
         let options = database.options();
+        let attachment = database.connect()?;
+        database.add_session(&attachment);
         Ok(Self {
             prepared: database.new_prepared(),
             transaction: None,
@@ -54,7 +56,7 @@ impl FirebirdSession {
             has_conflict: false,
             begins: BeginParameters::new(options),
             serializable: options.serializable,
-            attachment: database.connect()?,
+            attachment,
             database,
         })
     }
@@ -153,6 +155,7 @@ impl Drop for FirebirdSession {
         // The connection would undo it too when it closes.
         let _ = self.rollback();
         self.database.remove_prepared(&self.prepared);
+        self.database.remove_session(&self.attachment);
     }
 }
 
