@@ -73,6 +73,10 @@ impl Bridge {
         Ok(this)
     }
 
+    pub(crate) fn object(&self) -> BridgeRef {
+        self.object
+    }
+
     pub(crate) fn product(&self) -> &'static JdbcProduct {
         self.product
     }

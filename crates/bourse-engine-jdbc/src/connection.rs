@@ -1,7 +1,7 @@
 //! A connection: its prepared statements, found by number, and their execution.
 
 use crate::bridge::{Bridge, CallReply};
-use crate::machine::BridgeMethod;
+use crate::machine::{BridgeMethod, BridgeRef};
 use crate::wire::put_params;
 use bourse_engine::{
     EachFound, EachRow, EngineError, ErrorKind, Params, Result, RowExt as _, Runs, Slots, split_parameters,
@@ -35,6 +35,10 @@ impl JdbcConnection {
 
     pub(crate) fn bridge(&mut self) -> &mut Bridge {
         &mut self.bridge
+    }
+
+    pub(crate) fn object(&self) -> BridgeRef {
+        self.bridge.object()
     }
 
     /// Whether a statement is prepared.

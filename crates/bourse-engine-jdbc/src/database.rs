@@ -7,7 +7,7 @@ use crate::bridge::Bridge;
 use crate::connection::JdbcConnection;
 use crate::error::machine_failed;
 use crate::jars::jars;
-use crate::machine::{BridgeMethod, JavaMachine, machine};
+use crate::machine::{BridgeMethod, BridgeRef, JavaMachine, machine};
 use crate::options::JdbcOptions;
 use crate::product::{CloseMethod, JdbcProduct};
 use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, Result, locked};
@@ -37,6 +37,8 @@ pub(crate) struct JdbcDatabase {
     folder: Option<PathBuf>,
     /// Connection that holds the database open between sessions.
     keeper: Mutex<JdbcConnection>,
+    /// Connections of all sessions.
+    sessions: Mutex<Vec<BridgeRef>>,
 }
 
 /// Databases in folders that this process has open.
@@ -117,7 +119,16 @@ impl JdbcDatabase {
             keeper.execute_text(&statement)?;
         }
         let (options, jars) = (options.clone(), jars.clone());
-        Ok(Self { product, machine, options, jars, url, folder, keeper: Mutex::new(keeper) })
+        Ok(Self {
+            product,
+            machine,
+            options,
+            jars,
+            url,
+            folder,
+            keeper: Mutex::new(keeper),
+            sessions: Mutex::default(),
+        })
     }
 
     pub(crate) fn product(&self) -> &'static JdbcProduct {
@@ -138,6 +149,25 @@ impl JdbcDatabase {
     /// The driver's.
     pub(crate) fn connect(&self) -> Result<JdbcConnection> {
         connect(self.product, self.machine, &self.options, &self.jars, &self.url)
+    }
+
+    /// Lets [`Self::interrupt_statements`] interrupt those of a session's connection, until that is
+    /// [removed](Self::remove_session).
+    pub(crate) fn add_session(&self, connection: &JdbcConnection) {
+        locked(&self.sessions).push(connection.object());
+    }
+
+    /// Removes a session's connection, which is about to be closed.
+    pub(crate) fn remove_session(&self, connection: &JdbcConnection) {
+        locked(&self.sessions).retain(|known| *known != connection.object());
+    }
+
+    /// Interrupts the statements that sessions execute now, if the driver can.
+    pub(crate) fn interrupt_statements(&self) {
+        // A connection is removed, which the lock forbids now, before it is released.
+        for session in locked(&self.sessions).iter() {
+            let _ = self.machine.call(session, BridgeMethod::Interrupt, [0; 2]);
+        }
     }
 
     /// Connection that is open as long as the database is.

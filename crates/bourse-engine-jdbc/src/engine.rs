@@ -6,13 +6,14 @@ use crate::loader::{folder_loader, memory_loader};
 use crate::options::{GRAMMAR, JdbcOptions};
 use crate::product::{JdbcProduct, of_scheme};
 use crate::session::JdbcSession;
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, Interface, Loader, Location, OwnThreads,
     Result, Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
 };
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Database of the Java virtual machine under test.
 pub struct JdbcEngine {
@@ -21,6 +22,8 @@ pub struct JdbcEngine {
     /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
     opened: SharedDatabase<JdbcDatabase>,
+    /// Ends the statements of sessions when the program is interrupted.
+    confined: OnceLock<AwaitedConnection>,
 }
 
 impl std::fmt::Debug for JdbcEngine {
@@ -54,7 +57,7 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
         });
     }
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(JdbcEngine { product, target, path, opened: SharedDatabase::default() })
+    Ok(JdbcEngine { product, target, path, opened: SharedDatabase::default(), confined: OnceLock::new() })
 }
 
 impl JdbcEngine {
@@ -155,6 +158,16 @@ impl SqlEngine for JdbcEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(JdbcSession::new(self.database()?)?))
+    }
+
+    fn confine(&self) {
+        let opened = self.opened.clone();
+        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
+        self.confined.get_or_init(ends);
+    }
+
+    fn interrupt_statements(&self) {
+        self.opened.get().iter().for_each(|it| it.interrupt_statements());
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

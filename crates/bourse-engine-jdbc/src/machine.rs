@@ -43,13 +43,14 @@ fn no_machine(why: impl Into<String>) -> NoMachine {
 }
 
 /// Methods of the bridge: name and signature, in the order of [`BridgeMethod`].
-const METHODS: [(&CStr, &CStr); 17] = [
+const METHODS: [(&CStr, &CStr); 18] = [
     (c"connect", c"()J"),
     (c"connectToEnd", c"()J"),
     (c"prepare", c"(I)J"),
     (c"run", c"(II)J"),
     (c"fetch", c"()J"),
     (c"cancel", c"()J"),
+    (c"interrupt", c"()J"),
     (c"each", c"(II)J"),
     (c"batch", c"(II)J"),
     (c"begin", c"(I)J"),
@@ -72,6 +73,7 @@ pub(crate) enum BridgeMethod {
     Run,
     Fetch,
     Cancel,
+    Interrupt,
     Each,
     Batch,
     Begin,
@@ -386,7 +388,8 @@ impl JavaMachine {
     }
 }
 
-/// Reference to a bridge in the machine.
+/// Reference to a bridge in the machine; a copy is valid until the bridge is [released](JavaMachine::release).
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BridgeRef(jobject);
 
 // SAFETY: a global reference may be used by any thread that is attached.

@@ -217,7 +217,8 @@ const HSQLDB: JdbcProduct = JdbcProduct {
         all
     },
     end: CloseMethod::Statement("SHUTDOWN"),
-    states: &[("57014", ErrorKind::Interrupted)],
+    // Class 40 is that of conflicts, and 40502 that of a cancelled statement.
+    states: &[("57014", ErrorKind::Interrupted), ("40502", ErrorKind::Interrupted)],
     first_of_key: None,
     settings: Some(
         "SELECT property_name, property_value FROM information_schema.system_properties

@@ -20,7 +20,9 @@ pub(crate) struct JdbcSession {
 
 impl JdbcSession {
     pub(crate) fn new(database: Arc<JdbcDatabase>) -> Result<Self> {
-        Ok(Self { connection: database.connect()?, state: TransactionState::Idle, database })
+        let connection = database.connect()?;
+        database.add_session(&connection);
+        Ok(Self { connection, state: TransactionState::Idle, database })
     }
 
     /// Number of the statement, which is prepared at first use.
@@ -80,6 +82,12 @@ impl JdbcSession {
             .prepare(TEXT, &self.database.product().dialect.fill(sql))
             .and_then(|()| self.connection.run(TEXT, Params::of(params), false));
         ran.map_err(|e| self.settle(e, sql))
+    }
+}
+
+impl Drop for JdbcSession {
+    fn drop(&mut self) {
+        self.database.remove_session(&self.connection);
     }
 }
 

@@ -74,6 +74,9 @@ public final class Bridge {
     private ResultSet rows;
     private byte[] rowKinds;
 
+    /** The statement that is executed now. Another thread reads it in a call of its own, so it needs no fence. */
+    private PreparedStatement running;
+
     /** A session without connection. */
     public Bridge(int inBytes, int outBytes) {
         in = direct(inBytes);
@@ -219,7 +222,7 @@ public final class Bridge {
             out.clear();
             PreparedStatement statement = statements[slot];
             bind(statement);
-            if (!statement.execute()) {
+            if (!execute(statement)) {
                 long changed = statement.getUpdateCount();
                 settle();
                 return Math.max(changed, 0);
@@ -230,6 +233,28 @@ public final class Bridge {
         } catch (Throwable failure) {
             return fail(failure);
         }
+    }
+
+    private boolean execute(PreparedStatement statement) throws SQLException {
+        running = statement;
+        try {
+            return statement.execute();
+        } finally {
+            running = null;
+        }
+    }
+
+    /** Has the driver cancel the statement that another thread executes; one that cannot goes on. */
+    public long interrupt() {
+        try {
+            PreparedStatement executed = running;
+            if (executed != null) {
+                executed.cancel();
+            }
+        } catch (Throwable ignored) {
+            // The buffers are the other thread's: nothing can be told.
+        }
+        return 0;
     }
 
     /** Goes on with the rows of a query. */
@@ -287,7 +312,7 @@ public final class Bridge {
             long found = 0;
             for (int run = 0; run < runs; run++) {
                 bind(statement);
-                if (statement.execute()) {
+                if (execute(statement)) {
                     rows = statement.getResultSet();
                     if (rows.next()) {
                         need(4);
@@ -314,7 +339,12 @@ public final class Bridge {
                 bind(statement);
                 statement.addBatch();
             }
-            statement.executeBatch();
+            running = statement;
+            try {
+                statement.executeBatch();
+            } finally {
+                running = null;
+            }
             settle();
             return 0;
         } catch (Throwable failure) {
