@@ -259,15 +259,7 @@ impl ClassicArgs<'_> {
     /// A case of each target with each combination of the sweeps, all checked.
     pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>> {
         let spec = known(self.workload)?;
-        let mut fixed = Vec::new();
-        for text in self.set {
-            let sweep = Sweep::parse(text)?;
-            let [value] = sweep.values.as_slice() else {
-                return Err(Failure::usage(format!("invalid value '{text}' for --set: expected one value"))
-                    .hint(format!("use --sweep {text} for several")));
-            };
-            fixed.push((sweep.name.clone(), value.clone()));
-        }
+        let mut fixed = self.set.iter().map(|text| Sweep::parse_one(text)).collect::<Result<Vec<_>>>()?;
         fixed.extend(self.threads.map(|threads| ("threads".to_owned(), threads.to_string())));
         fixed.extend(self.from.map(|from| (FROM.to_owned(), from.to_owned())));
         let sweeps = Sweep::parse_all(self.sweep)?;

@@ -16,15 +16,27 @@ pub(crate) struct Sweep {
 impl Sweep {
     /// Parses a sweep: `threads=1,2,4`.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let refuse =
-            || Failure::usage(format!("invalid value '{text}' for --sweep: expected OPTION=A,B,C, as threads=1,2,4"));
-        let (name, values) = text.split_once('=').ok_or_else(refuse)?;
+        Self::split(text).ok_or_else(|| {
+            Failure::usage(format!("invalid value '{text}' for --sweep: expected OPTION=A,B,C, as threads=1,2,4"))
+        })
+    }
+
+    /// Parses an option with its one value, as `--set` takes it: `threads=4`.
+    pub(crate) fn parse_one(text: &str) -> Result<(String, String)> {
+        let refused = |wanted: &str| Failure::usage(format!("invalid value '{text}' for --set: expected {wanted}"));
+        let Self { name, mut values } = Self::split(text).ok_or_else(|| refused("OPTION=VALUE, as threads=4"))?;
+        match (values.pop(), values.is_empty()) {
+            (Some(value), true) => Ok((name, value)),
+            _ => Err(refused("one value").hint(format!("use --sweep {text} for several"))),
+        }
+    }
+
+    /// Name and values of a text; `None` if a part is missing.
+    fn split(text: &str) -> Option<Self> {
+        let (name, values) = text.split_once('=')?;
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         let name = name.trim();
-        if name.is_empty() || values.iter().any(String::is_empty) {
-            return Err(refuse());
-        }
-        Ok(Self { name: name.to_owned(), values })
+        (!name.is_empty() && !values.iter().any(String::is_empty)).then(|| Self { name: name.to_owned(), values })
     }
 
     /// Reads several.
@@ -113,9 +125,14 @@ mod tests {
     fn a_sweep_is_an_option_with_its_values() {
         let sweep = Sweep::parse("journal=delete, wal").unwrap();
         assert_eq!((sweep.name.as_str(), sweep.values), ("journal", vec!["delete".to_owned(), "wal".to_owned()]));
-        for text in ["journal", "journal=wal,", "=wal", ""] {
+        for text in ["journal", "journal=", "journal=wal,", "=wal", ""] {
             assert!(Sweep::parse(text).unwrap_err().render().contains("for --sweep: expected OPTION=A,B,C"), "{text}");
+            let set = Sweep::parse_one(text).unwrap_err().render();
+            assert!(set.contains("for --set: expected OPTION=VALUE") && !set.contains("--sweep"), "{text}: {set}");
         }
+        assert_eq!(Sweep::parse_one("rows = 1M").unwrap(), ("rows".to_owned(), "1M".to_owned()));
+        let several = Sweep::parse_one("rows=1,2").unwrap_err().render();
+        assert!(several.contains("expected one value") && several.contains("--sweep rows=1,2"), "{several}");
     }
 
     #[test]
