@@ -9,7 +9,7 @@ use crate::ownership::{self, mark, quoted};
 use crate::products::{COPY, PRODUCTS};
 use crate::value::{Oid, PostgresRow, ResultColumn, fits, stored};
 use crate::wire::{TransactionState, WireConnection};
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Result};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Result, listed};
 use bourse_server::client::Product;
 use bytes::{BufMut as _, BytesMut};
 
@@ -77,15 +77,7 @@ impl PostgresLoader {
         let tables = self.connection.names(&format!(
             "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = '{LOADING}'::regnamespace ORDER BY 1"
         ))?;
-        let more = self.connection.names(&format!(
-            "SELECT c.relname FROM pg_class c WHERE c.relnamespace = '{LOADING}'::regnamespace
-                AND c.relkind NOT IN ('r', 'i', 'S', 't')"
-        ))?;
-        if let Some(name) = more.first() {
-            return Err(EngineError::unsupported(format!(
-                "a loaded database holds tables and indexes alone on this engine; this one was to have {name}"
-            )));
-        }
+        self.refuse_more_than_tables()?;
         if !there.is_empty() {
             let names: Vec<_> = there.iter().map(|table| format!("public.{}", quoted(table))).collect();
             self.connection.run(&format!("DROP TABLE {}", names.join(", "))).map_err(|e| self.in_use(e))?;
@@ -102,6 +94,35 @@ impl PostgresLoader {
         ownership::refuse_foreign(&mut self.connection, &self.database)
     }
 
+    /// Refuses a load that has made more than tables: other objects cannot have a mark, so that the next load would refuse to
+    /// replace them.
+    fn refuse_more_than_tables(&mut self) -> Result<()> {
+        // Sequences of columns are parts of their tables; triggers, rules and policies are on a table, not in the schema.
+        let more = self.connection.names(&format!(
+            "SELECT concat(d.classid, ', ', d.objid) FROM pg_depend d
+              WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = '{LOADING}'::regnamespace
+                AND NOT (d.classid = 'pg_class'::regclass AND EXISTS (
+                    SELECT 1 FROM pg_class c WHERE c.oid = d.objid AND (c.relkind = 'r' OR c.relkind = 'S' AND EXISTS (
+                        SELECT 1 FROM pg_depend o WHERE o.classid = d.classid AND o.objid = d.objid
+                                                    AND o.deptype IN ('a', 'i')))))
+             UNION ALL
+             SELECT concat(d.classid, ', ', d.objid)
+               FROM pg_depend d INNER JOIN pg_class c ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid
+              WHERE c.relnamespace = '{LOADING}'::regnamespace AND c.relkind = 'r' AND d.deptype = 'a'
+                AND d.classid IN ('pg_trigger'::regclass, 'pg_rewrite'::regclass, 'pg_policy'::regclass)"
+        ))?;
+        if more.is_empty() {
+            return Ok(());
+        }
+        let described: Vec<_> = more.iter().map(|it| format!("SELECT pg_describe_object({it}, 0)")).collect();
+        let mut found = self.connection.names(&described.join(" UNION "))?;
+        found.sort();
+        Err(EngineError::unsupported(format!(
+            "a loaded database holds tables and indexes alone on this engine; this one was to have {}",
+            listed(&found)
+        )))
+    }
+
     fn in_use(&self, e: EngineError) -> EngineError {
         if e.kind() != ErrorKind::Conflict {
             return e;
@@ -114,7 +135,10 @@ impl Loader for PostgresLoader {
     fn run(&mut self, sql: &str) -> Result<()> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
-        self.connection.run(&made)
+        self.connection.run(&made)?;
+        // After each statement, so that an error names the one that made it.
+        let is_create = sql.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("CREATE"));
+        if is_create { self.refuse_more_than_tables().map_err(|e| e.with_statement(sql)) } else { Ok(()) }
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<()> {
