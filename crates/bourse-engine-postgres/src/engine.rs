@@ -104,7 +104,7 @@ static FACTS: SystemFacts<Postgres> = SystemFacts {
     capabilities: |_| Capabilities::OF_SQL,
     description,
     exists,
-    foreign: |engine| if_there(engine)?.map_or(Ok(None), |mut it| ownership::foreign(&mut it, engine.database())),
+    foreign,
     leftovers,
     hold: hold::hold,
     snapshot: |engine| {
@@ -149,6 +149,15 @@ fn description(engine: &PostgresEngine) -> Result<Description> {
     }
     describe::lower_by_tables(&mut description, &mut connection, engine.database())?;
     Ok(description)
+}
+
+fn foreign(engine: &PostgresEngine) -> Result<Option<String>> {
+    let Some(mut connection) = if_there(engine)? else { return Ok(None) };
+    let found = ownership::foreign(&mut connection, engine.database())?;
+    if found.is_none() {
+        ownership::refuse_unreadable(&mut connection, engine.database())?;
+    }
+    Ok(found)
 }
 
 fn exists(engine: &PostgresEngine) -> Result<bool> {

@@ -116,6 +116,25 @@ pub(crate) fn foreign(connection: &mut WireConnection, database: &str) -> Result
         .then(|| format!("database \"{database}\" holds what bourse did not make: {}", listed(&found))))
 }
 
+/// Refuses a database with tables of a loader's that the account may not read: nothing could be found out about them.
+pub(crate) fn refuse_unreadable(connection: &mut WireConnection, database: &str) -> Result<()> {
+    let found = connection.names(
+        "SELECT c.relname FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE c.relkind = 'r' AND n.nspname = 'public'
+            AND obj_description(c.oid, 'pg_class') = 'made by bourse as ' || c.relname
+            AND NOT has_table_privilege(c.oid, 'SELECT')
+          ORDER BY 1",
+    )?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let user = connection.names("SELECT quote_ident(current_user)")?.concat();
+    let tables = if found.len() == 1 { "table" } else { "tables" };
+    let message = format!("{user} may not read {tables} {} of database \"{database}\"", listed(&found));
+    let gives = format!("GRANT ALL ON ALL TABLES IN SCHEMA public TO {user}");
+    Err(lacking(EngineError::new(ErrorKind::Denied, message), &gives))
+}
+
 /// Refuses a database with objects that no loader made.
 pub(crate) fn refuse_foreign(connection: &mut WireConnection, database: &str) -> Result<()> {
     match foreign(connection, database)? {

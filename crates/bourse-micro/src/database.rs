@@ -4,8 +4,8 @@ use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
 use bourse_engine::server_wait::check_interruption;
 use bourse_engine::{
-    Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, Loader, RecordField, RecordTable,
-    RecordType, Records, RecordsOverSql, Result, Row, RowExt as _, StatementForm, Value, foreign_among,
+    Access, Connection, Engine, EngineError, ErrorKind, IndexKind, Interface, Inventory, Key, Loader, RecordField,
+    RecordTable, RecordType, Records, RecordsOverSql, Result, Row, RowExt as _, StatementForm, Value, foreign_among,
 };
 use bourse_record::Check;
 use std::collections::BTreeSet;
@@ -239,7 +239,16 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     // A failed set-up may leave the table without its row.
     let marked =
         connection.with_records(StatementForm::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
-    marked.map(drop).map_err(|_| MicroError::Foreign)
+    marked.map(drop).map_err(without_mark)
+}
+
+/// Error of a database whose mark could not be read: it has none, or it is not known whether it has.
+fn without_mark(error: EngineError) -> MicroError {
+    match error.kind() {
+        // A table that does not exist is an error without a kind of its own.
+        ErrorKind::Other | ErrorKind::Unsupported | ErrorKind::Refused => MicroError::Foreign,
+        _ => MicroError::engine("looking for the mark of a classic workload")(error),
+    }
 }
 
 /// Refuses a target that Bourse did not create, before anything is opened.
@@ -349,6 +358,20 @@ mod tests {
             create(&engine, &[of_pairs]).unwrap();
             fill_pairs(&engine, of_pairs, 200).unwrap();
             assert_eq!(count(&engine, of_pairs).unwrap(), 200);
+        }
+    }
+
+    /// Regression: whatever error, a missing right or a lost connection too, made the database one of others.
+    #[test]
+    fn a_mark_that_cannot_be_read_is_not_a_missing_one() {
+        use ErrorKind::{Conflict, ConnectionLost, Denied, Full, Interrupted, Other, Refused, Unsupported};
+        let of = |kind| without_mark(EngineError::new(kind, "permission denied for table bourse_micro"));
+        for kind in [Denied, ConnectionLost, Conflict, Full, Interrupted] {
+            let MicroError::Engine { error, .. } = of(kind) else { panic!("{kind:?}") };
+            assert_eq!(error.kind(), kind);
+        }
+        for kind in [Other, Unsupported, Refused] {
+            assert!(matches!(of(kind), MicroError::Foreign), "{kind:?}");
         }
     }
 

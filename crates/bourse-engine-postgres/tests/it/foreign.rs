@@ -187,3 +187,29 @@ fn a_loaded_database_holds_what_can_bear_the_mark() {
         }
     }
 }
+
+/// Regression: a database that an account may not read was called one that Bourse had not made.
+#[test]
+fn a_right_to_read_that_is_missing_is_named() {
+    let Some(engine) = server("foreign::a_right_to_read_that_is_missing_is_named", "lock_timeout=1s") else { return };
+    begin_load(&engine, &["OURS"]).finish().unwrap();
+    let mut session = engine.session().unwrap();
+    run(&mut *session, &["CREATE ROLE \"Ann\" LOGIN"]);
+    let data = engine.location().folder().unwrap();
+    let socket = data.parent().unwrap().display();
+    let of_ann = bourse_engine_postgres::open(&format!("postgres://Ann@localhost/bourse?socket={socket}")).unwrap();
+    let refused = of_ann.foreign().unwrap_err();
+    let grant = "GRANT ALL ON ALL TABLES IN SCHEMA public TO \"Ann\"";
+    assert_eq!(refused.kind(), ErrorKind::Denied, "{refused}");
+    assert_eq!(
+        refused.message(),
+        format!("\"Ann\" may not read table status_type of database \"bourse\"; {grant} gives the right")
+    );
+    run(&mut *session, &[grant]);
+    assert_eq!(of_ann.foreign().unwrap(), None);
+    run(&mut *session, &["REVOKE ALL ON ALL TABLES IN SCHEMA public FROM \"Ann\"", "CREATE TABLE thesis (words TEXT)"]);
+    assert!(
+        of_ann.foreign().unwrap().is_some_and(|why| why.contains("table thesis")),
+        "what is somebody's comes first"
+    );
+}
