@@ -3,7 +3,7 @@
 
 use super::report;
 use super::runs::run_files;
-use crate::args::{CompareArgs, CompareFormat, Inconclusive};
+use crate::args::{Arguments, CompareArgs, CompareFormat, GivenOptions, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{ResultFolder, StoredFiles, files, line_width, print, print_report, store, write_new};
@@ -16,10 +16,15 @@ use bourse_verdict::comparison::{
     CasePair, ComparedCases, Incomparable, RunNoise, StoredPairs, TOLERANCE, stored_pairs,
 };
 use bourse_verdict::likeness::Likeness;
+use clap::CommandFactory as _;
 use std::path::Path;
 
 /// Hint for sides that cannot be compared with each other.
 const TWO_OF_A_KIND: &str = "give two runs (folders or run.json files) or two targets (ENGINE:PLACE)";
+
+/// Options that apply to stored runs, by their ids: those that decide, and those of the output. All others are of runs to be made.
+const OF_STORED: [&str; 9] =
+    ["fail_above", "noise", "baseline", "inconclusive", "instructions", "format", "json", "verbose", "directory"];
 
 /// Compares, prints, and fails if the second is certainly slower by more than the tolerance.
 pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
@@ -29,6 +34,9 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
         return Err(
             Failure::usage(format!("there is no file or folder '{name}', and it is no target")).hint(TWO_OF_A_KIND)
         );
+    }
+    if sides().all(is_stored) {
+        only_of_stored(&arguments.given)?;
     }
     let ComparedResults { compared, runs, results } = match (&arguments.base, &arguments.head) {
         (head, None) => {
@@ -176,14 +184,20 @@ fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
     same.map(|(it, other)| it.differences(other)).min_by_key(Vec::len)
 }
 
+/// Refuses the typed options that stored runs cannot follow.
+fn only_of_stored(given: &GivenOptions) -> Result<()> {
+    let command = Arguments::command();
+    let options = command.find_subcommand("compare").into_iter().flat_map(clap::Command::get_arguments);
+    let others = options.filter(|it| given.typed(it.get_id().as_str()) && !OF_STORED.contains(&it.get_id().as_str()));
+    let others: Vec<_> = others.filter_map(|it| Some(format!("--{}", it.get_long()?))).collect();
+    match others.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(format!("{} cannot be used with stored runs: nothing is run", others.join(", ")))),
+    }
+}
+
 /// Two stored runs.
 fn of_stored(arguments: &CompareArgs, base: RunFile, head: RunFile, noise: RunNoise) -> Result<ComparedResults> {
-    if arguments.until_decided {
-        return Err(Failure::usage("--until-decided cannot be used with stored runs: nothing is run"));
-    }
-    if arguments.settings.run.execution.plan.dry_run {
-        return Err(Failure::usage("--dry-run cannot be used with stored runs: nothing is run"));
-    }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
     let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
     let compared = match arguments.instructions.instructions {
@@ -306,6 +320,18 @@ fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every option is one for stored runs or is refused with them; a name that no option has would refuse none.
+    #[test]
+    fn options_of_stored_runs_are_options_of_the_command() {
+        let command = Arguments::command();
+        let compare = command.find_subcommand("compare").expect("the command exists");
+        let ids: Vec<&str> = compare.get_arguments().map(|it| it.get_id().as_str()).collect();
+        for id in OF_STORED {
+            assert!(ids.contains(&id), "{id} of {ids:?}");
+        }
+        assert!(ids.len() > 3 * OF_STORED.len(), "{ids:?}");
+    }
 
     #[test]
     fn the_exit_codes_are_those_of_the_gate() {

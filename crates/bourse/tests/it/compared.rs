@@ -57,6 +57,74 @@ fn stored_runs_have_no_verdict_without_a_noise_floor() {
     assert_eq!(code, Some(0), "{said}");
 }
 
+/// Regression: options of runs to be made were ignored.
+#[test]
+fn options_of_runs_cannot_be_used_with_stored_ones() {
+    let refused = [
+        "--workload point-read",
+        "-s rows=9",
+        "--count 9",
+        "--timing sampled",
+        "--until-decided",
+        "--profile --instructions",
+        "--customers 1000",
+        "--days 1",
+        "--scale-factor 500",
+        "--flat-in .",
+        "--reload",
+        "--load-threads 1",
+        "-u 2",
+        "--processes 2",
+        "-T 1s",
+        "--warmup 1s",
+        "--arrivals constant",
+        "--find-max",
+        "--sweep users=1,2",
+        "--rounds 9",
+        "--check quick",
+        "--memory 512M",
+        "--cache warm",
+        "--seed 7",
+        "--require-steady",
+        "--wait-quiet 1s",
+        "--no-wait",
+        "--no-repeat",
+        "--call-limit 1m",
+        "--statements",
+        "--live",
+        "--metrics 127.0.0.1:9000",
+        "--dry-run",
+        "--market-users 2",
+        "--until-steady 9s",
+        "--latency",
+        "--rate 9",
+        "--backlog 9",
+        "--market aged",
+        "--history",
+        "--token-file x",
+    ];
+    for typed in refused {
+        let words: Vec<&str> = typed.split(' ').collect();
+        let (code, said) = compared(&[100.0], &[100.0], &words);
+        let long = match words[0] {
+            "-s" => "--set",
+            "-u" => "--users",
+            "-T" => "--for",
+            long => long,
+        };
+        let expected = format!("error: {long} cannot be used with stored runs: nothing is run\n");
+        assert!(code == Some(1) && said.ends_with(&expected), "{typed}: {said}");
+    }
+    let (code, said) = compared(&[100.0], &[100.0], &["--reload", "--users", "2"]);
+    assert!(code == Some(1) && said.contains("--reload") && said.contains("--users"), "{said}");
+    for typed in
+        ["--noise 3%", "--fail-above 9% --inconclusive pass", "--instructions", "--json", "-v", "-o x", "--revision 1"]
+    {
+        let (code, said) = compared(&[100.0], &[100.0], &typed.split(' ').collect::<Vec<_>>());
+        assert_eq!(code, Some(0), "{typed}: {said}");
+    }
+}
+
 /// The round that an interruption cut short was once judged as a slowdown, and a case that the second run lacked passed.
 #[test]
 fn an_interrupted_run_and_a_missing_case_are_not_judged() {
