@@ -248,10 +248,14 @@ pub(crate) fn merged(runs: Vec<RunFile>) -> Result<RunFile> {
     })
 }
 
+/// File of a run, which its folder stands for too.
+pub(crate) fn run_path(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("run.json") } else { path.to_owned() }
+}
+
 /// Reads a run by its folder or its file.
 pub(crate) fn read(path: &Path) -> Result<RunFile> {
-    let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
-    Ok(RunFile::read(&file)?)
+    Ok(RunFile::read(&run_path(path))?)
 }
 
 /// Labels each case with the time and place of its measurement, and whether the run was interrupted, to distinguish it among

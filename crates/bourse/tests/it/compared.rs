@@ -125,6 +125,28 @@ fn options_of_runs_cannot_be_used_with_stored_ones() {
     }
 }
 
+/// Regression: one run was judged as if two independent ones had been alike.
+#[test]
+fn a_run_is_not_compared_with_itself() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run = folder.path().join("run");
+    fs::create_dir(&run).expect("a folder can be made");
+    store(&run, "run.json", &[100.0]);
+    std::os::unix::fs::symlink("run", folder.path().join("link")).expect("a link can be made");
+    for (base, head) in
+        [("run", "run"), ("run", "run/"), ("run", "run/run.json"), ("./run/run.json", "run"), ("run", "link")]
+    {
+        let ended = output(folder.path(), &["compare", base, head, "--noise", "3%", "--fail-above", "5%"]);
+        let said = text(&ended.stdout) + &text(&ended.stderr);
+        assert!(
+            ended.status.code() == Some(1) && said.contains("run.json is the same run twice"),
+            "{base} {head}: {said}"
+        );
+    }
+    // Another run with the same figures is one.
+    assert_eq!(compared(&[100.0], &[100.0], &[]).0, Some(0));
+}
+
 /// The round that an interruption cut short was once judged as a slowdown, and a case that the second run lacked passed.
 #[test]
 fn an_interrupted_run_and_a_missing_case_are_not_judged() {
