@@ -196,7 +196,8 @@ pub fn run<'w>(
             watched.passes(now, control);
             if interrupt.load(Ordering::Relaxed) && !control.draining(now) {
                 interrupted = true;
-                control.cut(now);
+                // What is left of a warm-up would be completed for no figure.
+                if now < control.measure_from() { control.end(now) } else { control.cut(now) }
             }
             marks.pass(engine, control, clock);
             if now >= throughput.due() {
