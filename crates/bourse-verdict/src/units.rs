@@ -170,15 +170,20 @@ pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // An error names its statement in a second line.
     for character in text.replace("\n  statement: ", "; statement: ").chars() {
-        let turning = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         match character {
             '\n' | '\t' => out.push(' '),
             '\r' => {}
-            _ if character.is_control() || turning => out.extend(character.escape_unicode()),
+            _ if is_invisible(character) => out.extend(character.escape_unicode()),
             _ => out.push(character),
         }
     }
     out
+}
+
+/// Whether a character controls a terminal or turns the reading direction.
+fn is_invisible(character: char) -> bool {
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || turns
 }
 
 /// A command line quoted for a POSIX shell.
@@ -193,10 +198,24 @@ pub fn quoted(arguments: &[String]) -> impl Iterator<Item = String> {
         let is_quoted = argument.starts_with("$'") && argument.ends_with('\'') && argument.contains('\\');
         if is_quoted || (!argument.is_empty() && argument.chars().all(plain)) {
             argument.clone()
+        } else if argument.contains(is_invisible) {
+            format!("$'{}'", argument.chars().map(escaped).collect::<String>())
         } else {
-            printable(&format!("'{}'", argument.replace('\'', r"'\''")))
+            format!("'{}'", argument.replace('\'', r"'\''"))
         }
     })
+}
+
+/// A character as it is written between `$'` and `'`.
+fn escaped(character: char) -> String {
+    match character {
+        '\n' => r"\n".to_owned(),
+        '\\' | '\'' => format!("\\{character}"),
+        _ if is_invisible(character) => {
+            character.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("\\x{byte:02x}")).collect()
+        }
+        _ => character.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -267,5 +286,8 @@ mod tests {
         let arguments =
             ["bourse", "tpce", "sqlite:x.db?journal=wal&sync=full", "it's", "", r"$'a\377'"].map(str::to_owned);
         assert_eq!(command_line(&arguments), r"bourse tpce 'sqlite:x.db?journal=wal&sync=full' 'it'\''s' '' $'a\377'");
+        // A shell reads them as they were.
+        let odd = ["two\nlines", "\u{1b}[1m", "it's\\\u{202e}"].map(str::to_owned);
+        assert_eq!(command_line(&odd), r"$'two\nlines' $'\x1b[1m' $'it\'s\\\xe2\x80\xae'");
     }
 }
