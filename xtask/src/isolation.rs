@@ -16,7 +16,7 @@ const ROUNDS: u64 = 2;
 const TRANSACTIONS: u64 = 1_100_000;
 /// Seed of a target's first run.
 const SEED: u64 = 7;
-/// Longest time that a level is run, in all rounds together, unless another is asked for.
+/// Longest time that a level is run, in all rounds together, unless another is requested.
 const SECONDS: u64 = 180;
 
 /// Results of the runs: an object for each target and level, a line each.
@@ -139,7 +139,7 @@ impl Row {
     }
 }
 
-/// Results of a target at each level that it tells apart. Its data lies in memory, where there is room for files.
+/// Results of a target at each level that it distinguishes. Its data lies in memory, where there is room for files.
 fn examined(program: &Path, target: &str, seconds: u64, seed: u64) -> Result<Vec<Value>, String> {
     let folder = Folder::new("isolation")?;
     let (rounds, round) = (ROUNDS.to_string(), format!("{}ms", (seconds * 1_000 / ROUNDS).max(1)));
@@ -193,7 +193,7 @@ fn summary(target: &str, run: &Value, case: &Value) -> Option<Value> {
     }))
 }
 
-/// Checks of sums, beside the one of the history.
+/// Checks of sums, in addition to the one of the history.
 const SUMS: [&str; 2] = ["counts", "balances"];
 
 /// Stored results.

@@ -1,4 +1,4 @@
-//! Tests that fail beside others and pass alone: eight run at once on two processors, and one may miss its time there.
+//! Tests that fail next to others and pass alone: eight run at once on two processors, and one may miss its time there.
 //!
 //! A few failed tests are run once more, one after the other. What they failed with is printed last, also if they pass then.
 

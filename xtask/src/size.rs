@@ -43,7 +43,7 @@ pub(crate) fn size(root: &Path) -> Result<(), String> {
     within(&[("bytes of the program", bytes, MOST_BYTES)])
 }
 
-/// Prints each size beside its limit; an error names those beyond.
+/// Prints each size next to its limit; an error names those beyond.
 fn within(sizes: &[(&str, u64, u64)]) -> Result<(), String> {
     sizes.iter().for_each(|(what, size, most)| println!("xtask: {size} {what}, at most {most}"));
     let beyond: Vec<_> = sizes

@@ -31,7 +31,7 @@ pub(crate) struct SessionObservation {
     pub(crate) words: String,
 }
 
-/// Work of a session: what it wrote, its step, and what the workload looks for beside.
+/// Work of a session: what it wrote, its step, and what else the workload looks for.
 pub(crate) type SessionWork<T> = Result<(Ledger, AcidStep, T), AcidError>;
 
 /// Observes a database before and after the work of several sessions, which `work` performs for one of them. Returns what they

@@ -168,7 +168,7 @@ impl MysqlConnector {
     }
 }
 
-/// Name of a connection's server, and the number of its session there; `None` if the server does not tell.
+/// Name of a connection's server, and the number of its session there; `None` if the server does not report it.
 fn identity(connection: &mut Link) -> Option<(String, u64)> {
     connection.query_first("SELECT concat(@@hostname, ':', @@port), connection_id()").ok().flatten()
 }

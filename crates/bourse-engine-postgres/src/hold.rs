@@ -41,7 +41,7 @@ static OURS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 struct HoldingConnection {
     connection: WireConnection,
     session: String,
-    /// Dropped after the connection, since nobody may be connected to the database that it drops.
+    /// Dropped after the connection, since no session may use the database that it drops.
     _place: Option<LockDatabase>,
 }
 

@@ -197,7 +197,7 @@ pub(crate) fn mark_database(connection: &mut WireConnection, database: &str) -> 
     connection.run(&format!("COMMENT ON DATABASE {} IS {}", quoted(database), mark(database)))
 }
 
-/// Statements that give a database of that name what one has now beside its contents: its owner, settings, rights and limit of
+/// Statements that give a database of that name what one has now besides its contents: its owner, settings, rights and limit of
 /// connections, all of which end with the database.
 pub(crate) fn properties(connection: &mut WireConnection, database: &str) -> Result<Vec<String>> {
     // The value of a list is SQL already; that of any other setting is a text.

@@ -45,7 +45,7 @@ pub struct EngineLibrary<A: 'static> {
     pub advice: &'static str,
     /// Loads the file at a path: its functions, or the reason why they are unavailable.
     pub open: fn(&Path) -> Result<A, String>,
-    /// The loaded libraries, by the paths that they were asked for.
+    /// The loaded libraries, by the requested paths.
     pub loaded: Mutex<Option<HashMap<PathBuf, &'static LoadedLibrary<A>>>>,
 }
 

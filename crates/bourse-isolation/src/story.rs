@@ -1,4 +1,4 @@
-//! An anomaly told as a story: what each transaction did and when, and why that cannot be.
+//! An anomaly as a story: what each transaction did and when, and why that cannot be.
 
 use crate::AnomalyKind::{
     DirtyUpdate, DuplicateElement, G1a, G1b, GMonotonic, GarbageRead, IncompatibleOrder, Internal, LostUpdate,

@@ -419,7 +419,7 @@ impl RemainingOperations {
     }
 }
 
-/// Digest of parts one after another, in 16 digits: enough to tell files of one name apart.
+/// Digest of parts one after another, in 16 digits: enough to distinguish files of one name.
 pub fn short_digest(parts: &[&[u8]]) -> String {
     let mut digest = Sha256::new();
     parts.iter().for_each(|part| digest.update(part));

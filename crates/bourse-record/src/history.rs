@@ -21,7 +21,7 @@ pub struct HistoryFigures {
     pub rolled_back: u64,
     /// Number of those that met a conflict.
     pub conflicts: u64,
-    /// Number of transactions whose outcome nobody knows.
+    /// Number of transactions with an unknown outcome.
     pub unknown: u64,
     /// Number of those that were committed: others saw their changes.
     #[serde(default)]

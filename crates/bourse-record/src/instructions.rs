@@ -15,7 +15,7 @@ pub struct Instructions {
     pub counts: Vec<u64>,
     /// Harness's own instructions: a count of the same work on the null engine.
     pub harness: u64,
-    /// Functions with the most instructions of the first count; empty unless they were asked for.
+    /// Functions with the most instructions of the first count; empty unless requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<FunctionInstructions>,
 }

@@ -27,7 +27,7 @@ pub struct LimitedQuantile {
     /// Quantile in nanoseconds, of however few operations; infinite if it falls on one that failed, was dropped or
     /// never started.
     pub quantile_ns: f64,
-    /// Operations there were, and those from which on the quantile is told, if there were fewer: it then neither meets nor
+    /// Operations there were, and those from which on the quantile is shown, if there were fewer: it then neither meets nor
     /// misses a limit.
     pub too_few: Option<(u64, f64)>,
 }
@@ -43,7 +43,7 @@ impl ResponseLimit {
         known.map_or_else(|| format!("p{}", 100.0 * self.quantile), |(name, _)| (*name).to_owned())
     }
 
-    /// Number of operations from which on the quantile is told: ten are expected beyond it.
+    /// Number of operations from which on the quantile is shown: ten are expected beyond it.
     ///
     /// ```
     /// let limit = bourse_record::ResponseLimit { operation: None, quantile: 0.99, limit_ns: 1 };

@@ -108,7 +108,7 @@ pub struct Round {
     /// another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Box<LatencyPhase>>,
-    /// Figures by statement, the most time first; empty unless they were asked for.
+    /// Figures by statement, the most time first; empty unless requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementFigures>,
     /// Isolation found in a recorded history of transactions, if the workload records one.

@@ -286,7 +286,7 @@ pub struct Workload {
     pub headline_operation: Option<String>,
     /// Unit of the headline.
     pub headline_unit: String,
-    /// Operation whose valid completions per minute stand beside the headline; `None` shows none.
+    /// Operation whose valid completions per minute are shown next to the headline; `None` shows none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<String>,
     /// Nominal headline by the workload's own rule (customers / scale factor), if it has one.

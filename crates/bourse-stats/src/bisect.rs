@@ -77,7 +77,7 @@ impl Bisection {
     }
 }
 
-/// Ratio between 1 and that of the last revision, by which others are told apart.
+/// Ratio between 1 and that of the last revision, by which others are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut(f64);
 

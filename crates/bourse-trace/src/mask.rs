@@ -145,7 +145,7 @@ fn range(group: u64) -> (u64, u64) {
     (two.max(ten), two.saturating_mul(2).min(ten.saturating_mul(10)).saturating_sub(1))
 }
 
-/// Masked values of a group, by the values; `true` stands behind those that are kept.
+/// Masked values of a group, by the values; `true` follows those that are unchanged.
 fn masked((kind, group): Group, values: BTreeMap<Vec<u8>, bool>, random: &mut u64) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let values: Vec<(Vec<u8>, bool)> = values.into_iter().collect();
     if kind == 1 {

@@ -127,7 +127,7 @@ pub enum Cases {
 }
 
 impl Cases {
-    /// Selected cases, in order, on these devices; without any on those that SQLite can be told of.
+    /// Selected cases, in order, on these devices; without any on those that SQLite has a setting for.
     pub(super) fn list(self, devices: &[Device]) -> Vec<StateCase> {
         const DECLARED: [Device; 3] = [Device::POWERSAFE, Device::garbling(512), Device::garbling(4_096)];
         let everything = all(if devices.is_empty() { &DECLARED } else { devices });

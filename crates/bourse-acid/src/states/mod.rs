@@ -39,7 +39,7 @@ pub struct StatesOptions<'o> {
     pub cases: Cases,
     /// Targets of any engine with their options, without a path.
     pub targets: &'o [String],
-    /// Devices on which all are enumerated; empty for the strictest, and those that SQLite can be told of.
+    /// Devices on which all are enumerated; empty for the strictest, and those that SQLite has a setting for.
     pub devices: &'o [Device],
     /// Approximate number of states of each case; `None` for as many as the bound allows.
     pub states: Option<u64>,

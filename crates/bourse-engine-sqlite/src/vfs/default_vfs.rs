@@ -111,7 +111,7 @@ pub(crate) fn description<O: DefaultVfsAccess>(name: &CStr, data: *mut c_void) -
 // SAFETY of all that follows: SQLite calls these functions as its interface documents, with the file system that was
 // registered; the default one gets what it would get itself.
 
-/// Function of an extension, by a type that stands for any.
+/// Function of an extension, by a type that is used for any.
 type LibrarySymbol = Option<unsafe extern "C" fn(*mut ffi::sqlite3_vfs, *mut c_void, *const c_char)>;
 
 /// Functions that pass a call on to the default file system, each with its answer if that lacks the function.

@@ -187,7 +187,7 @@ fn set(bytes: &mut Vec<u8>, index: usize, value: Value<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Appends to a text, whose length stands before it.
+/// Appends to a text, whose length precedes it.
 fn extend(bytes: &mut Vec<u8>, index: usize, text: &str) -> Result<()> {
     let not_text = || damaged(&format!("field {index} is no text"));
     let from = field(bytes, index).filter(|rest| rest.first() == Some(&TEXT)).ok_or_else(not_text)?;

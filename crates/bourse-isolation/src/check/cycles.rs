@@ -54,7 +54,7 @@ static SEARCHES: [Search; 17] = [
 ];
 /// Lengths of paths that are tried one after another, so that short cycles are found first.
 const LENGTHS: [u32; 5] = [1, 2, 3, 5, u32::MAX];
-/// Edges that a search follows for each length and component, beside some for each of its nodes.
+/// Edges that a search follows for each length and component, in addition to some for each of its nodes.
 const EDGES_MAX: usize = 2_000_000;
 /// Edges that a search follows for each node of a component.
 const EDGES_PER_NODE: usize = 40;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Faults {
     kills: AtomicU64,
     cuts: AtomicU64,
-    /// Failure of a killed server to start again: nobody needs to wait for it any more.
+    /// Failure of a killed server to start again: no wait for it makes sense any more.
     failure: Mutex<Option<EngineError>>,
 }
 

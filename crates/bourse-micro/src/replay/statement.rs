@@ -42,7 +42,7 @@ pub(super) struct RecordedStatement {
     pub(super) read: BTreeSet<String>,
     /// Whether `*` may stand for columns.
     pub(super) has_star: bool,
-    /// Table that it changes; `None` if it cannot be told by its words.
+    /// Table that it changes; `None` if its words do not show it.
     pub(super) target: Option<String>,
     pub(super) reads: bool,
     pub(super) control: Option<Control>,

@@ -199,7 +199,7 @@ impl Recording {
         }
     }
 
-    /// Finds what has to end before each unit, and what writes beside it.
+    /// Finds what has to end before each unit, and what writes at the same time.
     fn order(&mut self, statements: &[RecordedStatement]) {
         let mut by_end: Vec<usize> = (0..self.units.len()).collect();
         by_end.sort_by_key(|unit| self.units[*unit].end_ns);

@@ -57,7 +57,7 @@ pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
 
 /// Name of the option of the workload `sql` for the database that a round begins with, a file that no process changes.
 pub const FROM: &str = "from";
-/// Value of an option for a file that stands for none.
+/// Value of an option for a file that means none.
 pub const NOTHING: &str = "none";
 
 /// Files of published experiments, by the option's values that select them.

@@ -70,7 +70,7 @@ pub(super) struct EqualityCheck {
 #[derive(Debug, Clone)]
 pub(super) struct ScriptStatement {
     pub(super) sql: String,
-    /// File that it stands in, and the line that it begins in.
+    /// File that contains it, and the line that it begins in.
     pub(super) file: Arc<str>,
     pub(super) line: usize,
     /// Number in the file of the parameter at each position.
@@ -217,7 +217,7 @@ impl SqlScript {
         Ok(())
     }
 
-    /// Number of the parameter that a name stands for: the last with that name.
+    /// Number of the parameter that a name refers to: the last with that name.
     pub(super) fn parameter(&self, name: &str) -> Option<usize> {
         self.parameters.iter().rposition(|(known, _)| known == name)
     }

@@ -67,7 +67,7 @@ pub trait Transactions: Workload + Generator + Default + 'static {
     /// Place of the transaction that a terminal only queues, and that another session performs.
     const DEFERRED: Option<usize> = None;
 
-    /// Place of the transaction whose completions per minute stand beside the headline, if one's do.
+    /// Place of the transaction whose completions per minute are shown next to the headline, if one's are.
     const PER_MINUTE: Option<usize> = None;
 
     /// Source of the rules that transactions follow, for the checks of their samples.

@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// An engine may send a change together with later statements, and stop at a query's first row: only if it is asked to.
+    /// An engine may send a change together with later statements, and stop at a query's first row: only if requested.
     #[test]
     fn a_traced_session_makes_the_calls_of_one_that_is_not() {
         let perform = |session: &mut dyn Session| -> Result<()> {

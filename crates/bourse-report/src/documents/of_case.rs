@@ -15,7 +15,7 @@ use bourse_record::{CheckStatus, Outcome, StatementFigures, WorkloadKind};
 /// Letters of a curve over time.
 const LETTERS: usize = 54;
 
-/// The case with all that the run file has of it. `is_only` tells whether the run has no other.
+/// The case with all that the run file has of it. `is_only` says whether the run has no other.
 pub(super) fn case(
     at: usize,
     view: &CaseView<'_>,

@@ -195,7 +195,7 @@ impl SheetPart {
         Self::Fold(SheetFold { summary: summary.into(), parts, ..SheetFold::default() })
     }
 
-    /// The answer of tests of guarantees, of which `is_any_tried` tells whether one came to its end.
+    /// The answer of tests of guarantees, of which `is_any_tried` says whether one came to its end.
     pub(crate) fn violated(count: usize, is_any_tried: bool) -> Self {
         let figure = match count {
             0 if !is_any_tried => "nothing was tried to its end".to_owned(),

@@ -46,7 +46,7 @@ fn shrink(widths: &mut [usize], heads: &[ColumnHead], width: usize, least: impl 
 
 /// Draws a table in at most `width` columns: texts are wrapped, then columns of a rank left out; if both are not enough, the
 /// first column is written above the others, and columns without room follow below, each part with the first column.
-/// `has_heads` tells whether it has a line of heads.
+/// `has_heads` says whether it has a line of heads.
 pub(super) fn grid(mut table: SheetTable, width: usize, paint: Paint, has_heads: bool) -> Grid {
     let titles = |table: &SheetTable| table.heads.iter().map(|head| head.title.to_string()).collect::<Vec<_>>();
     let before = titles(&table);

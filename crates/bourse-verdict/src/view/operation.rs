@@ -248,13 +248,13 @@ impl OperationView {
     }
 
     /// Whether 90 % were answered within the limit, with failed and dropped ones counted as beyond it; `None` without a
-    /// limit, or with too few operations to tell.
+    /// limit, or with too few operations for a decision.
     pub fn limit_kept(&self) -> Option<bool> {
         let p90 = self.response.quantile_ns(0.9).filter(|_| !self.is_too_few(0.9))?;
         Some(p90 <= self.limit_ns? as f64)
     }
 
-    /// Whether there were too few operations to tell a quantile (0 to 1) of their response times.
+    /// Whether there were too few operations for a quantile (0 to 1) of their response times.
     pub fn is_too_few(&self, quantile: f64) -> bool {
         (self.response.operations() as f64) < self.response.needed(quantile)
     }

@@ -23,7 +23,7 @@ pub(crate) struct IsolationArgs {
     /// Every engine that is available, private servers and clusters on this machine too; one that fails is left out
     #[arg(long, conflicts_with = "targets")]
     pub(crate) all: bool,
-    /// Levels at which transactions run [default: all that the engine tells apart]
+    /// Levels at which transactions run [default: all that the engine distinguishes]
     #[arg(long, value_parser = level(), value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) level: Vec<Isolation>,
     /// Set an option of the workload, for example kind=append; `bourse micro list history` shows all

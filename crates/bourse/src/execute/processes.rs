@@ -74,7 +74,7 @@ pub(super) fn run(
     together(parts.into_iter().filter_map(|part| part.ended?.ok()).collect(), lost)
 }
 
-/// Waits until each process has told its outcome or is lost. The first failure ends the others; returns it if a process was
+/// Waits until each process has reported its outcome or is lost. The first failure ends the others; returns it if a process was
 /// lost.
 fn all_ended(parts: &mut [UserProcess], context: &RunContext, say: &mut dyn FnMut(&RoundProgress)) -> Option<Failure> {
     let of = parts.len();

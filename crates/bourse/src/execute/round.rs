@@ -128,7 +128,7 @@ pub(super) trait ExecuteRounds {
         label: &str,
     ) -> Result<RoundOutcome>;
 
-    /// Samples the transactions on a database beside a target's; without checks if the workload has none.
+    /// Samples the transactions on a database next to a target's; without checks if the workload has none.
     fn sample(&self, target: &str, context: &RunContext) -> Result<SampleChecks> {
         let _ = (target, context);
         Ok(SampleChecks::new())

@@ -98,7 +98,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
     Ok(())
 }
 
-/// Samples the transactions of a workload on a database beside a target's.
+/// Samples the transactions of a workload on a database next to a target's.
 pub(crate) fn of_target<S: Sampled>(
     sampled: &S,
     target: &str,

@@ -106,7 +106,7 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
     /// Names of the transactions.
     fn operations(&self) -> &'static [&'static str];
 
-    /// Name of the transaction whose completions per minute stand beside the headline.
+    /// Name of the transaction whose completions per minute are shown next to the headline.
     fn per_minute(&self) -> Option<&'static str>;
 
     /// A size by that number.
@@ -140,7 +140,7 @@ pub(crate) trait MixWorkload: ServedWorkload + Debug {
         progress: &mut dyn FnMut(&RoundProgress),
     ) -> Result<RunResult, RunError>;
 
-    /// Samples the transactions on a database beside a target's.
+    /// Samples the transactions on a database next to a target's.
     fn sample(&self, target: &str, drivers: &Drivers, context: &RunContext) -> Result<SampleChecks>;
 
     /// Compares several systems over the transactions of a seed: each is a name with a session, or the reference.

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// Operations of a count, if no number is given.
 pub(crate) const COUNTED: u64 = 10_000;
-/// Counts of the same work for each case: they tell how far counts differ by themselves.
+/// Counts of the same work for each case: they show how far counts differ by themselves.
 pub(crate) const COUNTS: usize = 2;
 
 /// A count of each case's instructions.
@@ -26,7 +26,7 @@ pub(crate) struct InstructionPlan {
 }
 
 impl InstructionPlan {
-    /// The count that was asked for, if one was, with the counter of this machine.
+    /// The requested count, if one was, with the counter of this machine.
     ///
     /// # Errors
     /// A case whose instructions cannot be counted, conditions that a count does not have, or a machine without a counter.

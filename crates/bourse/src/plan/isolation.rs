@@ -1,4 +1,4 @@
-//! The plan of `bourse isolation`: the workload `history` on each target, at each level that it tells apart.
+//! The plan of `bourse isolation`: the workload `history` on each target, at each level that it distinguishes.
 
 use super::classic::ClassicArgs;
 use super::{CaseBlock, OnFailure, Plan, quick, targets};
@@ -57,7 +57,7 @@ const PROCESSES: u32 = 3;
 /// Measurement interval in which a server is killed and started again.
 const WITH_RESTARTS: Duration = Duration::from_secs(10);
 
-/// Levels that were asked for, or those that the target tells apart: of several with one promise the strictest.
+/// Requested levels, or those that the target distinguishes: of several with one promise the strictest.
 fn levels(arguments: &IsolationArgs, target: &str) -> Result<Vec<Isolation>> {
     if !arguments.level.is_empty() {
         return Ok(arguments.level.clone());

@@ -1,4 +1,4 @@
-//! The page cache and the memory of a plan's rounds: the cases are prepared for what was asked, or the reason against it is told.
+//! The page cache and the memory of a plan's rounds: the cases are prepared for the request, or the reason against it is reported.
 
 use super::{Plan, PlannedCase, RoundProcess};
 use crate::args::MemoryArgs;

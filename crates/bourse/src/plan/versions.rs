@@ -87,7 +87,7 @@ pub(crate) struct EngineVersion {
 }
 
 impl EngineVersion {
-    /// File with the sum of a library's bytes, written beside it when it is built.
+    /// File with the sum of a library's bytes, written next to it when it is built.
     pub(crate) fn sum_file(library: &Path) -> PathBuf {
         library.with_extension("sum")
     }
@@ -114,7 +114,7 @@ pub(crate) struct VersionsPlan {
 }
 
 impl VersionsPlan {
-    /// The versions that were asked for, with their libraries in `folder`. One that another compiler built is
+    /// The requested versions, with their libraries in `folder`. One that another compiler built is
     /// another file: `compiler` is what the compiler calls itself.
     pub(crate) fn new(arguments: &VersionsArgs, folder: &Path, compiler: &str) -> Result<Self> {
         let work = compare::counted(&arguments.work, "versions")?;
@@ -193,7 +193,7 @@ impl VersionsPlan {
 }
 
 impl VersionedEngine {
-    /// Versions within the bounds that were asked for.
+    /// Versions within the requested bounds.
     fn between(&self, arguments: &VersionsArgs) -> Result<&'static [[&'static str; 2]]> {
         let VersionsArgs { from, to, .. } = arguments;
         let bound = |text: &Option<String>| {

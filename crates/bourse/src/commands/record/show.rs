@@ -18,7 +18,7 @@ const REFUSED: usize = 120;
 /// End of the name of what executions lack.
 const EXECUTIONS: &str = ": executions";
 
-/// Columns beside a statement's text.
+/// Columns next to a statement's text.
 const BESIDE: usize = 38;
 
 /// Session in which other databases and settings are refused as in a replay, with its engine.
