@@ -4,9 +4,9 @@ use crate::error::error;
 use crate::files::{CountedFiles, FileCounts};
 use crate::options::{TursoJournal, TursoOptions};
 use crate::statement::{TursoStatement, WantedRows};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, Result, RowExt as _};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, Result, RowExt as _, locked};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
 
 /// Turso's names of a database in memory, and of its log.
@@ -17,6 +17,8 @@ pub(crate) struct TursoDatabase {
     core: Arc<turso_core::Database>,
     io: Arc<dyn IO>,
     options: TursoOptions,
+    /// Connections, also some that are closed.
+    connections: Mutex<Vec<Weak<turso_core::Connection>>>,
     _use: Option<FileUse>,
 }
 
@@ -89,7 +91,7 @@ impl TursoDatabase {
         let with = OpenOptions::new(Arc::new(SqliteDialect)).flags(flags);
         let opened = turso_core::Database::open(Arc::clone(&io), path, with);
         let core = opened.map_err(|e| error(&e).during(format_args!("cannot open {path}")))?;
-        Ok(Arc::new(Self { core, io, options, _use: used }))
+        Ok(Arc::new(Self { core, io, options, connections: Mutex::default(), _use: used }))
     }
 
     /// Changes to the journal mode of the settings; the database must not be open elsewhere.
@@ -118,6 +120,11 @@ impl TursoDatabase {
     pub(crate) fn memory_bytes(&self) -> u64 {
         let size = |name| self.io.open_file(name, OpenFlags::None, false).and_then(|file| file.size());
         MEMORY.into_iter().filter_map(|name| size(name).ok()).sum()
+    }
+
+    /// Interrupts the statements that connections execute now.
+    pub(crate) fn interrupt_statements(&self) {
+        locked(&self.connections).iter().filter_map(Weak::upgrade).for_each(|it| it.interrupt());
     }
 
     /// File system of the database.
@@ -168,6 +175,10 @@ impl TursoConnection {
     /// Turso's.
     pub(crate) fn plain(database: &Arc<TursoDatabase>) -> Result<Self> {
         let core = database.core.connect().map_err(|e| error(&e))?;
+        let mut connections = locked(&database.connections);
+        connections.retain(|it| it.strong_count() > 0);
+        connections.push(Arc::downgrade(&core));
+        drop(connections);
         Ok(Self { core, database: Arc::clone(database) })
     }
 

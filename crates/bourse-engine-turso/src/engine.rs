@@ -8,6 +8,7 @@ use crate::loader::{file_loader, memory_loader};
 use crate::options::{GRAMMAR, TursoJournal, TursoOptions};
 use crate::session::TursoSession;
 use crate::snapshot::DatabaseBytes;
+use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint, ForReading,
@@ -16,7 +17,7 @@ use bourse_engine::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use turso_core::MemoryIO;
 
 static FORMAT: FileFormat = FileFormat {
@@ -35,6 +36,8 @@ pub struct TursoEngine {
     for_reading: bool,
     opened: SharedDatabase<TursoDatabase>,
     counts: FileCounts,
+    /// Ends the statements of sessions when the program is interrupted.
+    confined: OnceLock<AwaitedConnection>,
 }
 
 impl std::fmt::Debug for TursoEngine {
@@ -64,6 +67,7 @@ pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
         for_reading: false,
         opened: SharedDatabase::default(),
         counts: FileCounts::default(),
+        confined: OnceLock::new(),
     })
 }
 
@@ -138,6 +142,7 @@ impl Engine for TursoEngine {
             for_reading: true,
             opened: SharedDatabase::default(),
             counts: FileCounts::default(),
+            confined: OnceLock::new(),
         };
         // Turso's lock on the file prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
@@ -201,6 +206,16 @@ impl SqlEngine for TursoEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>> {
         Ok(Box::new(TursoSession::new(self.connection()?)?))
+    }
+
+    fn confine(&self) {
+        let opened = self.opened.clone();
+        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
+        self.confined.get_or_init(ends);
+    }
+
+    fn interrupt_statements(&self) {
+        self.opened.get().iter().for_each(|it| it.interrupt_statements());
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {
