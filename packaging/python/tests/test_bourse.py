@@ -174,8 +174,8 @@ class Runs(InFolder):
 
 class Comparisons(InFolder):
     def test_the_gate_passes_fails_and_skips_by_the_exit_code(self):
-        same, slower = self.scaled("same", 1.0), self.scaled("slower", 0.5)
-        passed = bourse.assert_not_slower(same, same, noise="1%", inconclusive="fail")
+        same, alike, slower = self.scaled("same", 1.0), self.scaled("alike", 1.0), self.scaled("slower", 0.5)
+        passed = bourse.assert_not_slower(same, alike, noise="1%", inconclusive="fail")
         self.assertEqual((passed.passed, passed.exit_code, passed.ratio, passed.run), (True, 0, 1.0, None))
         with self.assertRaisesRegex(AssertionError, "slower by more than 5 %\n(.|\n)*-50.0 %"):
             bourse.assert_not_slower(same, slower, noise="1%")
@@ -192,12 +192,14 @@ class Comparisons(InFolder):
         self.assertIn("B is slower", str(failed))
         with self.assertRaisesRegex(bourse.UsageError, "nowhere"):
             bourse.compare(same, "nowhere")
+        with self.assertRaisesRegex(bourse.UsageError, "the same run twice"):
+            bourse.compare(same, bourse.load(same))
 
     @unittest.skipUnless(has("pytest"), "pytest is not installed")
     def test_the_plugin_of_pytest_reports_each_comparison(self):
-        same, slower = self.scaled("same", 1.0), self.scaled("slower", 0.5)
+        same, alike, slower = self.scaled("same", 1.0), self.scaled("alike", 1.0), self.scaled("slower", 0.5)
         pathlib.Path("test_speed.py").write_text(
-            f"def test_same(assert_not_slower): assert_not_slower({str(same)!r}, {str(same)!r}, noise='1%')\n"
+            f"def test_same(assert_not_slower): assert_not_slower({str(same)!r}, {str(alike)!r}, noise='1%')\n"
             f"def test_slower(assert_not_slower): assert_not_slower({str(same)!r}, {str(slower)!r}, noise='1%')\n"
             f"def test_unknown(assert_not_slower): assert_not_slower({str(same)!r}, {str(slower)!r})\n"
         )
