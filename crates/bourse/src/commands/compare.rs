@@ -58,17 +58,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
             of_stored(arguments, base, head, noise)?
         }
         (base, Some(head)) if is_stored(base) && is_stored(head) => {
-            let [base, head] = [base, head].map(|run| report::run_path(Path::new(run)));
-            if let (Ok(one), Ok(other)) = (base.canonicalize(), head.canonicalize())
-                && one == other
-            {
-                return Err(Failure::usage(format!(
-                    "{} is the same run twice: a comparison needs two",
-                    base.display()
-                ))
-                .hint(TWO_OF_A_KIND));
-            }
-            let (base, head) = (report::read(&base)?, report::read(&head)?);
+            let [base, head] = report::read_both([base, head].map(Path::new))?;
             let noise = noise(arguments, &base)?;
             of_stored(arguments, base, head, noise)?
         }

@@ -249,13 +249,24 @@ pub(crate) fn merged(runs: Vec<RunFile>) -> Result<RunFile> {
 }
 
 /// File of a run, which its folder stands for too.
-pub(crate) fn run_path(path: &Path) -> PathBuf {
+fn run_path(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("run.json") } else { path.to_owned() }
 }
 
 /// Reads a run by its folder or its file.
 pub(crate) fn read(path: &Path) -> Result<RunFile> {
     Ok(RunFile::read(&run_path(path))?)
+}
+
+/// Reads two runs to compare, which may not be one, by whatever path.
+pub(crate) fn read_both(runs: [&Path; 2]) -> Result<[RunFile; 2]> {
+    let [base, head] = runs.map(run_path);
+    match (base.canonicalize(), head.canonicalize()) {
+        (Ok(one), Ok(other)) if one == other => {
+            Err(Failure::usage(format!("{} is the same run twice: a comparison needs two", base.display())))
+        }
+        _ => Ok([read(&base)?, read(&head)?]),
+    }
 }
 
 /// Labels each case with the time and place of its measurement, and whether the run was interrupted, to distinguish it among

@@ -198,9 +198,9 @@ fn removable(directory: &Path, name: &str) -> Result<PathBuf> {
 /// Compares two stored runs; the noise is estimated from the other runs of the folder, if there are enough of them.
 fn diff(directory: &Path, base: &str, head: &str) -> Result<()> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
-    let base = report::read(&one)?;
+    let [base, head] = report::read_both([&one, &other])?;
     let machine = Box::new(base.provenance.machine.clone());
-    let stored = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
+    let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
     let earlier = run_files(directory).map_or_else(|_| Vec::new(), Iterator::collect);
     print(&ComparedCases::of_stored(stored, TOLERANCE, &RunNoise::Runs { earlier, machine }).text(line_width()))

@@ -42,6 +42,8 @@ fn stored_runs_are_listed_shown_compared_and_removed() {
     let drawn = text(&output(folder, &["report", &format!("bourse-runs/{second}"), "-v"]).stdout);
     assert!(shown == drawn && shown.contains("point-read"), "{shown}");
 
+    let twice = output(folder, &["runs", "diff", "last", "last"]);
+    assert!(twice.status.code() == Some(1) && text(&twice.stderr).contains("the same run twice"), "{twice:?}");
     let compared = output(folder, &["runs", "diff", &first, "last"]);
     let out = text(&compared.stdout);
     assert!(compared.status.success() && out.contains("reads/s") && out.contains("not attributable"), "{out}");
