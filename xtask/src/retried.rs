@@ -1,6 +1,6 @@
 //! Tests that fail next to others and pass alone: eight run at once on two processors, and one may miss its time there.
 //!
-//! A few failed tests are run once more, one after the other. What they failed with is printed last, also if they pass then.
+//! A few failed tests are run once more, one after the other. Their output is printed last, also if they pass then.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read};
@@ -78,7 +78,7 @@ fn failed_targets(printed: &str) -> Vec<&str> {
     targets.map(|(_, target)| target).collect::<BTreeSet<_>>().into_iter().flat_map(str::split_whitespace).collect()
 }
 
-/// What each failed test printed, without its backtrace.
+/// Output of each failed test, without its backtrace.
 fn causes(printed: &str) -> String {
     let mut causes = String::new();
     let mut is_cause = false;
