@@ -2,7 +2,6 @@
 //! change no setting that the target makes.
 
 use crate::connection::SqliteConnection;
-use crate::describe::PRAGMAS;
 use crate::ffi;
 use bourse_engine::Result;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -25,8 +24,29 @@ pub(crate) const WHY: &str =
 /// Databases that are not a user's file: one in memory, and a temporary one, which `VACUUM` attaches.
 const NO_FILES: [&[u8]; 2] = [b":memory:", b""];
 
-/// Settings beside those that a description has.
-const OTHER_SETTINGS: [&str; 3] = ["fullfsync", "checkpoint_fullfsync", "read_uncommitted"];
+/// Pragmas that change what a target sets, each with the target's option; without one if the target has none for it. The encoding is
+/// not among them: that of a database with a table stays.
+const SETTINGS: [(&str, &str); 14] = [
+    ("journal_mode", "journal"),
+    ("synchronous", "sync"),
+    ("page_size", "page_size"),
+    ("cache_size", "cache"),
+    ("mmap_size", "mmap"),
+    ("wal_autocheckpoint", "autocheckpoint"),
+    ("foreign_keys", "foreign_keys"),
+    ("ignore_check_constraints", "checks"),
+    ("locking_mode", "locking"),
+    ("temp_store", "temp_store"),
+    ("busy_timeout", "busy_timeout"),
+    ("read_uncommitted", "read_uncommitted"),
+    ("fullfsync", ""),
+    ("checkpoint_fullfsync", ""),
+];
+
+/// Target's option for what a pragma sets, empty if it has none; `None` of a pragma that sets nothing of the target's.
+pub fn option_of_pragma(name: &str) -> Option<&'static str> {
+    SETTINGS.iter().find(|(pragma, _)| name.eq_ignore_ascii_case(pragma)).map(|(_, option)| *option)
+}
 
 unsafe extern "C" fn authorize(
     guards_settings: *mut c_void,
@@ -38,11 +58,7 @@ unsafe extern "C" fn authorize(
 ) -> c_int {
     // SAFETY: a name that is given ends in zero and lives as long as this call.
     let text = |name: *const c_char| (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes());
-    let is_setting = |name: &[u8]| {
-        // The encoding of a database with a table stays.
-        let mut settings = PRAGMAS.iter().chain(&OTHER_SETTINGS).filter(|setting| **setting != "encoding");
-        settings.any(|setting| name.eq_ignore_ascii_case(setting.as_bytes()))
-    };
+    let is_setting = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| option_of_pragma(name).is_some());
     let is_refused = match action {
         ffi::SQLITE_ATTACH => text(first).is_none_or(|name| !NO_FILES.contains(&name)),
         // Without a value it is a question.

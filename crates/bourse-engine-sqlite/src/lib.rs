@@ -54,6 +54,7 @@ mod target;
 mod vfs;
 mod waits;
 
+pub use confined::option_of_pragma;
 #[cfg(not(any(lean, loaded)))]
 pub use counting::declare_device;
 pub use describe::durability_on_disk;

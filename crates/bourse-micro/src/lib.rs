@@ -40,7 +40,7 @@ pub use database::{foreign_tables, refuse_others};
 pub use histories::statement as history_statement;
 pub use options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions};
 pub use records::properties_of;
-pub use replay::{PACE, declared_name};
+pub use replay::{ChangedSetting, PACE, declared_name};
 pub use round::{
     NOTICE, PreparedRound, RoundResult, TimedOperations, Timing, end_processes, prepare_round, run_prepared, run_round,
 };

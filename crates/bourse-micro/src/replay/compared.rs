@@ -62,7 +62,9 @@ pub(super) struct RoundState {
     pub(super) left_out: Vec<String>,
     /// Versions of SQLite that recorded and that replays, if they differ.
     pub(super) other_version: Option<String>,
-    /// Whether one of these adds doubles up otherwise than the other.
+    /// Settings of the program that the target has with other values, in words.
+    pub(super) other_settings: Option<String>,
+    /// Whether one of these versions adds doubles up otherwise than the other.
     pub(super) adds_otherwise: bool,
     /// The first query with other rows: its step's number, and the rows found.
     first: Mutex<Option<(usize, Vec<ShownRow>)>>,
@@ -122,6 +124,7 @@ impl RoundState {
             translated: BTreeMap::new(),
             left_out: Vec::new(),
             other_version: None,
+            other_settings: None,
             adds_otherwise: false,
             first: Mutex::default(),
             is_left_out: recording.statements.iter().map(|_| AtomicBool::new(false)).collect(),
@@ -364,7 +367,8 @@ impl RoundState {
         let masked = recording.is_masked.then(|| "values are masked: numbers of rows were compared".to_owned());
         let damaged = damaged.map(|fact| format!("{DAMAGE}: {}", fact.value));
         // What ended a trace comes first: a screen may shorten the rest.
-        damaged.chain(parts).chain(masked).chain(self.other_version.clone()).collect()
+        let others = self.other_settings.clone().into_iter().chain(self.other_version.clone());
+        damaged.chain(parts).chain(masked).chain(others).collect()
     }
 
     /// Whether more than half of the results with rows are undetermined, so that those compared do not show that all are right.

@@ -5,6 +5,7 @@
 //! | `recording` | traces read, for one database |
 //! | `statement` | a recorded statement |
 //! | `steps` | what each user executes, and in which order |
+//! | `settings` | settings that the program made, and that are the target's |
 //! | `shape` | facts of a statement that its words show |
 //! | `tokens` | a statement as tokens |
 //! | `determined` | rows that a query's words and keys determine |
@@ -23,6 +24,7 @@ mod determined;
 mod differing;
 mod order;
 mod recording;
+mod settings;
 pub(crate) mod shape;
 mod statement;
 mod steps;
@@ -41,6 +43,7 @@ use compared::RoundState;
 use determined::Keys;
 use differing::DifferingTables;
 use recording::Recording;
+pub use settings::ChangedSetting;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -188,7 +191,9 @@ impl PlannedWorkload for Replay {
         state.left_out = data.left_out;
         let recorded = self.recording.versions.iter().cloned().collect::<Vec<_>>().join(", ");
         if data::is_sqlite(sql.dialect()) {
-            let version = engine.description().map_err(MicroError::engine("reading the version"))?.version;
+            let bourse_engine::Description { version, settings, .. } =
+                engine.description().map_err(MicroError::engine("reading the version"))?;
+            state.other_settings = settings::other_than(&settings, &self.recording.settings);
             let words = format!("SQLite {version}, recorded with {recorded}, whose plans and times may be others");
             let adds_exactly = |version: &str| {
                 let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());

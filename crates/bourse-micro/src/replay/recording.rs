@@ -1,5 +1,6 @@
 //! A recording as work, read from its traces.
 
+use super::settings::ChangedSetting;
 use super::shape::short;
 use super::statement::{RecordedStatement, Statements};
 use super::steps::{Step, Unit};
@@ -51,6 +52,8 @@ pub(super) struct Recording {
     pub(super) lasted_ns: u64,
     /// Numbers of executions that are left out, by reason.
     pub(super) left_out: BTreeMap<String, u64>,
+    /// Settings that the program made, in this order, and that are the target's in a replay.
+    pub(super) settings: Vec<ChangedSetting>,
     /// Other databases that the program used, with the numbers of executions.
     pub(super) other_databases: BTreeMap<String, u64>,
     /// Versions of SQLite that the program used.

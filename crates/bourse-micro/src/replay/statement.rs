@@ -1,5 +1,6 @@
 //! Statements of a recording, with the facts of their texts.
 
+use super::settings::ChangedSetting;
 use super::shape::{Shape, numbered};
 use super::tokens::{clock_columns, has_clock, has_sum, read_names};
 use bourse_engine::Sql;
@@ -28,6 +29,8 @@ pub(super) struct RecordedStatement {
     is_vacuum: bool,
     /// Whether it sets the greatest number of pages.
     limits_pages: bool,
+    /// Setting that it changes, and that is the target's in a replay.
+    pub(super) setting: Option<ChangedSetting>,
     /// Whether it chooses the encoding of texts.
     pub(super) chooses_encoding: bool,
     /// Columns of its table that it fills from a clock or random numbers; `None` if these are elsewhere in it.
@@ -107,6 +110,7 @@ impl RecordedStatement {
             has_sum: has_sum(numbered),
             is_vacuum: first == "vacuum",
             limits_pages: first == "pragma" && shape.names.contains("max_page_count"),
+            setting: ChangedSetting::of(sql),
             chooses_encoding: first == "pragma" && shape.names.contains("encoding") && sql.contains(['=', '(']),
             clock_columns: clock_columns(numbered),
             has_side_changes: shape.has_side_changes,

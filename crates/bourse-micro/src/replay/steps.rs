@@ -1,6 +1,7 @@
 //! Steps of a recording's users: what each executes, in the order that the traces fix.
 
 use super::recording::{RecordedConnection, Recording};
+use super::shape::short;
 use super::statement::{Control, RecordedStatement, Statements};
 use crate::workload::named;
 use bourse_engine_sqlite::StoredValue;
@@ -120,6 +121,14 @@ impl Recording {
         const CONSTRAINT: u64 = 19;
         let (mut is_open, mut begun, first_unit) = (false, 0, self.units.len());
         for (begin_ns, end_ns, statement, executed) in connection.executed {
+            if let Some(setting) = &statements.all[statement].setting {
+                let what = format!("{}, which {} sets", short(&statements.all[statement].text), setting.place());
+                *self.left_out.entry(what).or_default() += 1;
+                if self.settings.last() != Some(setting) {
+                    self.settings.push(setting.clone());
+                }
+                continue;
+            }
             let control = statements.all[statement].control;
             let [before, after] = [executed.autocommit_before, executed.autocommit_after];
             // An error that ended the transaction.

@@ -64,6 +64,17 @@ impl<'t> Token<'t> {
         }
     }
 
+    /// Text of a word, a number or a mark, without quotes; empty of a group.
+    pub(super) fn written(&self) -> String {
+        match self {
+            Self::Word(word) | Self::Name(word) => word.clone(),
+            Self::Text(text) => text.trim_matches('\'').to_owned(),
+            Self::Number(Some(number)) => number.to_string(),
+            Self::Mark(mark) => mark.to_string(),
+            Self::Number(None) | Self::Parameter(_) | Self::Group(_) => String::new(),
+        }
+    }
+
     /// Whether it has a value of its own, whatever the row.
     pub(super) fn is_value(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Number(_) | Self::Parameter(_))

@@ -197,7 +197,7 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
     assert_eq!(code, Some(0), "{said}");
     let (status, evidence) = check(&run, "refused statements");
     assert_eq!(status, CheckStatus::NotApplicable);
-    for words in ["4 × SELECT twice(id) FROM t: no such function: twice", "1 × PRAGMA journal_mode", "1 × ATTACH"] {
+    for words in ["4 × SELECT twice(id) FROM t: no such function: twice", "1 × ATTACH"] {
         assert!(evidence.contains(words), "{words}: {evidence}");
     }
     let round = &run.as_ref().expect("it ran").cases[0].rounds[0];
@@ -207,7 +207,38 @@ fn what_the_engine_refuses_is_left_out_named_and_counted() {
     assert!(round.operations[refused..].iter().all(|it| is_marked(&it.name)), "those that ran come first");
     assert!(said.contains("refused: SELECT twice(id) FROM t"), "{said}");
     let facts = &round.facts;
-    assert!(facts.iter().any(|it| it.value == "1 × execution with a bound pointer of type carray"), "{facts:?}");
+    for left_out in [
+        "1 × execution with a bound pointer of type carray",
+        "1 × PRAGMA journal_mode = DELETE, which the target's option journal sets",
+    ] {
+        assert!(facts.iter().any(|it| it.value == left_out), "{left_out}: {facts:?}");
+    }
+}
+
+/// One `PRAGMA` for each connection, as web applications have it, once voided the replay.
+#[test]
+fn settings_of_the_program_are_the_targets_and_void_nothing() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = Trace::new();
+    for connection in 2..52 {
+        trace.event(connection - 1, EventKind::Closed);
+        trace.open(connection);
+        trace.execute(connection, "PRAGMA foreign_keys=OFF", &[], &[], 0);
+        trace.execute(connection, "PRAGMA busy_timeout = 5000", &[], &[&[5000]], 0);
+        trace.execute(connection, "SELECT id FROM t", &[], &[], 0);
+    }
+    trace.write(folder.path());
+    for (target, has_others) in [("sqlite:x.db?foreign_keys=off", false), ("sqlite:x.db", true)] {
+        let (code, said, run) = replay(folder.path(), &[target]);
+        assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{target}: {said}");
+        assert_eq!(check(&run, "refused statements").0, CheckStatus::Passed, "{target}: {said}");
+        let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+        let left_out = "50 × PRAGMA foreign_keys=OFF, which the target's option foreign_keys sets";
+        assert_eq!(facts.iter().filter(|it| it.value == left_out).count(), 1, "{facts:?}");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = "the target has other settings than the program, which set foreign_keys=off";
+        assert_eq!(said.contains(words), has_others, "{target}: {said}");
+    }
 }
 
 /// The engine that was opened anew for a cold round once wrote to the file of a person that the program had attached.

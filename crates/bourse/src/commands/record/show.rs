@@ -36,9 +36,9 @@ impl ConfinedSession {
         Ok(Self { _engine: engine, session })
     }
 
-    /// Whether a replay refuses the statement, because it reaches another file or changes a setting.
+    /// Whether a replay refuses the statement, because it reaches another file.
     fn refuses(&mut self, sql: &str) -> bool {
-        const WORDS: [&str; 3] = ["attach", "pragma", "vacuum"];
+        const WORDS: [&str; 2] = ["attach", "vacuum"];
         let word: String = sql.trim_start().chars().take_while(|it| it.is_ascii_alphabetic()).collect();
         if !WORDS.iter().any(|it| word.eq_ignore_ascii_case(it)) {
             return false;
@@ -281,7 +281,11 @@ impl ShownTrace {
             for (note, name) in &foreign {
                 *lacking.entry(format!("{}: {name}{EXECUTIONS}", note.words())).or_default() += statement.executions;
             }
-            if statement.executions > 0 && confined.refuses(&statement.text.sql) {
+            if let Some(setting) = bourse_micro::ChangedSetting::of(&statement.text.sql) {
+                let what = shortened(&one_line(&statement.text.sql), REFUSED).into_owned();
+                let what = format!("{what}, which {} sets{EXECUTIONS}", setting.place());
+                *lacking.entry(what).or_default() += statement.executions;
+            } else if statement.executions > 0 && confined.refuses(&statement.text.sql) {
                 let refused = format!("refused: {}{EXECUTIONS}", shortened(&one_line(&statement.text.sql), REFUSED));
                 *lacking.entry(refused).or_default() += statement.executions;
             }
