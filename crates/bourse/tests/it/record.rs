@@ -481,6 +481,38 @@ fn a_statement_that_gets_more_columns_keeps_its_values() {
     assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
 }
 
+/// The loader splits the paths of preloaded libraries at spaces and colons: such a folder once recorded nothing.
+#[test]
+fn a_path_that_the_loader_splits_is_recorded_and_quoted() {
+    if let Some(why) = no_shell() {
+        return bourse_testkit::skipped("record::a_path_that_the_loader_splits_is_recorded_and_quoted", &why);
+    }
+    let temporary = tempfile::tempdir().expect("there is room for a folder");
+    for name in ["my shop", "a:b", "it's $ORIGIN"] {
+        let folder = tempfile::Builder::new().prefix(name).tempdir().expect("there is room for a folder");
+        let folder = folder.path();
+        let recorded = ["record", "-o", "t", "--", "sqlite3", "x.db", "CREATE TABLE t(a); SELECT 7"];
+        let ended = super::bourse(folder, &recorded).env("TMPDIR", temporary.path()).output().expect("it runs");
+        let said = text(&ended.stderr);
+        assert_eq!((ended.status.code(), &*text(&ended.stdout)), (Some(0), "7\n"), "{name}: {said}");
+        assert!(!said.contains("ld.so") && said.contains("hint: bourse record show '"), "{name}: {said}");
+        assert_eq!(executions(&traces(&folder.join("t"))[0], "SELECT 7").len(), 1, "{name}");
+        let lines = output(folder, &["record", "--attach", "x.db", "-o", "u"]);
+        let lines = text(&lines.stdout);
+        let line = lines.lines().find_map(|line| line.strip_prefix("sqlite3 ")).expect("a line").trim().to_owned();
+        let script = format!("{line} 'SELECT 8'");
+        let ran = Command::new("sh").args(["-c", &script]).current_dir(folder).output().expect("it runs");
+        assert_eq!(text(&ran.stdout), "8\n", "{script}: {}", text(&ran.stderr));
+        assert_eq!(executions(&traces(&folder.join("u"))[0], "SELECT 8").len(), 1, "{script}");
+        let refused = super::bourse(folder, &["record", "-o", "v", "--", "true"]).env("TMPDIR", folder).output();
+        let refused = refused.expect("it runs");
+        assert_eq!(refused.status.code(), Some(1), "{name}");
+        let said = text(&refused.stderr);
+        assert!(said.contains("a space, a colon or a dollar sign") && !folder.join("v").exists(), "{name}: {said}");
+    }
+    assert_eq!(fs::read_dir(temporary.path()).expect("a folder").count(), 0, "the links are removed");
+}
+
 /// The inner recorder once called functions that the outer one does not have.
 #[test]
 fn a_recorded_program_may_record() {

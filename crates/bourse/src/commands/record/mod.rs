@@ -9,6 +9,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::output::{free_path, print, wrapped};
 use crate::progress::note;
+use crate::work_folder::WorkFolder;
 use bourse_engine::open_named;
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
 use bourse_verdict::units::{counted, printable};
@@ -21,10 +22,14 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
 use std::io::Read as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// Name of the preloaded library, and of a link to it.
+const LINK: &str = "record.so";
 
 /// Records a program, makes the extension, or shows a trace.
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
@@ -65,10 +70,41 @@ fn make(output: Option<&Path>, library: Library, name: &str) -> Result<(PathBuf,
     })
 }
 
+/// Link to the library in a folder of the system's for temporary files, if its own path cannot be preloaded: the loader splits
+/// `LD_PRELOAD` at spaces and colons, and replaces what follows a `$`. `None` if it can.
+fn preloadable(library: &Path) -> Result<Option<WorkFolder>> {
+    let is_whole = |path: &Path| !path.as_os_str().as_bytes().iter().any(|byte| b" :$".contains(byte));
+    if is_whole(library) {
+        return Ok(None);
+    }
+    let below = std::env::temp_dir();
+    let refused = |why: String| {
+        Failure::usage("nothing can be recorded in a folder whose path has a space, a colon or a dollar sign")
+            .detail("folder", printable(&library.parent().unwrap_or(library).display().to_string()))
+            .detail("cause", why)
+            .hint("-o chooses another folder, which must not exist")
+    };
+    if !is_whole(&below) {
+        let below = printable(&below.display().to_string());
+        return Err(refused(format!(
+            "the loader of programs splits such a path, and the temporary folder {below} has one too"
+        )));
+    }
+    let linked = WorkFolder::new("bourse-record-", &below)
+        .and_then(|folder| symlink(library, folder.path().join(LINK)).map(|()| folder));
+    linked
+        .map(Some)
+        .map_err(|error| refused(format!("no link to the library can be made in {}: {error}", below.display())))
+}
+
 /// Runs a program with the recording library, and says where the trace is.
 fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Result<ExitCode> {
-    let (path, library) = make(options.output.as_deref(), SQLITE_CALLS, "record.so")?;
-    let mut preloaded = library.clone().into_os_string();
+    let (path, library) = make(options.output.as_deref(), SQLITE_CALLS, LINK)?;
+    let link = preloadable(&library).inspect_err(|_| {
+        // Nothing was recorded in it.
+        let _ = std::fs::remove_dir_all(&path);
+    })?;
+    let mut preloaded = link.as_ref().map_or(library, |folder| folder.path().join(LINK)).into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty()) {
         preloaded.push(":");
         preloaded.push(others);
@@ -153,7 +189,7 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
         counted(rows, "row", "rows"),
         counted(errors, "error", "errors"),
     ));
-    note(&format!("hint: bourse record show {}", path.display()));
+    note(&format!("hint: bourse record show {}", shell_word(&path.display().to_string())));
     Ok(())
 }
 
@@ -174,19 +210,62 @@ fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     let library = printable(&library.with_extension("").display().to_string());
     let folder = printable(&folder.display().to_string());
     let database = printable(&database.display().to_string());
+    let command = shell_word(&format!(".load {}", dot_word(&library)));
+    let [shell_folder, shell_database] = [&folder, &database].map(|it| shell_word(it));
+    let sql = library.replace('\'', "''");
+    let [single, double] = ['\'', '"'].map(|quote| escaped(&library, quote));
     let what = format!(
         "Load the extension in the program's first connection to {database}, before its first statement. That connection \
          and each one opened after it in the same process are recorded in {folder}."
     );
     print(&format!(
         "{}\n\
-         SQL          SELECT load_extension('{library}')\n\
-         sqlite3      sqlite3 -cmd '.load {library}' {database}\n\
-         Python       db.enable_load_extension(True); db.load_extension('{library}')\n\
-         Go (mattn)   sql.Register(\"recorded\", &sqlite3.SQLiteDriver{{Extensions: []string{{\"{library}\"}}}})\n\
-         Rust         unsafe {{ let _guard = rusqlite::LoadExtensionGuard::new(&db)?; db.load_extension(\"{library}\", None::<&str>)?; }}\n\
-         Node         db.loadExtension('{library}')\n\n\
-         bourse record show {folder}\n",
+         SQL          SELECT load_extension('{sql}')\n\
+         sqlite3      sqlite3 -cmd {command} {shell_database}\n\
+         Python       db.enable_load_extension(True); db.load_extension('{single}')\n\
+         Go (mattn)   sql.Register(\"recorded\", &sqlite3.SQLiteDriver{{Extensions: []string{{\"{double}\"}}}})\n\
+         Rust         unsafe {{ let _guard = rusqlite::LoadExtensionGuard::new(&db)?; db.load_extension(\"{double}\", None::<&str>)?; }}\n\
+         Node         db.loadExtension('{single}')\n\n\
+         bourse record show {shell_folder}\n",
         wrapped(&what)
     ))
+}
+
+/// Whether no program splits a text, or takes a part of it for something else.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "/._-+,=@%".contains(it))
+}
+
+/// A text as one word of a shell's command line.
+fn shell_word(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// A text as one word of a command of the `sqlite3` shell, as `.load`.
+fn dot_word(text: &str) -> String {
+    if is_plain(text) { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+}
+
+/// A text within such quotes of Python, Go, Rust or JavaScript.
+fn escaped(text: &str, quote: char) -> String {
+    text.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_splits_them() {
+        for (text, in_shell, in_dot) in [
+            ("/tmp/t/bourse_record", "/tmp/t/bourse_record", "/tmp/t/bourse_record"),
+            ("/tmp/my dir", "'/tmp/my dir'", "\"/tmp/my dir\""),
+            ("it's", "'it'\\''s'", "\"it's\""),
+            ("a\"b", "'a\"b'", "\"a\\\"b\""),
+            ("$HOME", "'$HOME'", "\"$HOME\""),
+        ] {
+            assert_eq!((&*shell_word(text), &*dot_word(text)), (in_shell, in_dot), "{text}");
+        }
+        assert_eq!(escaped("it's a \"b\"", '\''), "it\\'s a \"b\"");
+    }
 }
