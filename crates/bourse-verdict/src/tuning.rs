@@ -1,6 +1,6 @@
 //! Figures of a search for settings: what the selected settings bring together, and each of them alone.
 
-use bourse_record::{Case, RunFile, Tuning, Verdict, median};
+use bourse_record::{Case, CheckStatus, Round, RunFile, Tuning, Verdict, median};
 use bourse_stats::Estimate;
 use bourse_stats::signed_rank::{level_of_each, ratio_of_pairs_at};
 
@@ -40,6 +40,23 @@ pub fn is_won(file: &RunFile, tuning: &Tuning) -> bool {
     let is_kept = tuning.crashes.last().is_none_or(|crash| crash.broken == 0);
     let is_faster = file.comparison.as_ref().is_some_and(|it| it.verdict == Verdict::Faster);
     !tuning.lines.is_empty() && is_kept && is_faster
+}
+
+/// Reason that no round of the target as it is has a figure, so that nothing can be faster; `None` if one has, as after a search that
+/// proved settings.
+pub fn no_base(file: &RunFile, tuning: &Tuning) -> Option<String> {
+    let base = file.cases.first().filter(|_| tuning.lines.is_empty())?;
+    let whys: Vec<String> = base.rounds.iter().map(|round| reason_void(base, round)).collect::<Option<_>>()?;
+    let why = whys.into_iter().next().unwrap_or_else(|| "nothing was measured".to_owned());
+    Some(format!("no round of the target as it is has a figure: {why}"))
+}
+
+/// Reason that a round's figure is void; `None` if it is not.
+fn reason_void(case: &Case, round: &Round) -> Option<String> {
+    let failed = round.checks.iter().find(|check| check.status == CheckStatus::Failed);
+    let found = failed.map(|it| format!("check {} failed: {}", it.name, it.evidence.replace('\n', "; ")));
+    let is_missing = || (!round.figure(&case.workload).is_finite()).then(|| "nothing was measured".to_owned());
+    found.or_else(|| round.void.clone()).or_else(is_missing)
 }
 
 /// Settings that ran in the race and were not faster than the defaults by the median of their pairs.

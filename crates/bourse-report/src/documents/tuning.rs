@@ -7,7 +7,7 @@ use crate::view::CaseView;
 use bourse_record::{RacedSetting, RunFile, TunedCrash, Tuning, Verdict, median};
 use bourse_verdict::comparison::words::{change, ends};
 use bourse_verdict::comparison::{ComparedCases, Disturbance};
-use bourse_verdict::tuning::{is_won, line_gains, not_faster};
+use bourse_verdict::tuning::{is_won, line_gains, no_base, not_faster};
 
 /// Explanation of the race.
 const ABOUT: &str = "The race selects and measures nothing: its best setting looks better than it is.";
@@ -80,10 +80,14 @@ fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> Shee
         Some((ratio, [low, high])) => {
             words.replace("{}", &format!("{} ({} to {})", change(ratio), change(low), change(high)))
         }
-        None => words.replace(" by {}", ""),
+        None => words.replace(": {}", "").replace(" of {}", ""),
     };
+    let is_slower = file.comparison.as_ref().and_then(|it| it.ratio).is_some_and(|ratio| ratio <= 1.0);
+    let no_base = no_base(file, found);
+    let has_no_answer = file.interrupted || no_base.is_some();
     let why = match () {
         () if file.interrupted => INTERRUPTED.to_owned(),
+        () if no_base.is_some() => no_base.unwrap_or_default(),
         () if found.lines.is_empty() && found.crashes.is_empty() => "no setting was faster in the race".to_owned(),
         () if found.lines.is_empty() => "power losses break what the selected settings promise".to_owned(),
         () if winner.is_none() => "the proof has no figures".to_owned(),
@@ -93,13 +97,14 @@ fn answer(file: &RunFile, found: &Tuning, winner: Option<&CaseView<'_>>) -> Shee
             let part = factor.map_or("it".to_owned(), |factor| format!("a difference of up to {}", change(factor)));
             format!("{}{part}; repeat it on a quiet machine", with_gain(WITHHELD))
         }
-        () => with_gain("the selected settings are not shown to be faster by {}"),
+        () if is_slower => with_gain("the selected settings are no faster: {}"),
+        () => with_gain("the selected settings are not shown to be faster: {}"),
     };
     let (figure, unit) = match gain {
         Some((ratio, [low, high])) if is_won(file, found) => {
             (change(ratio), format!("over the defaults ({} to {})", change(low), change(high)))
         }
-        _ if file.interrupted => ("no answer:".to_owned(), why),
+        _ if has_no_answer => ("no answer:".to_owned(), why),
         _ => ("keep the defaults:".to_owned(), why),
     };
     let class = winner.map(|it| it.case.engine.durability.to_string()).unwrap_or_default();

@@ -207,6 +207,19 @@ fn lines_that_are_not_shown_to_bring_anything_stand_apart() {
     }
     let text = markdown(&file);
     assert!(text.contains("and may have made a difference of up to +100.0 %; repeat it on a quiet machine"), "{text}");
+    let compared = file.comparison.as_mut().expect("it was compared");
+    (compared.verdict, compared.ratio, compared.interval) = (Verdict::Inconclusive, Some(0.937), Some([0.9, 1.1]));
+    let text = markdown(&file);
+    assert!(text.contains("the selected settings are no faster: -6.3 % (-10.0 % to +10.0 %)"), "{text}");
+    // A target as it is without a figure once ended with the advice to keep the defaults.
+    let mut void = file.clone();
+    void.comparison = None;
+    void.tuning.as_mut().expect("a search").lines.clear();
+    assert!(markdown(&void).contains("keep the defaults: no setting was faster in the race"), "{}", markdown(&void));
+    void.cases[0].rounds.iter_mut().for_each(|it| it.make_void("a part was not replayed"));
+    let text = markdown(&void);
+    let headline = "no answer: no round of the target as it is has a figure: a part was not replayed";
+    assert!(text.contains(headline) && !text.contains("keep the defaults"), "{text}");
     file.interrupted = true;
     let text = markdown(&file);
     assert!(text.contains("no answer: interrupted before the settings were proven"), "{text}");

@@ -16,7 +16,7 @@ use bourse_record::{
 };
 use bourse_stats::race::best;
 use bourse_verdict::comparison::{CasePair, ComparedCases, RunNoise, TOLERANCE};
-use bourse_verdict::tuning::{LineGain, line_gains};
+use bourse_verdict::tuning::{LineGain, line_gains, no_base};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::Ordering;
@@ -47,7 +47,7 @@ struct Race<'p> {
     /// Description of the target as it is.
     base: Engine,
     found: Tuning,
-    /// The last stage with rounds, in which the target as it is was run.
+    /// The last stage with rounds, in which the target as it is was run; before the race only if it had no figure.
     last: Option<RunFile>,
 }
 
@@ -92,7 +92,9 @@ impl<'p> Race<'p> {
             crashes: Vec::new(),
             left_out: plan.left_out.clone(),
         };
-        Ok(Self { plan, folder, began, stage: 0, rounds_run: 1, base, found, last: None })
+        // Without a figure of the target as it is there is nothing to race against.
+        let last = Some(first.file()).filter(|file| no_base(file, &found).is_some());
+        Ok(Self { plan, folder, began, stage: 0, rounds_run: 1, base, found, last })
     }
 
     /// The run's document and its outcome; of a search that was interrupted as far as it came.
@@ -125,9 +127,13 @@ impl<'p> Race<'p> {
         execute(self.plan, self.folder, &self.plan.rounds(self.stage, cases, rounds)?)
     }
 
-    /// Races the settings, and joins those that won; the settings to prove, the most promising first.
+    /// Races the settings, and joins those that won; the settings to prove, the most promising first. None if the target as it is had
+    /// no figure.
     fn select(&mut self) -> Result<Vec<Vec<&'p Change>>> {
         let plan = self.plan;
+        if self.last.is_some() {
+            return Ok(Vec::new());
+        }
         let mut alive: Vec<usize> = (0..plan.settings.len()).collect();
         for (nth, stage) in plan.schedule.stages.iter().enumerate() {
             alive = self.best_of(&alive, stage.settings);
@@ -245,7 +251,11 @@ impl<'p> Race<'p> {
         }
         if lines.is_empty() {
             let file = self.last.take().ok_or_else(|| Failure::new(Exit::Target, "nothing was raced"))?;
-            return Ok((file, Ok(())));
+            let outcome = match no_base(&file, &self.found) {
+                Some(_) => verdict(&file, &self.plan.rounds(0, vec![self.plan.base.clone()], 1)?, Ok(())),
+                None => Ok(()),
+            };
+            return Ok((file, outcome));
         }
         let winner = self.plan.case(&lines)?;
         let without = if lines.len() > 1 { self.without_each(&lines)? } else { vec![self.plan.base.clone()] };

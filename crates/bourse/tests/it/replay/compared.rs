@@ -421,3 +421,20 @@ fn a_replay_that_lacks_too_much_without_a_refusal_fails_its_check() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("a part was not replayed: 5 of 6 results differ on tables that lack writes"), "{said}");
 }
+
+/// A recording whose results differ once ended `bourse tune` with the advice to keep the defaults, and exit code 0.
+#[test]
+fn a_search_for_settings_has_no_answer_where_results_differ() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "SELECT 7", &[], &[&[8]], 0);
+    trace.write(folder.path());
+    let search = ["--sweep", "journal=delete,truncate", "--states", "100", "--budget", "90s"];
+    let ended = crate::output(folder.path(), &[&["tune", "sqlite:x.db", "--trace", "t"], &search[..]].concat());
+    let (answer, said) = (crate::text(&ended.stdout), crate::text(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(3), "{answer}{said}");
+    let first = answer.lines().find(|line| !line.trim().is_empty()).expect("an answer");
+    let headline = "no answer: no round of the target as it is has a figure: check results failed: 1 of ";
+    assert!(first.trim_start().starts_with(headline) && !answer.contains("keep the defaults"), "{answer}");
+    assert!(said.contains("found others: (7)") && !said.contains("stage 1"), "{said}");
+}
