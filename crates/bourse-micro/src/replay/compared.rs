@@ -6,6 +6,7 @@ use super::differing::DifferingTables;
 use super::order::Order;
 use super::recording::{DAMAGE, Recording};
 use super::shape::short;
+use super::statement::RecordedStatement;
 use super::steps::{Action, Step};
 use super::user::{stored_digest, value_digest};
 use bourse_driver::Nanos;
@@ -55,6 +56,8 @@ pub(super) struct RoundState {
     pub(super) lacking: DifferingTables,
     /// Tables and columns whose values differ because of a clock or random numbers.
     pub(super) clocks: DifferingTables,
+    /// Tables whose rows may be others because a clock or random numbers decided what was written.
+    pub(super) decided: DifferingTables,
     pub(super) keys: Keys,
     /// Statements in the engine's own words, by their numbers, where these are others.
     pub(super) translated: BTreeMap<usize, Vec<&'static Sql>>,
@@ -120,6 +123,7 @@ impl RoundState {
             expected: None,
             lacking: DifferingTables::default(),
             clocks: DifferingTables::default(),
+            decided: DifferingTables::default(),
             keys: Keys::default(),
             translated: BTreeMap::new(),
             left_out: Vec::new(),
@@ -189,7 +193,28 @@ impl RoundState {
             return Comparison::Same;
         }
         self.lacking.executed(step.statement, &recording.statements);
+        if comparison == Comparison::Different
+            && let Some(tables) = self.decided.concerned(statement)
+        {
+            self.decided.missed(step.statement, &recording.statements);
+            return self.undecided(
+                recording,
+                step,
+                format_args!("rows of {tables}: a clock or random numbers decided them"),
+            );
+        }
+        let has_effect = step.changes > 0 || !matches!(found, Ok(Found::Changes(0) | Found::Nothing));
+        if !statement.reads && has_effect && self.is_decided_by_clock(statement) {
+            self.decided.missed(step.statement, &recording.statements);
+        }
+        self.decided.executed(step.statement, &recording.statements);
         comparison
+    }
+
+    /// Whether a clock or random numbers decide which rows a statement returns or changes.
+    fn is_decided_by_clock(&self, statement: &RecordedStatement) -> bool {
+        // A clock outside the values that it fills.
+        statement.clock_columns.is_none() || self.clocks.deciding(statement).is_some()
     }
 
     fn undecided(&self, recording: &Recording, step: &Step, why: impl fmt::Display) -> Comparison {
@@ -226,6 +251,9 @@ impl RoundState {
             Err(error) if recording.lacks_errors => {
                 self.undecided(recording, step, format_args!("{}; {NO_ERRORS}", error.message()))
             }
+            Err(error) if error.code() == Some("SQLITE_CONSTRAINT_FOREIGNKEY") => {
+                self.compared_by_clock(recording, step)
+            }
             Err(_) => Comparison::Different,
             Ok(_) if step.code == 1 && recording.sets_limits => {
                 self.uncertain(recording, step, "an error in the recording, maybe of a limit that the program set")
@@ -237,11 +265,24 @@ impl RoundState {
             {
                 match step.changes {
                     0 if recording.lacks_errors => self.uncertain(recording, step, NO_ERRORS),
+                    _ if statement.has_clock => self.undecided(recording, step, VAGUE),
                     _ if statement.is_vague => self.uncertain(recording, step, VAGUE),
-                    _ => Comparison::Different,
+                    _ => self.compared_by_clock(recording, step),
                 }
             }
             Ok(Found::Changes(_) | Found::Nothing) => Comparison::Same,
+        }
+    }
+
+    /// A difference, undetermined if a clock or random numbers decide the number of rows that the statement returns or changes.
+    fn compared_by_clock(&self, recording: &Recording, step: &Step) -> Comparison {
+        match self.clocks.deciding(&recording.statements[step.statement]) {
+            Some(places) => self.undecided(
+                recording,
+                step,
+                format_args!("{places} decides which rows: values of a clock or random numbers"),
+            ),
+            None => Comparison::Different,
         }
     }
 
@@ -276,7 +317,7 @@ impl RoundState {
             } else if is_as_many && !choice.is_total && choice.is_limited(step) {
                 "LIMIT among rows whose order may tie"
             } else {
-                return Comparison::Different;
+                return self.compared_by_clock(recording, step);
             };
         self.undecided(recording, step, undecided)
     }

@@ -3,7 +3,7 @@
 
 use super::shape::Shape;
 use super::statement::RecordedStatement;
-use super::tokens::{clock_columns, has_clock, read_names};
+use super::tokens::{clock_columns, condition_names, has_clock, read_names};
 use bourse_engine::locked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -39,6 +39,8 @@ pub(super) struct DifferingTables {
     known: BTreeSet<String>,
     /// Tables that views read.
     views: BTreeMap<String, BTreeSet<String>>,
+    /// Columns of clocks that decide the rows of views, as conditions.
+    view_conditions: BTreeMap<String, BTreeSet<String>>,
     triggers: Vec<Trigger>,
     children: Vec<Child>,
     /// Virtual tables, which may read any other.
@@ -98,6 +100,8 @@ impl DifferingTables {
                 }
                 (None, Some(view)) if shape.makes_view => {
                     let uses = uses();
+                    let conditions = this.columns_among(&shape.names, &condition_names(sql));
+                    this.view_conditions.insert(view.clone(), conditions);
                     this.views.insert(view, uses);
                 }
                 (None, Some(table)) if shape.names.contains("virtual") => drop(this.virtuals.insert(table)),
@@ -122,6 +126,36 @@ impl DifferingTables {
             }
         }
         among
+    }
+
+    /// Followed columns of tables by their names.
+    fn columns_among(&self, tables: &BTreeSet<String>, names: &BTreeSet<String>) -> BTreeSet<String> {
+        let of = |(table, columns): (&String, &BTreeSet<String>)| -> Vec<String> {
+            columns.intersection(names).map(|column| format!("{table}.{column}")).collect()
+        };
+        self.columns.iter().filter(|(table, _)| tables.contains(*table)).flat_map(of).collect()
+    }
+
+    /// Tables and columns that differ and decide the number of rows that a statement returns or changes: columns in its conditions and in those of views,
+    /// tables of which no column is known, and keys that foreign keys refer to.
+    pub(super) fn deciding(&self, statement: &RecordedStatement) -> Option<String> {
+        let mut tables = statement.names.clone();
+        closed(&mut tables, |tables| {
+            tables.iter().filter_map(|name| self.views.get(name)).flatten().cloned().collect()
+        });
+        let mut used = self.columns_among(&tables, &statement.conditions);
+        used.extend(tables.iter().filter_map(|name| self.view_conditions.get(name)).flatten().cloned());
+        if !statement.conditions.is_empty() {
+            used.extend(tables.intersection(&self.known).cloned());
+        }
+        let written = self.written(statement);
+        let parents = self.children.iter().filter(|it| written.contains(&it.table)).flat_map(|it| &it.parents);
+        for (parent, columns) in parents.filter_map(|it| self.columns.get_key_value(it)) {
+            used.extend(columns.iter().map(|column| format!("{parent}.{column}")));
+        }
+        let differing = locked(&self.tables);
+        let found: Vec<_> = used.intersection(&differing).map(String::as_str).collect();
+        (!found.is_empty()).then(|| found.join(", "))
     }
 
     /// Tables and views that a statement names, with what the views read, and the followed columns.

@@ -2,7 +2,7 @@
 
 use super::settings::ChangedSetting;
 use super::shape::{Shape, numbered};
-use super::tokens::{clock_columns, has_clock, has_sum, read_names};
+use super::tokens::{clock_columns, condition_names, has_clock, has_sum, read_names};
 use bourse_engine::Sql;
 use bourse_trace::Execution;
 use std::collections::{BTreeSet, HashMap};
@@ -23,6 +23,10 @@ pub(super) struct RecordedStatement {
     pub(super) is_ordered: bool,
     /// Whether its rows depend on more than the data: a clock, a random number, settings.
     pub(super) is_vague: bool,
+    /// Whether a clock or random numbers are in it.
+    pub(super) has_clock: bool,
+    /// Words and names that decide the number of its rows, as those of conditions.
+    pub(super) conditions: BTreeSet<String>,
     /// Whether it adds numbers up, for whose last digits the version of SQLite matters.
     pub(super) has_sum: bool,
     /// Whether it is `VACUUM`.
@@ -99,6 +103,7 @@ impl RecordedStatement {
         let changes_rows = !is_read_only && matches!(first, "insert" | "update" | "delete" | "replace" | "with");
         // A text lives as long as the process, as all statements do.
         let numbered: &'static str = numbered(sql).leak();
+        let has_clock = has_clock(numbered);
         Self {
             sql: Box::leak(Box::new(Sql::new(numbered))),
             text: sql.to_owned(),
@@ -106,7 +111,9 @@ impl RecordedStatement {
             is_query: is_query || shape.returns,
             changes_rows,
             is_ordered: shape.is_ordered,
-            is_vague: has_clock(numbered) || shape.asks_storage,
+            is_vague: has_clock || shape.asks_storage,
+            has_clock,
+            conditions: condition_names(numbered),
             has_sum: has_sum(numbered),
             is_vacuum: first == "vacuum",
             limits_pages: first == "pragma" && shape.names.contains("max_page_count"),

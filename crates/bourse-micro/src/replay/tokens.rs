@@ -179,6 +179,38 @@ pub(super) fn read_names(sql: &str) -> BTreeSet<String> {
     read
 }
 
+/// Words and names in conditions and in what else decides the number of a statement's rows, anywhere in it: those of columns that a
+/// query in `FROM` or `WITH` gives other names are among them.
+pub(super) fn condition_names(sql: &str) -> BTreeSet<String> {
+    const BEGIN: [&str; 10] =
+        ["where", "on", "having", "using", "group", "distinct", "union", "intersect", "except", "limit"];
+    const END: [&str; 4] = ["order", "set", "returning", "values"];
+    fn add(tokens: &[Token<'_>], names: &mut BTreeSet<String>) {
+        let has = |words: &[&str]| tokens.iter().any(|it| words.iter().any(|word| it.is(word)));
+        let (is_conditioned, is_of_values) =
+            (has(&BEGIN) || has(&["natural"]), has(&["union", "intersect", "except", "distinct"]));
+        // What a list of results reads changes no number of rows.
+        let (mut is_condition, mut is_list) = (false, false);
+        for token in tokens {
+            if let Token::Word(word) = token {
+                is_condition = (is_condition || BEGIN.contains(&&**word)) && !END.contains(&&**word);
+                is_list = (is_list || word == "select") && word != "from";
+            }
+            match token {
+                _ if is_condition || is_of_values => Token::add_names(std::slice::from_ref(token), names),
+                Token::Group(inner) if is_conditioned && !is_list && inner.iter().any(|it| it.is("select")) => {
+                    Token::add_names(inner, names);
+                }
+                Token::Group(inner) if !is_list => add(inner, names),
+                _ => {}
+            }
+        }
+    }
+    let mut names = BTreeSet::new();
+    add(&Token::all(sql), &mut names);
+    names
+}
+
 /// Columns that a statement fills from a clock or random numbers: by a default that it declares, by `SET`, or by `VALUES`; `None`
 /// if it has them elsewhere.
 pub(super) fn clock_columns(sql: &str) -> Option<Vec<String>> {
@@ -237,6 +269,37 @@ mod tests {
             ("'random()' || now", false),
         ] {
             assert_eq!(has_clock(&format!("SELECT {value} FROM t")), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn names_that_decide_the_number_of_rows_are_those_of_conditions() {
+        let has = |sql: &str| condition_names(sql).contains("at");
+        for sql in [
+            "SELECT a FROM t WHERE at > ?1",
+            "SELECT a FROM t JOIN u ON t.at = u.b",
+            "SELECT a FROM t JOIN u USING (at)",
+            "SELECT a, count(*) FROM t GROUP BY \"at\" HAVING a > 1 ORDER BY a",
+            "SELECT a FROM t WHERE a IN (SELECT b FROM u WHERE at < 3)",
+            "WITH x AS (SELECT at AS c FROM t) SELECT a FROM x WHERE c > 3",
+            "WITH x AS (SELECT a FROM t WHERE at > 3) SELECT a FROM x",
+            "SELECT a FROM (SELECT a FROM t WHERE at > 3)",
+            "SELECT DISTINCT at FROM t",
+            "SELECT a FROM t UNION SELECT at FROM t",
+            "DELETE FROM t WHERE at < ?1",
+            "UPDATE t SET a = 1 WHERE at = ?1 RETURNING a",
+            "INSERT INTO u SELECT a FROM t WHERE at = 1",
+        ] {
+            assert!(has(sql), "{sql}");
+        }
+        for sql in [
+            "SELECT a, at FROM t WHERE a > ?1 ORDER BY at LIMIT 3",
+            "SELECT (SELECT count(*) FROM t WHERE at > 3) FROM u WHERE a = 1",
+            "INSERT INTO t(a, at) VALUES (1, 2)",
+            "UPDATE t SET at = 1 WHERE a = 1 RETURNING at",
+            "SELECT at FROM t",
+        ] {
+            assert!(!has(sql), "{sql}");
         }
     }
 

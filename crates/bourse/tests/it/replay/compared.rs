@@ -272,6 +272,55 @@ fn a_clock_keeps_its_own_columns_alone_from_being_compared() {
     }
 }
 
+/// Numbers of rows that depend on a clock or random numbers once counted as differences, or as following from refusals.
+#[test]
+fn what_a_clock_or_a_random_key_decides_is_undetermined() {
+    let table = "CREATE TABLE s(id PRIMARY KEY DEFAULT (lower(hex(randomblob(16)))), k, at DEFAULT (unixepoch()))";
+    let bound = TraceValue::Text(b"recorded".to_vec());
+    let begun = |trace: &mut Trace| {
+        trace.execute(1, table, &[], &[], 0);
+        trace.execute(1, "CREATE TABLE item(s REFERENCES s(id), n)", &[], &[], 0);
+        trace.execute(1, "INSERT INTO s(k) VALUES (1), (2)", &[], &[], 2);
+    };
+    let one = [TraceValue::Int(i64::MAX)];
+    type Judged<'j> = (&'j str, Vec<TraceValue>, &'j [&'j [i64]], u64, &'j str);
+    let judged: [Judged<'_>; 6] = [
+        ("SELECT k FROM s WHERE at > ?", one.to_vec(), &[&[1]], 0, "s.at decides which rows"),
+        ("SELECT k FROM s WHERE id = ?", vec![bound.clone()], &[&[1]], 0, "s.id decides which rows"),
+        ("UPDATE s SET k = 3 WHERE id = ?", vec![bound.clone()], &[], 1, "s.id decides which rows"),
+        ("INSERT INTO item VALUES (?, 7)", vec![bound.clone()], &[], 1, "s.id decides which rows"),
+        ("WITH r AS (SELECT k, at AS x FROM s) SELECT k FROM r WHERE x > ?", one.to_vec(), &[&[1]], 0, "s.at decides"),
+        ("DELETE FROM s WHERE at < unixepoch() + 9", Vec::new(), &[], 1, "its rows depend on more than the data"),
+    ];
+    for (sql, values, rows, changes, words) in &judged {
+        let (code, said, run) = planted(|trace| {
+            begun(trace);
+            trace.execute(1, sql, values, rows, *changes);
+            // What a write with such a condition leaves is undetermined too.
+            if *changes > 0 {
+                let table = if sql.contains("item") { "item" } else { "s" };
+                trace.execute(1, &format!("SELECT count(*), k FROM (SELECT 9 AS k FROM {table})"), &[], &[&[77, 9]], 0);
+            }
+        });
+        assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{sql}: {said}");
+        assert!(said.contains(words) && !said.contains("lacks writes"), "{sql}: {said}");
+        let follows = said.contains("a clock or random numbers decided them");
+        assert_eq!(follows, *changes > 0, "{sql}: {said}");
+    }
+    // Other conditions are compared.
+    for (sql, rows, changes) in [
+        ("SELECT k FROM s WHERE k > 1", &[&[2_i64][..], &[3]][..], 0),
+        ("SELECT k FROM s WHERE k > 0 ORDER BY at", &[&[1][..]][..], 0),
+        ("UPDATE s SET at = 5 WHERE k = 1", &[], 2),
+    ] {
+        let (code, said, _) = planted(|trace| {
+            begun(trace);
+            trace.execute(1, sql, &[], rows, changes);
+        });
+        assert_eq!(code, Some(3), "{sql}: {said}");
+    }
+}
+
 /// The last digit of a sum, which SQLite 3.40 adds up otherwise, once failed the replays of programs on Debian 12.
 #[test]
 fn sums_of_doubles_are_undetermined_by_another_version_alone() {
