@@ -129,7 +129,8 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
         parts.push(SheetPart::Charts(result));
         parts.push(SheetPart::Table(SheetTable { title: String::new(), ..side_by_side(of) }));
         further.into_iter().for_each(|chart| parts.push(SheetPart::Charts(vec![chart])));
-        parts.extend(plans(of));
+        // The comparison that a run was made for has them.
+        parts.extend(if file.comparison.is_none() { plans(of) } else { Vec::new() });
         match (overlays.is_empty(), groups.len()) {
             (true, _) => {}
             (_, 1) => parts.push(SheetPart::Charts(overlays)),
@@ -142,19 +143,29 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
     parts
 }
 
-/// Plans that differ from one case of a group to the next; nothing unless statements were timed.
+/// Plans that differ from one case of a group to the next, or that none does; nothing unless statements were timed.
 fn plans(of: &UnitGroup<'_, '_>) -> Vec<SheetPart> {
-    let differ = |pair: &[(usize, &CaseView<'_>)]| -> Vec<SheetPart> {
+    let compared = |pair: &[(usize, &CaseView<'_>)]| {
         let [one, other] = [0, 1].map(|at| pair[at].1.case);
-        let compared = ComparedPlans::of(&one.rounds, &other.rounds);
-        match compared.changed.is_empty() {
-            true => Vec::new(),
-            false => comparison::plans(&compared, [&one.label, &other.label]),
-        }
+        (ComparedPlans::of(&one.rounds, &other.rounds), [one.label.clone(), other.label.clone()])
     };
-    let parts: Vec<SheetPart> = of.members.windows(2).flat_map(differ).collect();
-    let heading = SheetPart::heading(3, "Plans that changed");
-    if parts.is_empty() { parts } else { std::iter::once(heading).chain(parts).collect() }
+    let pairs: Vec<(ComparedPlans, [String; 2])> = of.members.windows(2).map(compared).collect();
+    let shown = |(it, [one, other]): &(ComparedPlans, [String; 2])| comparison::plans(it, [one, other]);
+    let differing: Vec<SheetPart> = pairs.iter().filter(|(it, _)| !it.changed.is_empty()).flat_map(shown).collect();
+    match differing.is_empty() {
+        true => pairs.iter().max_by_key(|(it, _)| it.compared).map(shown).unwrap_or_default(),
+        false => std::iter::once(SheetPart::heading(3, "Plans that changed")).chain(differing).collect(),
+    }
+}
+
+/// The plans of all groups of cases in brief: of two cases all that differ, of more their numbers.
+pub(crate) fn plans_in_brief(views: &[CaseView<'_>]) -> Vec<SheetPart> {
+    let is_brief = |part: &SheetPart| match part {
+        SheetPart::Heading(..) => false,
+        SheetPart::Table(_) | SheetPart::Pre(_) => views.len() == 2,
+        _ => true,
+    };
+    tables::by_unit(views).iter().flat_map(plans).filter(is_brief).collect()
 }
 
 /// The cases of a group, by durability class.

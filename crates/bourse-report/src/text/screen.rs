@@ -46,6 +46,9 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
         ([view], [told]) => screen.single(view, told),
         _ => screen.answers(&views, &told),
     }
+    if file.comparison.is_none() && file.tuning.is_none() {
+        screen.parts(&documents::plans_in_brief(&views), false);
+    }
     let mut end = Page { out: String::new(), ..screen };
     end.compliance(file, &views);
     end.again(file);

@@ -272,6 +272,18 @@ fn a_plan_that_differs_between_the_sides_is_found_with_both_times() {
         round.statements[0].plan = vec!["SEARCH orders USING INDEX by_user (user_id=?)".to_owned()];
         round.statements[0].service = times.distribution();
     }
+    // A run of several targets has the same words.
+    let mut file = fixture::normal();
+    file.cases = vec![base.clone(), base.clone()];
+    for (has_changed, head) in [(false, base.clone()), (true, head.clone())] {
+        file.cases[1] = Case { label: "b".to_owned(), ..head };
+        let words =
+            if has_changed { "another plan in b: 1 of 1 statement" } else { "no plan differs (1 statement compared)" };
+        for shown in [bourse_report::screen(&file, 120, false, None), markdown(&file)] {
+            assert_eq!(shown.matches(words).count(), 1, "{shown}");
+            assert_eq!(shown.contains("b: SEARCH orders USING INDEX by_user"), has_changed, "{shown}");
+        }
+    }
     for drawn in drawn(head) {
         for words in
             ["another plan in B: 1 of 1 statement", "A: SCAN orders", "B: SEARCH orders USING INDEX by_user", "0.001"]
