@@ -67,3 +67,15 @@ unsafe extern "C" fn authorize(
     };
     if is_refused { ffi::SQLITE_DENY } else { ffi::SQLITE_OK }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_of_a_description_is_the_targets() {
+        for name in crate::describe::PRAGMAS.iter().filter(|name| **name != "encoding") {
+            assert!(option_of_pragma(name).is_some(), "{name}");
+        }
+    }
+}

@@ -34,6 +34,9 @@ const SHORT_BLOB: usize = 16;
 /// Part of a recording, 1 by this, that an engine may refuse without the replay being void.
 const REFUSABLE: u64 = 10;
 
+/// Addition to what was refused, if the recorded database has no table.
+const EMPTY_COPY: &str = "; the copy of the database in the recording is empty";
+
 /// Reasons that a result is undetermined.
 const NO_ERRORS: &str = "an extension records no errors";
 const VAGUE: &str = "its rows depend on more than the data";
@@ -61,6 +64,8 @@ pub(super) struct RoundState {
     pub(super) keys: Keys,
     /// Statements in the engine's own words, by their numbers, where these are others.
     pub(super) translated: BTreeMap<usize, Vec<&'static Sql>>,
+    /// Whether the recorded database was copied, and has no table.
+    pub(super) is_empty_copy: bool,
     /// Objects of the recorded database that the engine refused.
     pub(super) left_out: Vec<String>,
     /// Versions of SQLite that recorded and that replays, if they differ.
@@ -126,6 +131,7 @@ impl RoundState {
             decided: DifferingTables::default(),
             keys: Keys::default(),
             translated: BTreeMap::new(),
+            is_empty_copy: false,
             left_out: Vec::new(),
             other_version: None,
             other_settings: None,
@@ -213,8 +219,9 @@ impl RoundState {
 
     /// Whether a clock or random numbers decide which rows a statement returns or changes.
     fn is_decided_by_clock(&self, statement: &RecordedStatement) -> bool {
-        // A clock outside the values that it fills.
-        statement.clock_columns.is_none() || self.clocks.deciding(statement).is_some()
+        // A clock outside the values that it fills, in a statement with a condition.
+        (statement.clock_columns.is_none() && !statement.conditions.is_empty())
+            || self.clocks.deciding(statement).is_some()
     }
 
     fn undecided(&self, recording: &Recording, step: &Step, why: impl fmt::Display) -> Comparison {
@@ -265,7 +272,10 @@ impl RoundState {
             {
                 match step.changes {
                     0 if recording.lacks_errors => self.uncertain(recording, step, NO_ERRORS),
-                    _ if statement.has_clock => self.undecided(recording, step, VAGUE),
+                    _ if statement.has_clock => {
+                        self.decided.missed(step.statement, &recording.statements);
+                        self.undecided(recording, step, VAGUE)
+                    }
                     _ if statement.is_vague => self.uncertain(recording, step, VAGUE),
                     _ => self.compared_by_clock(recording, step),
                 }
@@ -280,7 +290,7 @@ impl RoundState {
             Some(places) => self.undecided(
                 recording,
                 step,
-                format_args!("{places} decides which rows: values of a clock or random numbers"),
+                format_args!("its rows depend on {places}: values of a clock or random numbers"),
             ),
             None => Comparison::Different,
         }
@@ -301,7 +311,10 @@ impl RoundState {
         let of_clock = || self.clocks.concerned(statement).filter(|_| is_as_many);
         let undecided =
             if !unit.beside.is_empty() && self.lacking.reads_from(statement, &unit.beside, &recording.statements) {
-                "another connection wrote meanwhile"
+                match unit.is_beside_itself {
+                    true => "the program wrote while it read the rows",
+                    false => "another connection wrote meanwhile",
+                }
             } else if statement.is_vague || choice.is_within {
                 VAGUE
             } else if let Some(places) = of_clock() {
@@ -354,10 +367,11 @@ impl RoundState {
                     format!("{}, which `foreign_keys=off` in the target does not enforce", error.message())
                 }
                 Err(error) => error.message().to_owned(),
-                Ok(Found::Rows(found)) if found.unordered == step.rows.unordered => format!("another order: {shown}"),
-                Ok(Found::Rows(found)) if found.rows == step.rows.rows => format!("others: {shown}"),
                 Ok(Found::Rows(found)) if found.rows == 0 => counted(0),
-                Ok(Found::Rows(found)) => format!("{}: {shown}", counted(found.rows)),
+                // Masked rows have no digest.
+                Ok(Found::Rows(found)) if found.rows != step.rows.rows => format!("{}: {shown}", counted(found.rows)),
+                Ok(Found::Rows(found)) if found.unordered == step.rows.unordered => format!("another order: {shown}"),
+                Ok(Found::Rows(_)) => format!("others: {shown}"),
                 Ok(Found::Changes(changes)) => changed(*changes),
                 Ok(Found::Nothing) => "no error".to_owned(),
             };
@@ -387,7 +401,8 @@ impl RoundState {
         let all = grouped(self.all());
         let mut parts: Vec<String> = self.undetermined().into_iter().collect();
         if refused > 0 {
-            parts.push(format!("{} of {all} executions were refused or left out", grouped(refused)));
+            let empty = if self.is_empty_copy { EMPTY_COPY } else { "" };
+            parts.push(format!("{} of {all} executions were refused or left out{empty}", grouped(refused)));
         }
         if following > 0 {
             parts.push(format!("{} of {all} results differ on tables that lack refused writes", grouped(following)));
@@ -443,7 +458,10 @@ impl RoundState {
                 grouped(following)
             ),
         };
-        ((refused + following) * REFUSABLE > all).then(|| format!("{part}: {why}"))
+        ((refused + following) * REFUSABLE > all).then(|| {
+            let empty = if self.is_empty_copy && refused > 0 { EMPTY_COPY } else { "" };
+            format!("{part}: {why}{empty}")
+        })
     }
 
     /// The first query with other rows by its number, with the first row that differs, if SQLite returns the recorded ones again.

@@ -189,6 +189,7 @@ impl PlannedWorkload for Replay {
         state.lacking = DifferingTables::of(&schema, data.lacks, self.recording.lacks.clone(), statements);
         state.clocks = DifferingTables::of_clocks(&schema, statements);
         state.decided = DifferingTables::of(&schema, BTreeSet::new(), Vec::new(), statements);
+        state.is_empty_copy = self.recording.copy.is_some() && data.schema.is_empty();
         state.left_out = data.left_out;
         let recorded = self.recording.versions.iter().cloned().collect::<Vec<_>>().join(", ");
         if data::is_sqlite(sql.dialect()) {

@@ -62,8 +62,10 @@ pub(super) struct Unit {
     pub(super) after: usize,
     /// Number of writing units that have to end before.
     pub(super) after_writers: usize,
-    /// Numbers of the writing statements of other connections while it reads, so that it may see the state before or after them.
+    /// Numbers of the writing statements of other connections, or of its own outside it, while it reads, so that it may see the state before or after them.
     pub(super) beside: Vec<usize>,
+    /// Whether these are statements of its own connection alone.
+    pub(super) is_beside_itself: bool,
 }
 
 impl Recording {
@@ -224,15 +226,18 @@ impl Recording {
         for step in self.users.iter().flatten().filter(|step| !statements[step.statement].reads) {
             written[step.unit].insert(step.statement);
         }
+        let mut user_of = vec![0; self.units.len()];
+        for (user, steps) in self.users.iter().enumerate() {
+            steps.iter().for_each(|step| user_of[step.unit] = user);
+        }
         let mut writers_before = 0;
         for (rank, number) in by_end.into_iter().enumerate() {
             let (begin_ns, end_ns) = (self.units[number].begin_ns, self.units[number].end_ns);
             let ended = writer_ends.partition_point(|end| *end <= begin_ns);
             let open = (ended..writers.len()).take_while(|at| writer_begins[*at] < end_ns).map(|at| writers[at]);
-            let beside: BTreeSet<usize> = open
-                .filter(|it| self.units[*it].begin_ns < end_ns)
-                .flat_map(|it| written[it].iter().copied())
-                .collect();
+            let open: Vec<usize> = open.filter(|it| self.units[*it].begin_ns < end_ns).collect();
+            let is_beside_itself = open.iter().all(|it| user_of[*it] == user_of[number]);
+            let beside: BTreeSet<usize> = open.into_iter().flat_map(|it| written[it].iter().copied()).collect();
             let unit = &mut self.units[number];
             unit.rank = rank;
             // Of two that end at once neither waits for the other, and none for itself.
@@ -242,6 +247,7 @@ impl Recording {
                 writers_before += 1;
             } else {
                 unit.beside = beside.into_iter().collect();
+                unit.is_beside_itself = is_beside_itself;
             }
         }
     }

@@ -191,9 +191,11 @@ pub(super) fn condition_names(sql: &str) -> BTreeSet<String> {
             (has(&BEGIN) || has(&["natural"]), has(&["union", "intersect", "except", "distinct"]));
         // What a list of results reads changes no number of rows.
         let (mut is_condition, mut is_list) = (false, false);
-        for token in tokens {
+        for (at, token) in tokens.iter().enumerate() {
             if let Token::Word(word) = token {
-                is_condition = (is_condition || BEGIN.contains(&&**word)) && !END.contains(&&**word);
+                // `ON CONFLICT` is no condition.
+                let begins = BEGIN.contains(&&**word) && !tokens.get(at + 1).is_some_and(|it| it.is("conflict"));
+                is_condition = (is_condition || begins) && !END.contains(&&**word);
                 is_list = (is_list || word == "select") && word != "from";
             }
             match token {
@@ -297,6 +299,7 @@ mod tests {
             "SELECT (SELECT count(*) FROM t WHERE at > 3) FROM u WHERE a = 1",
             "INSERT INTO t(a, at) VALUES (1, 2)",
             "UPDATE t SET at = 1 WHERE a = 1 RETURNING at",
+            "INSERT INTO t(at) VALUES (1) ON CONFLICT (at) DO UPDATE SET a = excluded.at",
             "SELECT at FROM t",
         ] {
             assert!(!has(sql), "{sql}");

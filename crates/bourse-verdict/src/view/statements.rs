@@ -125,14 +125,14 @@ fn steps(plan: &[String]) -> Vec<String> {
 ///     rows: 60,
 ///     service: times.distribution(),
 ///     plan: vec!["SCAN orders".to_owned()],
-///     work: Some(StatementWork { scanned_rows: 2_000_000, ..StatementWork::default() }),
+///     work: Some(StatementWork { scanned_rows: 1_999_980, ..StatementWork::default() }),
 /// };
 /// let hints = bourse_verdict::view::hints(&figures);
 /// assert_eq!(hints, ["scans whole tables: 100,000 rows in each of 20 calls, for 3 rows of result"]);
 /// let mut once = Counts::new();
 /// once.record_many(9_000_000, 1);
 /// let hints = bourse_verdict::view::hints(&StatementFigures { service: once.distribution(), rows: 1, ..figures });
-/// assert_eq!(hints, ["scans whole tables: 2,000,000 rows in its one call, for 1 row of result"]);
+/// assert_eq!(hints, ["scans whole tables: 1,999,981 rows in its one call, for 1 row of result"]);
 /// ```
 pub fn hints(of: &StatementFigures) -> Vec<String> {
     let (Some(work), calls) = (of.work, of.calls()) else { return Vec::new() };
@@ -145,7 +145,9 @@ pub fn hints(of: &StatementFigures) -> Vec<String> {
     // A few rows are scanned as fast as found.
     let scans = (work.scanned_rows >= 10 * calls).then(|| {
         let rows = units::counted((of.rows as f64 / calls as f64).round() as u64, "row", "rows");
-        format!("scans whole tables: {} rows {in_each}, for {rows} of result", each(work.scanned_rows))
+        // The first row of a scan is not stepped over.
+        let scanned = units::count((work.scanned_rows as f64 / calls as f64).round() as u64 + 1);
+        format!("scans whole tables: {scanned} rows {in_each}, for {rows} of result")
     });
     let indexes = (work.automatic_index_rows > 0).then(|| {
         let rows = each(work.automatic_index_rows);

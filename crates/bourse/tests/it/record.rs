@@ -620,7 +620,9 @@ fn what_is_no_trace_and_what_records_nothing_is_said() {
     said(&["record", "show", "a.trace"], 1, "this is no trace of a program");
     fs::write(folder.join("a.trace"), b"").expect("written");
     said(&["record", "show", "a.trace"], 1, "the trace is empty: nothing could be written to it, as on a full disk");
-    let newer = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
+    let head = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
+    let check = bourse_trace::digest::bytes(0, &head) as u32;
+    let newer = [&head[..], &check.to_le_bytes()].concat();
     fs::write(folder.join("a.trace"), newer).expect("written");
     let newer = "the trace has format 9, and this program reads formats up to 1: a newer bourse reads it";
     said(&["record", "show", "a.trace"], 1, newer);

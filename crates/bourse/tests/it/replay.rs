@@ -20,11 +20,15 @@ struct Trace {
     at_ns: u64,
     /// Whether an extension without result codes is the recorder.
     lacks_codes: bool,
+    is_masked: bool,
+    /// Copy of the database in the trace's folder; empty if it is new.
+    copy: &'static str,
 }
 
 impl Trace {
     fn new() -> Self {
-        let mut this = Self { records: Vec::new(), texts: Vec::new(), at_ns: 0, lacks_codes: false };
+        let mut this =
+            Self { records: Vec::new(), texts: Vec::new(), at_ns: 0, lacks_codes: false, is_masked: false, copy: "" };
         this.open(1);
         this.execute(1, "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", &[], &[], 0);
         this
@@ -46,12 +50,12 @@ impl Trace {
     fn open_as(&mut self, connection: u64, name: &str, path: &str) {
         let opened = Opened {
             flags: 6,
-            base: TraceBase::New,
+            base: if self.copy.is_empty() { TraceBase::New } else { TraceBase::Copied },
             name: name.to_owned(),
             path: path.to_owned(),
             vfs: String::new(),
             library: "3.40.1".to_owned(),
-            copy: String::new(),
+            copy: self.copy.to_owned(),
         };
         self.event(connection, EventKind::Opened(opened));
     }
@@ -103,7 +107,7 @@ impl Trace {
             parent: 0,
             by_extension: self.lacks_codes,
             lacks_codes: self.lacks_codes,
-            is_masked: false,
+            is_masked: self.is_masked,
             unix_ns: 0,
             monotonic_ns: 0,
         };
@@ -418,12 +422,27 @@ fn exit_codes_are_those_of_what_was_found() {
         let (code, said, _) = replay(folder, &["sqlite::memory:"]);
         assert_eq!(code, Some(expected), "{refused} refused, {executed} executed, a difference: {differs}: {said}");
     }
-    let mut trace = Trace { records: Vec::new(), texts: Vec::new(), at_ns: 0, lacks_codes: false };
+    let mut trace =
+        Trace { records: Vec::new(), texts: Vec::new(), at_ns: 0, lacks_codes: false, is_masked: false, copy: "" };
     trace.open(1);
     (0..9).for_each(|_| trace.execute(1, "SELECT own(1)", &[], &[&[1]], 0));
     trace.write(folder);
     let (code, said, _) = replay(folder, &["sqlite::memory:"]);
     assert!(code == Some(3) && said.contains("nothing was replayed: the engine refused 9 of 9 executions"), "{said}");
+    assert!(!said.contains("is empty"), "{said}");
+    // A copy without the tables of the statements once had no other words.
+    let mut trace = Trace { copy: "x.copy", ..trace };
+    trace.open(2);
+    (0..9).for_each(|_| trace.execute(2, "SELECT a FROM t", &[], &[&[1]], 0));
+    trace.write(folder);
+    fs::write(folder.join("t/x.copy"), "").expect("there is room");
+    let (code, said, _) = replay(folder, &["sqlite::memory:"]);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        code == Some(3) && said.contains("18 of 18 executions; the copy of the database in the recording is empty"),
+        "{said}"
+    );
+    fs::remove_file(folder.join("t/x.copy")).expect("it is there");
     write(0, 60, true);
     let (code, said, _) = replay(folder, &["sqlite::memory:", "--find-max", "--limit", "p50=10s"]);
     assert_eq!(code, Some(3), "{said}");
@@ -521,10 +540,12 @@ fn a_cut_recording_is_replayed_up_to_there_and_others_are_refused() {
         said.contains("unlike the recording: read up to there: the trace is cut off within the record at "),
         "{said}"
     );
-    let newer = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
+    let head = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
+    let check = bourse_trace::digest::bytes(0, &head) as u32;
+    let newer = [&head[..], &check.to_le_bytes()].concat();
     for (bytes, words) in [
         (&whole[..20], "cut off within the record at byte 0"),
-        (&whole[..40], "nothing in it can be replayed"),
+        (&whole[..44], "nothing in it can be replayed"),
         (&newer[..], "the trace has format 9"),
         (&b"SQLite format 3\0"[..], "this is no trace of a program"),
     ] {

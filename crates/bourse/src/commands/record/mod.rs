@@ -12,7 +12,7 @@ use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use bourse_engine::open_named;
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
-use bourse_verdict::units::{counted, printable};
+use bourse_verdict::units::{command_line, counted, printable};
 use folder::traces;
 use rustix::process::{Pid, Signal, kill_process};
 use show::ShownTrace;
@@ -238,7 +238,7 @@ fn is_plain(text: &str) -> bool {
 
 /// A text as one word of a shell's command line.
 fn shell_word(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    command_line(&[text.to_owned()])
 }
 
 /// A text as one word of a command of the `sqlite3` shell, as `.load`.

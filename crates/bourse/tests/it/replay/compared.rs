@@ -2,7 +2,7 @@
 
 use super::{Trace, check, replay, shop};
 use bourse_record::{CheckStatus, RunFile};
-use bourse_trace::{EventKind, Note, TraceValue};
+use bourse_trace::{Event, EventKind, Note, Record, TraceValue};
 
 #[test]
 fn a_wrong_row_is_found_and_shown() {
@@ -285,11 +285,17 @@ fn what_a_clock_or_a_random_key_decides_is_undetermined() {
     let one = [TraceValue::Int(i64::MAX)];
     type Judged<'j> = (&'j str, Vec<TraceValue>, &'j [&'j [i64]], u64, &'j str);
     let judged: [Judged<'_>; 6] = [
-        ("SELECT k FROM s WHERE at > ?", one.to_vec(), &[&[1]], 0, "s.at decides which rows"),
-        ("SELECT k FROM s WHERE id = ?", vec![bound.clone()], &[&[1]], 0, "s.id decides which rows"),
-        ("UPDATE s SET k = 3 WHERE id = ?", vec![bound.clone()], &[], 1, "s.id decides which rows"),
-        ("INSERT INTO item VALUES (?, 7)", vec![bound.clone()], &[], 1, "s.id decides which rows"),
-        ("WITH r AS (SELECT k, at AS x FROM s) SELECT k FROM r WHERE x > ?", one.to_vec(), &[&[1]], 0, "s.at decides"),
+        ("SELECT k FROM s WHERE at > ?", one.to_vec(), &[&[1]], 0, "its rows depend on s.at: values"),
+        ("SELECT k FROM s WHERE id = ?", vec![bound.clone()], &[&[1]], 0, "s.id: values of a clock or random"),
+        ("UPDATE s SET k = 3 WHERE id = ?", vec![bound.clone()], &[], 1, "s.id: values of a clock or random"),
+        ("INSERT INTO item VALUES (?, 7)", vec![bound.clone()], &[], 1, "s.id: values of a clock or random"),
+        (
+            "WITH r AS (SELECT k, at AS x FROM s) SELECT k FROM r WHERE x > ?",
+            one.to_vec(),
+            &[&[1]],
+            0,
+            "s.at: values of a clock or random",
+        ),
         ("DELETE FROM s WHERE at < unixepoch() + 9", Vec::new(), &[], 1, "its rows depend on more than the data"),
     ];
     for (sql, values, rows, changes, words) in &judged {
@@ -299,7 +305,7 @@ fn what_a_clock_or_a_random_key_decides_is_undetermined() {
             // What a write with such a condition leaves is undetermined too.
             if *changes > 0 {
                 let table = if sql.contains("item") { "item" } else { "s" };
-                trace.execute(1, &format!("SELECT count(*), k FROM (SELECT 9 AS k FROM {table})"), &[], &[&[77, 9]], 0);
+                trace.execute(1, &format!("SELECT 9 FROM {table}"), &[], &[&[9][..]; 7], 0);
             }
         });
         assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{sql}: {said}");
@@ -422,6 +428,31 @@ fn results_that_keys_and_tables_determine_are_compared() {
     assert!(code == Some(0) && said.contains("1 × another connection wrote meanwhile"), "{said}");
     let (code, said, _) = planted(|trace| beside(trace, &[], 1));
     assert_eq!(code, Some(3), "{said}");
+    // A program that writes while it reads has no other connection.
+    let (code, said, _) = planted(|trace| {
+        trace.execute(1, "UPDATE t SET id = 70 WHERE id = 5", &[], &[], 1);
+        trace.execute(1, "SELECT id FROM t WHERE id > 3", &[], &[&[4], &[6]], 0);
+        let Some(Record::Event(Event { kind: EventKind::Executed(read), .. })) = trace.records.last_mut() else {
+            panic!("an execution")
+        };
+        read.duration_ns = 1_500_000;
+    });
+    assert!(code == Some(0) && said.contains("1 × the program wrote while it read the rows"), "{said}");
+}
+
+/// Rows that were missing in a masked recording's replay were once said to be in another order.
+#[test]
+fn missing_rows_of_a_masked_recording_are_counted() {
+    let (code, said, run) = planted(|trace| {
+        trace.is_masked = true;
+        trace.execute(1, "SELECT id FROM t WHERE id > 99", &[], &[&[1]], 0);
+        let Some(Record::Event(Event { kind: EventKind::Executed(read), .. })) = trace.records.last_mut() else {
+            panic!("an execution")
+        };
+        (read.rows.ordered, read.rows.unordered) = (0, 0);
+    });
+    let (_, evidence) = check(&run, "results");
+    assert!(code == Some(3) && evidence.contains("recorded 1 row, found 0 rows"), "{evidence}: {said}");
 }
 
 #[test]
@@ -482,7 +513,7 @@ fn a_search_for_settings_has_no_answer_where_results_differ() {
     let ended = crate::output(folder.path(), &[&["tune", "sqlite:x.db", "--trace", "t"], &search[..]].concat());
     let (answer, said) = (crate::text(&ended.stdout), crate::text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(3), "{answer}{said}");
-    let first = answer.lines().find(|line| !line.trim().is_empty()).expect("an answer");
+    let first = answer.lines().skip(1).find(|line| !line.trim().is_empty()).expect("an answer");
     let headline = "no answer: no round of the target as it is has a figure: check results failed: 1 of ";
     assert!(first.trim_start().starts_with(headline) && !answer.contains("keep the defaults"), "{answer}");
     assert!(said.contains("found others: (7)") && !said.contains("stage 1"), "{said}");
