@@ -495,7 +495,9 @@ fn a_path_that_the_loader_splits_is_recorded_and_quoted() {
         let ended = super::bourse(folder, &recorded).env("TMPDIR", temporary.path()).output().expect("it runs");
         let said = text(&ended.stderr);
         assert_eq!((ended.status.code(), &*text(&ended.stdout)), (Some(0), "7\n"), "{name}: {said}");
-        assert!(!said.contains("ld.so") && said.contains("hint: bourse record show '"), "{name}: {said}");
+        // A shell takes a colon as it is.
+        let hint = if name == "a:b" { "hint: bourse record show /" } else { "hint: bourse record show '" };
+        assert!(!said.contains("ld.so") && said.contains(hint), "{name}: {said}");
         assert_eq!(executions(&traces(&folder.join("t"))[0], "SELECT 7").len(), 1, "{name}");
         let lines = output(folder, &["record", "--attach", "x.db", "-o", "u"]);
         let lines = text(&lines.stdout);
