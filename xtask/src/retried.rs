@@ -16,14 +16,15 @@ pub(crate) fn test(cargo: impl Fn() -> Command, arguments: &[&str]) -> Result<()
     if succeeded {
         return Ok(());
     }
-    let (tests, targets) = (failed_tests(&printed), failed_targets(&printed));
+    let tests = failed_tests(&printed);
     let failed = Err(format!("cargo {} failed\n{}", arguments.join(" "), causes(&printed)));
-    if tests.is_empty() || targets.is_empty() || tests.len() > MOST {
+    if tests.is_empty() || tests.len() > MOST {
         return failed;
     }
     println!("xtask: once more, one after the other: {}", tests.iter().copied().collect::<Vec<_>>().join(", "));
+    // In all targets: those of another choice would have other features.
     let mut alone = cargo();
-    alone.args(arguments).args(&targets).args(["--", "--exact", "--test-threads", "1"]).args(&tests);
+    alone.args(arguments).args(["--", "--exact", "--test-threads", "1"]).args(&tests);
     let (succeeded, again) = shown(&mut alone)?;
     let passed = |test: &&str| again.lines().any(|line| line == format!("test {test} ... ok"));
     if !succeeded || !tests.iter().all(passed) {
@@ -71,13 +72,6 @@ fn failed_tests(printed: &str) -> BTreeSet<&str> {
     tests
 }
 
-/// Arguments that choose the failed targets in the whole workspace: another choice of packages would have other features.
-fn failed_targets(printed: &str) -> Vec<&str> {
-    let targets =
-        printed.lines().filter_map(|line| line.trim().strip_prefix("`-p ")?.strip_suffix('`')?.split_once(' '));
-    targets.map(|(_, target)| target).collect::<BTreeSet<_>>().into_iter().flat_map(str::split_whitespace).collect()
-}
-
 /// Output of each failed test, without its backtrace.
 fn causes(printed: &str) -> String {
     let mut causes = String::new();
@@ -121,9 +115,8 @@ error: 1 target failed:
 ";
 
     #[test]
-    fn failed_tests_and_their_targets_are_found() {
+    fn failed_tests_are_found_with_what_they_printed() {
         assert_eq!(failed_tests(PRINTED), BTreeSet::from(["live::a"]));
-        assert_eq!(failed_targets(PRINTED), ["--test", "it"]);
         let expected =
             "  ---- live::a stdout ----\n  thread 'live::a' (7) panicked at it/live.rs:9:1:\n  waited in vain\n";
         assert_eq!(causes(PRINTED), expected);
