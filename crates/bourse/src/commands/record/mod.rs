@@ -258,8 +258,8 @@ mod tests {
     #[test]
     fn words_are_quoted_where_a_shell_splits_them() {
         for (text, in_shell, in_dot) in [
-            ("/tmp/t/bourse_record", "/tmp/t/bourse_record", "/tmp/t/bourse_record"),
-            ("/tmp/my dir", "'/tmp/my dir'", "\"/tmp/my dir\""),
+            ("/srv/t/bourse_record", "/srv/t/bourse_record", "/srv/t/bourse_record"),
+            ("/srv/my dir", "'/srv/my dir'", "\"/srv/my dir\""),
             ("it's", "'it'\\''s'", "\"it's\""),
             ("a\"b", "'a\"b'", "\"a\\\"b\""),
             ("$HOME", "'$HOME'", "\"$HOME\""),
