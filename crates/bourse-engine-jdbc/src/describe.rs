@@ -44,7 +44,7 @@ pub(crate) fn describe(
     settings.push(Setting::new("java_library", machine.library.display().to_string()));
     for jar in database.jars() {
         let name = jar.file_name().unwrap_or_default().to_string_lossy();
-        settings.push(Setting::new("jar", jar.display().to_string()));
+        settings.push(Setting::new(format!("jar {name}"), jar.display().to_string()));
         settings.push(Setting::new(format!("jar_sha256 {name}"), sha256(jar)));
     }
     let scheme = GRAMMAR.schemes.iter().find(|scheme| scheme.name == product.scheme);

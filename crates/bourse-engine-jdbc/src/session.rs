@@ -105,10 +105,7 @@ impl Session for JdbcSession {
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>> {
-        let mut settings = describe::settings_of(self.database.product(), &mut self.connection)?;
-        // H2 lists counters among its settings.
-        settings.retain(|setting| !setting.name.starts_with("info."));
-        Ok(settings)
+        describe::settings_of(self.database.product(), &mut self.connection)
     }
 
     fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<()> {

@@ -32,14 +32,6 @@ pub fn open(target: &str) -> Result<RocksDbEngine, TargetError> {
     RocksDbEngine::open(target)
 }
 
-/// Properties that RocksDB reports at no cost, summed over its tables.
-const PROPERTIES: [&std::ffi::CStr; 4] = [
-    c"rocksdb.estimate-num-keys",
-    c"rocksdb.num-files-at-level0",
-    c"rocksdb.total-sst-files-size",
-    c"rocksdb.estimate-pending-compaction-bytes",
-];
-
 /// Version of the library, which reports it only in each database's newest file of options.
 fn version(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder).ok()?.flatten();
@@ -133,9 +125,6 @@ impl KeyDatabase for RocksDbDatabase {
             );
         }
         add("bloom", options.bloom_bits.map_or_else(|| "off".to_owned(), |bits| bits.to_string()));
-        for property in PROPERTIES {
-            add(&property.to_string_lossy(), self.property(property).to_string());
-        }
         Ok(settings)
     }
 

@@ -47,6 +47,7 @@ pub static CHECKS: &[ConformanceCheck] = &[
     },
     ConformanceCheck { name: "a plan is shown or refused", run: statements::plans },
     ConformanceCheck { name: "the engine describes itself", run: statements::description },
+    ConformanceCheck { name: "settings are no measurements", run: statements::settings_last },
     ConformanceCheck { name: "no statement has a hole that only this engine fills", run: statements::holes },
     ConformanceCheck { name: "a rollback undoes", run: isolation::rollback_undoes },
     ConformanceCheck { name: "a commit lasts", run: isolation::commit_lasts },
@@ -88,6 +89,21 @@ pub(crate) fn promise(name: &str, check: impl FnOnce()) {
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("a panic without words");
         panic!("the engine breaks a promise: {name}\n{words}");
+    }
+}
+
+/// Checks that each setting of the engine's description has a name of its own, and the same value after some work.
+pub(crate) fn settings_last(engine: &dyn Engine, work: impl FnOnce()) {
+    let settings = || engine.description().expect("a description").settings;
+    let before = settings();
+    work();
+    let after = settings();
+    for (at, was) in before.iter().enumerate() {
+        assert!(before[..at].iter().all(|other| other.name != was.name), "two settings have the name {}", was.name);
+        // A cluster's sessions are placed anew.
+        if !["nodes", "sessions"].contains(&&*was.name) {
+            assert!(after.contains(was), "{was:?} is another after some work: {after:?}");
+        }
     }
 }
 

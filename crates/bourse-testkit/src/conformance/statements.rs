@@ -1,6 +1,6 @@
 //! Statements of one session without contention.
 
-use super::{FIRST_CHARGE, READ_CHARGE, dialect, read, set, small};
+use super::{FIRST_CHARGE, READ_CHARGE, TYPES, dialect, load_small, read, set, small};
 use bourse_engine::{
     Access, Engine, EngineError, ErrorKind, Isolation, Params, Result, Row, RowExt as _, Runs, Session,
     SessionExt as _, Sql, Value,
@@ -169,6 +169,16 @@ pub(super) fn plans(engine: &dyn Engine) {
 pub(super) fn holes(engine: &dyn Engine) {
     let own = dialect(engine).own_holes();
     assert!(own.is_empty(), "the SQL standard has no word for {own:?}: `bourse-schema` gives it one");
+}
+
+pub(super) fn settings_last(engine: &dyn Engine) {
+    load_small(engine);
+    super::settings_last(engine, || {
+        let mut session = small(engine);
+        for cents in 1..=200 {
+            set(&mut *session, TYPES[0], 1, cents).expect("a change");
+        }
+    });
 }
 
 pub(super) fn description(engine: &dyn Engine) {

@@ -44,6 +44,7 @@ pub static RECORD_CHECKS: &[RecordCheck] = &[
         run: operations::assigned_keys,
     },
     RecordCheck { name: "tables are made anew", is_made: always, run: operations::made_anew },
+    RecordCheck { name: "settings are no measurements", is_made: always, run: operations::settings_last },
     RecordCheck { name: "texts can be keys", is_made: |can| can.text_keys, run: keys::text_keys },
     RecordCheck { name: "scans are in the order of keys", is_made: |can| can.ordered_scans, run: keys::ordered_scans },
     RecordCheck {

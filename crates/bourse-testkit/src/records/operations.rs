@@ -14,6 +14,14 @@ pub(super) fn come_back(engine: &dyn Engine) {
     });
 }
 
+pub(super) fn settings_last(engine: &dyn Engine) {
+    drop(fresh(engine, &[&ITEMS]));
+    crate::conformance::settings_last(engine, || {
+        let mut session = engine.connect().expect("a session");
+        with(&mut session, |records| (0..1_000).try_for_each(|id| insert_item(records, id))).expect("items");
+    });
+}
+
 /// Checks that the item with that number is there once, with all its values.
 fn check_item(records: &mut dyn Records, id: i64) {
     let (mut text, mut bytes) = (String::new(), Vec::new());
