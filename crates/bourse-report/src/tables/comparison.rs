@@ -273,7 +273,7 @@ fn ratio_text(ratio: &Estimate) -> String {
     format!("{alike}× {}", units::significant(ratio.value, 3))
 }
 
-/// The ratio of a case to its reference, or the reason why there is none.
+/// The ratio of a case to its reference, in brackets without an interval; or the reason why there is none.
 fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &[&CaseView<'_>]) -> TableCell {
     if view.valid_figure().is_none() {
         return TableCell::missing();
@@ -293,7 +293,10 @@ fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &
         Some((it, ratio)) if it.is(view) => TableCell::figure(ratio.value, |_| "reference".to_owned()),
         Some((_, ratio)) if ratio.interval.is_some() => TableCell::figure(ratio.value, |_| ratio_text(&ratio)),
         Some((it, _)) if view.case.origin != it.view.case.origin => TableCell::text("no turns"),
-        Some(_) => TableCell::text("few rounds"),
+        // Too few rounds for an interval.
+        Some((_, ratio)) => {
+            TableCell::figure(ratio.value, |_| format!("({})", ratio_text(&ratio))).tone(Tone::Doubtful)
+        }
     }
 }
 
