@@ -9,7 +9,8 @@ use crate::options::DuckDbOptions;
 use crate::row::ResultColumns;
 use crate::statement::{DuckDbStatement, ResultRows, text_of};
 use bourse_engine::{
-    Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Result, RowExt as _, WriterLock, locked,
+    Commits, EachRow, EngineError, ErrorKind, FileUse, Interruptible, OpenFiles, Result, RowExt as _, WriterLock,
+    locked,
 };
 use std::fs::File;
 use std::path::Path;
@@ -159,14 +160,6 @@ impl DuckDbDatabase {
         self.library
     }
 
-    /// Interrupts the statements that connections execute now.
-    pub(crate) fn interrupt_statements(&self) {
-        for connection in locked(&self.connections).iter() {
-            // SAFETY: a connection is taken out, which the lock forbids now, before it is closed.
-            unsafe { (self.library.api.interrupt)(*connection) };
-        }
-    }
-
     /// Name of a catalog in memory, by its number.
     pub(crate) fn catalog(number: u64) -> String {
         format!("bourse_memory_{number}")
@@ -199,6 +192,15 @@ impl DuckDbDatabase {
     /// Makes new connections use another catalog; returns the previous one.
     pub(crate) fn set_current(&self, number: u64) -> u64 {
         std::mem::replace(&mut *locked(&self.current), number)
+    }
+}
+
+impl Interruptible for DuckDbDatabase {
+    fn interrupt_statements(&self) {
+        for connection in locked(&self.connections).iter() {
+            // SAFETY: a connection is taken out, which the lock forbids now, before it is closed.
+            unsafe { (self.library.api.interrupt)(*connection) };
+        }
     }
 }
 

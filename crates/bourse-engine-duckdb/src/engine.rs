@@ -8,16 +8,14 @@ use crate::loader::{file_loader, memory_loader, template};
 use crate::options::{DuckDbOptions, DuckDbWriters, GRAMMAR};
 use crate::session::DuckSession;
 use crate::snapshot::CatalogCopy;
-use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint, ForReading,
     Guarantee, Interface, Isolation, Loader, Location, RecordCapabilities, Result, Session, SharedDatabase, Snapshot,
-    SqlCapabilities, SqlEngine, path_with_suffix,
+    SqlCapabilities, SqlEngine,
 };
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Suffixes of DuckDB's files next to a database: its log, and the folder of data that exceeds memory.
 const LOG: &str = ".wal";
@@ -32,8 +30,6 @@ pub struct DuckDbEngine {
     path: Option<PathBuf>,
     for_reading: bool,
     opened: SharedDatabase<DuckDbDatabase>,
-    /// Ends the statements of a person's file at an interruption.
-    confined: OnceLock<AwaitedConnection>,
 }
 
 /// Parses a target; neither the library nor the disk is touched yet.
@@ -49,11 +45,15 @@ pub struct DuckDbEngine {
 /// ```
 pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
     let target = GRAMMAR.parse(target, DuckDbOptions::DEFAULT)?;
-    let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(DuckDbEngine { target, path, for_reading: false, opened: SharedDatabase::default(), confined: OnceLock::new() })
+    Ok(DuckDbEngine::of(target, false))
 }
 
 impl DuckDbEngine {
+    fn of(target: ParsedTarget<DuckDbOptions>, for_reading: bool) -> Self {
+        let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
+        Self { target, path, for_reading, opened: SharedDatabase::default() }
+    }
+
     fn library(&self) -> Result<&'static DuckDbLibrary> {
         LIBRARY.load(self.target.options.library.as_deref())
     }
@@ -125,15 +125,8 @@ impl Engine for DuckDbEngine {
         if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
             return Ok(None);
         }
-        let engine = Self {
-            target: self.target.clone(),
-            path: self.path.clone(),
-            for_reading: true,
-            opened: SharedDatabase::default(),
-            confined: OnceLock::new(),
-        };
         // DuckDB's lock prevents writes meanwhile.
-        Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
+        Ok(Some(ForReading::of(Self::of(self.target.clone(), true))))
     }
 
     fn exists(&self) -> Result<bool> {
@@ -159,17 +152,7 @@ impl Engine for DuckDbEngine {
     }
 
     fn footprint(&self) -> Result<Footprint> {
-        let memory_bytes = self.memory_bytes()?;
-        let Some(files) = self.files() else {
-            return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
-        };
-        let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        Ok(Footprint {
-            data_bytes: length(files.path()),
-            log_bytes: length(&path_with_suffix(files.path(), LOG)),
-            memory_bytes,
-            ..Footprint::default()
-        })
+        Ok(Footprint::of_file(self.files().as_ref(), self.memory_bytes()?))
     }
 }
 
@@ -183,13 +166,11 @@ impl SqlEngine for DuckDbEngine {
     }
 
     fn confine(&self) {
-        let opened = self.opened.clone();
-        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
-        self.confined.get_or_init(ends);
+        self.opened.confine();
     }
 
     fn interrupt_statements(&self) {
-        self.opened.get().iter().for_each(|it| it.interrupt_statements());
+        self.opened.interrupt_statements();
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

@@ -7,7 +7,7 @@ use crate::attachment::{Attachment, CancellableAttachment, Parameters};
 use crate::library::FirebirdLibrary;
 use crate::options::{FirebirdOptions, FirebirdSync};
 use crate::statement::FirebirdStatement;
-use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Result, Slots, locked};
+use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, Interruptible, OpenFiles, Result, Slots, locked};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -127,20 +127,21 @@ impl FirebirdDatabase {
         locked(&self.sessions).retain(|known| *known != attachment.cancellable());
     }
 
-    /// Interrupts the statements that sessions execute now.
-    pub(crate) fn interrupt_statements(&self) {
-        for session in locked(&self.sessions).iter() {
-            // SAFETY: a connection is removed, which the lock forbids now, before it is closed.
-            unsafe { session.cancel(self.library) };
-        }
-    }
-
     /// Opens a connection, which must be dropped before the database.
     ///
     /// # Errors
     /// The library's.
     pub(crate) fn connect(&self) -> Result<Attachment> {
         Attachment::open(self.library, &self.path, &Parameters::new(self.library))
+    }
+}
+
+impl Interruptible for FirebirdDatabase {
+    fn interrupt_statements(&self) {
+        for session in locked(&self.sessions).iter() {
+            // SAFETY: a connection is removed, which the lock forbids now, before it is closed.
+            unsafe { session.cancel(self.library) };
+        }
     }
 }
 

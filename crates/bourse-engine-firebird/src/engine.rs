@@ -8,16 +8,14 @@ use crate::library::{FirebirdLibrary, LIBRARY};
 use crate::loader::{file_loader, template};
 use crate::options::{FirebirdOptions, GRAMMAR, Serializable};
 use crate::session::FirebirdSession;
-use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint,
     ForReading, Guarantee, Interface, Isolation, Loader, Location, ReadCopy, Result, Session, SharedDatabase, Snapshot,
     SqlCapabilities, SqlEngine,
 };
-use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 static FORMAT: FileFormat = FileFormat { name: "Firebird", takes_the_lock: true, ..FileFormat::FILE };
 
@@ -29,8 +27,6 @@ pub struct FirebirdEngine {
     copy: Option<ReadCopy>,
     /// Open database; closed with its last session, so that another process can open it between rounds.
     opened: SharedDatabase<FirebirdDatabase>,
-    /// Ends the statements of sessions when the program is interrupted.
-    confined: OnceLock<AwaitedConnection>,
 }
 
 impl std::fmt::Debug for FirebirdEngine {
@@ -54,7 +50,7 @@ impl std::fmt::Debug for FirebirdEngine {
 pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
     let target = GRAMMAR.parse(target, FirebirdOptions::DEFAULT)?;
     let path = PathBuf::from(&target.place);
-    Ok(FirebirdEngine { target, path, copy: None, opened: SharedDatabase::default(), confined: OnceLock::new() })
+    Ok(FirebirdEngine { target, path, copy: None, opened: SharedDatabase::default() })
 }
 
 /// Counters of the engine since a database was opened (`isc_info_…`), with their names.
@@ -138,14 +134,8 @@ impl Engine for FirebirdEngine {
         let copied =
             format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
         let (target, path) = (self.target.clone(), copy.path().to_owned());
-        let engine = Box::new(Self {
-            target,
-            path,
-            copy: Some(copy),
-            opened: SharedDatabase::default(),
-            confined: OnceLock::new(),
-        });
-        Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
+        let engine = Self { target, path, copy: Some(copy), opened: SharedDatabase::default() };
+        Ok(Some(ForReading { copied: Some(copied), ..ForReading::of(engine) }))
     }
 
     fn for_inspection(&self) -> Result<Option<ForReading>> {
@@ -195,13 +185,12 @@ impl Engine for FirebirdEngine {
 
     fn footprint(&self) -> Result<Footprint> {
         const CURRENT_MEMORY: u8 = 17;
-        let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
         let told = match self.opened.get() {
             Some(database) => database.keeper().numbers(&[CURRENT_MEMORY])?,
             None => Vec::new(),
         };
         let memory_bytes = told.first().and_then(|(_, bytes)| u64::try_from(*bytes).ok()).unwrap_or(0);
-        Ok(Footprint { data_bytes, memory_bytes, ..Footprint::default() })
+        Ok(Footprint::of_file(Some(&self.files()), memory_bytes))
     }
 }
 
@@ -215,13 +204,11 @@ impl SqlEngine for FirebirdEngine {
     }
 
     fn confine(&self) {
-        let opened = self.opened.clone();
-        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
-        self.confined.get_or_init(ends);
+        self.opened.confine();
     }
 
     fn interrupt_statements(&self) {
-        self.opened.get().iter().for_each(|it| it.interrupt_statements());
+        self.opened.interrupt_statements();
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

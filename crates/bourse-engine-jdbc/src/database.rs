@@ -10,7 +10,7 @@ use crate::jars::jars;
 use crate::machine::{BridgeMethod, BridgeRef, JavaMachine, machine};
 use crate::options::JdbcOptions;
 use crate::product::{CloseMethod, JdbcProduct};
-use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, Result, locked};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, Interruptible, Result, locked};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -162,14 +162,6 @@ impl JdbcDatabase {
         locked(&self.sessions).retain(|known| *known != connection.object());
     }
 
-    /// Interrupts the statements that sessions execute now, if the driver can.
-    pub(crate) fn interrupt_statements(&self) {
-        // A connection is removed, which the lock forbids now, before it is released.
-        for session in locked(&self.sessions).iter() {
-            let _ = self.machine.call(session, BridgeMethod::Interrupt, [0; 2]);
-        }
-    }
-
     /// Connection that is open as long as the database is.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, JdbcConnection> {
         locked(&self.keeper)
@@ -193,6 +185,15 @@ impl JdbcDatabase {
                 // The driver reports success by an error.
                 bridge.send(BridgeMethod::ConnectToEnd, [0; 2]).map(|_| ())
             }
+        }
+    }
+}
+
+impl Interruptible for JdbcDatabase {
+    fn interrupt_statements(&self) {
+        // A connection is removed, which the lock forbids now, before it is released.
+        for session in locked(&self.sessions).iter() {
+            let _ = self.machine.call(session, BridgeMethod::Interrupt, [0; 2]);
         }
     }
 }

@@ -6,14 +6,13 @@ use crate::loader::{folder_loader, memory_loader};
 use crate::options::{GRAMMAR, JdbcOptions};
 use crate::product::{JdbcProduct, of_scheme};
 use crate::session::JdbcSession;
-use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, Interface, Loader, Location, OwnThreads,
     Result, Session, SharedDatabase, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
 };
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Database of the Java virtual machine under test.
 pub struct JdbcEngine {
@@ -22,8 +21,6 @@ pub struct JdbcEngine {
     /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
     opened: SharedDatabase<JdbcDatabase>,
-    /// Ends the statements of sessions when the program is interrupted.
-    confined: OnceLock<AwaitedConnection>,
 }
 
 impl std::fmt::Debug for JdbcEngine {
@@ -57,7 +54,7 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
         });
     }
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(JdbcEngine { product, target, path, opened: SharedDatabase::default(), confined: OnceLock::new() })
+    Ok(JdbcEngine { product, target, path, opened: SharedDatabase::default() })
 }
 
 impl JdbcEngine {
@@ -144,7 +141,7 @@ impl Engine for JdbcEngine {
             None => 0,
         };
         let Some(path) = self.path() else {
-            return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
+            return Ok(Footprint::of_file(None, memory_bytes));
         };
         let bytes = folder_bytes(&parts(path, self.product).database(), &self.product.is_log);
         Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
@@ -161,13 +158,11 @@ impl SqlEngine for JdbcEngine {
     }
 
     fn confine(&self) {
-        let opened = self.opened.clone();
-        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
-        self.confined.get_or_init(ends);
+        self.opened.confine();
     }
 
     fn interrupt_statements(&self) {
-        self.opened.get().iter().for_each(|it| it.interrupt_statements());
+        self.opened.interrupt_statements();
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

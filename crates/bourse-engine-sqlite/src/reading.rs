@@ -48,22 +48,18 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>> {
             copy.path().display()
         );
         target.place = SqlitePlace::File(copy.path().to_owned());
-        let engine =
-            Box::new(SqliteEngine::with_access(engine.library(), target, DatabaseAccess::Copy { _copy: copy }));
-        return Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }));
+        let engine = SqliteEngine::with_access(engine.library(), target, DatabaseAccess::Copy { _copy: copy });
+        return Ok(Some(ForReading { copied: Some(copied), ..ForReading::of(engine) }));
     }
     let (before, path) = (stamp(path)?, path.to_owned());
-    let engine = Box::new(SqliteEngine::with_access(
-        engine.library(),
-        target,
-        DatabaseAccess::ReadOnly { is_immutable: has_log },
-    ));
+    let access = DatabaseAccess::ReadOnly { is_immutable: has_log };
+    let engine = SqliteEngine::with_access(engine.library(), target, access);
     let unchanged = move || {
         // With a rollback journal SQLite's own locks keep writers out while it reads.
         let is_same = !has_log || (log_of(&path)?.is_none() && stamp(&path)? == before);
         if is_same { Ok(()) } else { Err(is_changed(&path)) }
     };
-    Ok(Some(ForReading { engine, copied: None, unchanged: Box::new(unchanged) }))
+    Ok(Some(ForReading { unchanged: Box::new(unchanged), ..ForReading::of(engine) }))
 }
 
 /// Opens an engine's database to read its catalogue before a command decides whether to use it: through the index of its log, if
@@ -82,9 +78,8 @@ pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForRea
         return open(engine);
     }
     let access = DatabaseAccess::ReadOnly { is_immutable: false };
-    let engine = Box::new(SqliteEngine::with_access(engine.library(), engine.target().clone(), access));
     // A log lets its readers see one state.
-    Ok(Some(ForReading { engine, copied: None, unchanged: Box::new(|| Ok(())) }))
+    Ok(Some(ForReading::of(SqliteEngine::with_access(engine.library(), engine.target().clone(), access))))
 }
 
 /// Whether the index of a database's log is there. Opening a database on a full disk leaves a few bytes of one, beside an empty log.

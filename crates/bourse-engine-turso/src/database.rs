@@ -4,7 +4,9 @@ use crate::error::error;
 use crate::files::{CountedFiles, FileCounts};
 use crate::options::{TursoJournal, TursoOptions};
 use crate::statement::{TursoStatement, WantedRows};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, Result, RowExt as _, locked};
+use bourse_engine::{
+    EachRow, EngineError, ErrorKind, FileUse, Interruptible, OpenFiles, Params, Result, RowExt as _, locked,
+};
 use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
@@ -122,14 +124,15 @@ impl TursoDatabase {
         MEMORY.into_iter().filter_map(|name| size(name).ok()).sum()
     }
 
-    /// Interrupts the statements that connections execute now.
-    pub(crate) fn interrupt_statements(&self) {
-        locked(&self.connections).iter().filter_map(Weak::upgrade).for_each(|it| it.interrupt());
-    }
-
     /// File system of the database.
     pub(crate) fn io(&self) -> &Arc<dyn IO> {
         &self.io
+    }
+}
+
+impl Interruptible for TursoDatabase {
+    fn interrupt_statements(&self) {
+        locked(&self.connections).iter().filter_map(Weak::upgrade).for_each(|it| it.interrupt());
     }
 }
 

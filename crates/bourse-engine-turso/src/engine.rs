@@ -8,16 +8,14 @@ use crate::loader::{file_loader, memory_loader};
 use crate::options::{GRAMMAR, TursoJournal, TursoOptions};
 use crate::session::TursoSession;
 use crate::snapshot::DatabaseBytes;
-use bourse_engine::server_wait::AwaitedConnection;
 use bourse_engine::target::{ParsedTarget, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, FileFormat, FileOwner, FileUse, Footprint, ForReading,
     Guarantee, Interface, IoCounts, Loader, Location, Result, Session, SharedDatabase, Snapshot, SqlCapabilities,
     SqlEngine,
 };
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use turso_core::MemoryIO;
 
 static FORMAT: FileFormat = FileFormat {
@@ -36,8 +34,6 @@ pub struct TursoEngine {
     for_reading: bool,
     opened: SharedDatabase<TursoDatabase>,
     counts: FileCounts,
-    /// Ends the statements of sessions when the program is interrupted.
-    confined: OnceLock<AwaitedConnection>,
 }
 
 impl std::fmt::Debug for TursoEngine {
@@ -60,18 +56,15 @@ impl std::fmt::Debug for TursoEngine {
 /// ```
 pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
     let target = GRAMMAR.parse(target, TursoOptions::DEFAULT)?;
-    let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(TursoEngine {
-        target,
-        path,
-        for_reading: false,
-        opened: SharedDatabase::default(),
-        counts: FileCounts::default(),
-        confined: OnceLock::new(),
-    })
+    Ok(TursoEngine::of(target, false))
 }
 
 impl TursoEngine {
+    fn of(target: ParsedTarget<TursoOptions>, for_reading: bool) -> Self {
+        let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
+        Self { target, path, for_reading, opened: SharedDatabase::default(), counts: FileCounts::default() }
+    }
+
     fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -136,16 +129,8 @@ impl Engine for TursoEngine {
         if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
             return Ok(None);
         }
-        let engine = Self {
-            target: self.target.clone(),
-            path: self.path.clone(),
-            for_reading: true,
-            opened: SharedDatabase::default(),
-            counts: FileCounts::default(),
-            confined: OnceLock::new(),
-        };
         // Turso's lock on the file prevents writes meanwhile.
-        Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
+        Ok(Some(ForReading::of(Self::of(self.target.clone(), true))))
     }
 
     fn foreign(&self) -> Result<Option<String>> {
@@ -189,13 +174,9 @@ impl Engine for TursoEngine {
     }
 
     fn footprint(&self) -> Result<Footprint> {
-        let Some(files) = self.files() else {
-            let memory_bytes = self.opened.get().map_or(0, |database| database.memory_bytes());
-            return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
-        };
-        let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        let log_bytes = files.companions().map(|path| length(&path)).sum();
-        Ok(Footprint { data_bytes: length(files.path()), log_bytes, ..Footprint::default() })
+        let memory_bytes = || self.opened.get().map_or(0, |database| database.memory_bytes());
+        let files = self.files();
+        Ok(Footprint::of_file(files.as_ref(), if files.is_some() { 0 } else { memory_bytes() }))
     }
 }
 
@@ -209,13 +190,11 @@ impl SqlEngine for TursoEngine {
     }
 
     fn confine(&self) {
-        let opened = self.opened.clone();
-        let ends = || AwaitedConnection::of_calls(move || opened.get().iter().for_each(|it| it.interrupt_statements()));
-        self.confined.get_or_init(ends);
+        self.opened.confine();
     }
 
     fn interrupt_statements(&self) {
-        self.opened.get().iter().for_each(|it| it.interrupt_statements());
+        self.opened.interrupt_statements();
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>> {

@@ -505,6 +505,13 @@ pub struct ForReading {
     pub unchanged: Box<dyn Fn() -> Result<()>>,
 }
 
+impl ForReading {
+    /// A database that nothing can change while that engine has it open.
+    pub fn of(engine: impl Engine + 'static) -> Self {
+        Self { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }
+    }
+}
+
 /// A temporary second database at a server.
 pub struct SideDatabase {
     /// The engine that uses it.

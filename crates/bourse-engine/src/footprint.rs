@@ -1,7 +1,10 @@
 //! Sizes, lock waits and file operations of an engine, read during a run.
 
+use crate::{DatabaseFiles, path_with_suffix};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::ops::AddAssign;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -20,6 +23,18 @@ pub struct Footprint {
     pub locks: Option<LockStats>,
     /// Resource usage of the server's process; `None` for an engine in this process, and where it cannot be seen.
     pub server: Option<ServerProcess>,
+}
+
+impl Footprint {
+    /// Sizes of a database in a file and of its logs; without a file it is the engine's memory.
+    pub fn of_file(files: Option<&DatabaseFiles>, memory_bytes: u64) -> Self {
+        let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+        let (data_bytes, log_bytes) = files.map_or((memory_bytes, 0), |files| {
+            let logs = files.format().logs.iter().map(|suffix| length(&path_with_suffix(files.path(), suffix)));
+            (length(files.path()), logs.sum())
+        });
+        Self { data_bytes, log_bytes, memory_bytes, ..Self::default() }
+    }
 }
 
 /// Lock waits that an engine has counted.

@@ -96,7 +96,7 @@ pub use location::{Location, path_in_target, target_with_path};
 pub use locked::locked;
 pub use null::{KINDS, NullEngine};
 pub use open_files::OpenFiles;
-pub use opened::{Commits, SharedDatabase};
+pub use opened::{Commits, Interruptible, SharedDatabase};
 pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
 pub use read_copy::{ReadCopy, is_changed, stamp};

@@ -1,13 +1,26 @@
 //! Databases that sessions of an engine share, and counts of their commits.
 
+use crate::server_wait::AwaitedConnection;
 use crate::{Result, locked};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+
+/// An open database whose statements another thread can end.
+pub trait Interruptible: Send + Sync + 'static {
+    /// Interrupts the statements that its sessions execute now.
+    fn interrupt_statements(&self);
+}
 
 /// Database that an engine opens once for all its sessions. One in files is closed with its last session, so that another
 /// process can open it between rounds; one in memory is held, since its contents would otherwise be lost then.
-pub struct SharedDatabase<D>(Arc<Mutex<Open<D>>>);
+pub struct SharedDatabase<D>(Arc<Shared<D>>);
+
+struct Shared<D> {
+    open: Mutex<Open<D>>,
+    /// Ends the statements of sessions when the program is interrupted.
+    confined: OnceLock<AwaitedConnection>,
+}
 
 struct Open<D> {
     in_files: Weak<D>,
@@ -22,7 +35,8 @@ impl<D> Open<D> {
 
 impl<D> Default for SharedDatabase<D> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Open { in_files: Weak::new(), in_memory: None })))
+        let open = Mutex::new(Open { in_files: Weak::new(), in_memory: None });
+        Self(Arc::new(Shared { open, confined: OnceLock::new() }))
     }
 }
 
@@ -40,7 +54,7 @@ impl<D> fmt::Debug for SharedDatabase<D> {
 
 impl<D> SharedDatabase<D> {
     fn lock(&self) -> MutexGuard<'_, Open<D>> {
-        locked(&self.0)
+        locked(&self.0.open)
     }
 
     /// Open database.
@@ -70,6 +84,20 @@ impl<D> SharedDatabase<D> {
         // The old one is dropped once others can open the new one.
         let old = self.lock().in_memory.replace(database);
         drop(old);
+    }
+}
+
+impl<D: Interruptible> SharedDatabase<D> {
+    /// Has an interruption of the program end the statements of all sessions.
+    pub fn confine(&self) {
+        let shared = Arc::downgrade(&self.0);
+        let end = move || shared.upgrade().map(Self).iter().for_each(Self::interrupt_statements);
+        self.0.confined.get_or_init(|| AwaitedConnection::of_calls(end));
+    }
+
+    /// Interrupts the statements that sessions execute now.
+    pub fn interrupt_statements(&self) {
+        self.get().iter().for_each(|database| database.interrupt_statements());
     }
 }
 

@@ -10,6 +10,7 @@
 //! - [`rounds_begin_alike()`] checks that an engine's snapshots restore the database as it was.
 //! - [`folders`] checks key engines whose database is a folder.
 //! - [`tells_what_a_writer_waits_on`] checks which waits of a thread an engine reports.
+//! - [`interrupts_statements()`] checks that an engine ends statements from another thread.
 //! - [`server`] checks engines with private servers.
 //! - [`proxy`] makes faults in front of a real server; [`nothing_acknowledged_is_lost`] is the guarantee that must hold behind it.
 //! - [`certificates`] makes certificates for servers that encrypt.
@@ -24,6 +25,7 @@ pub mod conformance;
 pub mod example_engine;
 mod files;
 pub mod folders;
+mod interruption;
 mod misbehave;
 mod misread;
 #[cfg(unix)]
@@ -39,6 +41,7 @@ mod waits;
 
 pub use conformance::{conformance, routines_conformance};
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
+pub use interruption::interrupts_statements;
 pub use misbehave::{HitStatements, Misbehaving};
 pub use misread::{MisreadingEngine, ReadDefect};
 pub use proxy_checks::{

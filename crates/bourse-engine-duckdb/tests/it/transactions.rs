@@ -32,25 +32,9 @@ fn whoever_changes_a_row_second_has_a_conflict() {
 /// Regression: the first Ctrl-C interrupted no statement of a person's file.
 #[test]
 fn statements_of_confined_sessions_are_interrupted() {
-    use bourse_engine::{Engine as _, SqlEngine as _};
     let Some(engine) = in_memory("transactions::statements_of_confined_sessions_are_interrupted", "") else { return };
-    engine.confine();
-    let mut session = engine.session().unwrap();
     let endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7";
-    let ended = std::thread::scope(|scope| {
-        let running = scope.spawn(|| session.query_text(endless, &[], &mut |_| Ok(())));
-        while !running.is_finished() {
-            engine.interrupt_statements();
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        running.join().unwrap()
-    });
-    let ended = ended.unwrap_err();
-    assert_eq!(ended.kind(), ErrorKind::Interrupted, "{ended:?}");
-    run(&mut *session, "SELECT 1").unwrap();
-    drop(session);
-    // No connection is left that is closed.
-    engine.interrupt_statements();
+    bourse_testkit::interrupts_statements(&engine, &[], endless, "SELECT 1");
 }
 
 /// Conflicting keys: one that another transaction has added is refused as a duplicate, at the statement or at the commit, and

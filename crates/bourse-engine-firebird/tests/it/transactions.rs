@@ -168,34 +168,15 @@ fn statements_do_not_end_transactions() {
 /// Regression: the first Ctrl-C interrupted no statement of a person's file.
 #[test]
 fn statements_of_confined_sessions_are_interrupted() {
-    use bourse_engine::{Engine as _, SqlEngine as _};
-    if !crate::is_there("transactions::statements_of_confined_sessions_are_interrupted") {
+    if !is_there("transactions::statements_of_confined_sessions_are_interrupted") {
         return;
     }
-    let folder = crate::folder();
-    let engine = crate::at(&folder.path().join("x.fdb"), "sync=off");
-    engine.confine();
-    let mut session = engine.session().unwrap();
+    let folder = folder();
+    let engine = at(&folder.path().join("x.fdb"), "sync=off");
     let columns = "rdb$relation_fields";
     let endless = format!(
         "SELECT count(*) FROM {columns} a, {columns} b, {columns} c, {columns} d 
           WHERE a.rdb$field_position + b.rdb$field_position + c.rdb$field_position + d.rdb$field_position = -7"
     );
-    let ended = std::thread::scope(|scope| {
-        let running = scope.spawn(|| session.query_text(&endless, &[], &mut |_| Ok(())));
-        while !running.is_finished() {
-            engine.interrupt_statements();
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        running.join().unwrap()
-    });
-    let ended = ended.unwrap_err();
-    assert_eq!(ended.kind(), bourse_engine::ErrorKind::Interrupted, "{ended:?}");
-    session.query_text("SELECT 1 FROM rdb$database", &[], &mut |_| Ok(())).unwrap();
-    // An interruption that meets no statement ends none that comes later.
-    engine.interrupt_statements();
-    session.query_text("SELECT 1 FROM rdb$database", &[], &mut |_| Ok(())).unwrap();
-    drop(session);
-    // No connection is left that is closed.
-    engine.interrupt_statements();
+    bourse_testkit::interrupts_statements(&engine, &[], &endless, "SELECT 1 FROM rdb$database");
 }

@@ -32,32 +32,13 @@ fn folder() -> tempfile::TempDir {
 /// Regression: the first Ctrl-C interrupted no statement of a person's file.
 #[test]
 fn statements_of_confined_sessions_are_interrupted() {
-    use bourse_engine::{Engine as _, ErrorKind, SqlEngine as _};
     // HSQLDB looks for an interruption at rows of tables, and not at those of functions.
     for (scheme, numbers) in
         [("jdbc+h2", "system_range(1, 30000)"), ("jdbc+hsqldb", "UNNEST(SEQUENCE_ARRAY(1, 30000, 1))")]
     {
         let Some(engine) = in_memory(scheme, "statements_of_confined_sessions_are_interrupted", "") else { continue };
-        engine.confine();
-        let mut session = engine.session().unwrap();
-        session.execute_text("CREATE TABLE t (x BIGINT)", &[]).unwrap();
-        session.execute_text(&format!("INSERT INTO t SELECT * FROM {numbers}"), &[]).unwrap();
+        let prepared = ["CREATE TABLE t (x BIGINT)", &*format!("INSERT INTO t SELECT * FROM {numbers}")];
         let endless = "SELECT count(*) FROM t a, t b, t c WHERE a.x * b.x + c.x = -7";
-        let ended = std::thread::scope(|scope| {
-            let running = scope.spawn(|| session.query_text(endless, &[], &mut |_| Ok(())));
-            while !running.is_finished() {
-                engine.interrupt_statements();
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-            running.join().unwrap()
-        });
-        let ended = ended.unwrap_err();
-        assert_eq!(ended.kind(), ErrorKind::Interrupted, "{scheme}: {ended:?}");
-        // An interruption that meets no statement ends none that comes later.
-        engine.interrupt_statements();
-        session.query_text("SELECT count(*) FROM t", &[], &mut |_| Ok(())).unwrap();
-        drop(session);
-        // No connection is left that is closed.
-        engine.interrupt_statements();
+        bourse_testkit::interrupts_statements(&engine, &prepared, endless, "SELECT count(*) FROM t");
     }
 }

@@ -472,22 +472,7 @@ fn statements_of_confined_sessions_are_interrupted() {
     for target in ["sqlite::memory:", "sqlite::memory:?memory=private", "sqlite::memory:?writers=one"] {
         let engine = open(target).unwrap();
         load(&engine, &["ONE"]);
-        let sql = engine.sql().unwrap();
-        sql.confine();
-        let mut session = engine.session().unwrap();
-        let ended = std::thread::scope(|scope| {
-            let running = scope.spawn(|| session.query_text(ENDLESS, &[], &mut |_| Ok(())));
-            while !running.is_finished() {
-                sql.interrupt_statements();
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-            running.join().unwrap()
-        });
-        assert_eq!(ended.unwrap_err().kind(), bourse_engine::ErrorKind::Interrupted, "{target}");
-        session.query_text("SELECT 1", &[], &mut |_| Ok(())).unwrap();
-        drop(session);
-        // No connection is left that is closed.
-        sql.interrupt_statements();
+        bourse_testkit::interrupts_statements(&engine, &[], ENDLESS, "SELECT 1");
     }
 }
 

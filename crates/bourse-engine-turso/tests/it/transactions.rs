@@ -94,28 +94,10 @@ fn more_than_one_statement_in_a_text_is_refused() {
 /// Regression: the first Ctrl-C interrupted no statement of a person's file.
 #[test]
 fn statements_of_confined_sessions_are_interrupted() {
-    use bourse_engine::{Engine as _, SqlEngine as _};
     let engine = open("turso::memory:").unwrap();
-    engine.confine();
-    let mut session = engine.session().unwrap();
-    run(&mut *session, "CREATE TABLE t (n INTEGER)").unwrap();
-    for number in 1..=300 {
-        run(&mut *session, &format!("INSERT INTO t VALUES ({number})")).unwrap();
-    }
+    let rows: Vec<_> = (1..=300).map(|number| format!("({number})")).collect();
+    let insert = format!("INSERT INTO t VALUES {}", rows.join(", "));
     let endless = "SELECT count(*) FROM t a, t b, t c, t d WHERE a.n + b.n + c.n + d.n = -7";
-    let ended = std::thread::scope(|scope| {
-        let running = scope.spawn(|| session.query_text(endless, &[], &mut |_| Ok(())));
-        while !running.is_finished() {
-            engine.interrupt_statements();
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        running.join().unwrap()
-    });
-    let ended = ended.unwrap_err();
-    assert_eq!(ended.kind(), ErrorKind::Interrupted, "{ended:?}");
-    // An interruption that meets no statement ends none that comes later.
-    engine.interrupt_statements();
-    assert_eq!(number(&mut *session, "SELECT count(*) FROM t"), Some(300));
-    drop(session);
-    engine.interrupt_statements();
+    let prepared = ["CREATE TABLE t (n INTEGER)", &*insert];
+    bourse_testkit::interrupts_statements(&engine, &prepared, endless, "SELECT count(*) FROM t");
 }
