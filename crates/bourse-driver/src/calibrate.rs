@@ -80,7 +80,7 @@ impl Calibration {
             ("scatter of fixed arithmetic", format!("{:.1} %", self.scatter_percent)),
             ("processors taken by others before the run", format!("{:.2}", self.others + self.stolen)),
         ];
-        facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).into()
+        facts.map(|(name, value)| NameValue::new(name, value)).into()
     }
 }
 

@@ -1,9 +1,8 @@
 use bourse_engine::Description;
-use bourse_record::{Engine, NameValue};
+use bourse_record::Engine;
 
 /// Converts an engine's description to its form in documents, without its warnings.
 pub fn described(description: Description) -> Engine {
-    let settings = description.settings.into_iter();
     Engine {
         name: description.engine,
         version: description.version,
@@ -13,7 +12,7 @@ pub fn described(description: Description) -> Engine {
         durability_reason: description.durability_reason,
         writer_wait: description.writer_wait,
         memory_store: description.memory_store,
-        settings: settings.map(|it| NameValue { name: it.name, value: it.value }).collect(),
+        settings: description.settings,
         compile_options: description.compile_options,
     }
 }

@@ -42,7 +42,6 @@ pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
-mod settings;
 mod statements;
 pub mod storage;
 mod throughput;

@@ -63,6 +63,6 @@ impl SessionMemory {
         });
         let facts = [("memory of recorders", Some(recorders)), ("memory that sessions took when made", sessions)];
         let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).collect()
+        facts.map(|(name, value)| NameValue::new(name, value)).collect()
     }
 }

@@ -73,7 +73,7 @@ pub(crate) fn judge(round: &mut Round, wanted: PageCache, cached: io::Result<Cac
         ));
     }
     let value = format!("{}: {held} were in it when the round began", wanted.name());
-    round.facts.push(NameValue { name: "page cache".to_owned(), value });
+    round.facts.push(NameValue::new("page cache", value));
 }
 
 #[cfg(all(test, target_os = "linux"))]

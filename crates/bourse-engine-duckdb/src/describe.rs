@@ -33,7 +33,7 @@ pub(crate) fn settings_of(connection: &DuckDbConnection) -> Result<Vec<Setting>>
     let sql = format!("SELECT name, coalesce(value, '') FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name");
     let mut settings = Vec::new();
     connection.query(&sql, &mut |row| {
-        settings.push(Setting { name: row.get(0)?, value: row.get(1)? });
+        settings.push(Setting::new(row.get::<String>(0)?, row.get::<String>(1)?));
         Ok(())
     })?;
     Ok(settings)

@@ -36,14 +36,14 @@ pub(crate) fn settings_of(connection: &SqliteConnection) -> Result<Vec<Setting>>
     let read = |name: &&str| {
         let value = connection.text_of(&format!("PRAGMA {name}"))?;
         let value = name_of_value(name, &value).map_or(value, str::to_owned);
-        Ok(Setting { name: (*name).to_owned(), value })
+        Ok(Setting::new(*name, value))
     };
     PRAGMAS.iter().map(read).collect()
 }
 
 pub(crate) fn describe(target: &SqliteTarget, connection: &SqliteConnection) -> Result<Description> {
     let mut settings = settings_of(connection)?;
-    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
+    let mut add = |name: &str, value: String| settings.push(Setting::new(name, value));
     // These are ours or the connection's, and no pragma tells them.
     for name in [
         "defaults", "busy_timeout", "shared_cache", "read_uncommitted", "writers", "begin", "stable_plans",

@@ -45,7 +45,7 @@ pub(crate) fn settings_of(connection: &TursoConnection) -> Result<Vec<Setting>> 
     let read = |name: &str| {
         let value = connection.text(&format!("PRAGMA {name}"))?;
         let value = name_of_value(name, &value).map_or(value, str::to_owned);
-        Ok::<_, EngineError>(Setting { name: name.to_owned(), value })
+        Ok::<_, EngineError>(Setting::new(name, value))
     };
     let mut settings = PRAGMAS.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let is_mvcc = settings.first().is_some_and(|journal| TursoJournal::parse(&journal.value) == Ok(TursoJournal::Mvcc));

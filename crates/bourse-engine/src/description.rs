@@ -103,12 +103,13 @@ impl Description {
     }
 }
 
-/// One setting in force, as read back from the engine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A name and its value, both for display.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "NameValue")]
 pub struct Setting {
-    /// The engine's name for it.
+    /// Name.
     pub name: String,
-    /// Its value.
+    /// Value.
     pub value: String,
 }
 
@@ -116,6 +117,24 @@ impl Setting {
     /// A setting of that name and value.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into() }
+    }
+
+    /// First setting that has another value later, with that; `None` if nothing changed or nothing is known.
+    ///
+    /// ```
+    /// use bourse_engine::Setting;
+    /// let all = |sync| [("journal", "wal"), ("synchronous", sync), ("encoding", sync)].map(|(n, v)| Setting::new(n, v));
+    /// let (was, is) = (all("full"), all("off"));
+    /// assert_eq!(Setting::first_changed(&was, &is), Some((&was[1], &is[1])));
+    /// assert_eq!(Setting::first_changed(&was, &was), None);
+    /// assert_eq!(Setting::first_changed(&was, &[]), None);
+    /// ```
+    pub fn first_changed<'s>(
+        earlier: impl IntoIterator<Item = &'s Self>,
+        later: &'s [Self],
+    ) -> Option<(&'s Self, &'s Self)> {
+        let changed = |was: &'s Self| later.iter().find(|is| is.name == was.name && is.value != was.value);
+        earlier.into_iter().find_map(|was| Some((was, changed(was)?)))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::inventory::{ListingLoader, refuse_others};
 use crate::records::StatementForm;
 use crate::{
     Access, Batch, Capabilities, DatabaseFiles, Description, Dialect, EachRow, EngineError, Footprint, IoCounts,
-    Isolation, Location, Records, RecordsOverSql, Result, Session,
+    Isolation, Location, Records, RecordsOverSql, Result, Session, Setting,
 };
 use std::path::Path;
 
@@ -372,6 +372,15 @@ impl Connection {
             Self::Sql(session) => session.round_trips(),
             Self::Keys(_) => None,
         }
+    }
+
+    /// Settings in force in the session; empty if it has none, or cannot report them now.
+    pub fn settings(&mut self) -> Vec<Setting> {
+        match self {
+            Self::Sql(session) => session.settings(),
+            Self::Keys(records) => records.settings(),
+        }
+        .unwrap_or_default()
     }
 
     /// Opens a transaction; a key engine has one level of isolation.

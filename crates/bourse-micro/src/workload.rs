@@ -437,7 +437,7 @@ pub(crate) fn digest_file(digest: &mut Sha256, path: &Path) -> std::io::Result<(
 }
 
 pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameValue {
-    NameValue { name: name.into(), value: value.into() }
+    NameValue::new(name, value)
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ mod tests {
                     durability_reason: text("in memory"),
                     writer_wait: None,
                     memory_store: None,
-                    settings: vec![NameValue { name: text("journal"), value: text("memory") }],
+                    settings: vec![NameValue::new("journal", "memory")],
                     compile_options: vec![],
                 },
                 workload: Workload {
@@ -195,7 +195,7 @@ mod tests {
                     outcomes: Outcome::PLAIN.to_vec(),
                     per_minute: None,
                     has_lasting_rate: true,
-                    metric_titles: vec![NameValue { name: text("queue_length"), value: text("in the queue") }],
+                    metric_titles: vec![NameValue::new("queue_length", "in the queue")],
                     notice: None,
                 },
                 conditions: Conditions {
@@ -210,7 +210,7 @@ mod tests {
                     free_bytes: Some(1 << 40),
                     ..Conditions::default()
                 },
-                varied: vec![NameValue { name: text("users"), value: text("1") }],
+                varied: vec![NameValue::new("users", "1")],
                 search: Some(crate::Search {
                     unit: text("TR/s"),
                     limits: vec![crate::ResponseLimit { operation: None, quantile: 0.99, limit_ns: 5 }],

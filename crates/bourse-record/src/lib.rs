@@ -55,7 +55,9 @@ mod verdict;
 mod warning;
 
 pub use bisection::{BisectOutcome, BisectStep, BisectedCommit, BisectedRatio, Bisection};
-pub use bourse_engine::{Durability, MayLose, MemoryStore, StatementWork, WriterWait, named, shortened};
+pub use bourse_engine::{
+    Durability, MayLose, MemoryStore, Setting as NameValue, StatementWork, WriterWait, named, shortened,
+};
 pub use bourse_stats::steady::Steady;
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
@@ -79,7 +81,7 @@ pub use machine::{load, noise};
 pub use metric::{Better, METRICS, Metric, metric};
 pub use numbers::{grouped, whole_number};
 pub use operation::{MixShare, OperationSpec};
-pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
+pub use provenance::{Build, DocumentKind, Machine, Provenance};
 pub use recorder::{Recorder, SampleTotals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use response_map::{ResponseMap, ResponseMapBuilder};

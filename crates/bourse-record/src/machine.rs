@@ -11,7 +11,7 @@ impl Machine {
         let release = read("/proc/sys/kernel/osrelease").map_or_else(String::new, |release| format!(" {release}"));
         let mut details = Vec::new();
         let mut detail = |name: &str, value: Option<String>| {
-            details.extend(value.map(|value| NameValue { name: name.to_owned(), value }));
+            details.extend(value.map(|value| NameValue::new(name, value)));
         };
         detail("frequency governor", read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
         let turbo = match read("/sys/devices/system/cpu/intel_pstate/no_turbo").as_deref() {
@@ -105,7 +105,7 @@ mod tests {
             memory_bytes: 1,
             load_average: Some(1.0),
             harness_ns: None,
-            details: vec![NameValue { name: "frequency governor".to_owned(), value: "performance".to_owned() }],
+            details: vec![NameValue::new("frequency governor", "performance")],
         };
         let release = Build { profile: "release".to_owned(), ..Build::of("1") };
         assert_eq!(noise(&release, &quiet, 4), []);

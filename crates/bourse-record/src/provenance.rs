@@ -1,6 +1,7 @@
 //! Provenance and kind of a document: the head that all documents share.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use crate::NameValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,13 +124,4 @@ pub struct Machine {
     pub harness_ns: Option<f64>,
     /// Further facts: frequency governor, virtualisation, file system of the target.
     pub details: Vec<NameValue>,
-}
-
-/// A name and its value, both for display.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NameValue {
-    /// Name.
-    pub name: String,
-    /// Value.
-    pub value: String,
 }

@@ -251,11 +251,9 @@ impl Engine {
     /// why that is another.
     pub fn changed_setting(&self, later: &Self) -> Option<String> {
         // A cluster's sessions are placed anew in each round.
-        let mut lasting = self.settings.iter().filter(|it| !["nodes", "sessions"].contains(&&*it.name));
-        let setting = lasting.find_map(|was| {
-            let is = later.settings.iter().find(|is| is.name == was.name && is.value != was.value)?;
-            Some(format!("{} was {}, and is {}", was.name, was.value, is.value))
-        });
+        let lasting = self.settings.iter().filter(|it| !["nodes", "sessions"].contains(&&*it.name));
+        let setting = NameValue::first_changed(lasting, &later.settings)
+            .map(|(was, is)| format!("{} was {}, and is {}", was.name, was.value, is.value));
         let class = || format!("durability was {}, and is {}", self.durability.name(), later.durability.name());
         let is_known = [self, later].iter().all(|it| it.durability != Durability::Unknown);
         setting.or_else(|| (is_known && self.durability != later.durability).then(class))

@@ -23,8 +23,14 @@ impl Likeness {
             ("durability", case.engine.durability.name().to_owned()),
             ("machine", machine_words(machine)),
         ];
-        let memory = memory_words(&case.conditions).map(|words| named("memory", words));
-        Self(own.into_iter().map(|(name, value)| named(name, value)).chain(settings(case)).chain(memory).collect())
+        let memory = memory_words(&case.conditions).map(|words| NameValue::new("memory", words));
+        Self(
+            own.into_iter()
+                .map(|(name, value)| NameValue::new(name, value))
+                .chain(settings(case))
+                .chain(memory)
+                .collect(),
+        )
     }
 
     /// Differences, a sentence each; empty if the figures are comparable.
@@ -77,7 +83,7 @@ pub fn unlike_settings(one: &Case, other: &Case) -> Vec<String> {
     });
     // Memory that is as it was is a condition too.
     let memory = |case: &Case| memory_words(&case.conditions).unwrap_or_else(|| "as it was".to_owned());
-    let memory = differs(&named("memory", memory(one)), &named("memory", memory(other)));
+    let memory = differs(&NameValue::new("memory", memory(one)), &NameValue::new("memory", memory(other)));
     both.chain(memory).collect()
 }
 
@@ -102,7 +108,8 @@ pub fn settings(case: &Case) -> Vec<NameValue> {
         ("what holds the database", engine.memory_store.map(MemoryStore::name)),
         ("what was timed", case.rounds.iter().any(|it| !it.statements.is_empty()).then_some("each statement")),
     ];
-    let arrangements = arrangements.into_iter().filter_map(|(name, value)| Some(named(name, value?.to_owned())));
+    let arrangements =
+        arrangements.into_iter().filter_map(|(name, value)| Some(NameValue::new(name, value?.to_owned())));
     arrangements
         .chain(of_conditions(&case.conditions))
         .chain(case.workload.parameters.clone())
@@ -128,7 +135,7 @@ fn of_conditions(it: &Conditions) -> impl Iterator<Item = NameValue> {
         ("input data", it.input_data.clone()),
         ("file system", it.storage.as_ref().map(|storage| storage.file_system.clone())),
     ];
-    each.into_iter().filter_map(|(name, value)| Some(named(name, value?)))
+    each.into_iter().filter_map(|(name, value)| Some(NameValue::new(name, value?)))
 }
 
 fn processes(processes: &[UsersOfProcess]) -> Option<String> {
@@ -146,10 +153,6 @@ fn lengths(case: &Case) -> impl Iterator<Item = NameValue> {
             PhaseKind::Measurement => "measurement interval",
             PhaseKind::Drain => return None,
         };
-        Some(named(name, format!("{:.1} s", phase.to_s - phase.from_s)))
+        Some(NameValue::new(name, format!("{:.1} s", phase.to_s - phase.from_s)))
     })
-}
-
-fn named(name: &str, value: String) -> NameValue {
-    NameValue { name: name.to_owned(), value }
 }

@@ -19,11 +19,10 @@ use crate::memory::HarnessMemory;
 use crate::page_cache::{self, CachedFiles};
 use crate::reconcile::{Recording, RoundCounts, irreconcilable};
 use crate::sampler::Sampler;
-use crate::settings;
 use crate::throughput::Throughput;
 use crate::user_time::split;
 use crate::{Background, Clock, Fault, MS, Nanos, RoundControl, RoundPlan, SECOND, StopRule, Workload, drive};
-use bourse_engine::{Conflicts, Engine, Hosting};
+use bourse_engine::{Conflicts, Engine, Hosting, Setting};
 use bourse_record::{
     ConflictCount, LiveReader, OperationProgress, OperationSpec, PhaseKind, Recorder, Round, SeriesRow, SplitMix,
     Warning,
@@ -163,8 +162,10 @@ pub fn run<'w>(
                     control.cut(clock.now());
                 }
                 if !before.is_empty() {
-                    let changed = settings::changed(&before, &settings::read(&mut session));
-                    recording.changed = changed.map(|words| format!("{words}, in the session of {name}"));
+                    recording.changed = Setting::first_changed(&before, &session.settings()).map(|(was, is)| {
+                        let (changed, was, is) = (&was.name, &was.value, &is.value);
+                        format!("{changed} was {was} when the round began, and {is} after it, in the session of {name}")
+                    });
                 }
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
                 drop(user_spec);

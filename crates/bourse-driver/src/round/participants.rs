@@ -4,7 +4,7 @@ use crate::memory::{MemoryUse, SessionMemory};
 use crate::open_files::SessionFiles;
 use crate::reconcile::Recording;
 use crate::statements::StatementMeter;
-use crate::{Background, Clock, Fault, RoundControl, RoundPlan, UserSpec, Workload, settings};
+use crate::{Background, Clock, Fault, RoundControl, RoundPlan, UserSpec, Workload};
 use bourse_engine::{Connection, Engine, ErrorKind, Setting};
 use bourse_record::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,7 +54,7 @@ pub(super) fn connect_all<'w>(
         // If all statements are Bourse's, one session is representative of all. Read before any is prepared: SQLite
         // executes some pragmas then.
         let is_read = user_specs.is_empty() || user_spec.user.may_change_settings();
-        settings.push(if is_read { settings::read(&mut session) } else { Vec::new() });
+        settings.push(if is_read { session.settings() } else { Vec::new() });
         user_spec.user.prepare(&mut session).map_err(|error| match error.kind() {
             ErrorKind::Interrupted => Fault::Interrupted,
             ErrorKind::ConnectionLost | ErrorKind::InDoubt => {

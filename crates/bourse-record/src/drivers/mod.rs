@@ -141,7 +141,7 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, MergeError> {
     remove_duplicates(&mut whole.warnings);
     let seeds: Vec<String> = runs.iter().map(|run| run.provenance.seed.to_string()).collect();
     if seeds.iter().any(|seed| Some(seed) != seeds.first()) {
-        let seeds = NameValue { name: "seeds of the drivers".to_owned(), value: seeds.join("; ") };
+        let seeds = NameValue::new("seeds of the drivers", seeds.join("; "));
         whole.cases.iter_mut().for_each(|case| case.workload.parameters.push(seeds.clone()));
     }
     Ok(whole)

@@ -122,7 +122,7 @@ impl ServedEngine {
     pub fn describe(&self, target: String, workers: u32) -> Description {
         let served = self.description.clone();
         let own = [("served target", served.target), ("server's sessions", workers.to_string())];
-        let own = own.map(|(name, value)| Setting { name: name.to_owned(), value });
+        let own = own.map(|(name, value)| Setting::new(name, value));
         Description { target, settings: own.into_iter().chain(served.settings).collect(), ..served }
     }
 }

@@ -71,7 +71,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let arrivals = arrivals.map(|it| (bourse_record::Workload::ARRIVALS, it.to_owned()));
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
     let history = options.history.as_ref().map(|_| ("history", "recorded and examined".to_owned()));
-    let named = |(name, value): (&str, String)| NameValue { name: name.to_owned(), value };
+    let named = |(name, value): (&str, String)| NameValue::new(name, value);
     bourse_record::Workload {
         name: "tpce".to_owned(),
         kind: WorkloadKind::Brokerage,
@@ -283,9 +283,7 @@ pub fn run_on(
     }));
     // The database's own count: the market forgets an order once its tape has shown the price.
     match sut.pending() {
-        Ok(pending) => round
-            .facts
-            .extend(pending.map(|pending| NameValue { name: PENDING.to_owned(), value: pending.to_string() })),
+        Ok(pending) => round.facts.extend(pending.map(|pending| NameValue::new(PENDING, pending.to_string()))),
         Err(error) => round.warnings.push(Warning::FigureMissing {
             figure: "the number of pending limit orders".to_owned(),
             cause: error.to_string(),
@@ -322,7 +320,7 @@ fn examine(
     let judged = history.judge(wanted, &name, operation).map_err(refused)?;
     round.history = Some(judged.figures);
     round.checks.push(Check { took_s: (clock.now() - begin) as f64 / 1e9, ..judged.check });
-    round.facts.push(NameValue { name: "history".to_owned(), value: judged.extent });
+    round.facts.push(NameValue::new("history", judged.extent));
     Ok(())
 }
 
@@ -391,7 +389,7 @@ fn facts(
         ("Trade-Results committed in the whole round", acknowledged.sure(RESULTS).to_string()),
         ("seeds", "each user's mix, inputs and choice of accounts follow from the run's seed".to_owned()),
     ];
-    facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).into()
+    facts.map(|(name, value)| NameValue::new(name, value)).into()
 }
 
 /// The workload of a round, with its users ready.

@@ -99,21 +99,21 @@ impl ExecuteRounds for ClassicRound {
         // The database that was named, and not its copy; without one it is not listed.
         let parameters = case.options.effective().filter_map(|(name, value)| {
             let value = if name == FROM { self.from()? } else { value };
-            Some(NameValue { name: name.to_owned(), value: value.to_owned() })
+            Some(NameValue::new(name, value))
         });
         // A file of the same name may have other statements in it the next time.
-        let contents = case.contents().map(|value| NameValue { name: "contents".to_owned(), value });
+        let contents = case.contents().map(|value| NameValue::new("contents", value));
         // The default is not listed.
         let timed = match self.timed {
             TimingMode::Batched => None,
             TimingMode::Sampled => Some("sampled"),
             TimingMode::Single => Some("single"),
         };
-        let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
-        let count = self.count.map(|count| NameValue { name: Workload::COUNT.to_owned(), value: count.to_string() });
+        let timed = timed.map(|value| NameValue::new("timing", value));
+        let count = self.count.map(|count| NameValue::new(Workload::COUNT, count.to_string()));
         let arrivals = self.open_loop.map(|it| it.arrivals);
         let unusual = arrivals.filter(|it| *it != ArrivalsArg::default());
-        let arriving = unusual.map(|it| NameValue { name: Workload::ARRIVALS.to_owned(), value: it.name() });
+        let arriving = unusual.map(|it| NameValue::new(Workload::ARRIVALS, it.name()));
         let workload = Workload {
             name: self.workload.clone(),
             kind: WorkloadKind::Micro,

@@ -217,7 +217,7 @@ impl Driver {
         if let (Ok(after), 2.., false) = (driver.read_clocks(clock), self.share.number(), self.is_process) {
             // The round itself ran with the corrected calendar.
             let value = clocks(&ClockOffset { calendar_ms: before.calendar_ms, ..driver.offset() }, &after);
-            ran.round.facts.push(NameValue { name: "clock".to_owned(), value });
+            ran.round.facts.push(NameValue::new("clock", value));
         }
         Ok(ran)
     }

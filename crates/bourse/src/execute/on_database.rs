@@ -146,7 +146,7 @@ impl OnDatabase<'_> {
         ran.round.shared = system.shared(share);
         if !is_latency {
             let value = system.history_with_preparation(self.history.clone());
-            ran.round.facts.insert(0, NameValue { name: "database".to_owned(), value });
+            ran.round.facts.insert(0, NameValue::new("database", value));
         }
         let failure = ran.fault.take().map(|fault| {
             system.abandon();

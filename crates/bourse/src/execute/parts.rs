@@ -127,7 +127,7 @@ pub(super) fn run(
         }
         false => format!("process {} of {of} ended before it was to be killed", at + 1),
     };
-    let fact = victim.map(|victim| NameValue { name: "faults".to_owned(), value: words(victim) });
+    let fact = victim.map(|victim| NameValue::new("faults", words(victim)));
     round.facts.extend(fact);
     end_processes(case, engine, &job.timing(false), request.own_seed(), &records, &parts, &mut round)
         .map_err(failed)?;

@@ -120,7 +120,7 @@ fn a_setting_that_changes_between_rounds_voids_the_later_one() {
     let mut case = CaseRun::new(crate::plan::tests::case("a"));
     let with = |name: &str, value: &str, durability| {
         let mut outcome = outcome(Was::Taken(0.0));
-        outcome.engine.settings = vec![bourse_record::NameValue { name: name.to_owned(), value: value.to_owned() }];
+        outcome.engine.settings = vec![bourse_record::NameValue::new(name, value)];
         outcome.engine.durability = durability;
         outcome
     };

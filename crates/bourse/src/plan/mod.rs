@@ -314,7 +314,7 @@ pub(crate) fn nanoseconds(time: Duration) -> u64 {
 }
 
 fn varied(chosen: &[(&str, &str)]) -> Vec<NameValue> {
-    chosen.iter().map(|&(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() }).collect()
+    chosen.iter().map(|&(name, value)| NameValue::new(name, value)).collect()
 }
 
 #[cfg(test)]
