@@ -30,8 +30,8 @@ pub(crate) use mix::{MixAcidArgs, MixCommand, MixDatabase, MixRun, MixVerify, Ol
 pub(crate) use record::{RecordArgs, RecordCommand, ReplayArgs};
 pub(crate) use serve::{DriverArgs, SERVE_CODES, ServerArgs};
 pub(crate) use tpce::{
-    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, DurabilityClass, ExplicitlySet, GenFormat, LoadArgs, MarketAge,
-    RunSettings, ServeArgs, TpceAcid, TpceCheck, TpceCommand, TpceGen, TpceRun, TpceVerify, VerifySettings,
+    AcidLoad, AcidOptions, ArrivalsArg, CheckDepth, DurabilityClass, GenFormat, LoadArgs, MarketAge, RunSettings,
+    ServeArgs, TpceAcid, TpceCheck, TpceCommand, TpceGen, TpceRun, TpceVerify, VerifySettings,
 };
 pub(crate) use tune::TuneArgs;
 pub(crate) use versions::VersionsArgs;
@@ -394,13 +394,19 @@ impl ExecutionArgs {
 }
 
 /// Options that were set explicitly: typed, or set in the environment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GivenOptions {
+    /// Whether every option counts as set: a database must match each.
+    all: bool,
     /// Ids of the options that were typed.
     typed: BTreeSet<String>,
     /// Ids of the options that were set in the environment.
     environment: BTreeSet<String>,
 }
+
+/// All options, as if each were set.
+pub(crate) static ALL_GIVEN: GivenOptions =
+    GivenOptions { all: true, typed: BTreeSet::new(), environment: BTreeSet::new() };
 
 impl GivenOptions {
     fn of(matches: &ArgMatches) -> Self {
@@ -408,7 +414,7 @@ impl GivenOptions {
             let all = matches.ids().map(clap::Id::as_str).filter(|id| matches.value_source(id) == Some(wanted));
             all.map(str::to_owned).collect()
         };
-        Self { typed: from(ValueSource::CommandLine), environment: from(ValueSource::EnvVariable) }
+        Self { all: false, typed: from(ValueSource::CommandLine), environment: from(ValueSource::EnvVariable) }
     }
 
     /// Whether an option was typed.
@@ -418,7 +424,12 @@ impl GivenOptions {
 
     /// Whether an option was typed or set in the environment.
     pub(crate) fn given(&self, id: &str) -> bool {
-        self.typed(id) || self.environment.contains(id)
+        self.all || self.typed(id) || self.environment.contains(id)
+    }
+
+    /// Counts an option as typed.
+    pub(crate) fn add(&mut self, id: &str) {
+        self.typed.insert(id.to_owned());
     }
 }
 

@@ -57,30 +57,6 @@ pub(crate) struct TpceRun {
     pub(crate) given: GivenOptions,
 }
 
-/// The database's options that were typed or set in the environment, rather than left at their defaults.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ExplicitlySet {
-    pub(crate) customers: bool,
-    pub(crate) days: bool,
-    pub(crate) scale_factor: bool,
-    pub(crate) constraints: bool,
-}
-
-impl ExplicitlySet {
-    /// All options: the database must match each of them.
-    pub(crate) const ALL: Self = Self { customers: true, days: true, scale_factor: true, constraints: true };
-
-    /// Options that were set explicitly.
-    pub(crate) fn of(given: &GivenOptions) -> Self {
-        Self {
-            customers: given.given("customers"),
-            days: given.given("days"),
-            scale_factor: given.given("scale_factor"),
-            constraints: given.given("constraints"),
-        }
-    }
-}
-
 /// Options of a run on any target.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunSettings {

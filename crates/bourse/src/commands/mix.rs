@@ -1,10 +1,13 @@
 //! `bourse WORKLOAD …` of workloads whose users draw transactions by their shares.
 
 use super::acid::{self, Examination, selected};
-use crate::args::{AcidLoad, ConstraintsArg, LoadArgs, MixAcidArgs, MixCommand, MixDatabase, MixVerify, ServeArgs};
+use crate::args::{
+    ALL_GIVEN, AcidLoad, ConstraintsArg, GivenOptions, LoadArgs, MixAcidArgs, MixCommand, MixDatabase, MixVerify,
+    ServeArgs,
+};
 use crate::failure::{Failure, Result};
 use crate::oltp::database::{DatabaseOptions as _, find_database};
-use crate::oltp::mixed::{MixWorkload, MixedDatabase, SetOptions};
+use crate::oltp::mixed::{MixWorkload, MixedDatabase};
 use crate::oltp::verify::{Verification, compared};
 use crate::output::{ResultFolder, print};
 use crate::plan::mix;
@@ -22,10 +25,10 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
             super::run_oltp(&mix::plan(mixed, &arguments)?, &arguments.targets, &arguments.run)
         }
         MixCommand::Load(LoadArgs { target, database, plan }) => {
-            super::oltp::load::load(&target, &of_run(mixed, &database, SetOptions::ALL), plan)
+            super::oltp::load::load(&target, &of_run(mixed, &database, &ALL_GIVEN), plan)
         }
         MixCommand::Serve(ServeArgs { server, database, given }) => {
-            super::oltp::serve::serve(&server, &of_run(mixed, &database, SetOptions::of(&given)))
+            super::oltp::serve::serve(&server, &of_run(mixed, &database, &given))
         }
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
         MixCommand::Verify(arguments) => verify(mixed, &arguments),
@@ -35,7 +38,7 @@ pub(crate) fn run(mixed: &'static dyn MixWorkload, command: MixCommand) -> Resul
 }
 
 /// Database of the usual size of runs, unless the options have another.
-fn of_run<'d>(mixed: &'static dyn MixWorkload, database: &'d MixDatabase, set: SetOptions) -> MixedDatabase<'d> {
+fn of_run<'d>(mixed: &'static dyn MixWorkload, database: &'d MixDatabase, set: &'d GivenOptions) -> MixedDatabase<'d> {
     let [usual, _] = mixed.usual();
     MixedDatabase::of(mixed, database, usual, set)
 }
@@ -61,8 +64,7 @@ fn examine(mixed: &'static dyn MixWorkload, arguments: &MixAcidArgs) -> Result<(
     });
     let database = MixDatabase { reload: *reload, ..MixDatabase::default() };
     // A database of any size is taken as it is.
-    let set = SetOptions { size: false, constraints: false };
-    let wanted = MixedDatabase { mixed, size: smallest, options: &database, set };
+    let wanted = MixedDatabase { mixed, size: smallest, options: &database, set: &GivenOptions::default() };
     let engine = engines::open(&target)?;
     engines::needs(&target, engine.as_ref(), wanted.needs())?;
     if options.plan.dry_run {
@@ -103,7 +105,7 @@ fn acid_load(mixed: &dyn MixWorkload, arguments: &AcidLoad) -> Result<()> {
 fn verify(mixed: &'static dyn MixWorkload, arguments: &MixVerify) -> Result<()> {
     let (targets, settings) = (&arguments.targets, &arguments.settings);
     let [_, usual] = mixed.usual();
-    let database = MixedDatabase::of(mixed, &arguments.database, usual, SetOptions::ALL);
+    let database = MixedDatabase::of(mixed, &arguments.database, usual, &ALL_GIVEN);
     let fits = |target: &str, engine: &dyn Engine| engines::needs(target, engine, database.needs());
     let Some(compared) = compared(targets, settings, &database, &fits)? else { return Ok(()) };
     let verification = Verification {

@@ -8,7 +8,7 @@ use super::sample::{SampleChecks, of_target};
 use super::shared::SharedJob;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::{DatabaseArgs, ExplicitlySet};
+use crate::args::{DatabaseArgs, GivenOptions};
 use crate::failure::{Failure, Result};
 use crate::oltp::database::{ReadyDatabase, WithWanted, engine_failure};
 use crate::oltp::served::ServedWorkload;
@@ -44,14 +44,14 @@ impl SharedJob for Brokerage {
 
     fn wanted(&self, context: &RunContext, then: WithWanted<'_>) -> Result<ReadyDatabase> {
         let inputs = context.inputs(self.database.flat_in.as_deref())?;
-        tpce::database::wanted(&self.database, self.explicitly_set, &inputs, then)
+        tpce::database::wanted(&self.database, &self.explicitly_set, &inputs, then)
     }
 
     fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job> {
         let part = part(size).map_err(Failure::usage)?;
         let database = DatabaseArgs { reload: false, ..self.database.of_size(part) };
         let drivers = Drivers { coordinate: Some(coordinate), ..self.drivers.clone() };
-        Ok(Self { database, explicitly_set: ExplicitlySet::default(), drivers, ..self.clone() }.into())
+        Ok(Self { database, explicitly_set: GivenOptions::default(), drivers, ..self.clone() }.into())
     }
 }
 
@@ -158,7 +158,7 @@ fn reconciled(on: &OnDatabase<'_>, ran: &RunResult) -> Result<Vec<Check>> {
 fn count_pending(round: &mut Round, engine: &dyn Engine) {
     round.facts.retain(|fact| !fact.name.ends_with(users::PENDING));
     if let Ok(pending) = BrokerageHouse::pending_orders(engine) {
-        round.facts.push(NameValue { name: users::PENDING.to_owned(), value: pending.to_string() });
+        round.facts.push(NameValue::new(users::PENDING, pending.to_string()));
     }
 }
 

@@ -4,7 +4,7 @@
 use super::databases::Databases;
 use super::instructions::RoundCount;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, parts, round};
-use crate::args::{DatabaseArgs, ExplicitlySet};
+use crate::args::{ALL_GIVEN, DatabaseArgs};
 use crate::failure::{Exit, Failure, Result};
 use crate::memory_group::MemoryGroup;
 use crate::oltp::serve::serve_here;
@@ -128,7 +128,7 @@ pub(crate) fn answer() -> Result<()> {
         }
         ChildRequest::Serve { target, database } => {
             silent()?;
-            let database = TpceDatabase::of(&database, ExplicitlySet::ALL);
+            let database = TpceDatabase::of(&database, &ALL_GIVEN);
             let ended = serve_here(&target, &database, |address| reply(&Ok(address)));
             // The address was the answer; a second answer would have no reader.
             ended.or_else(|failure| reply::<String>(&Err(failure)))

@@ -7,10 +7,10 @@ use super::sample::SampleChecks;
 use super::shared::SharedJob;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::MixDatabase;
+use crate::args::{GivenOptions, MixDatabase};
 use crate::failure::Result;
 use crate::oltp::database::{DatabaseOptions as _, ReadyDatabase, WithWanted};
-use crate::oltp::mixed::{MixedDatabase, SetOptions};
+use crate::oltp::mixed::MixedDatabase;
 use crate::oltp::served::ServedWorkload;
 use crate::plan::drivers::{Coordinate, Drivers};
 use crate::plan::targets::Requirements;
@@ -37,16 +37,14 @@ impl SharedJob for MixRound {
 
     fn wanted(&self, _: &RunContext, then: WithWanted<'_>) -> Result<ReadyDatabase> {
         let database = MixDatabase { size: Some(self.size), constraints: self.constraints, reload: self.reload };
-        let set = SetOptions { size: self.is_size_set, constraints: self.is_constraints_set };
-        MixedDatabase::of(self.mixed()?, &database, self.size, set).wanted(then)
+        MixedDatabase::of(self.mixed()?, &database, self.size, &self.set).wanted(then)
     }
 
     fn of_process(&self, size: &Size, coordinate: Coordinate) -> Result<Job> {
         let number = size.0.first().copied().unwrap_or_default();
         let drivers = Drivers { coordinate: Some(coordinate), ..self.drivers.clone() };
-        let (is_size_set, is_constraints_set) = (false, false);
-        let size = number.unsigned_abs();
-        Ok(Self { size, is_size_set, is_constraints_set, reload: false, drivers, ..self.clone() }.into())
+        let (size, set) = (number.unsigned_abs(), GivenOptions::default());
+        Ok(Self { size, set, reload: false, drivers, ..self.clone() }.into())
     }
 }
 
@@ -138,14 +136,13 @@ fn line(progress: &RoundProgress) -> String {
 /// The workload as the run file has it.
 fn workload(job: &MixRound, size: i64) -> Result<Workload> {
     let mixed = job.mixed()?;
-    let named = |name: &str, value: String| NameValue { name: name.to_owned(), value };
-    let arrivals = job.open_loop.map(|it| named(Workload::ARRIVALS, it.arrivals.name()));
-    let terminals = job.terminals.then(|| named("terminals", "keying and think times".to_owned()));
-    let driver = job.drivers.driver().map(|share| named("driver", share.to_string()));
+    let arrivals = job.open_loop.map(|it| NameValue::new(Workload::ARRIVALS, it.arrivals.name()));
+    let terminals = job.terminals.then(|| NameValue::new("terminals", "keying and think times"));
+    let driver = job.drivers.driver().map(|share| NameValue::new("driver", share.to_string()));
     Ok(Workload {
         name: job.workload.clone(),
         kind: WorkloadKind::Micro,
-        parameters: [named(mixed.unit(), size.to_string())]
+        parameters: [NameValue::new(mixed.unit(), size.to_string())]
             .into_iter()
             .chain(arrivals)
             .chain(terminals)

@@ -28,34 +28,23 @@ pub(crate) fn find(name: &str) -> Option<&'static dyn MixWorkload> {
     WORKLOADS.iter().copied().find(|mixed| mixed.workload().name() == name)
 }
 
-/// Options of a database that were set explicitly; an existing one is otherwise used with its own.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SetOptions {
-    pub(crate) size: bool,
-    pub(crate) constraints: bool,
-}
-
-impl SetOptions {
-    /// All of them: the database must match each.
-    pub(crate) const ALL: Self = Self { size: true, constraints: true };
-
-    /// Options that were typed or set in the environment.
-    pub(crate) fn of(given: &GivenOptions) -> Self {
-        Self { size: given.given("size"), constraints: given.given("constraints") }
-    }
-}
-
 /// Options of a database of a size.
 pub(crate) struct MixedDatabase<'d> {
     pub(crate) mixed: &'static dyn MixWorkload,
     pub(crate) size: Size,
     pub(crate) options: &'d MixDatabase,
-    pub(crate) set: SetOptions,
+    /// Options that were set explicitly; an existing database is otherwise used with its own.
+    pub(crate) set: &'d GivenOptions,
 }
 
 impl<'d> MixedDatabase<'d> {
     /// The database that the options describe, of that size unless they have another.
-    pub(crate) fn of(mixed: &'static dyn MixWorkload, options: &'d MixDatabase, usual: u64, set: SetOptions) -> Self {
+    pub(crate) fn of(
+        mixed: &'static dyn MixWorkload,
+        options: &'d MixDatabase,
+        usual: u64,
+        set: &'d GivenOptions,
+    ) -> Self {
         Self { mixed, size: mixed.size(options.size.unwrap_or(usual)), options, set }
     }
 }
@@ -85,8 +74,8 @@ impl DatabaseOptions for MixedDatabase<'_> {
             size: size.clone(),
             constraints,
             adopt: &|found| {
-                let size = if set.size { size.clone() } else { found.size.clone() };
-                (size, if set.constraints { constraints } else { found.constraints })
+                let size = if set.given("size") { size.clone() } else { found.size.clone() };
+                (size, if set.given("constraints") { constraints } else { found.constraints })
             },
             smaller: "a smaller --size needs less room",
             reload: options.reload,

@@ -4,7 +4,9 @@ use super::drivers::{Drivers, only_alone};
 use super::sweep::{Sweep, not_through_server, on_each, with_options};
 use super::targets::{self, Requirements, default_target, with_size};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
-use crate::args::{CheckDepth, DatabaseArgs, ExplicitlySet, MarketAge, RunSettings, TpceRun, numbers};
+use crate::args::{
+    ALL_GIVEN, ArrivalsArg, CheckDepth, DatabaseArgs, GivenOptions, MarketAge, RunSettings, TpceRun, numbers,
+};
 use crate::failure::{Failure, Result};
 use crate::tpce::whole;
 use bourse_driver::{OpenLoop, SECOND};
@@ -38,17 +40,15 @@ pub(crate) struct Brokerage {
     /// Options of the database.
     pub(crate) database: DatabaseArgs,
     /// The database's options that were set explicitly.
-    pub(crate) explicitly_set: ExplicitlySet,
+    pub(crate) explicitly_set: GivenOptions,
     /// Customers' threads.
     pub(crate) users: usize,
     /// Threads that run the market's requests.
     pub(crate) market_users: usize,
     /// Requested rate in Trade-Results a second; `None` in a closed loop.
     pub(crate) rate: Option<f64>,
-    /// Whether requests at a rate are due at even distances.
-    pub(crate) evenly: bool,
-    /// Whether all users share one stream of arrivals.
-    pub(crate) shared: bool,
+    /// Distances of the arrivals at a rate, and the assignment to users.
+    pub(crate) arrivals: ArrivalsArg,
     /// Age of the market when a round begins.
     pub(crate) market: MarketAge,
     /// Most transactions that may be due and wait.
@@ -121,7 +121,10 @@ impl Brokerage {
             users: self.users,
             market_users: self.market_users,
             processes: self.drivers.processes,
-            open_loop: self.rate.map(|rate| OpenLoop { shared: self.shared, ..RunOptions::at_rate(rate, self.evenly) }),
+            open_loop: self.rate.map(|rate| OpenLoop {
+                shared: self.arrivals.is_shared(),
+                ..RunOptions::at_rate(rate, self.arrivals.is_even())
+            }),
             backlog: self.backlog,
             aged_at: match self.market {
                 MarketAge::New => None,
@@ -154,15 +157,14 @@ impl Brokerage {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
             database,
-            explicitly_set: ExplicitlySet::ALL,
+            explicitly_set: ALL_GIVEN.clone(),
             users: default.users,
             market_users: default.market_users,
             rate: None,
-            evenly: false,
+            arrivals: ArrivalsArg::default(),
             backlog: None,
             market: MarketAge::New,
             find_max: false,
-            shared: false,
             warm_up_ns: default.plan.warm_up_ns,
             measure_ns: default.plan.measure_ns,
             until: None,
@@ -180,14 +182,13 @@ impl Brokerage {
         let default = Self::on(settings.database.clone())?;
         let users = settings.run.users.unwrap_or(default.users);
         Ok(Self {
-            explicitly_set: ExplicitlySet::of(&arguments.given),
+            explicitly_set: arguments.given.clone(),
             users,
             market_users: settings
                 .market_users
                 .unwrap_or_else(|| RunOptions::market_users_in(users, settings.run.processes)),
             rate: settings.rate,
-            evenly: settings.run.arrivals.unwrap_or_default().is_even(),
-            shared: settings.run.arrivals.unwrap_or_default().is_shared(),
+            arrivals: settings.run.arrivals.unwrap_or_default(),
             backlog: settings.backlog,
             market: settings.market,
             find_max: settings.run.find_max,
@@ -335,7 +336,7 @@ fn job(target: Option<&String>, arguments: &TpceRun, chosen: &[(&str, &str)]) ->
     }
     let mut job = Brokerage::of(&run)?;
     if sized {
-        job.explicitly_set = ExplicitlySet::ALL;
+        job.explicitly_set = ALL_GIVEN.clone();
     }
     if job.market != MarketAge::New && job.drivers.processes > 1 {
         return Err(Failure::usage(
@@ -382,26 +383,19 @@ const SWEPT: [&str; 9] =
 /// Sets a swept option, unless it belongs to the target.
 fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<SweepScope> {
     let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
-    match name.replace('_', "-").as_str() {
+    let name = name.replace('_', "-");
+    match &*name {
         "users" => settings.run.users = Some(numbers::threads(value).map_err(refused)?),
         "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
         "processes" => settings.run.processes = numbers::processes(value).map_err(refused)?,
         "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
         "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
         "market" => settings.market = numbers::market(value).map_err(refused)?,
-        "customers" => {
-            settings.database.customers = numbers::customers(value).map_err(refused)?;
-            return Ok(SweepScope::Database);
-        }
-        "days" => {
-            settings.database.days = numbers::days(value).map_err(refused)?;
-            return Ok(SweepScope::Database);
-        }
-        "scale-factor" => {
-            settings.database.scale_factor = numbers::scale_factor(value).map_err(refused)?;
-            return Ok(SweepScope::Database);
-        }
+        "customers" => settings.database.customers = numbers::customers(value).map_err(refused)?,
+        "days" => settings.database.days = numbers::days(value).map_err(refused)?,
+        "scale-factor" => settings.database.scale_factor = numbers::scale_factor(value).map_err(refused)?,
         _ => return Ok(SweepScope::Target),
     }
-    Ok(SweepScope::Run)
+    let is_size = ["customers", "days", "scale-factor"].contains(&&*name);
+    Ok(if is_size { SweepScope::Database } else { SweepScope::Run })
 }

@@ -5,7 +5,7 @@ use super::drivers::{Drivers, only_alone};
 use super::sweep::{Sweep, not_through_server, on_each, with_options};
 use super::targets::{self, Requirements, with_suffix};
 use super::{CaseBlock, Plan, PlannedCase, nanoseconds, varied};
-use crate::args::{CheckDepth, ConstraintsArg, MixDatabase, MixRun, numbers};
+use crate::args::{CheckDepth, ConstraintsArg, GivenOptions, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::{Failure, Result};
 use crate::oltp::mixed::{MixWorkload, find};
@@ -20,12 +20,10 @@ pub(crate) struct MixRound {
     pub(crate) workload: String,
     /// Size of the database, in the workload's own unit.
     pub(crate) size: u64,
-    /// Whether the size was set explicitly; an existing database is otherwise used with its own.
-    pub(crate) is_size_set: bool,
     /// Constraints that the database declares.
     pub(crate) constraints: ConstraintsArg,
-    /// Whether the constraints were set explicitly.
-    pub(crate) is_constraints_set: bool,
+    /// Options that were set explicitly; an existing database is otherwise used with its own size and constraints.
+    pub(crate) set: GivenOptions,
     /// Whether an existing database is replaced.
     pub(crate) reload: bool,
     /// Number of users.
@@ -95,9 +93,8 @@ impl MixRound {
         Self {
             workload: mixed.workload().name().to_owned(),
             size: size.unwrap_or(mixed.usual()[0]),
-            is_size_set: size.is_some(),
             constraints: *constraints,
-            is_constraints_set: arguments.given.given("constraints"),
+            set: arguments.given.clone(),
             reload: *reload,
             users: arguments.run.users.unwrap_or(USERS),
             open_loop: OpenLoopPlan::of(arguments.rate, arguments.run.arrivals),
@@ -157,7 +154,8 @@ fn case(
                     return Err(not_through_server(name, server));
                 }
                 job.size = numbers::counted(value).map_err(refused)?;
-                (job.is_size_set, sized) = (true, true);
+                job.set.add("size");
+                sized = true;
             }
             _ => of_target.push((name, value)),
         }

@@ -2,7 +2,7 @@
 
 use super::brokerage::{Brokerage, WORKLOAD};
 use super::{CaseBlock, ClassicRound, Drivers, Job, MixRound, OnFailure, Plan, PlannedCase, RoundProcess, targets};
-use crate::args::{CheckDepth, ConstraintsArg, DatabaseArgs, SuiteRun, numbers};
+use crate::args::{ALL_GIVEN, CheckDepth, ConstraintsArg, DatabaseArgs, SuiteRun, numbers};
 use crate::engines;
 use crate::failure::{Failure, Result};
 use crate::oltp::mixed::{self, MixWorkload};
@@ -154,9 +154,8 @@ fn mix(mixed: &dyn MixWorkload, case: &SuiteCase) -> Result<MixRound> {
     let mut job = MixRound {
         workload: case.workload.clone(),
         size: mixed.usual()[0],
-        is_size_set: true,
         constraints: ConstraintsArg::Keys,
-        is_constraints_set: true,
+        set: ALL_GIVEN.clone(),
         reload: false,
         users: 1,
         open_loop: None,

@@ -1,7 +1,7 @@
 //! The database of a target for TPC-E: the options of the command line as a size.
 
 use super::{threads, whole};
-use crate::args::{DatabaseArgs, ExplicitlySet};
+use crate::args::{DatabaseArgs, GivenOptions};
 use crate::failure::Result;
 use crate::inputs::inputs;
 use crate::oltp::database::{self, DatabaseOptions, ReadyDatabase, WantedDatabase, WithWanted};
@@ -17,12 +17,12 @@ use std::cell::OnceCell;
 /// Options of a database. An existing one is used with its own size where the options of it are not `set`.
 pub(crate) struct TpceDatabase<'d> {
     pub(crate) options: &'d DatabaseArgs,
-    set: ExplicitlySet,
+    set: &'d GivenOptions,
     inputs: OnceCell<Inputs>,
 }
 
 impl<'d> TpceDatabase<'d> {
-    pub(crate) fn of(options: &'d DatabaseArgs, set: ExplicitlySet) -> Self {
+    pub(crate) fn of(options: &'d DatabaseArgs, set: &'d GivenOptions) -> Self {
         Self { options, set, inputs: OnceCell::new() }
     }
 
@@ -58,7 +58,7 @@ impl DatabaseOptions for TpceDatabase<'_> {
 /// Calls `then` with the database that the options describe.
 pub(crate) fn wanted(
     wanted: &DatabaseArgs,
-    set: ExplicitlySet,
+    set: &GivenOptions,
     inputs: &Inputs,
     then: WithWanted<'_>,
 ) -> Result<ReadyDatabase> {
@@ -85,22 +85,22 @@ pub(crate) fn sized(customers: impl std::fmt::Display, days: i64) -> String {
 }
 
 /// Size and constraints of an existing database, with those in their place that were set explicitly.
-fn size_as_loaded(found: &Fingerprint, wanted: &DatabaseArgs, set: ExplicitlySet) -> (Size, Constraints) {
+fn size_as_loaded(found: &Fingerprint, wanted: &DatabaseArgs, set: &GivenOptions) -> (Size, Constraints) {
     let part = part_of(found);
     let mut sized = wanted.clone();
     let mut declared = wanted.constraints.into();
     // A part of a larger database cannot be requested.
     if part.customers() == part.total_customers() {
-        if let (false, Ok(customers)) = (set.customers, u64::try_from(part.customers())) {
+        if let (false, Ok(customers)) = (set.given("customers"), u64::try_from(part.customers())) {
             sized.customers = customers;
         }
-        if let (false, Ok(days)) = (set.days, u32::try_from(part.days())) {
+        if let (false, Ok(days)) = (set.given("days"), u32::try_from(part.days())) {
             sized.days = days;
         }
-        if let (false, Ok(scale_factor)) = (set.scale_factor, u32::try_from(part.scale_factor())) {
+        if let (false, Ok(scale_factor)) = (set.given("scale_factor"), u32::try_from(part.scale_factor())) {
             sized.scale_factor = scale_factor;
         }
-        if !set.constraints {
+        if !set.given("constraints") {
             declared = found.constraints;
         }
     }

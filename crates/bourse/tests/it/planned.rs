@@ -257,9 +257,9 @@ fn a_round_of_either_kind_runs_in_a_process_of_its_own() {
     let brokerage = json!({ "brokerage": {
         "database": { "customers": 1_000, "days": 1, "scale_factor": 500, "flat_in": null, "constraints": "full",
                       "threads": null, "reload": false },
-        "explicitly_set": { "customers": true, "days": true, "scale_factor": true, "constraints": true },
-        "users": 1, "market_users": 1, "rate": null, "evenly": false, "backlog": null, "find_max": false,
-        "shared": false, "market": "new", "puts_back": false,
+        "explicitly_set": { "all": true, "typed": [], "environment": [] },
+        "users": 1, "market_users": 1, "rate": null, "arrivals": "poisson", "backlog": null, "find_max": false,
+        "market": "new", "puts_back": false,
         "warm_up_ns": 1_000_000_000_u64, "measure_ns": 1_000_000_000_u64, "check": "quick", "served": false,
         "drivers": { "processes": 1, "part": null, "coordinate": null, "token_file": null },
     } });

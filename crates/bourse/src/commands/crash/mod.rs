@@ -5,7 +5,7 @@ mod enumerated;
 
 pub(crate) use enumerated::work;
 
-use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs, ExplicitlySet};
+use crate::args::{CrashArgs, CrashCases, CrashPart, DatabaseArgs};
 use crate::commands::acid::FileSite;
 use crate::commands::tpce::acid::{default_target, describe_database};
 use crate::failure::{Exit, Failure, Result};
@@ -206,7 +206,7 @@ fn row(
 ) -> Result<CrashRow> {
     let engine = engines::open(target)?;
     let flat_in = arguments.database.flat_in.as_deref();
-    let wanted = TpceDatabase::of(&arguments.database, ExplicitlySet::of(&arguments.given));
+    let wanted = TpceDatabase::of(&arguments.database, &arguments.given);
     let found = wanted.ready(target, engine.as_ref(), Depth::Quick, interrupted)?;
     locked(shared).database = describe_database(&found);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;

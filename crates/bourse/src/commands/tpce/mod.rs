@@ -5,7 +5,7 @@ mod generate;
 mod verify;
 
 use super::oltp;
-use crate::args::{ExplicitlySet, LoadArgs, ServeArgs, TpceCommand};
+use crate::args::{ALL_GIVEN, LoadArgs, ServeArgs, TpceCommand};
 use crate::failure::Result;
 use crate::plan::brokerage;
 use crate::tpce::database::TpceDatabase;
@@ -18,11 +18,11 @@ pub(crate) fn run(command: &TpceCommand) -> Result<()> {
             super::run_oltp(&brokerage::plan(arguments)?, &arguments.targets, &arguments.settings.run)
         }
         TpceCommand::Load(LoadArgs { target, database, plan }) => {
-            oltp::load::load(target, &TpceDatabase::of(database, ExplicitlySet::ALL), *plan)
+            oltp::load::load(target, &TpceDatabase::of(database, &ALL_GIVEN), *plan)
         }
         TpceCommand::Gen(arguments) => generate::generate(arguments),
         TpceCommand::Serve(ServeArgs { server, database, given }) => {
-            oltp::serve::serve(server, &TpceDatabase::of(database, ExplicitlySet::of(given)))
+            oltp::serve::serve(server, &TpceDatabase::of(database, given))
         }
         TpceCommand::Check(arguments) => oltp::check::check(&Tpce, arguments),
         TpceCommand::Acid(arguments) => acid::run(arguments),

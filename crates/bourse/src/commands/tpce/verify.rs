@@ -1,6 +1,6 @@
 //! `bourse tpce verify`: targets and the reference model compared over the transactions of TPC-E.
 
-use crate::args::{ConstraintsArg, DatabaseArgs, ExplicitlySet, TpceVerify};
+use crate::args::{ALL_GIVEN, ConstraintsArg, DatabaseArgs, TpceVerify};
 use crate::engines;
 use crate::failure::{Failure, Result};
 use crate::oltp::verify::{Verification, compared};
@@ -15,7 +15,7 @@ use bourse_tpce::verify::{Plan, TpceSubject, sql_subject};
 /// Runs and compares, or with `--replay` shows one transaction.
 pub(crate) fn run(arguments: &TpceVerify) -> Result<()> {
     let TpceVerify { targets, settings, rate, database: options } = arguments;
-    let database = TpceDatabase::of(options, ExplicitlySet::ALL);
+    let database = TpceDatabase::of(options, &ALL_GIVEN);
     let fits = |target: &str, engine: &dyn Engine| engines::needs_sql(target, engine, "tpce");
     let Some(compared) = compared(targets, settings, &database, &fits)? else { return Ok(()) };
     let (part, inputs) = (whole(options)?, database.inputs()?);

@@ -138,9 +138,9 @@ impl JobWork for Brokerage {
         let at_part = |it: LatencyPlan| format!(", then {} at 70 % of its rate", time(it.measure_ns));
         let latency = self.latency.map(at_part).unwrap_or_default();
         let drivers = self.drivers.words();
-        let set = self.explicitly_set;
+        let is_set = ["customers", "days"].iter().all(|id| self.explicitly_set.given(id));
         let keeps = engines::location(target).is_ok_and(|it| it.file().is_some());
-        let own = if keeps && !(set.customers && set.days) { " (a database that is there keeps its size)" } else { "" };
+        let own = if keeps && !is_set { " (a database that is there keeps its size)" } else { "" };
         format!(
             "{WORKLOAD}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{drivers}, {load}{market_age}{until}{latency}",
             self.database.customers, self.database.days, self.users, self.market_users

@@ -21,7 +21,7 @@ use bourse_tpce::users;
 pub(crate) fn run(arguments: &TpceAcid) -> Result<()> {
     let TpceAcid { database: wanted, tests: options, output, given, .. } = arguments;
     let only = selected(&options.only, TESTS)?;
-    let wanted = TpceDatabase::of(wanted, args::ExplicitlySet::of(given));
+    let wanted = TpceDatabase::of(wanted, given);
     let (words, rows) = wanted.size()?;
     let target = arguments.target.clone().unwrap_or_else(|| default_target(wanted.options));
     let engine = engines::open(&target)?;
