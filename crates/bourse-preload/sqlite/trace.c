@@ -426,7 +426,7 @@ struct connection *opened(struct library *library, sqlite3 *db, const char *name
     connection->vfs = vfs ? strdup(vfs) : NULL;
     connection->autocommit = library->get_autocommit(db);
     const char *path = library->db_filename(db, "main");
-    connection->base = copied(library, path, flags, vfs, connection->copy, sizeof connection->copy);
+    connection->base = copied(library, db, "main", flags, vfs, connection->copy, sizeof connection->copy);
     connection->path = path && *path && connection->base != MISSING ? strdup(path) : NULL;
     lock();
     insert(connection_buckets, &connection->entry);
@@ -444,12 +444,12 @@ static void released(struct connection *connection) {
 }
 
 void closed(struct connection *connection) {
+    if (is_recording()) left(connection);
     lock();
     take_out(connection_buckets, &connection->entry);
     if (is_known(connection)) {
         begin_event(3, now(), connection->number);
         end_record();
-        seen(connection);
     }
     released(connection);
     unlock();
@@ -638,7 +638,7 @@ static void attached(struct connection *connection) {
         const char *path = library->db_filename(db, name);
         if (!path || !*path) continue;
         char copy[320] = "", both[PATH_MAX + 400];
-        if (copied(library, path, (int)connection->flags, NULL, copy, sizeof copy) == MISSING)
+        if (copied(library, db, name, (int)connection->flags, NULL, copy, sizeof copy) == MISSING)
             noted(connection, TROUBLE, 0, "an attached database could not be copied");
         snprintf(both, sizeof both, "%s\t%s", path, copy);
         noted(connection, ATTACHED, 0, both);

@@ -38,6 +38,7 @@ enum { INTEGER = 1, FLOAT = 2, TEXT = 3, BLOB = 4, NUL = 5 };
     X(109, const unsigned char *, value_text, (sqlite3_value *))                                                               \
     X(113, int, value_type, (sqlite3_value *))                                                                                 \
     X(116, int, prepare_v2, (sqlite3 *, const char *, int, sqlite3_stmt **, const char **))                                    \
+    X(127, int, file_control, (sqlite3 *, const char *, int, void *))                                                          \
     X(131, void, mutex_enter, (sqlite3_mutex *))                                                                               \
     X(133, void, mutex_leave, (sqlite3_mutex *))                                                                               \
     X(135, int, open_v2, (const char *, sqlite3 **, int, const char *))                                                        \
@@ -119,7 +120,7 @@ struct statement {
 
 /* Bits of an execution, bases of connections and kinds of notes: record.rs of bourse-trace has the same. */
 enum { BEFORE = 1, AFTER = 2, FIRST = 4, COMPLETE = 8 };
-enum { IN_MEMORY, COPIED, NEW, MISSING, INHERITED, ANEW };
+enum { IN_MEMORY, COPIED, NEW, MISSING, INHERITED, ANEW, OTHER_FILE };
 enum note {
     FUNCTION = 1, COLLATION, MODULE, EXTENSION, INCREMENTAL_BLOB, BACKUP, DESERIALIZE, BUSY_TIMEOUT, BUSY_HANDLER, ATTACHED,
     UNSEEN, TROUBLE, NOT_OPENED, HOOK
@@ -151,10 +152,10 @@ bool is_recording(void);
 /* The folder. */
 extern char recorded_to[];
 uint64_t digest(uint64_t digest, const void *bytes, size_t length);
-/* Notes that the file of a connection, which is about to be forgotten, holds something. */
-void seen(const struct connection *connection);
-/* Copies a file's database by SQLite's backup; its name in the folder, and how the database began. */
-unsigned copied(struct library *library, const char *path, int flags, const char *vfs, char *copy, size_t size);
+/* Stores how a connection that is closed left its file. */
+void left(const struct connection *connection);
+/* Copies a database of a connection by SQLite's backup; its name in the folder, and how the database began. */
+unsigned copied(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs, char *copy, size_t size);
 
 struct connection *connection_of(const void *db);
 /* The statement that a thread used last: valid while nothing was removed, as `removed` counts. */

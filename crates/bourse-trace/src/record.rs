@@ -73,12 +73,31 @@ pub enum TraceBase {
     Inherited,
     /// The file was deleted or emptied since an earlier connection to it: from here on the path names another database.
     Anew,
+    /// Another file took the place of the one that earlier connections left, and was copied: from here on the path names another
+    /// database.
+    Replaced,
 }
 
 impl TraceBase {
     /// All, by their numbers in the format.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Memory, Self::Copied, Self::New, Self::Missing, Self::Inherited, Self::Anew];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Memory, Self::Copied, Self::New, Self::Missing, Self::Inherited, Self::Anew, Self::Replaced];
+
+    /// Whether there is a copy that is not empty.
+    #[must_use]
+    pub fn is_copied(self) -> bool {
+        matches!(self, Self::Copied | Self::Replaced)
+    }
+
+    /// Way in which the path came to name another database than before; `None` if it names the same one.
+    #[must_use]
+    pub fn replacement(self) -> Option<&'static str> {
+        match self {
+            Self::Anew => Some("made anew"),
+            Self::Replaced => Some("replaced"),
+            _ => None,
+        }
+    }
 }
 
 /// An opened connection.
@@ -96,7 +115,8 @@ pub struct Opened {
     pub vfs: String,
     /// Version of the SQLite library.
     pub library: String,
-    /// Name of the copy in the folder of the recording; empty if there is none.
+    /// Name of the copy in the folder of the recording; empty if there is none. Each database that a path named has one, numbered from
+    /// the second on.
     pub copy: String,
 }
 

@@ -60,8 +60,6 @@ pub(super) struct Recording {
     pub(super) versions: BTreeSet<String>,
     /// Tables that executions which are left out wrote to, each with the moment, in nanoseconds since the first execution began.
     pub(super) lacks: Vec<(u64, String)>,
-    /// Files that the program made anew, each with the moment: from then on a path names another database.
-    made_anew: Vec<(String, u64)>,
     /// Longest time in milliseconds that the program let a connection wait for a lock; 0 if it set none.
     busy_timeout_ms: i64,
 }
@@ -71,6 +69,10 @@ pub(super) struct Recording {
 pub(super) struct RecordedConnection {
     database: String,
     copy: Option<PathBuf>,
+    /// Name of the copy, also of an empty one.
+    copy_name: String,
+    /// Way in which its database took the place of another one.
+    replacement: Option<&'static str>,
     /// Version of its SQLite.
     version: String,
     cannot: Option<&'static str>,
@@ -158,9 +160,6 @@ impl Recording {
             };
             let at_ns = begun_ns.saturating_add(event.at_ns);
             if let EventKind::Opened(opened) = &event.kind {
-                if opened.base == TraceBase::Anew {
-                    self.made_anew.push((opened.path.clone(), at_ns));
-                }
                 places.insert(event.connection, connections.len());
                 connections.push(RecordedConnection::of(opened, folder, at_ns, file, event.connection));
                 continue;
@@ -215,13 +214,12 @@ impl Recording {
         connections: &mut Vec<RecordedConnection>,
         statements: &Statements,
     ) -> Result<(), String> {
+        let replaced = connections.iter().filter_map(|it| Some((it.copy_name.clone(), it.replacement?)));
+        let replaced: BTreeMap<String, &str> = replaced.collect();
         for connection in connections.iter_mut() {
-            let is_before =
-                |(path, at_ns): &&(String, u64)| *path == connection.database && *at_ns <= connection.from_ns;
-            let times = self.made_anew.iter().filter(is_before).count();
-            if times > 0 {
-                connection.database.push_str(&format!(" (made anew {times})"));
-                connection.copy = None;
+            if let Some(how) = replaced.get(&connection.copy_name) {
+                let (_, times) = connection.copy_name.rsplit_once('-').unwrap_or_default();
+                connection.database.push_str(&format!(" ({how} {times})"));
             }
         }
         for connection in connections.iter_mut().filter(|it| it.cannot.is_some()) {
@@ -296,7 +294,7 @@ impl RecordedConnection {
         let cannot = match opened.base {
             TraceBase::Missing => Some("on a database that was not copied"),
             TraceBase::Inherited => Some("on an open connection that a process got from its parent"),
-            TraceBase::Memory | TraceBase::Copied | TraceBase::New | TraceBase::Anew => None,
+            TraceBase::Memory | TraceBase::Copied | TraceBase::New | TraceBase::Anew | TraceBase::Replaced => None,
         };
         let name = &opened.name;
         let is_shared = name.starts_with("file:") && ["cache=shared", "vfs=memdb"].iter().any(|it| name.contains(it));
@@ -306,8 +304,17 @@ impl RecordedConnection {
             "" => format!("{IN_MEMORY}: {} {number} {name}", file.display()),
             path => path.to_owned(),
         };
-        let copy = (opened.base == TraceBase::Copied).then(|| folder.join(&opened.copy));
-        let version = opened.library.clone();
-        Self { database, copy, version, cannot, from_ns: at_ns, to_ns: at_ns, executed: Vec::new(), lacks: Vec::new() }
+        Self {
+            database,
+            copy: opened.base.is_copied().then(|| folder.join(&opened.copy)),
+            copy_name: opened.copy.clone(),
+            replacement: opened.base.replacement(),
+            version: opened.library.clone(),
+            cannot,
+            from_ns: at_ns,
+            to_ns: at_ns,
+            executed: Vec::new(),
+            lacks: Vec::new(),
+        }
     }
 }

@@ -35,9 +35,9 @@ pub(crate) fn values() -> impl Strategy<Value = TraceValue> {
 }
 
 fn kinds() -> impl Strategy<Value = EventKind> {
-    let opened = (any::<u64>(), 0_usize..5, ".{0,9}").prop_map(|(flags, base, name)| {
-        use TraceBase::{Copied, Inherited, Memory, Missing, New};
-        let base = [Memory, Copied, New, Missing, Inherited][base];
+    let opened = (any::<u64>(), 0_usize..7, ".{0,9}").prop_map(|(flags, base, name)| {
+        use TraceBase::{Anew, Copied, Inherited, Memory, Missing, New, Replaced};
+        let base = [Memory, Copied, New, Missing, Inherited, Anew, Replaced][base];
         let (path, vfs, library, copy) = (format!("/{name}"), String::new(), "3.40.1".into(), "x-1".into());
         EventKind::Opened(Opened { flags, base, name, path, vfs, library, copy })
     });

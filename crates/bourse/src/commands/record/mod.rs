@@ -19,6 +19,7 @@ use show::ShownTrace;
 use signal_hook::consts::{SIGHUP, SIGINT};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
 use std::io::Read as _;
@@ -161,7 +162,7 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
     if mask {
         mask::mask(path, &traces)?;
     }
-    let mut counts = [0; 5];
+    let (mut counts, mut replaced) = ([0; 5], BTreeMap::new());
     for trace in &traces {
         let read = match trace.read(|_| ()) {
             Ok(read) => read,
@@ -175,8 +176,20 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
         }
         trace.cut_free_space(&read).map_err(failed)?;
         let found = &read.summary;
+        for (connection, opened) in found.opened.iter().filter(|(_, it)| it.base.replacement().is_some()) {
+            let (times, _) = replaced
+                .entry(printable(&opened.path))
+                .or_insert_with(|| (0, format!("before connection {connection} of process {}", read.head.process)));
+            *times += 1_u64;
+        }
         let of_process = [found.opened.len() as u64, found.executions, found.transactions, found.rows, found.errors];
         counts.iter_mut().zip(of_process).for_each(|(sum, count)| *sum += count);
+    }
+    for (path, (times, first)) in replaced {
+        let when = if times == 1 { first } else { format!("{times} times, first {first}") };
+        note(&format!(
+            "{path} was deleted, emptied or replaced by another file {when}: what follows was recorded on other data, and is another database in a replay"
+        ));
     }
     let [connections, executions, transactions, rows, errors] = counts;
     note(&format!(

@@ -73,7 +73,7 @@ fn attached_names(folder: &Path, found: &TraceSummary) -> BTreeSet<String> {
     let copies = found.notes.keys().filter(|(note, _)| *note == Note::Attached);
     let copies = copies.filter_map(|(_, name)| name.split_once('\t').map(|(_, copy)| copy));
     let mut names: BTreeSet<String> = copies.flat_map(tables).collect();
-    let opened = found.opened.iter().filter(|(_, opened)| opened.base == TraceBase::Copied);
+    let opened = found.opened.iter().filter(|(_, opened)| opened.base.is_copied());
     opened.flat_map(|(_, opened)| tables(&opened.copy)).for_each(|own| {
         names.remove(&own);
     });
@@ -157,8 +157,11 @@ impl ShownProcess {
         for (_, opened) in &found.opened {
             let beginning = match opened.base {
                 TraceBase::Memory => "began empty: in memory or temporary",
-                TraceBase::Copied if folder.join(&opened.copy).exists() => "copied",
-                TraceBase::Copied => "its copy is removed: cannot be replayed",
+                TraceBase::Copied | TraceBase::Replaced if !folder.join(&opened.copy).exists() => {
+                    "its copy is removed: cannot be replayed"
+                }
+                TraceBase::Copied => "copied",
+                TraceBase::Replaced => "copied: replaced by another file, and replayed as another database",
                 TraceBase::New => "began empty: new file",
                 TraceBase::Anew => "began empty: made anew, and replayed as another database",
                 TraceBase::Missing => "not copied: cannot be replayed",
@@ -255,7 +258,7 @@ impl ShownTrace {
     /// Adds what a replay lacks of a process.
     fn add_lacking(&mut self, found: &TraceSummary, folder: &Path, confined: &mut ConfinedSession) {
         let lacking = &mut self.lacking;
-        let copies = found.opened.iter().filter(|(_, opened)| opened.base == TraceBase::Copied);
+        let copies = found.opened.iter().filter(|(_, opened)| opened.base.is_copied());
         let copies: BTreeSet<&String> = copies.map(|(_, opened)| &opened.copy).collect();
         for object in copies.into_iter().flat_map(|copy| foreign_objects(&folder.join(copy), found)) {
             lacking.insert(object, 1);

@@ -119,6 +119,185 @@ def fill(rows, connections=1):
     }
 }
 
+/// A file that took the place of a database between two connections was once replayed with the rows of the one before.
+#[test]
+fn a_file_that_takes_the_place_of_a_database_is_another_one() {
+    const TEST: &str = "replay::programs::a_file_that_takes_the_place_of_a_database_is_another_one";
+    const KINDS: [(&str, u64); 9] = [
+        ("renamed-delete", 1),
+        ("renamed-wal", 1),
+        ("copied-delete", 1),
+        ("copied-wal", 1),
+        ("removed-delete", 1),
+        ("removed-wal", 1),
+        ("elsewhere-delete", 1),
+        ("open-delete", 1),
+        ("twice-wal", 2),
+    ];
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped(TEST, &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let functions = "
+import os, shutil, sqlite3
+def make(name, rows, journal):
+    c = sqlite3.connect(name, isolation_level=None)
+    c.execute('CREATE TABLE t(id INTEGER PRIMARY KEY, a)')
+    for i in range(rows): c.execute('INSERT INTO t(a) VALUES (zeroblob(500))')
+    c.execute('PRAGMA journal_mode = ' + journal)
+    c.close()
+def use(name, rows, c=None):
+    c = c or sqlite3.connect(name, isolation_level=None)
+    for i in range(rows): c.execute('INSERT INTO t(a) VALUES (1)')
+    c.execute('SELECT count(*), max(id) FROM t').fetchall()
+    return c
+def rename(name, other):
+    shutil.copy(other, 'new')
+    os.replace('new', name)
+";
+    // A copy over a file is seen by a smaller counter of changes: the databases had more changes than what replaces them.
+    let made = "
+from functions import *
+import sys
+for name in sys.argv[1:]:
+    make(name, 20, name.split('-')[1])
+    make('other-' + name, 3, name.split('-')[1])
+";
+    let program = "
+from functions import *
+import subprocess, sys
+for name in sys.argv[1:]:
+    kind, other = name.split('-')[0], 'other-' + name
+    c = use(name, 4)
+    if kind != 'open': c.close()
+    if kind == 'copied': shutil.copy(other, name)
+    elif kind == 'removed':
+        os.remove(name)
+        shutil.copy(other, name)
+    elif kind != 'elsewhere': rename(name, other)
+    if kind == 'elsewhere':
+        again = 'from functions import *; import sys; rename(*sys.argv[1:]); use(sys.argv[1], 6).close()'
+        subprocess.run([sys.executable, '-c', again, name, other], check=True)
+    else: use(name, 6).close()
+    if kind == 'twice':
+        rename(name, other)
+        use(name, 6).close()
+    if kind == 'open': use(name, 0, c).close()
+    use(name, 1).close()
+";
+    fs::write(folder.join("functions.py"), functions).expect("there is room");
+    let names = KINDS.map(|(name, _)| name);
+    let run = std::process::Command::new("python3").args(["-c", made]).args(names).current_dir(folder).status();
+    assert!(run.expect("it runs").success());
+    let ended = output(folder, &[&["record", "-o", "t", "--", "python3", "-c", program][..], &names].concat());
+    let said = text(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
+    let shown = text(&output(folder, &["record", "show", "t", "--json"]).stdout);
+    assert_eq!(shown.matches("\"copied: replaced by another file, and").count(), KINDS.len(), "{shown}");
+    for (name, times) in KINDS {
+        let named: Vec<&str> =
+            said.lines().filter(|it| it.contains(&format!("/{name} was deleted, emptied or replaced"))).collect();
+        assert_eq!(named.len(), 1, "{name}: {said}");
+        assert_eq!(named[0].contains("2 times, first before connection "), times == 2, "{said}");
+        let first = (name.to_owned(), 5 + u64::from(name == "open-delete"));
+        let later = (1..=times).map(|time| (format!("{name} (replaced {time})"), if time == times { 9 } else { 7 }));
+        for (database, statements) in std::iter::once(first).chain(later) {
+            let (code, said, run) = replay(folder, &["sqlite::memory:", "--database", &database]);
+            assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{database}: {said}");
+            let round = &run.as_ref().expect("it ran").cases[0].rounds[0];
+            assert_eq!(round.operations.iter().map(|it| it.valid()).sum::<u64>(), statements, "{database}: {said}");
+            let recorded = round.facts.iter().find(|fact| fact.name == "recorded database");
+            assert!(recorded.is_some_and(|it| it.value.ends_with(&format!("/{database}"))), "{recorded:?}");
+        }
+    }
+    let copies = KINDS.iter().map(|(_, times)| 1 + times).sum::<u64>();
+    assert_eq!(fs::read_dir(folder.join("t/databases")).expect("copies").count() as u64, copies);
+}
+
+/// Whatever SQLite does with a database, in this program or in another one, it stays the same.
+#[test]
+fn a_database_that_sqlite_changes_in_place_is_the_same_one() {
+    const TEST: &str = "replay::programs::a_database_that_sqlite_changes_in_place_is_the_same_one";
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped(TEST, &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let change = "
+import os, signal, sqlite3, sys
+c = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
+for sql in sys.argv[2].split(';'):
+    if sql == 'KILL': os.kill(os.getpid(), signal.SIGKILL)
+    c.execute(sql).fetchall()
+";
+    let program = "
+import os, sqlite3, subprocess, sys, threading
+apart = {key: value for key, value in os.environ.items() if key not in ['LD_PRELOAD', 'BOURSE_RECORD_TO']}
+def connect(name): return sqlite3.connect(name, isolation_level=None, timeout=60)
+def use(name):
+    c = connect(name)
+    c.execute('PRAGMA journal_mode = ' + name.split('-')[1])
+    c.execute('INSERT INTO t(a) VALUES (zeroblob(3000))')
+    c.execute('UPDATE t SET a = 2 WHERE id = 1')
+    return c
+def change(name, sql, recorded=False):
+    return subprocess.Popen([sys.executable, 'change.py', name, sql], env=None if recorded else apart)
+changes = [
+    'SELECT 1', 'INSERT INTO t(a) VALUES (5)', 'DELETE FROM t WHERE id > 3', 'CREATE TABLE IF NOT EXISTS more(a)',
+    'DROP TABLE IF EXISTS more', 'VACUUM', 'PRAGMA page_size = 1024;VACUUM', 'PRAGMA user_version = 0',
+    'PRAGMA schema_version = 1', 'REINDEX', 'PRAGMA journal_mode = wal;DELETE FROM t WHERE id = 2',
+    'PRAGMA journal_mode = persist;INSERT INTO t(a) VALUES (7)',
+    'PRAGMA cache_size = 1;BEGIN;UPDATE t SET a = zeroblob(9000);KILL',
+    'PRAGMA locking_mode = exclusive;DELETE FROM t;INSERT INTO t(a) VALUES (1);DELETE FROM t',
+]
+for journal in ['delete', 'persist', 'off', 'wal']:
+    name = 'x-' + journal
+    c = connect(name)
+    c.execute('PRAGMA journal_mode = ' + journal)
+    c.execute('CREATE TABLE t(id INTEGER PRIMARY KEY, a)')
+    c.close()
+    for sql in changes:
+        use(name).close()
+        change(name, sql).wait()
+        if 'DELETE' in sql: change(name, sql, True).wait()
+        use(name).close()
+    # A backup of an older database into it is a change of SQLite's too.
+    source, to = connect('small'), connect(name)
+    source.execute('CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, a)')
+    source.backup(to)
+    source.close()
+    to.close()
+    use(name).close()
+    os.utime(name)
+    use(name).close()
+    # Several at once: threads, other processes, a fork.
+    def often():
+        for i in range(20): use(name).close()
+    threads = [threading.Thread(target=often) for i in range(2)]
+    sql = ';'.join(['INSERT INTO t(a) VALUES (9)', 'VACUUM'] * 5)
+    others = [change(name, sql, recorded) for recorded in [True, False]]
+    for it in threads: it.start()
+    for it in threads: it.join()
+    for it in others: it.wait()
+    if os.fork() == 0:
+        use(name).close()
+        os._exit(0)
+    os.wait()
+    a, b = use(name), use(name)
+    a.execute('INSERT INTO t(a) VALUES (1)')
+    b.close()
+    use(name).close()
+    a.close()
+";
+    fs::write(folder.join("change.py"), change).expect("there is room");
+    let ended = output(folder, &["record", "-o", "t", "--", "python3", "-c", program]);
+    let said = text(&ended.stderr);
+    assert!(ended.status.success() && !said.contains("replaced by another file"), "{said}");
+    let shown = text(&output(folder, &["record", "show", "t", "--json"]).stdout);
+    assert!(shown.contains("began empty: new file") && !shown.contains("another database"), "{shown}");
+}
+
 /// A database in UTF-16 was once replayed in UTF-8, in which texts have another order and other bytes.
 #[test]
 fn a_database_in_utf_16_is_replayed_in_utf_16() {
