@@ -26,7 +26,7 @@ pub use crash_tables::sampled_state_words;
 pub use faults::faults;
 pub use isolation::anomalies;
 pub(crate) use isolation::isolation;
-pub(crate) use of_case::{dearest_statements, figure, on};
+pub(crate) use of_case::{figure, hints, on};
 pub(crate) use run::plans_in_brief;
 pub use run::{html, markdown, terminal};
 pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};

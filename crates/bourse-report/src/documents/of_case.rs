@@ -177,37 +177,22 @@ pub(super) fn transactions(view: &CaseView<'_>, id: &str) -> Vec<SheetPart> {
     vec![heading, table, SheetPart::Only(ShownForms::Html, vec![about])]
 }
 
-/// Statements with most time, with hints, and functions with most instructions.
-pub(crate) fn dearest_statements(view: &CaseView<'_>) -> Vec<SheetPart> {
-    /// Number of hints: each of the dearest statements may have several, of two lines each.
-    const HINTS: usize = 4;
-    let all = crate::view::statements(&view.case.rounds);
-    let (table, mut hints) = dearest(view, &all);
-    let [more, further] = [hints.len().saturating_sub(HINTS), all.len().saturating_sub(tables::DEAREST)];
-    hints.truncate(HINTS);
-    let counts = [(more, "more hint", "more hints"), (further, "further statement", "further statements")];
-    let counts = counts.iter().filter(|(count, ..)| *count > 0);
-    let counts: Vec<_> = counts.map(|(count, one, many)| units::counted(*count as u64, one, many)).collect();
-    if !counts.is_empty() {
-        hints.push((0, Remark::new(Tone::Faint, format!("{}: -v, and the page", counts.join(", ")))));
-    }
-    vec![table, SheetPart::List(hints), SheetPart::Table(tables::functions(view))]
-}
-
 /// A statement's text, behind its operation unless that has the same name.
 fn named(of: &StatementFigures, text: &str) -> String {
     if is_named_by_statement(of) { text.to_owned() } else { format!("{}: {text}", of.operation) }
 }
 
-/// Statements with most time, and hints at their plans.
-fn dearest(view: &CaseView<'_>, all: &[StatementFigures]) -> (SheetPart, Vec<(u8, Remark)>) {
-    let dearest = &all[..all.len().min(tables::DEAREST)];
-    let hints = dearest.iter().flat_map(|of| {
-        let named = named(of, &tables::short(&of.statement));
+/// Hints at the plans of statements, each behind the name of its statement with so many letters of the text, which an operation with one
+/// statement needs not.
+pub(crate) fn hints(of: &[StatementFigures], letters: usize) -> Vec<Remark> {
+    let is_only = |it: &StatementFigures| of.iter().filter(|other| other.operation == it.operation).count() == 1;
+    let all = of.iter().flat_map(|it| {
+        let text = tables::short(&it.statement, letters);
+        let named = if is_only(it) && !is_named_by_statement(it) { it.operation.clone() } else { named(it, &text) };
         let remark = move |hint| Remark::new(Tone::Doubtful, format!("{named}: {hint}"));
-        crate::view::hints(of).into_iter().map(move |hint| (0, remark(hint)))
+        crate::view::hints(it).into_iter().map(remark)
     });
-    (SheetPart::Table(tables::statements(view, all, dearest)), hints.collect())
+    all.collect()
 }
 
 /// Statements with most time, their texts and plans, and the others.
@@ -216,9 +201,9 @@ fn statements(view: &CaseView<'_>) -> Vec<SheetPart> {
     if all.is_empty() {
         return Vec::new();
     }
-    let (table, hints) = dearest(view, &all);
-    let mut parts = vec![table, SheetPart::List(hints)];
     let (dearest, others) = all.split_at(all.len().min(tables::DEAREST));
+    let hints = hints(dearest, tables::LETTERS).into_iter().map(|it| (0, it));
+    let mut parts = vec![SheetPart::Table(tables::statements(view, &all, dearest)), SheetPart::List(hints.collect())];
     let with_plan = |of: &StatementFigures| {
         let plan: Vec<String> = of.plan.iter().map(|step| format!("    {step}")).collect();
         [named(of, &of.statement)].into_iter().chain(plan).collect::<Vec<_>>()

@@ -17,7 +17,7 @@ pub(crate) use facts::{
 };
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds};
-pub(crate) use statements::{DEAREST, changed_functions, changed_plans, functions, short, statements};
+pub(crate) use statements::{DEAREST, LETTERS, changed_functions, changed_plans, functions, short, statements};
 pub use table::TableCell;
 pub(crate) use table::{CellAlign, CellForm, ColumnHead, SheetTable, heads, row};
 pub(crate) use time_split::time_split;

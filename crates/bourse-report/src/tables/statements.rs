@@ -7,18 +7,23 @@ use bourse_verdict::comparison::FunctionDifference;
 /// Statements with most time that are shown first.
 pub(crate) const DEAREST: usize = 10;
 
+/// Letters of a statement, or of a function's name, in a table.
+pub(crate) const LETTERS: usize = 56;
+
+const SELECT: &str = "SELECT ";
+
 /// Statements with their calls and times. `all` are those of the case, of which the shares are taken.
 pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &[StatementFigures]) -> SheetTable {
     let heads = vec![
         ColumnHead::left(view.noun()),
-        ColumnHead::right("of the time"),
+        ColumnHead::right("share"),
         ColumnHead::right("calls"),
         ColumnHead::right("rows a call").rank(2),
-        ColumnHead::time("mean").rank(3),
-        ColumnHead::time("p50").rank(1),
+        ColumnHead::time("mean"),
+        ColumnHead::time("p50").rank(3),
         ColumnHead::time("p99"),
-        ColumnHead::right("failed").folds().rank(4),
-        ColumnHead::left("statement"),
+        ColumnHead::right("failed").folds().rank(1),
+        ColumnHead::left("statement").shortens(short),
     ];
     let mut table = SheetTable::new("Statements with most time", heads);
     let total: f64 = all.iter().map(StatementFigures::total_ns).sum();
@@ -33,7 +38,7 @@ pub(crate) fn statements(view: &CaseView<'_>, all: &[StatementFigures], shown: &
             TableCell::duration_ns(summary.p50_ns as f64),
             TableCell::duration_ns(summary.p99_ns as f64),
             TableCell::count(of.failed),
-            TableCell::code(&short(&of.statement))
+            TableCell::code(&short(&of.statement, LETTERS))
         ]);
     }
     if shown.iter().any(is_named_by_statement) {
@@ -59,7 +64,7 @@ pub(crate) fn changed_plans(changed: &[[StatementFigures; 2]], [one, other]: [&s
             TableCell::duration_ns(a),
             TableCell::duration_ns(b),
             TableCell::figure(b / a, units::number),
-            TableCell::code(&short(&head.statement))
+            TableCell::code(&short(&head.statement, LETTERS))
         ]);
     }
     if changed.iter().any(|[_, head]| is_named_by_statement(head)) {
@@ -82,7 +87,7 @@ pub(crate) fn changed_functions(changed: &[FunctionDifference]) -> SheetTable {
             TableCell::figure(head - base, |more| {
                 format!("{}{}", if more > 0.0 { "+" } else { "" }, units::number(more))
             }),
-            TableCell::code(&short(name)),
+            TableCell::code(&shortened(name, LETTERS)),
         ]);
     }
     table
@@ -100,13 +105,30 @@ pub(crate) fn functions(view: &CaseView<'_>) -> SheetTable {
         table.push(vec![
             TableCell::figure(it.count as f64 / counted.operations as f64, units::number),
             TableCell::percent(100.0 * it.count as f64 / all),
-            TableCell::code(&short(&it.name)),
+            TableCell::code(&shortened(&it.name, LETTERS)),
         ]);
     }
     table
 }
 
-/// The first letters of a statement or of a function's name, which a line has room for.
-pub(crate) fn short(statement: &str) -> String {
-    shortened(statement, 56).into_owned()
+/// A statement in so many letters. Its table and its condition tell more of it than the columns that it reads.
+pub(crate) fn short(statement: &str, most: usize) -> String {
+    if statement.chars().count() <= most {
+        return statement.to_owned();
+    }
+    let reads = statement.get(..SELECT.len()).is_some_and(|word| word.eq_ignore_ascii_case(SELECT));
+    let from = outside_parentheses(statement, " FROM ").filter(|_| reads);
+    let text = from.map_or_else(|| statement.to_owned(), |rest| format!("{SELECT}…{rest}"));
+    // One is that of the ellipsis.
+    if text.chars().count() <= most { text } else { shortened(&text, most.saturating_sub(1)).into_owned() }
+}
+
+/// Text from the first place of some words on that is in no parentheses.
+fn outside_parentheses<'t>(text: &'t str, words: &str) -> Option<&'t str> {
+    let mut depth = 0_i32;
+    text.char_indices().find_map(|(at, letter)| {
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+        let is_there = text.get(at..at + words.len()).is_some_and(|it| it.eq_ignore_ascii_case(words));
+        (depth == 0 && is_there).then_some(&text[at..])
+    })
 }

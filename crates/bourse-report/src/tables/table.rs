@@ -23,11 +23,13 @@ pub(crate) struct ColumnHead {
     pub(crate) folds: bool,
     /// Whether its cells are durations.
     pub(crate) is_time: bool,
+    /// Shortens a text to a number of characters: in a terminal its cells are one line each. `None` of a column that is wrapped.
+    pub(crate) shorten: Option<fn(&str, usize) -> String>,
 }
 
 impl ColumnHead {
     pub(crate) fn left(title: impl Into<Cow<'static, str>>) -> Self {
-        Self { title: title.into(), align: CellAlign::Left, rank: 0, folds: false, is_time: false }
+        Self { title: title.into(), align: CellAlign::Left, rank: 0, folds: false, is_time: false, shorten: None }
     }
 
     pub(crate) fn right(title: impl Into<Cow<'static, str>>) -> Self {
@@ -40,6 +42,10 @@ impl ColumnHead {
 
     pub(crate) fn rank(self, rank: u8) -> Self {
         Self { rank, ..self }
+    }
+
+    pub(crate) fn shortens(self, by: fn(&str, usize) -> String) -> Self {
+        Self { shorten: Some(by), ..self }
     }
 
     pub(crate) fn folds(self) -> Self {

@@ -10,6 +10,9 @@ const GAP: &str = "  ";
 /// Width to which a column of texts is wrapped before columns are left out, and the narrowest, within words.
 const WRAPPED: [usize; 2] = [20, 9];
 
+/// Width to which a text is shortened before columns are left out.
+const SHORTENED: usize = 32;
+
 /// Units that belong to the number before them.
 const UNITS: [&str; 14] = ["%", "%,", "%;", "%)", "ns", "µs", "ms", "s", "s,", "s)", "min", "KiB", "MiB", "GiB"];
 
@@ -54,11 +57,14 @@ pub(super) fn grid(mut table: SheetTable, width: usize, paint: Paint, has_heads:
         let words = widths(&table, |text| text.split_whitespace().collect());
         let mut widths = widths(&table, |text| text.split('\n').collect());
         let heads = &table.heads;
-        if shrink(&mut widths, heads, width, |at| words[at].max(WRAPPED[0])) {
+        let shortens = |at: usize| heads[at].shorten.is_some();
+        let first = |at| if shortens(at) { SHORTENED } else { words[at].max(WRAPPED[0]) };
+        if shrink(&mut widths, heads, width, first) {
             break widths;
         }
+        let word = |at| if shortens(at) { WRAPPED[1] } else { words[at] };
         let is_least = heads.iter().all(|head| head.rank == 0);
-        if is_least && !shrink(&mut widths, heads, width, |at| words[at]) {
+        if is_least && !shrink(&mut widths, heads, width, word) {
             // The first column is written above the others, which share the width.
             widths[0] = 0;
             shrink(&mut widths, heads, width, |_| WRAPPED[1]);
@@ -104,7 +110,14 @@ fn row_lines(
     heads: &[ColumnHead],
     paint: Paint,
 ) {
-    let lines = |at: &usize| if widths[*at] == 0 { Vec::new() } else { wrapped(&row[*at].plain(), widths[*at]) };
+    let lines = |at: &usize| match (heads[*at].shorten, row[*at].plain(), widths[*at]) {
+        (_, _, 0) => Vec::new(),
+        (Some(shorten), text, width) if text.width() > width => {
+            let wide = text.width().saturating_sub(text.chars().count());
+            vec![shorten(&text, width.saturating_sub(wide))]
+        }
+        (_, text, width) => wrapped(&text, width),
+    };
     let cells: Vec<Vec<String>> = columns.iter().map(lines).collect();
     for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
         let texts: Vec<&str> = cells.iter().map(|lines| lines.get(nth).map_or("", String::as_str)).collect();

@@ -2,18 +2,25 @@
 
 use super::grid::fill;
 use super::page::Page;
-use crate::documents;
+use crate::documents::{self, SheetPart};
 use crate::tables::{self, Tone, by_class};
 use crate::units;
 use crate::view::{
-    CaseVerdict, CaseView, FigureValidity, RuleStatus, notices, other_warnings, rules, verdicts, warnings_of_others,
-    warnings_of_the_request,
+    self, CaseVerdict, CaseView, FigureValidity, RuleStatus, notices, other_warnings, rules, verdicts,
+    warnings_of_others, warnings_of_the_request,
 };
-use bourse_record::{CostCovers, Round, RunFile, WorkloadKind};
+use bourse_record::{CostCovers, Round, RunFile, StatementFigures, WorkloadKind};
 use unicode_width::UnicodeWidthStr as _;
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
 const SCREEN_LINES: usize = 24;
+/// Lines of one with its statements, so that the prompt fits too. The table of operations, statements with less time, and hints are left
+/// out likewise.
+const LINES_WITH_STATEMENTS: usize = 23;
+/// Statements that are shown at least; if there is no room for so many with hints, the table of operations is left out.
+const LEAST_STATEMENTS: usize = 3;
+/// Hints at statements that are shown at most.
+const HINTS: usize = 3;
 /// Most doubts, however much room there is.
 const DOUBTS: usize = 3;
 /// Lines of one doubt.
@@ -41,26 +48,24 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
         screen.parts(&found, false);
         screen.blank();
     }
+    let end = screen.apart(|end| {
+        end.compliance(file, &views);
+        end.again(file);
+    });
+    let has_statements = file.cases.iter().flat_map(|case| &case.rounds).any(|round| !round.statements.is_empty());
+    let lines = if has_statements { LINES_WITH_STATEMENTS } else { SCREEN_LINES };
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
-        ([view], [told]) => screen.single(view, told),
+        ([view], [told]) => screen.single(view, told, lines.saturating_sub(end.rows())),
         _ => screen.answers(&views, &told),
     }
     if file.comparison.is_none() && file.tuning.is_none() {
         screen.parts(&documents::plans_in_brief(&views), false);
     }
-    let mut end = Page { out: String::new(), ..screen };
-    end.compliance(file, &views);
-    end.again(file);
     // One line is reserved for the report's path.
-    let rows = |text: &str| text.lines().map(|line| line.width().div_ceil(screen.width).max(1)).sum::<usize>();
-    let used = rows(&screen.out) + rows(&end.out) + 1;
-    let others = screen.doubts(
-        file,
-        &views,
-        &told,
-        if views.len() == 1 { SCREEN_LINES.saturating_sub(used) } else { usize::MAX },
-    );
+    let used = screen.rows() + end.rows() + 1;
+    let others =
+        screen.doubts(file, &views, &told, if views.len() == 1 { lines.saturating_sub(used) } else { usize::MAX });
     screen.out.push_str(&end.out);
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
@@ -77,7 +82,20 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
 }
 
 impl Page {
-    fn single(&mut self, view: &CaseView<'_>, told: &CaseVerdict) {
+    /// Rows of the terminal that the lines take.
+    fn rows(&self) -> usize {
+        self.out.lines().map(|line| line.width().div_ceil(self.width).max(1)).sum()
+    }
+
+    /// Lines that are drawn apart, to be counted before they are added.
+    fn apart(&self, draw: impl FnOnce(&mut Self)) -> Self {
+        let mut part = Self { out: String::new(), ..*self };
+        draw(&mut part);
+        part
+    }
+
+    /// A run of one case, in `room` rows with its doubts and the report's path.
+    fn single(&mut self, view: &CaseView<'_>, told: &CaseVerdict, room: usize) {
         self.answer(&documents::figure(view));
         self.paragraph_indented(Tone::Plain, &documents::on(view));
         for spread in [view.spread(), view.runs_here()].into_iter().flatten() {
@@ -101,13 +119,58 @@ impl Page {
             .map(|it| units::printable(&it.name))
             .collect();
         table.rows.retain(|row| names.contains(&row[0].text));
-        if table.rows.is_empty() {
-            self.toned(Tone::Bad, "nothing was measured");
-        } else {
-            self.brief(table, true);
+        let operations = table.rows.len();
+        let by_operation = self.apart(|part| match operations {
+            0 => part.toned(Tone::Bad, "nothing was measured"),
+            _ => drop(part.brief(table, true)),
+        });
+        let cost = self.apart(|part| part.cost(view));
+        let all = view::statements(&view.case.rounds);
+        let room = room.saturating_sub(self.rows() + cost.rows() + LINES_OF_DOUBT + 1);
+        // The statements that were asked for come first: they have the names of the operations.
+        let least = all.len().min(LEAST_STATEMENTS);
+        let least = least + documents::hints(&all[..least], self.width / 3).len().min(HINTS) + 2;
+        let is_left_out = !all.is_empty() && operations > 0 && by_operation.rows() + least > room;
+        let used = if is_left_out { 0 } else { by_operation.rows() };
+        if !is_left_out {
+            self.out.push_str(&by_operation.out);
         }
-        self.cost(view);
-        self.parts(&documents::dearest_statements(view), false);
+        self.out.push_str(&cost.out);
+        if !all.is_empty() {
+            let noun = view.noun();
+            let left_out = is_left_out.then(|| units::counted(operations as u64, noun, &format!("{noun}s")));
+            self.statements(view, &all, room.saturating_sub(used), left_out);
+        }
+        self.parts(&[SheetPart::Table(tables::functions(view))], false);
+    }
+
+    /// Statements with most time and hints at them, a line each, in that many rows; below them what is left out.
+    fn statements(&mut self, view: &CaseView<'_>, all: &[StatementFigures], room: usize, left_out: Option<String>) {
+        let hints = |count: usize| documents::hints(&all[..count], self.width / 3);
+        let dearest = all.len().min(tables::DEAREST);
+        // A line each for the heads and for what is left out.
+        let room = room.saturating_sub(2);
+        let fits = |count: &usize| count + hints(*count).len().min(HINTS) <= room;
+        let most = (1..=dearest).rev().find(fits).unwrap_or(0).max(LEAST_STATEMENTS).min(dearest);
+        let (of_shown, hints) = (hints(most), hints(dearest).len());
+        self.brief(tables::statements(view, all, &all[..most]), true);
+        let (mut left, mut shown) = (room.saturating_sub(most), 0);
+        for hint in of_shown.into_iter().take(HINTS) {
+            let part = self.apart(|part| part.paragraph_indented(hint.tone, &hint.text));
+            let Some(rest) = left.checked_sub(part.rows()) else { break };
+            self.out.push_str(&part.out);
+            (left, shown) = (rest, shown + 1);
+        }
+        let counts = [
+            ((all.len() - most) as u64, "further statement", "further statements"),
+            ((hints - shown) as u64, "more hint", "more hints"),
+        ];
+        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let counts = counts.map(|(count, one, many)| units::counted(count, one, many));
+        let more: Vec<String> = left_out.into_iter().chain(counts).collect();
+        if !more.is_empty() {
+            self.paragraph_indented(Tone::Faint, &format!("{}: -v, and the page", more.join(", ")));
+        }
     }
 
     fn cost(&mut self, view: &CaseView<'_>) {

@@ -301,7 +301,7 @@ fn statements_are_on_the_screen_with_hints_and_their_plans_in_the_whole_report()
     let quick = StatementFigures { statement: "COMMIT".to_owned(), plan: vec![], work: None, ..scan() };
     file.cases[0].rounds[0].statements = vec![scan(), quick];
     let (short, whole) = (screen(&file, 120, false, PAGE), terminal(&file, 120, false));
-    for words in ["Statements with most time", "50.00 %", "scans whole tables: 100,000 rows", "COMMIT"] {
+    for words in ["50.00 %", "scans whole tables: 100,000 rows", "COMMIT", "SELECT … FROM orders WHERE user_id"] {
         assert!(short.contains(words) && whole.contains(words), "{words}: {short}");
     }
     assert!(!short.contains("SCAN orders") && whole.contains("    SCAN orders"), "{whole}");
@@ -311,6 +311,44 @@ fn statements_are_on_the_screen_with_hints_and_their_plans_in_the_whole_report()
     file.cases[0].rounds[0].statements = (0..12).map(numbered).collect();
     let (short, whole) = (screen(&file, 120, false, PAGE), terminal(&file, 120, false));
     let hints = |shown: &str| shown.matches("FROM orders: scans whole tables").count();
-    assert_eq!((hints(&short), hints(&whole)), (4, 10), "{short}");
-    assert!(short.contains("6 more hints, 2 further statements: -v, and the page"), "{short}");
+    assert_eq!((hints(&short), hints(&whole)), (3, 10), "{short}");
+    assert!(short.contains("7 more hints: -v, and the page"), "{short}");
+}
+
+/// The statements of the default job once took 44 rows of a terminal.
+#[test]
+fn statements_fit_one_screen_with_the_prompt() {
+    let [mut job, mut alone] = [fixture::normal(), fixture::normal()];
+    alone.cases[0].rounds[0].operations.truncate(1);
+    for count in [1, 2, 5, 12, 80] {
+        let of = |number: usize| {
+            let operation = ["Customer-Position", "Trade-Lookup", "Trade-Order"][number % 3].to_owned();
+            let statement =
+                format!("SELECT {} FROM trade, security_{number} WHERE t_id = ?1", ["t_price"; 9].join(", "));
+            StatementFigures { operation, statement, ..scan() }
+        };
+        let statements: Vec<StatementFigures> = (0..count).map(of).collect();
+        for file in [&mut job, &mut alone] {
+            file.cases[0].rounds[0].statements = statements.clone();
+            file.warnings = vec![Warning::of_engine("much to say ".repeat(40)); 9];
+            for width in [80, 100, 120, 200] {
+                let shown = screen(file, width, false, PAGE);
+                assert!(rows(&shown, width) < 24, "{count}, {width}: {}\n{shown}", rows(&shown, width));
+                let lines: Vec<&str> = shown.lines().filter(|it| it.contains(" ms  SELECT … FROM")).collect();
+                assert!(lines.len() >= count.min(3) && lines[0].contains(" %  "), "{count}, {width}\n{shown}");
+                let hint = "scans whole tables: 100,000 rows a call for a result of 3";
+                assert!(shown.replace("\n    ", " ").contains(hint), "{count}, {width}\n{shown}");
+                let more = count.checked_sub(lines.len()).filter(|more| *more > 0);
+                assert!(more.is_none_or(|more| shown.contains(&format!("{more} further statement"))), "{shown}");
+            }
+            let shown = screen(file, 80, false, PAGE);
+            let has_operations = shown.contains("\nTrade-Result  ");
+            assert_eq!(
+                shown.contains("  10 transactions") || shown.contains("  1 transaction:"),
+                !has_operations,
+                "{shown}"
+            );
+        }
+        assert!(screen(&alone, 80, false, PAGE).contains("\nTrade-Result  "), "{count}: there is room for both");
+    }
 }

@@ -1,6 +1,6 @@
 //! Statements of a case over all its rounds, and hints that follow from the engine's own counters.
 
-use crate::units;
+use crate::units::{self, counted};
 use bourse_record::{Round, StatementFigures};
 use serde::Serialize;
 
@@ -128,11 +128,11 @@ fn steps(plan: &[String]) -> Vec<String> {
 ///     work: Some(StatementWork { scanned_rows: 1_999_980, ..StatementWork::default() }),
 /// };
 /// let hints = bourse_verdict::view::hints(&figures);
-/// assert_eq!(hints, ["scans whole tables: 100,000 rows in each of 20 calls, for 3 rows of result"]);
+/// assert_eq!(hints, ["scans whole tables: 100,000 rows a call for a result of 3"]);
 /// let mut once = Counts::new();
 /// once.record_many(9_000_000, 1);
 /// let hints = bourse_verdict::view::hints(&StatementFigures { service: once.distribution(), rows: 1, ..figures });
-/// assert_eq!(hints, ["scans whole tables: 1,999,981 rows in its one call, for 1 row of result"]);
+/// assert_eq!(hints, ["scans whole tables: 1,999,981 rows in its one call for a result of 1"]);
 /// ```
 pub fn hints(of: &StatementFigures) -> Vec<String> {
     let (Some(work), calls) = (of.work, of.calls()) else { return Vec::new() };
@@ -140,21 +140,24 @@ pub fn hints(of: &StatementFigures) -> Vec<String> {
         return Vec::new();
     }
     let each = |all: u64| units::number(all as f64 / calls as f64);
-    let all_calls = units::counted(calls, "call", "calls");
-    let in_each = if calls == 1 { "in its one call".to_owned() } else { format!("in each of {all_calls}") };
+    let [in_each, a_call] = if calls == 1 { ["in its one call"; 2] } else { ["in each call", "a call"] };
     // A few rows are scanned as fast as found.
     let scans = (work.scanned_rows >= 10 * calls).then(|| {
-        let rows = units::counted((of.rows as f64 / calls as f64).round() as u64, "row", "rows");
+        let rows = units::count((of.rows as f64 / calls as f64).round() as u64);
         // The first row of a scan is not stepped over.
         let scanned = units::count((work.scanned_rows as f64 / calls as f64).round() as u64 + 1);
-        format!("scans whole tables: {scanned} rows {in_each}, for {rows} of result")
+        format!("scans whole tables: {scanned} rows {a_call} for a result of {rows}")
     });
     let indexes = (work.automatic_index_rows > 0).then(|| {
         let rows = each(work.automatic_index_rows);
-        format!("makes an index of {rows} rows {in_each}, and drops it: the database has none that fits")
+        format!("makes an index of {rows} rows {in_each}: the database has none that fits")
     });
     let sorts = (work.sorts > 0).then(|| {
-        format!("sorts {} in {all_calls}: no index has the order", units::counted(work.sorts, "time", "times"))
+        let how_often = match work.sorts == calls {
+            true => in_each.to_owned(),
+            false => format!("{} in {}", counted(work.sorts, "time", "times"), counted(calls, "call", "calls")),
+        };
+        format!("sorts {how_often}: no index has the order")
     });
     [scans, indexes, sorts].into_iter().flatten().collect()
 }
