@@ -2,10 +2,10 @@
 
 use super::compared::{Found, in_parentheses};
 use super::recording::Recording;
-use super::steps::Action;
+use super::steps::{Action, goes_on, steps_before};
 use super::user::{perform, stored_digest, value_digest};
 use crate::workload::MicroError;
-use bourse_engine::{Engine as _, Row, RowExt as _};
+use bourse_engine::{Access, Engine as _, Isolation, Row, RowExt as _};
 use bourse_engine_sqlite::StoredValue;
 use bourse_trace::digest::RowsDigest;
 
@@ -45,10 +45,12 @@ pub(super) fn execute(recording: &Recording, until: Option<(usize, MakeDigest)>)
     let session = || engine.session().map_err(doing());
     let mut sessions = recording.users.iter().map(|_| session()).collect::<Result<Vec<_>, _>>()?;
     let of_users = recording.users.iter().enumerate();
-    let mut steps: Vec<_> = of_users.flat_map(|(user, steps)| steps.iter().map(move |step| (user, step))).collect();
+    let mut steps: Vec<_> =
+        of_users.flat_map(|(user, steps)| (0..steps.len()).map(move |at| (user, steps, at))).collect();
     let mut again = RowsAgain { by_value: vec![None; steps.len()], last: None };
-    steps.sort_by_key(|(_, step)| recording.units[step.unit].rank);
-    for (user, step) in steps {
+    steps.sort_by_key(|(_, steps, at)| recording.units[steps[*at].unit].rank);
+    for (user, steps, at) in steps {
+        let step = &steps[at];
         if step.opens {
             sessions[user] = session()?;
         }
@@ -67,6 +69,18 @@ pub(super) fn execute(recording: &Recording, until: Option<(usize, MakeDigest)>)
         let is_same = matches!(&found, Ok(Found::Rows(found)) if found.unordered == step.rows.unordered
             && found.rows == step.rows.rows && !recording.is_masked);
         again.by_value[step.number] = is_same.then_some(by_value);
+        if goes_on(steps, at) {
+            match &found {
+                Ok(_) => sessions[user].begin(Isolation::Serializable, Access::Write).map_err(doing())?,
+                Err(_) => {
+                    for step in steps_before(steps, at) {
+                        let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
+                        // What fails now leaves other rows than the recorded ones.
+                        let _ = perform(recording, step, &values, sessions[user].as_mut(), &mut stored_digest);
+                    }
+                }
+            }
+        }
         // What a transaction without an end would leave open.
         if found.is_err() && step.ends_unit && matches!(step.action, Action::Commit { .. } | Action::Rollback) {
             sessions[user].rollback().map_err(doing())?;

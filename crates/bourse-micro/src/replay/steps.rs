@@ -276,6 +276,18 @@ impl Step {
     }
 }
 
+/// Whether a step is a commit that failed in the recording, and that the transaction went on after. A session's commit ends it.
+pub(super) fn goes_on(steps: &[Step], at: usize) -> bool {
+    matches!(steps[at].action, Action::Commit { .. })
+        && steps.get(at + 1).is_some_and(|it| it.unit == steps[at].unit && it.action != Action::Rollback)
+}
+
+/// Steps of a transaction before one of its steps, without those that failed in the recording or are not executed: what makes it anew.
+pub(super) fn steps_before(steps: &[Step], at: usize) -> impl Iterator<Item = &Step> {
+    let first = (0..at).rev().find(|it| steps[*it].begins_unit).unwrap_or(at);
+    steps[first..at].iter().filter(|it| it.code == 0 && it.cause_elsewhere.is_none())
+}
+
 /// A value that another process can bind; `None` for others.
 fn stored(value: TraceValue) -> Option<StoredValue> {
     Some(match value {

@@ -3,7 +3,7 @@
 use super::again::{MOST_ROWS, ShownRow, shown};
 use super::compared::{Comparison, Found, RoundState};
 use super::recording::Recording;
-use super::steps::{Action, Step};
+use super::steps::{Action, Step, goes_on, steps_before};
 use crate::workload::{RoundSettings, RoundTally};
 use bourse_driver::{Clock, Draw, Nanos, OperationCx, OperationResult, RoundControl, User};
 use bourse_engine::{
@@ -51,12 +51,9 @@ impl<'s> Replayer<'s> {
     /// Undoes the open transaction, and executes its steps before the present one again.
     fn transaction_again(&self, connection: &mut Connection) -> Result<()> {
         connection.rollback()?;
-        let first = (0..self.next).rev().find(|at| self.steps[*at].begins_unit).unwrap_or(self.next);
-        for step in &self.steps[first..self.next] {
-            if step.code == 0 && step.cause_elsewhere.is_none() && !self.state.is_refused(step) {
-                let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
-                self.execute(step, &values, connection.sql()?, &mut stored_digest)?;
-            }
+        for step in steps_before(self.steps, self.next).filter(|step| !self.state.is_refused(step)) {
+            let values: Vec<_> = step.values.iter().map(StoredValue::borrowed).collect();
+            self.execute(step, &values, connection.sql()?, &mut stored_digest)?;
         }
         Ok(())
     }
@@ -152,9 +149,7 @@ impl User for Replayer<'_> {
         // error. What came before it is executed again.
         let is_conflict = matches!(&found, Err(error) if error.kind() == ErrorKind::Conflict);
         let may_be_undone = found.is_err() && self.state.expected.is_some() && step.action == Action::Execute;
-        // A session's commit ends the transaction; the recorded one that failed left it open for what follows.
-        let stays_open = matches!(step.action, Action::Commit { .. })
-            && self.steps.get(self.next + 1).is_some_and(|it| it.unit == step.unit && it.action != Action::Rollback);
+        let stays_open = goes_on(self.steps, self.next);
         if stays_open && found.is_ok() {
             found = cx
                 .connection

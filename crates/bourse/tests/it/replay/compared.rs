@@ -71,6 +71,42 @@ fn a_commit_that_failed_by_a_constraint_is_executed() {
     );
 }
 
+/// The recorded rows of a difference were once not known after such a commit, since what the transaction had written before was lost.
+#[test]
+fn rows_are_known_after_a_commit_that_failed() {
+    let (folder, open) = (tempfile::tempdir().expect("there is room for a folder"), [false, false]);
+    for failed in 0..3 {
+        let mut trace = shop(3);
+        trace.execute(1, "CREATE TABLE p(id INTEGER PRIMARY KEY)", &[], &[], 0);
+        let child =
+            "CREATE TABLE c(id INTEGER PRIMARY KEY, p INTEGER DEFAULT 0 REFERENCES p(id) ON DELETE SET DEFAULT)";
+        trace.execute(1, child, &[], &[], 0);
+        trace.execute(1, "CREATE TABLE late(p REFERENCES p(id) DEFERRABLE INITIALLY DEFERRED)", &[], &[], 0);
+        trace.execute(1, "INSERT INTO p VALUES (0), (5), (7)", &[], &[], 3);
+        trace.execute(1, "INSERT INTO c VALUES (1, 5), (2, 7)", &[], &[], 2);
+        trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+        trace.execute_as(1, "INSERT INTO c VALUES (8, 5)", &[], &[], 1, open, 0);
+        trace.execute_as(1, "INSERT INTO late VALUES (9)", &[], &[], 1, open, 0);
+        for id in 0..failed {
+            trace.execute_as(1, "COMMIT", &[], &[], 0, open, 787);
+            trace.execute_as(1, "INSERT INTO c VALUES (?, 5)", &[TraceValue::Int(10 + id)], &[], 1, open, 0);
+        }
+        trace.execute_as(1, "INSERT INTO p VALUES (9)", &[], &[], 1, open, 0);
+        trace.execute_as(1, "DELETE FROM p WHERE id = 7", &[], &[], 1, open, 0);
+        let rows: [&[i64]; 5] = [&[2, 0], &[1, 5], &[8, 5], &[10, 5], &[11, 5]];
+        let rows = &rows[..3 + failed as usize];
+        trace.execute_as(1, "SELECT id, p FROM c ORDER BY p, id", &[], rows, 0, open, 0);
+        trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
+        trace.write(folder.path());
+        let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+        assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{failed}: {said}");
+        let (code, said, run) = replay(folder.path(), &["sqlite::memory:?foreign_keys=off"]);
+        assert_eq!(code, Some(3), "{failed}: {said}");
+        let (_, evidence) = check(&run, "results");
+        assert!(evidence.contains("the first difference: recorded (2, 0), found (1, 5)"), "{failed}: {evidence}");
+    }
+}
+
 /// The first difference once paired rows of different places, and the first rows of a result were called those that differ.
 #[test]
 fn the_first_difference_of_ordered_rows_is_one_of_a_place() {
