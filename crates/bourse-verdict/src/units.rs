@@ -186,15 +186,10 @@ fn is_invisible(character: char) -> bool {
     character.is_control() || turns
 }
 
-/// A command line quoted for a POSIX shell.
+/// A command line quoted for a POSIX shell; an argument that was not UTF-8 was recorded in quotes, `$'…\377…'`.
 pub fn command_line(arguments: &[String]) -> String {
-    quoted(arguments).collect::<Vec<_>>().join(" ")
-}
-
-/// Arguments quoted for a shell; one that was not UTF-8 was recorded in quotes, `$'…\377…'`.
-pub fn quoted(arguments: &[String]) -> impl Iterator<Item = String> {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
-    arguments.iter().map(move |argument| {
+    let quoted = arguments.iter().map(|argument| {
         let is_quoted = argument.starts_with("$'") && argument.ends_with('\'') && argument.contains('\\');
         if is_quoted || (!argument.is_empty() && argument.chars().all(plain)) {
             argument.clone()
@@ -203,7 +198,8 @@ pub fn quoted(arguments: &[String]) -> impl Iterator<Item = String> {
         } else {
             format!("'{}'", argument.replace('\'', r"'\''"))
         }
-    })
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// A character as it is written between `$'` and `'`.

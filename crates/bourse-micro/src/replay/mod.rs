@@ -44,6 +44,7 @@ use determined::Keys;
 use differing::DifferingTables;
 use recording::Recording;
 pub use settings::ChangedSetting;
+pub(crate) use settings::set_by_pragma;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

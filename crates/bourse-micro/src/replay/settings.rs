@@ -19,20 +19,9 @@ pub struct ChangedSetting {
 impl ChangedSetting {
     /// Setting that a statement changes; `None` of one that changes nothing of the target's.
     pub fn of(sql: &str) -> Option<Self> {
-        let tokens = Token::all(sql);
-        let (_, rest) = tokens.split_first().filter(|(first, _)| first.is("pragma"))?;
-        let (name, value) = match rest {
-            [_, Token::Mark('.'), name, value @ ..] | [name, value @ ..] => (name.name()?, value),
-            [] => return None,
-        };
-        let value = match value {
-            [Token::Mark('='), value @ ..] => value,
-            [Token::Group(value), ..] => value,
-            _ => return None,
-        };
-        let option = option_of_pragma(name)?;
-        let value: String = value.iter().map(Token::written).collect();
-        Some(Self { value: as_described(name, value.to_ascii_lowercase()), pragma: name.to_owned(), option })
+        let (pragma, value) = set_by_pragma(sql)?;
+        let option = option_of_pragma(&pragma)?;
+        Some(Self { value: as_described(&pragma, value), pragma, option })
     }
 
     /// Place of the setting in a target, in words.
@@ -54,6 +43,23 @@ impl ChangedSetting {
             _ => format!("{option}={value}"),
         }
     }
+}
+
+/// Name and value that a statement gives a pragma, in lower case; `None` of one that only asks, and of other statements.
+pub(crate) fn set_by_pragma(sql: &str) -> Option<(String, String)> {
+    let tokens = Token::all(sql);
+    let (_, rest) = tokens.split_first().filter(|(first, _)| first.is("pragma"))?;
+    let (name, value) = match rest {
+        [_, Token::Mark('.'), name, value @ ..] | [name, value @ ..] => (name.name()?, value),
+        [] => return None,
+    };
+    let value = match value {
+        [Token::Mark('='), value @ ..] => value,
+        [Token::Group(value), ..] => value,
+        _ => return None,
+    };
+    let value: String = value.iter().map(Token::written).collect();
+    Some((name.to_owned(), value.to_ascii_lowercase()))
 }
 
 /// Value of a pragma as descriptions write it: words for numbers, and one word for each of several that mean the same.
@@ -114,6 +120,19 @@ mod tests {
             ("SELECT foreign_keys = 1", None),
         ] {
             assert_eq!(ChangedSetting::of(sql).map(|it| it.in_target()).as_deref(), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_pragma_has_its_name_without_its_schema() {
+        for (sql, expected) in [
+            ("PRAGMA Cache_Size = 5", Some(("cache_size", "5"))),
+            ("PRAGMA temp.\"cache_size\"(-5)", Some(("cache_size", "-5"))),
+            ("PRAGMA main.user_version", None),
+            ("SELECT cache_size = 5", None),
+        ] {
+            let found = set_by_pragma(sql);
+            assert_eq!(found.as_ref().map(|(name, value)| (&**name, &**value)), expected, "{sql}");
         }
     }
 

@@ -22,7 +22,7 @@ mod user;
 use crate::batching::BATCH;
 use crate::database::{UNFINISHED, create_by};
 use crate::options::{OptionError, OptionKind, WorkloadOption, WorkloadOptions, option};
-use crate::replay::data;
+use crate::replay::{data, set_by_pragma};
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, executed, statements};
@@ -223,9 +223,9 @@ impl OwnStatements {
     /// Refuses a setting that the set-up would make in vain: each measured session has its own from the target.
     fn refuse_settings(&self, engine: &dyn Engine) -> Result<(), MicroError> {
         let settings = engine.description().map_err(MicroError::engine("reading the settings"))?.settings;
-        let is_known = |name: &String| settings.iter().any(|setting| setting.name == *name);
+        let is_known = |name: &str| settings.iter().any(|setting| setting.name == name);
         for Setup { statement, .. } in &self.script.setup {
-            if let Some(name) = statement.pragma().into_iter().find(is_known) {
+            if let Some((name, _)) = set_by_pragma(&statement.sql).filter(|(name, _)| is_known(name)) {
                 let why = format!(
                     "{name} would not be set where it is measured: each session has its settings from the target, as in \
                      sqlite:x.db?journal=wal"

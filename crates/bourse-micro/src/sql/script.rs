@@ -91,14 +91,6 @@ impl ScriptStatement {
         format!("{}, line {}", self.file, self.line)
     }
 
-    /// Possible names of the setting that a pragma changes, with and without a schema; empty for other statements.
-    pub(super) fn pragma(&self) -> Vec<String> {
-        let makes = Pieces::of(&self.sql).any(|piece| matches!(piece, TextPiece::Other("=" | "(")));
-        let mut words = words(&self.sql);
-        let is_pragma = words.next().is_some_and(|first| first == "pragma");
-        if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
-    }
-
     /// Whether the statement changes rows, by its first word.
     fn changes_rows(&self) -> bool {
         const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];

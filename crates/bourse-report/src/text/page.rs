@@ -82,7 +82,7 @@ impl Page {
 
     /// Writes a command line for a shell, unbroken: a terminal that wraps it still copies one line.
     pub(super) fn command(&mut self, before: &str, command: &[String]) {
-        self.line(&format!("{before} {}", units::quoted(command).collect::<Vec<_>>().join(" ")));
+        self.line(&format!("{before} {}", units::command_line(command)));
     }
 
     /// Writes a table without the columns that are zero or have no room, named below it.

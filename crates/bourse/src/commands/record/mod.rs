@@ -244,19 +244,18 @@ fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     ))
 }
 
-/// Whether no program splits a text, or takes a part of it for something else.
-fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "/._-+,=@%".contains(it))
-}
-
 /// A text as one word of a shell's command line.
 fn shell_word(text: &str) -> String {
     command_line(&[text.to_owned()])
 }
 
-/// A text as one word of a command of the `sqlite3` shell, as `.load`.
+/// A text as one word of a command of the `sqlite3` shell, as `.load`: what another shell takes as it is, this one does too.
 fn dot_word(text: &str) -> String {
-    if is_plain(text) { text.to_owned() } else { format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")) }
+    if shell_word(text) == text {
+        text.to_owned()
+    } else {
+        format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    }
 }
 
 /// A text within such quotes of Python, Go, Rust or JavaScript.
