@@ -125,7 +125,12 @@ impl ExecuteRounds for ClassicRound {
             metric_titles: Vec::new(),
             per_minute: None,
             has_lasting_rate: case.spec.abilities().steadiness.lacks().is_none(),
-            notice: Some(NOTICE.to_owned()),
+            // Where a sample has several operations.
+            notice: round
+                .operations
+                .iter()
+                .any(|it| it.samples > 0 && it.service.summary.count > it.samples)
+                .then(|| NOTICE.to_owned()),
         };
         let conditions = Conditions {
             storage: bourse_driver::storage(&engine.location()),

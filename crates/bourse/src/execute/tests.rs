@@ -135,3 +135,20 @@ fn a_setting_that_changes_between_rounds_voids_the_later_one() {
     assert_eq!(voids, [None, None, Some(changed.as_str()), Some(class.as_str())]);
     assert!(case.rounds()[2].headline.is_nan());
 }
+
+/// `quick` on a busy machine ended with 1, since one of its 31 cases had no figure.
+#[test]
+fn a_case_without_a_figure_fails_a_run_that_may_leave_it_out_only_if_no_other_has_one() {
+    let file = |rounds: &[Was]| {
+        let head = crate::provenance::provenance(1);
+        RunFile { cases: rounds.iter().map(|was| ran(1, &[*was])).collect(), ..RunFile::new("x".to_owned(), head) }
+    };
+    let ends = |rounds: &[Was], on_failure| {
+        let plan = Plan { on_failure, ..crate::plan::tests::plan(false) };
+        verdict::verdict(&file(rounds), &plan, Ok(())).map_err(|failure| failure.exit)
+    };
+    let [quiet, void] = [Was::Taken(0.0), Was::Void];
+    assert_eq!(ends(&[quiet, void], OnFailure::LeaveOutCase), Ok(()));
+    assert_eq!(ends(&[void, void], OnFailure::LeaveOutCase), Err(Exit::Usage));
+    assert_eq!(ends(&[quiet, void], OnFailure::EndRun), Err(Exit::Usage));
+}

@@ -3,7 +3,7 @@
 use crate::failure::{Exit, Failure, Result};
 use crate::interrupt;
 use crate::output::terminal_width;
-use crate::plan::Plan;
+use crate::plan::{OnFailure, Plan};
 use bourse_record::{Case, Check, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady, WorkloadKind};
 use bourse_verdict::view::warnings_of_others;
 
@@ -44,7 +44,11 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan, outcome: Result<()>) -> Resul
         let lower = plan.cases().find_map(|case| case.job.search()).map(|search| search.hint.to_owned());
         return Err(disturbed.chain(lower).fold(failure, Failure::hint));
     }
-    let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    // Where a failed case is left out, the others have their figures without it, as without one that has none.
+    let has_figure = |case: &Case| !case.rounds.is_empty() && case.rounds.iter().all(|round| round.void.is_none());
+    let is_left_out = plan.on_failure == OnFailure::LeaveOutCase && file.cases.iter().any(has_figure);
+    let judged = file.cases.iter().filter(|_| !is_left_out);
+    let mut rounds = judged.flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
     if let Some((case, round, why)) = rounds.find_map(|(case, round)| Some((case, round, round.void.as_deref()?))) {
         let what = format!("no figure of {} on {}", case.workload.name, case.engine.target);
         let failure = Failure::new(Exit::Usage, what).detail("cause", why);

@@ -81,8 +81,8 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
         };
         plan.blocks.push(CaseBlock { cases: classic_cases(&asked, arguments.all)?, rounds });
     }
+    plan.on_failure = OnFailure::LeaveOutCase;
     if arguments.all {
-        plan.on_failure = OnFailure::LeaveOutCase;
         let unavailable = engines::kinds().filter(|kind| is_included(kind, true)).filter_map(unavailable);
         plan.left_out = unavailable.chain(engines::left_out()).collect();
     }
