@@ -7,7 +7,7 @@ use super::translated::{TranslatedTable, declared, undeclared};
 use crate::database::{UNFINISHED, create_with};
 use crate::workload::{MicroError, named};
 use bourse_engine::server_wait::{check_interruption, is_interrupted};
-use bourse_engine::{Batch, Dialect, Engine, EngineError, Loader, Result, Value};
+use bourse_engine::{Batch, Dialect, Engine, EngineError, ErrorKind, Loader, Result, Value};
 use bourse_engine_sqlite::{StoredDatabase, StoredObject, StoredValue};
 use bourse_record::{NameValue, grouped};
 use bourse_schema::{Column, ColumnType, Table};
@@ -102,10 +102,14 @@ pub(crate) fn load(
         create_with(engine, encoding.filter(|_| is_sqlite(dialect)), &mut |_| Ok(()))?;
         return Ok((DataFacts::default(), vec![named("data", "none: the database began empty")]));
     };
-    let reading = || MicroError::engine(format!("reading the copy {}", path.display()));
-    let stored = StoredDatabase::open(path).map_err(reading())?;
-    let objects = stored.objects().map_err(reading())?;
-    let encoding = encoding_of(&stored).map_err(reading())?;
+    // A copy that is no database is not the target's refusal.
+    let reading = |error: EngineError| {
+        let kind = if error.kind() == ErrorKind::Refused { ErrorKind::Other } else { error.kind() };
+        MicroError::engine(format!("reading the copy {}", path.display()))(error.with_kind(kind))
+    };
+    let stored = StoredDatabase::open(path).map_err(reading)?;
+    let objects = stored.objects().map_err(reading)?;
+    let encoding = encoding_of(&stored).map_err(reading)?;
     // It decides the order of texts, and is chosen before the first table is made.
     let encoding = (is_sqlite(dialect) && encoding != "UTF-8").then(|| format!("PRAGMA encoding = '{encoding}'"));
     let mut facts = DataFacts::default();

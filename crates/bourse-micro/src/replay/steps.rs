@@ -54,6 +54,8 @@ pub(super) struct Step {
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     begin_ns: u64,
+    /// Begin of its last step, before which others do not see its writes.
+    last_ns: u64,
     end_ns: u64,
     pub(super) writes: bool,
     /// Place among all units by their ends.
@@ -173,6 +175,7 @@ impl Recording {
                 self.units.push(Unit { begin_ns, ..Unit::default() });
             }
             let unit = self.units.len() - 1;
+            self.units[unit].last_ns = begin_ns;
             self.units[unit].end_ns = self.units[unit].end_ns.max(end_ns);
             self.units[unit].writes |= !statements.all[statement].reads;
             steps.push(Step {
@@ -216,6 +219,11 @@ impl Recording {
         by_end.sort_by_key(|unit| self.units[*unit].end_ns);
         let ends: Vec<u64> = by_end.iter().map(|unit| self.units[*unit].end_ns).collect();
         let writers: Vec<usize> = by_end.iter().copied().filter(|unit| self.units[*unit].writes).collect();
+        // SQLite has one writer at a time: a transaction that began before the last writer's end waited for its lock.
+        for pair in writers.windows(2) {
+            let (end_ns, unit) = (self.units[pair[0]].end_ns, &mut self.units[pair[1]]);
+            unit.begin_ns = unit.begin_ns.max(end_ns.min(unit.last_ns));
+        }
         let writer_ends: Vec<u64> = writers.iter().map(|unit| self.units[*unit].end_ns).collect();
         // The first begin of a writer and of those that end after it.
         let mut writer_begins: Vec<u64> = writers.iter().map(|unit| self.units[*unit].begin_ns).collect();

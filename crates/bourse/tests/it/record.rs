@@ -586,6 +586,8 @@ fn masks_leave_no_value_and_the_same_answers() {
             assert!(!fs::read(&path).expect("a file").windows(8).any(|it| it == b"customer"), "{}", path.display());
         }
     }
+    let shown = output(folder, &["record", "show", "t"]);
+    assert!(text(&shown.stdout).contains("preloaded, masked"), "{}", text(&shown.stdout));
     let [trace] = &traces(&folder.join("t"))[..] else { panic!("one process, one trace") };
     assert!(executions(trace, "SELECT").iter().all(|it| (it.rows.ordered, it.rows.unordered) == (0, 0)));
     let replayed = output(folder, &["replay", "t", "--rounds", "1"]);

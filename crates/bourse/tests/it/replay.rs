@@ -442,6 +442,10 @@ fn exit_codes_are_those_of_what_was_found() {
         code == Some(3) && said.contains("18 of 18 executions; the copy of the database in the recording is empty"),
         "{said}"
     );
+    // A copy that is no database was once a refusal of the target.
+    fs::write(folder.join("t/x.copy"), [b'x'; 5_000]).expect("there is room");
+    let (_, said, _) = replay(folder, &["sqlite::memory:"]);
+    assert!(said.contains("reading the copy") && !said.contains("cannot use sqlite"), "{said}");
     fs::remove_file(folder.join("t/x.copy")).expect("it is there");
     write(0, 60, true);
     let (code, said, _) = replay(folder, &["sqlite::memory:", "--find-max", "--limit", "p50=10s"]);

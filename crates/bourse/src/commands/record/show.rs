@@ -111,6 +111,8 @@ struct ShownProcess {
     process: u32,
     /// Whether an extension recorded it, and not a preloaded library.
     by_extension: bool,
+    /// Whether values are masked.
+    is_masked: bool,
     /// Time from the first record to the last one, in nanoseconds.
     lasted_ns: u64,
     threads: u64,
@@ -184,6 +186,7 @@ impl ShownProcess {
         Self {
             process: read.head.process,
             by_extension: read.head.by_extension,
+            is_masked: read.head.is_masked,
             lasted_ns: found.end_ns,
             threads: found.threads.len() as u64,
             executions: found.executions,
@@ -212,7 +215,8 @@ impl ShownProcess {
             format!("{connections} to {} ({}), SQLite {}", it.database, it.beginning, it.sqlite)
         }));
         let state = if self.by_extension { "extension" } else { "preloaded" };
-        SheetEntry { name: format!("process {}", self.process), state: state.to_owned(), lines }
+        let masked = if self.is_masked { ", masked" } else { "" };
+        SheetEntry { name: format!("process {}", self.process), state: format!("{state}{masked}"), lines }
     }
 }
 

@@ -464,6 +464,28 @@ fn results_that_keys_and_tables_determine_are_compared() {
     assert!(code == Some(0) && said.contains("1 × another connection wrote meanwhile"), "{said}");
     let (code, said, _) = planted(|trace| beside(trace, &[], 1));
     assert_eq!(code, Some(3), "{said}");
+    // A writer that waits for another one's end changes nothing by then.
+    let waits = |rows: &[&[i64]]| {
+        planted(|trace| {
+            trace.execute(1, "CREATE TABLE u(v)", &[], &[], 0);
+            trace.open(3);
+            trace.execute_as(3, "BEGIN", &[], &[], 0, [true, false], 0);
+            trace.execute_as(3, "INSERT INTO u VALUES (4)", &[], &[], 1, [false, false], 0);
+            trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+            trace.execute(2, "SELECT id FROM t WHERE id > 9", &[], rows, 0);
+            trace.execute_as(3, "COMMIT", &[], &[], 0, [false, true], 0);
+            trace.execute_as(1, "INSERT INTO t(id) VALUES (50)", &[], &[], 1, [false, false], 0);
+            let Some(Record::Event(Event { kind: EventKind::Executed(write), .. })) = trace.records.last_mut() else {
+                panic!("an execution")
+            };
+            write.duration_ns = 2_500_000;
+            trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
+        })
+    };
+    let (code, said, _) = waits(&[&[60]]);
+    assert_eq!(code, Some(3), "{said}");
+    let (code, said, _) = waits(&[]);
+    assert!(code == Some(0) && !said.contains("undetermined"), "{said}");
     // A program that writes while it reads has no other connection.
     let (code, said, _) = planted(|trace| {
         trace.execute(1, "UPDATE t SET id = 70 WHERE id = 5", &[], &[], 1);
