@@ -215,7 +215,7 @@ for name in sys.argv[1:]:
     assert_eq!(fs::read_dir(folder.join("t/databases")).expect("copies").count() as u64, copies);
 }
 
-/// Whatever SQLite does with a database, in this program or in another one, it stays the same.
+/// No change by SQLite itself, of this program or of another one, makes another database of a file.
 #[test]
 fn a_database_that_sqlite_changes_in_place_is_the_same_one() {
     const TEST: &str = "replay::programs::a_database_that_sqlite_changes_in_place_is_the_same_one";
