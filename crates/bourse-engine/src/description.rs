@@ -119,7 +119,11 @@ impl Setting {
         Self { name: name.into(), value: value.into() }
     }
 
-    /// First setting that has another value later, with that; `None` if nothing changed or nothing is known.
+    /// Placement of a cluster's sessions, which is another in each round.
+    const PLACEMENT: [&str; 2] = ["nodes", "sessions"];
+
+    /// First setting that has another value later, with that; `None` if nothing changed or nothing is known. Where a cluster's
+    /// sessions are placed is left out.
     ///
     /// ```
     /// use bourse_engine::Setting;
@@ -134,7 +138,8 @@ impl Setting {
         later: &'s [Self],
     ) -> Option<(&'s Self, &'s Self)> {
         let changed = |was: &'s Self| later.iter().find(|is| is.name == was.name && is.value != was.value);
-        earlier.into_iter().find_map(|was| Some((was, changed(was)?)))
+        let mut lasting = earlier.into_iter().filter(|it| !Self::PLACEMENT.contains(&&*it.name));
+        lasting.find_map(|was| Some((was, changed(was)?)))
     }
 }
 

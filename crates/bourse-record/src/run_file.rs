@@ -250,9 +250,7 @@ impl Engine {
     /// First setting that a later round had with another value, with both values; the durability class if no setting tells
     /// why that is another.
     pub fn changed_setting(&self, later: &Self) -> Option<String> {
-        // A cluster's sessions are placed anew in each round.
-        let lasting = self.settings.iter().filter(|it| !["nodes", "sessions"].contains(&&*it.name));
-        let setting = NameValue::first_changed(lasting, &later.settings)
+        let setting = NameValue::first_changed(&self.settings, &later.settings)
             .map(|(was, is)| format!("{} was {}, and is {}", was.name, was.value, is.value));
         let class = || format!("durability was {}, and is {}", self.durability.name(), later.durability.name());
         let is_known = [self, later].iter().all(|it| it.durability != Durability::Unknown);

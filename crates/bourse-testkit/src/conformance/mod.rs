@@ -11,7 +11,9 @@ mod rows;
 mod statements;
 mod threads;
 
-use bourse_engine::{Dialect, Engine, ErrorKind, Params, Result, RowExt as _, Session, SessionExt as _, Sql, Value};
+use bourse_engine::{
+    Dialect, Engine, ErrorKind, Params, Result, RowExt as _, Session, SessionExt as _, Setting, Sql, Value,
+};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
 pub use routines::routines_conformance;
@@ -100,11 +102,9 @@ pub(crate) fn settings_last(engine: &dyn Engine, work: impl FnOnce()) {
     let after = settings();
     for (at, was) in before.iter().enumerate() {
         assert!(before[..at].iter().all(|other| other.name != was.name), "two settings have the name {}", was.name);
-        // A cluster's sessions are placed anew.
-        if !["nodes", "sessions"].contains(&&*was.name) {
-            assert!(after.contains(was), "{was:?} is another after some work: {after:?}");
-        }
+        assert!(after.iter().any(|is| is.name == was.name), "{was:?} is gone after some work: {after:?}");
     }
+    assert_eq!(Setting::first_changed(&before, &after), None, "before some work, and after it");
 }
 
 /// Value of the first attempt that meets no conflict, within a minute; `undo` follows each of the others.
