@@ -57,6 +57,9 @@ impl<A> EngineLibrary<A> {
     /// [`Unsupported`](crate::ErrorKind::Unsupported), with the reason, and where to get the library.
     pub fn load(&self, named: Option<&Path>) -> Result<&'static LoadedLibrary<A>> {
         let named = named.map(Path::to_owned).or_else(|| env::var_os(self.variable).map(PathBuf::from));
+        // The system's loader takes a name without a folder for one of its own libraries.
+        let here = |path: &Path| path.components().count() == 1 && path.is_file();
+        let named = named.map(|path| if here(&path) { Path::new(".").join(path) } else { path });
         if let Some(path) = named.or_else(|| if self.is_versioned { installed(self.file_name) } else { None }) {
             return self.load_path(path);
         }

@@ -29,6 +29,9 @@ pub enum TraceError {
     /// The head's bytes are not those that were written.
     #[error("the trace's head is damaged, or was written before the first release")]
     DamagedHead,
+    /// The bytes end within the head.
+    #[error("the trace is cut off within its head of {HEAD_BYTES} bytes")]
+    CutHead,
     /// The bytes end within a record.
     #[error("the trace is cut off within the record at byte {at}")]
     Cut {
@@ -75,14 +78,13 @@ impl<R: BufRead> TraceReader<R> {
         if fields.take(MAGIC.len()) != Some(&MAGIC) {
             return Err(TraceError::Foreign);
         }
-        let cut = TraceError::Cut { at: 0 };
         let Some((content, check)) = head.split_last_chunk::<4>().filter(|_| head.len() == HEAD_BYTES) else {
-            return Err(cut);
+            return Err(TraceError::CutHead);
         };
         if digest::bytes(0, content) as u32 != u32::from_le_bytes(*check) {
             return Err(TraceError::DamagedHead);
         }
-        let version = fields.word().ok_or(TraceError::Cut { at: 0 })?;
+        let version = fields.word().ok_or(TraceError::CutHead)?;
         if version > VERSION {
             return Err(TraceError::Newer { found: version });
         }
@@ -99,7 +101,7 @@ impl<R: BufRead> TraceReader<R> {
                 monotonic_ns,
             })
         };
-        let head = parse().ok_or(cut)?;
+        let head = parse().ok_or(TraceError::CutHead)?;
         let at = HEAD_BYTES as u64;
         Ok(Self { from, head, at, last_ns: 0, texts: 0, is_over: false, ended: false, body: Vec::new() })
     }

@@ -135,8 +135,12 @@ impl Properties {
             }
         }
         let mix = OPERATIONS.iter().zip(shares).filter(|(_, share)| weight(share) != Some(0));
-        this.options
-            .push((MIX, mix.map(|((name, ..), share)| format!("{name}:{share}")).collect::<Vec<_>>().join("+")));
+        let mix: Vec<_> = mix.map(|((name, ..), share)| format!("{name}:{share}")).collect();
+        if mix.is_empty() {
+            let what = "the share of every operation is 0: one above it is expected, as readproportion=1".to_owned();
+            return Err(OptionError::File { place: path.to_owned(), what });
+        }
+        this.options.push((MIX, mix.join("+")));
         Ok(this)
     }
 }

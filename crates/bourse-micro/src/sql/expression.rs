@@ -79,9 +79,9 @@ static FUNCTIONS: [Function; 21] = [
     function("+", 2..=2, |n, _| arithmetic(n, i64::checked_add, |a, b| a + b)),
     function("-", 2..=2, |n, _| arithmetic(n, i64::checked_sub, |a, b| a - b)),
     function("*", 2..=2, |n, _| arithmetic(n, i64::checked_mul, |a, b| a * b)),
-    function("/", 2..=2, |n, _| arithmetic(n, i64::checked_div, |a, b| a / b)),
-    function("%", 2..=2, |n, _| remainder(n)),
-    function("mod", 2..=2, |n, _| remainder(n)),
+    function("/", 2..=2, |n, _| divisible(n).and_then(|()| arithmetic(n, i64::checked_div, |a, b| a / b))),
+    function("%", 2..=2, |n, _| divisible(n).and_then(|()| remainder(n))),
+    function("mod", 2..=2, |n, _| divisible(n).and_then(|()| remainder(n))),
     function("abs", 1..=1, |n, _| match argument(n, 0) {
         Int(a) => a.checked_abs().map(Int).ok_or_else(out_of_range),
         Real(a) => Ok(Real(a.abs())),
@@ -159,6 +159,14 @@ fn arithmetic(
     match (argument(numbers, 0), argument(numbers, 1)) {
         (Int(a), Int(b)) => ints(a, b).map(Int).ok_or_else(out_of_range),
         (a, b) => Ok(Real(reals(a.real(), b.real()))),
+    }
+}
+
+/// Refuses zero as the divisor of an integer; a floating-point number has an infinite quotient.
+fn divisible(numbers: &[Number]) -> Result<(), String> {
+    match (argument(numbers, 0), argument(numbers, 1)) {
+        (Int(_), Int(0)) => Err("division by zero".to_owned()),
+        _ => Ok(()),
     }
 }
 
@@ -391,7 +399,8 @@ mod tests {
             let fault = value(text).unwrap_err();
             assert!(fault.contains(expected), "{}: {fault}", &text[..text.len().min(40)]);
         };
-        check("1 / 0", "/: the value is out of range");
+        check("1 / 0", "/: division by zero");
+        check("7 % 0", "%: division by zero");
         check("9223372036854775807 + 1", "out of range");
         check("ln(0)", "out of range");
         check(":b", "`:b` is not set before: \\set b VALUE above it, as for pgbench's -D");

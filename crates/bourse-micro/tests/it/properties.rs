@@ -75,6 +75,10 @@ fn what_would_be_another_work_is_refused_with_its_line() {
         "line 2: requestdistribution=hotspot: Bourse has uniform, zipfian, latest, sequential",
     );
     check("fieldcount=50\n", "line 1: fieldcount=50: Bourse has an integer from 1 to 20");
+    let (_folder, path) = written("readproportion=0\nupdateproportion=0\n");
+    let refused =
+        find("ycsb").unwrap().plan([("file", path.as_str())]).err().expect("no operation is left").to_string();
+    assert!(refused.starts_with(&format!("{path}: the share of every operation is 0")), "{refused}");
     check("readproportion=most\n", "line 1: readproportion=most: a share of 0 or more is expected, as 0.5");
     check(
         "\nwriteallfields=true\n",

@@ -181,6 +181,8 @@ fn a_newer_trace_is_refused_by_its_version() {
     );
     let (_, error) = read(b"SQLite format 3\0");
     assert_eq!(error.unwrap().to_string(), "this is no trace of a program: a trace begins with BOURSETR");
+    let (_, error) = read(&written(&[])[..20]);
+    assert_eq!(error.unwrap().to_string(), "the trace is cut off within its head of 44 bytes");
 }
 
 #[test]

@@ -574,9 +574,13 @@ fn masks_leave_no_value_and_the_same_answers() {
     assert!(Command::new("python3").args(["-c", made]).current_dir(folder).status().expect("it runs").success());
     let program = "import sqlite3\nc = sqlite3.connect('x.db')\n\
                    for i in range(9): c.execute('SELECT id FROM t WHERE name = ?', ('customer ' + chr(65 + i),)).fetchall()\n\
-                   c.execute('SELECT 1 FROM t WHERE id BETWEEN ? AND ?', (471107, 471121)).fetchall()";
+                   c.execute('SELECT 1 FROM t WHERE id BETWEEN ? AND ?', (471107, 471121)).fetchall()\n\
+                   c.execute('SELECT id FROM t WHERE name = \\'fixed\\'').fetchall()";
     let ended = python(folder, &["--mask"], program);
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let unmasked =
+        "1 statement with values in the text, which is not masked, as: SELECT id FROM t WHERE name = 'fixed'";
+    assert!(text(&ended.stderr).contains(unmasked), "{}", text(&ended.stderr));
     for file in fs::read_dir(folder.join("t/databases"))
         .expect("a folder")
         .chain(fs::read_dir(folder.join("t")).expect("a folder"))
@@ -633,8 +637,10 @@ fn what_is_no_trace_and_what_records_nothing_is_said() {
     // The file was once named twice.
     said(&["replay", "a.trace"], 1, &format!("error: a.trace: {newer}"));
     said(&["record"], 1, "<PROGRAM>");
+    said(&["record", "--attach", "no/x.db", "-o", "n"], 1, "the database cannot be read");
     if bourse_preload::SQLITE_CALLS.bytes().is_ok() {
         said(&["record", "-o", "t", "--", "false"], 1, "no call of SQLite passed the library");
+        said(&["record", "--attach", "new.db", "-o", "n"], 0, "new.db does not exist yet");
         said(&["record", "-o", "t", "--", "./not-there"], 2, "the program cannot be started");
         assert!(!folder.join("t").exists());
     }

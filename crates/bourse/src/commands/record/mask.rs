@@ -12,20 +12,24 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-/// Replaces the values of traces, and of the databases in their folder. A database that cannot be masked is removed.
-pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<()> {
+/// Replaces the values of traces, and of the databases in their folder. A database that cannot be masked is removed. Returns
+/// the statements with values in their texts, which stay.
+pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<BTreeSet<String>> {
     let failed = |file: &Path, error: &dyn Display| {
         Failure::new(Exit::Target, "the values of the recording are not masked")
             .detail("file", file.display().to_string())
             .detail("cause", error.to_string())
     };
-    let mut plan = MaskPlan::default();
+    let (mut plan, mut with_literals) = (MaskPlan::default(), BTreeSet::new());
     for trace in traces {
         // Texts whose values are names of files.
         let (mut texts, mut attaching) = (0, BTreeSet::new());
         let read = trace.read(|record| match record {
             Record::Text(text) => {
                 plan.keep_literals(&text.sql);
+                if text.has_literals() {
+                    with_literals.insert(text.sql.clone());
+                }
                 if text.sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("attach")) {
                     attaching.insert(texts);
                 }
@@ -86,7 +90,7 @@ pub(super) fn mask(folder: &Path, traces: &[ProcessTrace]) -> Result<()> {
             remove(&path, &error)?;
         }
     }
-    Ok(())
+    Ok(with_literals)
 }
 
 fn remove(path: &Path, why: &dyn Display) -> Result<()> {

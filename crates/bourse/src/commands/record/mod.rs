@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::output::{free_path, print, wrapped};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
-use bourse_engine::open_named;
+use bourse_engine::{one_line, open_named, shortened};
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
 use bourse_verdict::units::{command_line, counted, printable};
 use folder::traces;
@@ -22,7 +22,7 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::os::unix::process::ExitStatusExt as _;
@@ -159,8 +159,13 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
         );
         return Ok(());
     }
-    if mask {
-        mask::mask(path, &traces)?;
+    let unmasked = if mask { mask::mask(path, &traces)? } else { Default::default() };
+    if let Some(first) = unmasked.first() {
+        note(&format!(
+            "{} with values in the text, which is not masked, as: {}",
+            counted(unmasked.len() as u64, "statement", "statements"),
+            shortened(&one_line(first), 120),
+        ));
     }
     let (mut counts, mut replaced) = ([0; 5], BTreeMap::new());
     for trace in &traces {
@@ -210,11 +215,17 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
 fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     let mut header = Vec::new();
     let read = open_named(database).and_then(|file| file.take(16).read_to_end(&mut header));
-    read.map_err(|error| {
-        Failure::usage("the database cannot be read")
-            .detail("database", printable(&database.display().to_string()))
-            .detail("cause", error.to_string())
-    })?;
+    let folder = database.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match read {
+        Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => {
+            note(&format!("{} does not exist yet", printable(&database.display().to_string())));
+        }
+        read => drop(read.map_err(|error| {
+            Failure::usage("the database cannot be read")
+                .detail("database", printable(&database.display().to_string()))
+                .detail("cause", error.to_string())
+        })?),
+    }
     if !header.is_empty() && !header.starts_with(b"SQLite format 3\0") {
         return Err(Failure::usage("this is no database of SQLite, or it is encrypted")
             .detail("database", printable(&database.display().to_string())));
