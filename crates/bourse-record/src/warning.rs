@@ -93,6 +93,12 @@ pub enum Warning {
         /// CPUs used by others in that case.
         most_cpus: f64,
     },
+    /// Rounds or cases were left out because the run would have ended later than announced.
+    #[error("left out to end in time: {work}")]
+    OutOfTime {
+        /// The rounds or the case.
+        work: String,
+    },
     /// Rounds were repeated because other processes or the host disturbed them.
     #[error(
         "{rounds} {} repeated because others disturbed {}",
@@ -332,6 +338,14 @@ impl Warning {
         }
     }
 
+    /// CPUs that other processes or the host took in a round, if it is a warning of that.
+    pub const fn cpus_taken(&self) -> Option<f64> {
+        match self {
+            Self::OtherProcesses { cpus, .. } | Self::HostSteal { cpus } => Some(*cpus),
+            _ => None,
+        }
+    }
+
     /// Remedy, if there is one.
     ///
     /// ```
@@ -358,6 +372,7 @@ impl Warning {
             Self::CountNotReached { .. } => Some("a longer --for, or a smaller --count"),
             Self::NothingChanged => Some("`rows N` after an operation's name makes any other number of rows an error"),
             Self::TooFewRounds { .. } => Some("ask for more rounds"),
+            Self::OutOfTime { .. } => Some("a machine that is not busy has time for all"),
             Self::Driver { warning, .. } => warning.advice(),
             _ => None,
         }

@@ -22,6 +22,13 @@ impl Strategy for RoundsInTurn {
                 executor.round_is_over(case);
             }
             let mut order = turns;
+            // A whole round of all cases or none, so that each case has as many.
+            let expected_ns = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
+            if round > 0 && !executor.is_in_time(expected_ns) {
+                let workload = block.cases.first().map_or("", |case| case.job.noun());
+                executor.left_out(format!("{workload}: {round} of {of} rounds were run"));
+                return Ok(());
+            }
             executor.turns(block, cases, round, &order)?;
             order.iter().for_each(|at| executor.round_is_over(&cases[*at].planned));
             while !executor.context.is_interrupted() && executor.may_repeat(block, &order) {
@@ -70,6 +77,10 @@ impl Executor<'_> {
                 return Ok(());
             }
             let case = &mut cases[*at];
+            let expected_ns = about::round_ns(&case.planned);
+            if case.case.is_none() && !self.has_time(case, expected_ns) {
+                continue;
+            }
             let label = match (self.plan.on_failure, of) {
                 (OnFailure::LeaveOutCase, _) => {
                     let (round, nth, all, label) = (round + 1, nth + 1, order.len(), case.label());
@@ -79,6 +90,7 @@ impl Executor<'_> {
                 (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
             };
             self.turn(case, round, of, &label)?;
+            self.limit.done(expected_ns);
         }
         Ok(())
     }
@@ -87,8 +99,7 @@ impl Executor<'_> {
     fn may_repeat(&self, block: &CaseBlock, order: &[usize]) -> bool {
         let expected = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
         let left = self.whole.as_ref().map_or(0, RunBar::left_ns);
-        let ends = self.context.clock.now().saturating_add(left).saturating_add(expected);
-        self.plan.at_most_ns.is_none_or(|most| ends <= most)
+        self.limit.permits_repeat(self.context.clock.now(), left, expected)
     }
 
     /// Advances the progress by a round that was run, or left out.

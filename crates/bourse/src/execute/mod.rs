@@ -21,6 +21,7 @@
 //! | `strategy` | ways to run a block's rounds: `in_turn` with repeats, or `find_max`, the search for the highest rate |
 //! | `bracket` | the rates that a search tries |
 //! | `judge` | whether a round of a search met its limits |
+//! | `time_limit` | rounds and cases left out so that a run ends in time |
 //! | `expected` | the difference that a comparison can be expected to show |
 //! | `sample` | the lockstep sample after the rounds |
 //! | `scratch` | the folder of databases that is removed with the run |
@@ -58,6 +59,7 @@ mod shared;
 mod strategy;
 pub(crate) mod system;
 mod tests;
+mod time_limit;
 pub(crate) mod verdict;
 
 pub(crate) use case_run::CaseRun;
@@ -81,6 +83,7 @@ use own_data::OwnCopies;
 use quiet::QuietWaits;
 use scratch::Scratch;
 use std::path::Path;
+use time_limit::TimeLimit;
 
 /// Result of an executed plan.
 pub(crate) struct ExecutedPlan {
@@ -162,6 +165,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<ExecutedPlan> {
     }
     let mut executor = Executor {
         plan,
+        limit: TimeLimit::of(plan),
         whole: (plan.rounds() > 1).then(|| RunBar::begin(plan.rounds(), about::about_ns(plan))),
         context,
         databases: Databases::of_run(plan.scratch.is_none()),
@@ -204,6 +208,7 @@ struct Executor<'p> {
     plan: &'p Plan,
     /// Progress over all rounds, if there are several.
     whole: Option<RunBar>,
+    limit: TimeLimit,
     context: RunContext,
     databases: Databases,
     /// The run's document, once the first round is about to begin.
@@ -236,6 +241,7 @@ struct RoundParameters<'t> {
 impl Executor<'_> {
     /// Runs the rounds of a block, and samples its transactions afterwards.
     fn block(&mut self, block: &CaseBlock, cases: &mut [CaseRun]) -> Result<()> {
+        self.limit.begin_block(block);
         self.prepare(cases)?;
         if let Some(whole) = &mut self.whole {
             whole.advance(about::shared_ns(block));
@@ -255,10 +261,15 @@ impl Executor<'_> {
     /// Prepares the databases that rounds find as they were.
     fn prepare(&mut self, cases: &mut [CaseRun]) -> Result<()> {
         for case in cases {
-            let planned = &case.planned;
-            if planned.not_run.is_some() || !self.is_prepared_here(planned) {
+            if case.planned.not_run.is_some() || !self.is_prepared_here(&case.planned) {
                 continue;
             }
+            let alone_ns = about::alone_ns(&case.planned);
+            if !self.has_time(case, alone_ns) {
+                continue;
+            }
+            let planned = &case.planned;
+            let expected_ns = planned.job.once_ns(&planned.target).unwrap_or(0);
             match (self.in_place(planned, &planned.job), self.plan.on_failure) {
                 (Ok(at), _) => self.databases.join(at),
                 (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
@@ -267,8 +278,31 @@ impl Executor<'_> {
                 }
                 (Err(failure), _) => return Err(failure),
             }
+            self.limit.done(expected_ns);
         }
         Ok(())
+    }
+
+    /// Whether work of the present block with this expected duration ends in time, if rounds may be left out at all.
+    fn is_in_time(&self, expected_ns: u64) -> bool {
+        self.plan.on_failure == OnFailure::EndRun || self.limit.permits(self.context.clock.now(), expected_ns)
+    }
+
+    /// Whether there is time for the first work on a case; without it the case is left out.
+    fn has_time(&mut self, case: &mut CaseRun, expected_ns: u64) -> bool {
+        let has_time = self.is_in_time(expected_ns);
+        if !has_time {
+            case.planned.not_run = Some("no time was left".to_owned());
+            self.left_out(case.label().to_owned());
+        }
+        has_time
+    }
+
+    /// Reports what is not run so that the run ends in time, on stderr and in the document.
+    fn left_out(&mut self, work: String) {
+        let warning = Warning::OutOfTime { work };
+        note(&warning.to_string());
+        self.warnings.push(warning);
     }
 
     /// The database of a case for rounds of this process, or of others.

@@ -53,15 +53,22 @@ fn counts_ns(plan: &Plan) -> u64 {
     counts.saturating_mul(each_s * SECOND)
 }
 
+/// Time of a block without repeated rounds, in nanoseconds.
+pub(crate) fn block_ns(block: &CaseBlock) -> u64 {
+    let of_rounds = block.run_cases().map(round_ns).fold(0, u64::saturating_add);
+    let searched_ns = block.run_cases().map(search_ns).fold(0, u64::saturating_add);
+    of_rounds.saturating_mul(block.rounds.into()).saturating_add(shared_ns(block)).saturating_add(searched_ns)
+}
+
+/// Time of a plan's blocks without repeated rounds, in nanoseconds.
+pub(crate) fn of_blocks_ns(plan: &Plan) -> u64 {
+    plan.blocks.iter().map(block_ns).fold(0, u64::saturating_add)
+}
+
 /// Time of a plan without repeated rounds, in nanoseconds.
 pub(crate) fn about_ns(plan: &Plan) -> u64 {
-    let of_block = |block: &CaseBlock| {
-        let of_rounds = block.run_cases().map(round_ns).fold(0, u64::saturating_add);
-        let searched_ns = block.run_cases().map(search_ns).fold(0, u64::saturating_add);
-        of_rounds.saturating_mul(block.rounds.into()).saturating_add(shared_ns(block)).saturating_add(searched_ns)
-    };
     let calibrated_ns = if plan.calibrate { SECOND } else { 0 };
-    plan.blocks.iter().map(of_block).fold(calibrated_ns.saturating_add(counts_ns(plan)), u64::saturating_add)
+    of_blocks_ns(plan).saturating_add(calibrated_ns).saturating_add(counts_ns(plan))
 }
 
 /// Factor by which loading, checks and other work without a time limit take longer while other processes use every CPU.
@@ -85,7 +92,7 @@ fn more_ns(plan: &Plan) -> u64 {
     let about_ns = about_ns(plan);
     let slower = about_ns.saturating_sub(timed).saturating_mul(SLOWED - 1).saturating_add(waits);
     let all = slower.saturating_add(repeats);
-    plan.at_most_ns.map_or(all, |most| all.min(slower.max(most.saturating_sub(about_ns))))
+    plan.at_most_ns.map_or(all, |most| all.min(most.saturating_sub(about_ns)))
 }
 
 /// Duration and end of work that takes about so many nanoseconds; `None` for short work.
@@ -96,6 +103,13 @@ pub(crate) fn lasting(about_ns: u64, now: &jiff::Zoned) -> Option<String> {
     let end = end.filter(|_| about_ns >= SHORT_NS)?;
     let minutes = about_ns.saturating_add(30 * SECOND) / (60 * SECOND);
     Some(format!("about {} min, until about {}", minutes.max(1), end.strftime("%H:%M")))
+}
+
+/// Duration of a plan in minutes, and its limit.
+pub(crate) fn in_minutes(plan: &Plan) -> String {
+    let about_ns = about_ns(plan);
+    let longest = show::minutes(about_ns.saturating_add(more_ns(plan)));
+    format!("about {} min, up to {longest}", u64::max(about_ns.saturating_add(30 * SECOND) / (60 * SECOND), 1))
 }
 
 /// Announcement of a plan: its rounds, its duration and its end; `None` for a short plan.
@@ -140,10 +154,8 @@ mod tests {
         let cases = plan.run_cases().count();
         assert!(said.starts_with(&format!("quick: {cases} cases, ")) && said.contains(" rounds, about "), "{said}");
         assert!(said.contains(" min, until about 10:"), "{said}");
-        // Rounds are repeated in what is left of the six minutes.
-        let alone = Plan { repeats_disturbed: false, ..plan.clone() };
-        let (longest, unrepeated) = (about_ns + more_ns(&plan), about_ns + more_ns(&alone));
-        assert!(longest <= u64::max(unrepeated, 6 * 60 * SECOND), "{longest} ns");
+        let longest = about_ns + more_ns(&plan);
+        assert!(longest <= 9 * 60 * SECOND && Some(longest) <= plan.at_most_ns, "{longest} ns");
         assert!(said.ends_with(" min while other processes use the CPUs"), "{said}");
     }
 

@@ -74,7 +74,8 @@ pub(crate) struct Plan {
     pub(crate) require_steady: bool,
     /// Whether rounds that others disturb are repeated.
     pub(crate) repeats_disturbed: bool,
-    /// Duration of the whole run up to which rounds are repeated, in nanoseconds; no limit by default.
+    /// Duration of the whole run, in nanoseconds; no limit by default. No round is repeated if the rest would end later, and
+    /// where a failed round only ends its case, rounds are left out as well.
     pub(crate) at_most_ns: Option<u64>,
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
