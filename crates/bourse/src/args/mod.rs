@@ -453,8 +453,9 @@ pub(crate) struct OutputArgs {
 pub(crate) struct QuickArgs {
     /// Every engine that is available, private servers and clusters on this machine too
     ///
-    /// Without it engines that work in this process, within six minutes: where many are here, what would take longest is left
-    /// out, and named. With it also the system's library with SQLite's C interface, and a private server or cluster of each
+    /// Without it engines that work in this process, in about six minutes: where many are here, what would take longest is left
+    /// out, and named. Microbenchmarks run in a file and, on engines that can, in memory; engines are compared within a durability
+    /// class. It takes half as long again at most: on a busy machine rounds are left out rather than added. With --all also the system's library with SQLite's C interface, and a private server or cluster of each
     /// product that is installed, on a disk. Each round of a microbenchmark starts its own. The command says before how long it takes. An engine that fails is left out, and the others
     /// go on.
     #[arg(long)]

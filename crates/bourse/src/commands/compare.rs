@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
                 warn_of_few_rounds(&plan);
             }
             if arguments.settings.run.execution.plan.dry_run {
-                return print(&show(&plan));
+                return print(&show(&plan, true));
             }
             measured(arguments, &plan)?
         }

@@ -34,7 +34,7 @@ use bourse_verdict::likeness::earlier_runs;
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
 fn run(plan: &Plan, how: &ExecutionArgs, output: &OutputArgs) -> Result<()> {
     if how.plan.dry_run {
-        return print(&show(plan));
+        return print(&show(plan, output.verbose));
     }
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (mut file, outcome) = execute::run(plan, how, &folder)?.measured()?;

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &VersionsArgs) -> Result<()> {
     // Options that are refused are refused before anything is built.
     let plan = versions.plan(false)?;
     if run.execution.plan.dry_run {
-        return print(&(wrapped(&versions.show()) + &show(&plan)));
+        return print(&(wrapped(&versions.show()) + &show(&plan, true)));
     }
     if versions.unbuilt().next().is_some() {
         let (compiler, _) = compiler?;

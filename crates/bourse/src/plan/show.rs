@@ -7,23 +7,41 @@ use crate::output::wrapped;
 use bourse_driver::SECOND;
 use std::collections::BTreeSet;
 
-/// The plan for a person.
-pub(crate) fn show(plan: &Plan) -> String {
+/// Most cases, and most engines left out, that a plan lists one by one unless all are requested: more would leave a screen.
+const LISTED: [usize; 2] = [8, 3];
+
+/// The plan for a person; `whole` with each case on its own, however many there are.
+pub(crate) fn show(plan: &Plan, whole: bool) -> String {
     let mut text = format!("plan of {}\n", plan.name);
     let mut number = 0;
+    let lists_cases = whole || plan.cases().count() <= LISTED[0];
     for block in &plan.blocks {
-        text.push('\n');
-        for case in &block.cases {
-            number += 1;
-            text.push_str(&format!("{number:>3}. {}\n     {}\n", case.label, what(case)));
+        if lists_cases {
+            text.push('\n');
+            for case in &block.cases {
+                number += 1;
+                text.push_str(&format!("{number:>3}. {}\n     {}\n", case.label, what(case)));
+            }
+        } else {
+            text.push_str(if number == 0 { "\n" } else { "" });
+            number += block.cases.len();
+            text.push_str(&format!("{:>3}. {}\n", number + 1 - block.cases.len().max(1), together(block)));
         }
         text.push_str(&format!("     {}\n", order(block, number)));
     }
+    let listed = if lists_cases { plan.left_out.len() } else { plan.left_out.len().min(LISTED[1]) };
     if !plan.left_out.is_empty() {
-        text.push_str("\nengines that are left out\n");
+        text.push_str("\nleft out\n");
     }
-    for engine in &plan.left_out {
+    for engine in &plan.left_out[..listed] {
         text.push_str(&format!("     {engine}\n"));
+    }
+    if !lists_cases {
+        let more = match plan.left_out.len() - listed {
+            0 => String::new(),
+            more => format!("{more} more that are left out, "),
+        };
+        text.push_str(&format!("     -v lists {more}each case and each file\n"));
     }
     text.push_str(&format!("\nseed     {}\n", plan.seed));
     if let Some(processes) = processes(plan) {
@@ -62,7 +80,28 @@ pub(crate) fn show(plan: &Plan) -> String {
         OnFailure::LeaveOutCase => "a failed round ends its case; the other cases continue",
     };
     text.push_str(&format!("failure  {failing}\n"));
-    closed(text, &duration(plan), &writes(plan))
+    let about = plan.at_most_ns.map(|_| format!("{}; ", super::about::in_minutes(plan)));
+    closed(text, &format!("{}{}", about.unwrap_or_default(), duration(plan)), &writes(plan, lists_cases))
+}
+
+/// The cases of a block in a line: their workload, and the engine of each, with its target where that is not a file.
+fn together(block: &CaseBlock) -> String {
+    let name = |case: &PlannedCase| {
+        let is_file = engines::location(&case.target).is_ok_and(|location| location.file().is_some());
+        let name = if is_file { case.target.split(':').next().unwrap_or_default() } else { &case.target };
+        let not_run = if case.not_run.is_some() { " (not run)" } else { "" };
+        format!("{name}{not_run}")
+    };
+    let names: Vec<String> = block.cases.iter().map(name).collect();
+    let workload = block.cases.first().map_or("", |case| case.job.noun());
+    match names.iter().collect::<BTreeSet<_>>().len() == names.len() {
+        true => {
+            let is_here = block.cases.iter().all(|case| case.rounds_in == RoundProcess::ThisProcess);
+            format!("{workload} on {}{}", names.join(", "), if is_here { ", in this process" } else { "" })
+        }
+        // Cases of one engine, with different settings.
+        false => format!("{workload}, {}", block.cases.iter().map(|case| &*case.label).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// A plan's text with its last lines: the duration, and the files that will be written.
@@ -214,7 +253,7 @@ fn duration(plan: &Plan) -> String {
 }
 
 /// Files that will be written.
-fn writes(plan: &Plan) -> Vec<String> {
+fn writes(plan: &Plan, lists_files: bool) -> Vec<String> {
     let mut lines = vec![format!("{}/<time>-{}/: {}", plan.output.display(), plan.name, plan.files.join(", "))];
     if let Some(scratch) = &plan.scratch {
         // The number in it is this process's; a run will have another.
@@ -222,7 +261,11 @@ fn writes(plan: &Plan) -> Vec<String> {
         lines.push(format!("databases in a folder below {}, removed after the run", parent.display()));
         return lines;
     }
-    lines.extend(files(plan.run_cases().map(|case| (&*case.target, case.job.databases()))));
+    let files = files(plan.run_cases().map(|case| (&*case.target, case.job.databases())));
+    match lists_files {
+        true => lines.extend(files),
+        false => lines.push(format!("{} databases in files", files.len())),
+    }
     lines
 }
 

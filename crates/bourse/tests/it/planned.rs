@@ -87,7 +87,7 @@ fn a_plan_says_which_process_a_round_is_in() {
 
 #[test]
 fn a_quick_look_is_taken_of_every_engine_in_this_process() {
-    let shown = plan(&["quick", "--workloads", "point-read"]);
+    let shown = plan(&["quick", "--workloads", "point-read", "-v"]);
     // Each in a file of its own, so that like is compared with like.
     for engine in
         ["sqlite:bourse-data/tpce-c1000-d10.db", "sqlite:bourse-data/quick-sqlite.", "lmdb:bourse-data/quick-lmdb."]
@@ -97,6 +97,24 @@ fn a_quick_look_is_taken_of_every_engine_in_this_process() {
     for other in ["null:", "mariadb", "mysql"] {
         assert!(!shown.contains(other), "{other} is in\n{shown}");
     }
+}
+
+/// Regression: the plan of `quick` was 100 lines long.
+#[test]
+fn a_plan_of_many_cases_is_a_line_a_workload_on_one_screen() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut command = bourse(folder.path(), &["quick", "--dry-run"]);
+    let shown = text(&command.env_remove("BOURSE_VERBOSE").output().expect("it can be started").stdout);
+    let rows: usize = shown.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
+    assert!(rows <= 23, "{rows}: {shown}");
+    assert!(shown.contains(" update on sqlite, ") && shown.contains("sqlite::memory:"), "{shown}");
+    assert!(shown.contains("time     about ") && shown.contains(" min, up to "), "{shown}");
+    assert!(shown.contains("-v lists each case and each file"), "{shown}");
+    let whole = plan(&["quick", "-v"]);
+    assert!(
+        whole.contains("update, sqlite::memory:\n") && whole.contains("bourse-data/quick-sqlite.db: created"),
+        "{whole}"
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<()> {
     let suite = find(&arguments.name)?;
     let planned = plan(&suite, arguments)?;
     if arguments.execution.plan.dry_run {
-        return print(&show(&planned.plan));
+        return print(&show(&planned.plan, true));
     }
     let rounds = planned.plan.blocks.iter().map(|block| block.rounds).max().unwrap_or(0);
     let few = ((rounds as usize) < FEWEST_ROUNDS && !suite.findings.is_empty())
