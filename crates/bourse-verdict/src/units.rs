@@ -45,6 +45,22 @@ pub fn number(value: f64) -> String {
     significant(value, 4)
 }
 
+/// A rate in few columns: `5.49k`, `2.16M`.
+///
+/// ```
+/// use bourse_verdict::units::short;
+/// assert_eq!([0.5, 999.4, 999.6, 5_486.0, 2_162_706.0].map(short), ["0.500", "999", "1.00k", "5.49k", "2.16M"]);
+/// ```
+pub fn short(value: f64) -> String {
+    let (factor, unit) = match value.abs() {
+        small if small < 999.5 => (1.0, ""),
+        kilo if kilo < 999.5e3 => (1e3, "k"),
+        mega if mega < 999.5e6 => (1e6, "M"),
+        _ => (1e9, "G"),
+    };
+    format!("{}{unit}", significant(value / factor, 3))
+}
+
 /// Instructions of an operation: seven figures, since they are the same every time.
 pub fn instructions(value: f64) -> String {
     significant(value, 7)

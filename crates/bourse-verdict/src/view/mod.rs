@@ -71,7 +71,7 @@ pub fn warnings_of_others(file: &RunFile) -> Vec<String> {
 
 /// All but those two kinds.
 pub fn other_warnings(file: &RunFile) -> Vec<String> {
-    let mut all: Vec<String> = file.warnings.iter().filter(|it| !it.is_of_others()).map(warning).collect();
+    let mut all = of_run(file);
     for case in &file.cases {
         let (void, others): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
         let (disturbed, partners): (Vec<_>, Vec<_>) = others.into_iter().partition(|round| round.is_disturbed());
@@ -98,18 +98,42 @@ pub fn other_warnings(file: &RunFile) -> Vec<String> {
     all
 }
 
+/// The warnings of the run as a whole, without those that others took CPUs; what an engine says of several targets once.
+fn of_run(file: &RunFile) -> Vec<String> {
+    let named = file.warnings.iter().filter(|it| !it.is_of_others()).map(|it| match it {
+        Warning::Engine { target, text } if !target.is_empty() => (text.clone(), Some(target.as_str())),
+        other => (warning(other), None),
+    });
+    let with_targets = |(text, targets): (String, Vec<Option<&str>>)| {
+        let targets: Vec<&str> = targets.into_iter().flatten().collect();
+        if targets.is_empty() { text } else { format!("{}: {text}", targets.join(", ")) }
+    };
+    bourse_stats::grouped(named).into_iter().map(with_targets).collect()
+}
+
+/// The warnings of rounds, each once for a case, with the number of its rounds that have it if several do.
 fn of_rounds(file: &RunFile, which: impl Fn(&Warning) -> bool) -> Vec<String> {
     let mut all = Vec::new();
     for case in &file.cases {
-        for (at, round) in case.rounds.iter().enumerate() {
-            let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
-                (false, false) => String::new(),
-                (true, false) => format!("{}: ", case.label),
-                (false, true) => format!("round {}: ", at + 1),
-                (true, true) => format!("{}, round {}: ", case.label, at + 1),
+        let numbered =
+            case.rounds.iter().zip(1..).flat_map(|(round, at)| round.warnings.iter().map(move |it| (it, at)));
+        let found = numbered.filter(|(it, _)| which(it)).map(|(it, at)| match it.cpus_taken() {
+            // CPUs that others took are another number in each round.
+            Some(cpus) => ((std::mem::discriminant(it), String::new()), (cpus, at, warning(it))),
+            None => ((std::mem::discriminant(it), warning(it)), (0.0, at, warning(it))),
+        });
+        for (_, mut rounds) in bourse_stats::grouped(found) {
+            rounds.sort_by(|one, other| other.0.total_cmp(&one.0));
+            let Some((cpus, most_in, text)) = rounds.first().cloned() else { continue };
+            let round = match (case.rounds.len(), rounds.len()) {
+                (1, _) => String::new(),
+                (_, 1) => format!("round {most_in}"),
+                (all, several) if cpus > 0.0 => format!("{several} of {all} rounds, most in round {most_in}"),
+                (all, several) => format!("{several} of {all} rounds"),
             };
-            let chosen = round.warnings.iter().filter(|it| which(it));
-            all.extend(chosen.map(|it| format!("{place}{}", warning(it))));
+            let label = if file.cases.len() > 1 { case.label.as_str() } else { "" };
+            let place: Vec<&str> = [label, &round].into_iter().filter(|it| !it.is_empty()).collect();
+            all.push(if place.is_empty() { text } else { format!("{}: {text}", place.join(", ")) });
         }
     }
     all

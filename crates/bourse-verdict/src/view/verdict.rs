@@ -1,6 +1,6 @@
 //! The verdict on a case in a line (checks, steady or not, bottleneck), and on several cases together.
 
-use super::{CaseView, Remark, checks_words};
+use super::{CaseView, FigureValidity, Remark, checks_words};
 use crate::Tone;
 use crate::units;
 
@@ -11,13 +11,16 @@ pub struct CaseVerdict {
     /// Result of its checks.
     checks: (Tone, String),
     limit: Option<String>,
+    /// Whether it has no figure, since a round failed or a check did.
+    is_void: bool,
 }
 
 impl CaseVerdict {
     /// Verdict on a case.
     pub fn of(view: &CaseView<'_>) -> Self {
         let limit = view.limited_by().map(|limit| limit.verdict());
-        Self { remarks: view.remarks(), checks: checks_words(view), limit }
+        let is_void = view.validity() == FigureValidity::Void;
+        Self { remarks: view.remarks(), checks: checks_words(view), limit, is_void }
     }
 
     /// Parts of the verdict, each with its tone.
@@ -47,11 +50,16 @@ impl CaseVerdict {
 pub fn verdicts(told: &[CaseVerdict]) -> Vec<Remark> {
     let of = units::counted(told.len() as u64, "case", "cases");
     let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
-    let mut said = vec![match (that_are(Tone::Bad), that_are(Tone::Doubtful)) {
-        (0, 0) if told.len() == 2 => Remark::new(Tone::Good, "checks: passed in both cases"),
-        (0, 0) => Remark::new(Tone::Good, format!("checks: passed in all {of}")),
-        (0, none) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
-        (failed, _) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
+    let void = told.iter().filter(|case| case.is_void).count();
+    let passed = told.iter().filter(|case| case.checks.0 == Tone::Good && !case.is_void).count();
+    let mut said = vec![match (that_are(Tone::Bad), that_are(Tone::Doubtful), void) {
+        (0, 0, 0) if told.len() == 2 => Remark::new(Tone::Good, "checks: passed in both cases"),
+        (0, 0, 0) => Remark::new(Tone::Good, format!("checks: passed in all {of}")),
+        (0, none, 0) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
+        (0, _, void) => {
+            Remark::new(Tone::Bad, format!("checks: passed in {passed} of {of}; {void} void, without a figure"))
+        }
+        (failed, ..) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
     }];
     let unsteady = told.iter().filter(|case| case.is_unsteady()).count();
     if unsteady > 0 {
