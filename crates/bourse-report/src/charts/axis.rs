@@ -16,6 +16,8 @@ pub(super) enum AxisUnit {
     Nanoseconds,
     /// A number, or seconds of usage per second.
     Count,
+    /// A rate in few columns.
+    Short,
 }
 
 impl AxisUnit {
@@ -28,6 +30,7 @@ impl AxisUnit {
             Self::BytesPerSecond => format!("{}/s", units::bytes(value)),
             Self::Nanoseconds => units::duration_ns(value),
             Self::Count => units::significant(value, 3),
+            Self::Short => units::short(value),
         }
     }
 
@@ -38,6 +41,9 @@ impl AxisUnit {
             Some(at) => text.split_at(at),
             None => (text.as_str(), ""),
         };
+        if self == Self::Short {
+            return units::short(value).replace(".00", "").replace(".0", "");
+        }
         let number = if number.contains('.') && !number.contains('e') {
             number.trim_end_matches('0').trim_end_matches('.')
         } else {
@@ -106,6 +112,23 @@ impl AxisScale {
         Self { low: 10_f64.powi(first), high: 10_f64.powi(last), logarithmic: true, ticks }
     }
 
+    /// The scale, both ends above 0, from the steps 1, 2 and 5 of a decade next to `low` and `high`; each step has a label, or
+    /// each decade if there are more than `count` steps.
+    pub(super) fn close(unit: AxisUnit, low: f64, high: f64, count: usize) -> Self {
+        let decades = Self::logarithmic(unit, low, high, usize::MAX);
+        // Its ends are next to the values, or those of no values.
+        let (low, high) = (low.clamp(decades.low, decades.high), high.clamp(decades.low, decades.high));
+        let all: Vec<f64> =
+            decades.ticks.iter().flat_map(|(value, _)| [1.0, 2.0, 5.0].map(|step| step * value)).collect();
+        let first = all.iter().rposition(|step| *step <= low * 1.000_001).unwrap_or(0);
+        let last = all.iter().position(|step| *step >= high * 0.999_999).unwrap_or(all.len() - 1).max(first + 1);
+        let steps = &all[first..=last];
+        let is_decade = |step: f64| decades.ticks.iter().any(|(value, _)| *value == step);
+        let shown = steps.iter().filter(|step| steps.len() <= count || is_decade(**step));
+        let ticks = shown.map(|step| (*step, unit.tick(*step))).collect();
+        Self { low: steps[0], high: steps[steps.len() - 1], logarithmic: true, ticks }
+    }
+
     /// Place of a value, from 0 to 1; values beyond the ends are placed at the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
         let part = if self.logarithmic {
@@ -127,6 +150,19 @@ mod tests {
 
     fn labels(scale: &AxisScale) -> Vec<&str> {
         scale.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn a_close_scale_ends_next_to_its_values() {
+        let of = |low, high| {
+            let scale = AxisScale::close(AxisUnit::Short, low, high, 5);
+            (scale.ends(), labels(&scale).join(" "))
+        };
+        assert_eq!(of(1_700.0, 10_500.0), ((1e3, 2e4), "1k 2k 5k 10k 20k".to_owned()));
+        assert_eq!(of(5_300.0, 2.6e6), ((5e3, 5e6), "10k 100k 1M".to_owned()));
+        assert_eq!(of(100.0, 100.0), ((100.0, 200.0), "100 200".to_owned()));
+        assert_eq!(of(0.0, f64::INFINITY), ((1.0, 10.0), "1 2 5 10".to_owned()), "no values");
+        assert_eq!(of(f64::MAX, 0.0), ((10.0, 20.0), "10 20".to_owned()), "no values");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The cases' results side by side, a group for each durability class: figures of different classes are not ranked.
 
 use super::axis::{AxisScale, AxisUnit};
-use super::svg::{Anchor, Svg, width_of_names};
+use super::svg::{Anchor, Svg, fitted, width_of_names};
 use super::{ChartFrame, ChartSize};
 use crate::tables::by_class;
 use crate::units;
@@ -41,7 +41,10 @@ pub(crate) fn comparison(frame: &ChartFrame<'_>, views: &[&CaseView<'_>], size: 
         svg.text("panel-title", (left, top - 6.0), Anchor::Start, &format!("{class}:"));
         for view in members {
             let text = result(view);
-            svg.text("row-name", (left, top + 13.0), Anchor::Start, &view.case.label);
+            // All cases have one workload, which labels of several workloads begin with.
+            let label = view.case.label.strip_prefix(&format!("{}, ", view.case.workload.name));
+            let label = fitted(label.unwrap_or(&view.case.label), size.width() - left);
+            svg.text("row-name", (left, top + 13.0), Anchor::Start, &label);
             let middle = top + 25.0;
             let bar = view.valid_figure().map_or(0.0, |figure| scale.place(figure) * plot);
             svg.rect(&format!("bar class-{}", view.case.engine.durability), (left, middle - 6.0), (bar, 12.0));

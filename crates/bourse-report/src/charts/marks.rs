@@ -63,7 +63,7 @@ pub(crate) fn marks(frame: &ChartFrame<'_>, chart: &LaneChart<'_>, size: ChartSi
     let mut svg = Svg::new();
     svg.circle("estimate plain", (left + 6.0, 10.0), 5.0);
     svg.text("label", (left + 16.0, 14.0), Anchor::Start, "ours, with its interval");
-    svg.path("then", &diamond(left + 176.0, 10.0));
+    svg.path("then", &diamond((left + 176.0, 10.0), 6.0));
     svg.text("label", (left + 186.0, 14.0), Anchor::Start, "published");
     for (value, _) in &scale.ticks {
         svg.line("grid", (x(*value), legend), (x(*value), height));
@@ -87,7 +87,7 @@ pub(crate) fn marks(frame: &ChartFrame<'_>, chart: &LaneChart<'_>, size: ChartSi
                 svg.line("whisker plain", (x(low), y), (x(high), y));
             }
             if let Some(published) = lane.published {
-                svg.path("then", &diamond(x(published), y));
+                svg.path("then", &diamond((x(published), y), 6.0));
             }
             if let Some(measured) = lane.measured {
                 svg.circle("estimate plain", (x(measured), y), 5.0);
@@ -102,8 +102,9 @@ pub(crate) fn marks(frame: &ChartFrame<'_>, chart: &LaneChart<'_>, size: ChartSi
     Some(svg.finish(&format!("{}-{}", frame.id, size.class()), (size.width(), height + 26.0), frame.title, &about))
 }
 
-fn diamond(x: f64, y: f64) -> String {
-    format!("M{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}Z", x - 6.0, y - 6.0, x + 6.0, y + 6.0)
+/// Path of a diamond around a point, with its half width.
+pub(super) fn diamond((x, y): (f64, f64), half: f64) -> String {
+    format!("M{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}Z", x - half, y - half, x + half, y + half)
 }
 
 #[cfg(test)]

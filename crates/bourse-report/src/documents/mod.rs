@@ -6,7 +6,7 @@
 //! | `acid` | `acid.json` |
 //! | `crash`, `crash_tables` | `crash.json`, and its tables |
 //! | `faults` | `faults.json` |
-//! | `run`, `of_case`, `isolation`, `tuning`, `bisection` | `run.json` |
+//! | `run`, `overview`, `of_case`, `isolation`, `tuning`, `bisection` | `run.json` |
 
 mod acid;
 mod bisection;
@@ -15,6 +15,7 @@ mod crash_tables;
 mod faults;
 mod isolation;
 mod of_case;
+mod overview;
 mod run;
 mod sheet;
 mod tuning;
@@ -27,6 +28,7 @@ pub use faults::faults;
 pub use isolation::anomalies;
 pub(crate) use isolation::isolation;
 pub(crate) use of_case::{figure, hints, on};
+pub(crate) use overview::{Overview, class_words, estimate};
 pub(crate) use run::plans_in_brief;
 pub use run::{html, markdown, terminal};
 pub(crate) use sheet::{LinePlace, RepeatCommand, SheetAnswer, SheetFold, SheetLine, SheetPart, ShownForms, entries};

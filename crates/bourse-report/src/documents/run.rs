@@ -3,6 +3,7 @@
 use super::bisection::bisection;
 use super::isolation::isolation;
 use super::of_case::{case, headline, transactions};
+use super::overview::Overview;
 use super::sheet::{RepeatCommand, Sheet, SheetAnswer, SheetFold, SheetPart, ShownForms};
 use super::tuning::tuning;
 use crate::charts::{self, ChartFrame, DrawnChart};
@@ -78,7 +79,10 @@ fn answer(file: &RunFile) -> Sheet {
     let mut sheet = titled(file, &views);
     match views.as_slice() {
         [only] => sheet.parts.extend(headline(only, &CaseVerdict::of(only)).into_iter().chain(transactions(only, ""))),
-        _ => sheet.parts.extend(tables::by_unit(&views).iter().map(|of| SheetPart::Table(side_by_side(of)))),
+        _ => match Overview::of(&views) {
+            Some(of) => sheet.parts.extend(of.answer().into_iter().chain([SheetPart::Table(of.table())])),
+            None => sheet.parts.extend(tables::by_unit(&views).iter().map(|of| SheetPart::Table(side_by_side(of)))),
+        },
     }
     sheet.parts.extend(again(file));
     sheet
@@ -110,10 +114,19 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
     let interrupted = Remark::new(Tone::Bad, "interrupted: what was measured until then is here");
     let interrupted = file.interrupted.then_some(interrupted);
     let listed = |remarks: Vec<Remark>| SheetPart::List(remarks.into_iter().map(|it| (0, it)).collect());
-    let mut parts = vec![listed(interrupted.into_iter().chain(verdicts(told)).collect())];
+    let said = listed(interrupted.into_iter().chain(verdicts(told)).collect());
+    let overview = Overview::of(views);
+    let mut parts = match &overview {
+        None => vec![said],
+        Some(of) => {
+            let chart = with_charts.then(|| of.chart()).flatten();
+            let evidence = [SheetPart::Charts(chart.into_iter().collect()), SheetPart::Table(of.table()), said];
+            of.answer().into_iter().chain(evidence).collect()
+        }
+    };
     let groups = tables::by_unit(views);
     let rankings = |of: &UnitGroup<'_, '_>| tables::rankings(of.members.iter().map(|(_, view)| *view));
-    if groups.len() > 1 {
+    if groups.len() > 1 && overview.is_none() {
         let of = |of: &UnitGroup<'_, '_>| -> Vec<Remark> {
             let name = |it: Remark| Remark { text: format!("{}: {}", of.name, it.text), ..it };
             rankings(of).into_iter().map(name).collect()
@@ -123,21 +136,28 @@ fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_ch
     for (at, of) in groups.iter().enumerate() {
         let id = format!("group-{}", at + 1);
         let name = if groups.len() > 1 { of.name.clone() } else { "Compared".to_owned() };
-        parts.push(SheetPart::Heading(2, id.clone(), name));
-        parts.push(listed(rankings(of)));
+        let mut group = vec![listed(rankings(of))];
         let [result, further, overlays] = if with_charts { charts_of(of, &id) } else { Default::default() };
-        parts.push(SheetPart::Charts(result));
-        parts.push(SheetPart::Table(SheetTable { title: String::new(), ..side_by_side(of) }));
-        further.into_iter().for_each(|chart| parts.push(SheetPart::Charts(vec![chart])));
+        group.push(SheetPart::Charts(result));
+        group.push(SheetPart::Table(SheetTable { title: String::new(), ..side_by_side(of) }));
+        further.into_iter().for_each(|chart| group.push(SheetPart::Charts(vec![chart])));
         // The comparison that a run was made for has them.
-        parts.extend(if file.comparison.is_none() { plans(of) } else { Vec::new() });
+        group.extend(if file.comparison.is_none() { plans(of) } else { Vec::new() });
         match (overlays.is_empty(), groups.len()) {
             (true, _) => {}
-            (_, 1) => parts.push(SheetPart::Charts(overlays)),
+            (_, 1) => group.push(SheetPart::Charts(overlays)),
             _ => {
                 let fold = SheetPart::fold("Over time, and by percentile", vec![SheetPart::Charts(overlays)]);
-                parts.push(SheetPart::Only(ShownForms::Html, vec![fold]));
+                group.push(SheetPart::Only(ShownForms::Html, vec![fold]));
             }
+        }
+        // The page folds what the overview has the answer of.
+        if overview.is_some() && with_charts {
+            let summary = format!("{name}: every figure, with charts");
+            parts.push(SheetPart::Fold(SheetFold { id, summary, parts: group, ..SheetFold::default() }));
+        } else {
+            parts.push(SheetPart::Heading(2, id, name));
+            parts.extend(group);
         }
     }
     parts

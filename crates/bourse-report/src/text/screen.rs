@@ -2,7 +2,7 @@
 
 use super::grid::fill;
 use super::page::Page;
-use crate::documents::{self, SheetPart};
+use crate::documents::{self, Overview, SheetPart};
 use crate::tables::{self, Tone, by_class};
 use crate::units;
 use crate::view::{
@@ -48,8 +48,9 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
         screen.parts(&found, false);
         screen.blank();
     }
+    let overview = Overview::of(&views);
     let end = screen.apart(|end| {
-        end.compliance(file, &views);
+        end.compliance(file, &views, overview.is_some());
         end.again(file);
     });
     let has_statements = file.cases.iter().flat_map(|case| &case.rounds).any(|round| !round.statements.is_empty());
@@ -57,15 +58,22 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
         ([view], [told]) => screen.single(view, told, lines.saturating_sub(end.rows())),
-        _ => screen.answers(&views, &told),
+        _ => match &overview {
+            Some(of) => {
+                // Room for the prompt, the report's path, and a doubt.
+                let doubt = screen.apart(|part| _ = part.doubts(file, &views, &told, 0)).rows();
+                screen.overview(of, &told, lines.saturating_sub(end.rows() + doubt + 2));
+            }
+            None => screen.answers(&views, &told),
+        },
     }
     if file.comparison.is_none() && file.tuning.is_none() {
         screen.parts(&documents::plans_in_brief(&views), false);
     }
-    // One line is reserved for the report's path.
-    let used = screen.rows() + end.rows() + 1;
-    let others =
-        screen.doubts(file, &views, &told, if views.len() == 1 { lines.saturating_sub(used) } else { usize::MAX });
+    // One line is reserved for the report's path, and below a table for the prompt.
+    let used = screen.rows() + end.rows() + 1 + usize::from(overview.is_some());
+    let is_bounded = views.len() == 1 || overview.is_some();
+    let others = screen.doubts(file, &views, &told, if is_bounded { lines.saturating_sub(used) } else { usize::MAX });
     screen.out.push_str(&end.out);
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
@@ -213,6 +221,29 @@ impl Page {
         }
     }
 
+    /// Several engines on several workloads in `room` rows: the answer, and a table without the columns and then the last rows
+    /// that have no room.
+    fn overview(&mut self, of: &Overview<'_, '_>, told: &[CaseVerdict], room: usize) {
+        self.parts(&of.answer(), false);
+        let said = verdicts(told);
+        let tone = said.iter().map(|it| it.tone).find(|tone| *tone != Tone::Good).unwrap_or(Tone::Good);
+        let said = said.into_iter().map(|it| it.text).collect::<Vec<_>>().join(" · ");
+        let verdict = self.apart(|part| part.paragraph(tone, &said, 2));
+        let mut table = of.table();
+        table.heads.iter_mut().for_each(|head| head.title = head.title.replacen(' ', "\n", 1).into());
+        // Two lines of heads, and one for what is left out.
+        let most = room.saturating_sub(self.rows() + verdict.rows() + 3).max(1);
+        let rows = table.rows.len().saturating_sub(most);
+        table.rows.truncate(most);
+        let (_, columns) = self.brief(table, true);
+        let rows = (rows > 0).then(|| units::counted(rows as u64, "further row", "further rows"));
+        let left_out: Vec<String> = columns.iter().map(|it| it.replace('\n', " ")).chain(rows).collect();
+        if !left_out.is_empty() {
+            self.paragraph(Tone::Faint, &format!("with -v and in the report: {}", left_out.join(", ")), 2);
+        }
+        self.out.push_str(&verdict.out);
+    }
+
     /// Several cases: one table, then the verdicts over all of them.
     fn answers(&mut self, views: &[CaseView<'_>], told: &[CaseVerdict]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
@@ -226,8 +257,9 @@ impl Page {
         }
     }
 
-    /// Number of rules of the specification that were met, and the notices that every report must have.
-    fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>]) {
+    /// Number of rules of the specification that were met, and the notices that every report must have; in short the first
+    /// notice alone, which is that of a specification.
+    fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>], is_short: bool) {
         // Of what was not measured no rule was met or broken.
         let measured = views.iter().filter(|view| view.validity() != FigureValidity::NothingMeasured);
         let broken = measured.map(|view| {
@@ -238,7 +270,9 @@ impl Page {
         let rules = most.map(|(broken, all)| format!("compliance: {broken} of {all} rules not met."));
         // The first sentence says what the figures are not; the rest is in the page.
         let first = |notice: &str| notice.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned();
-        let said: Vec<String> = rules.into_iter().chain(notices(file).into_iter().map(first)).collect();
+        let rules = rules.filter(|_| !is_short);
+        let notices = notices(file).into_iter().take(if is_short { 1 } else { usize::MAX }).map(first);
+        let said: Vec<String> = rules.into_iter().chain(notices).collect();
         if !said.is_empty() {
             self.paragraph(Tone::Faint, &said.join(" "), 2);
         }

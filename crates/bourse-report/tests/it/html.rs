@@ -48,7 +48,8 @@ pub(crate) fn pages() -> Vec<(String, String)> {
     let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/suite_document/suite.json");
     let suite = SuiteFile::read(&seed).expect("a seed of fuzzing is a document");
     let others = [("comparison".to_owned(), comparison()), ("suite".to_owned(), bourse_report::suite_html(&suite))];
-    runs.chain(others).collect()
+    let quick = ("quick".to_owned(), html(&fixture::quick(&["sqlite", "lmdb"])));
+    runs.chain(others).chain([quick]).collect()
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod faults;
 mod fixture;
 mod history;
 mod html;
+mod overview;
 mod screen;
 mod tails;
 mod text;

@@ -149,7 +149,16 @@ function offer() {
   }
 }
 
+// Tables wider than the page say so, folded ones once they are open.
+function markWide() {
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries) target.classList.toggle("scrolls", target.scrollWidth > target.clientWidth + 1);
+  });
+  for (const around of document.querySelectorAll(".scroll")) sized.observe(around);
+}
+
 document.documentElement.classList.add("scripted");
+markWide();
 offer();
 addEventListener("hashchange", () => page.read());
 // At once: whoever has scrolled by the time that the data is there is not to be taken back.
