@@ -27,7 +27,9 @@ pub(crate) fn overview(frame: &ChartFrame<'_>, of: &Overview<'_, '_>, size: Char
         }
     }
     let classes = of.classes();
-    let names = (width_of_names(engines.iter().copied()) + 10.0).min(NAMES);
+    // A pixel more than the longest name, which rounding must not cut.
+    let room = (width_of_names(engines.iter().copied()) + 1.0).min(NAMES);
+    let names = room + 10.0;
     let lanes = LANE * engines.len() as f64;
     // A workload on which a single engine has a figure compares nothing.
     let has_several = |at: &usize| of.rows.iter().filter(|row| row.cells[*at].and_then(estimate).is_some()).count() > 1;
@@ -78,7 +80,7 @@ pub(crate) fn overview(frame: &ChartFrame<'_>, of: &Overview<'_, '_>, size: Char
         for engine in &engines {
             svg.line("grid", (left, lane(engine)), (left + width, lane(engine)));
             if panel == 0 || size == ChartSize::Narrow {
-                let name = fitted(engine, names - 10.0);
+                let name = fitted(engine, room);
                 svg.text("row-note", (names - 8.0, lane(engine) + 4.0), Anchor::End, &name);
             }
         }

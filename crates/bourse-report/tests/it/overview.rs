@@ -32,6 +32,8 @@ fn the_answer_is_a_sentence_for_each_class_above_a_row_for_each_engine() {
         page.contains("update, sqlite (volatile): 9.27k ") && page.contains("<summary>update: every figure"),
         "{page}"
     );
+    // No name is cut.
+    assert!(page.contains(">sqlite</text>") && page.contains(">sqlite-lean</text>"), "{page}");
     // A class in which every figure lacks an interval has no winner.
     let mut few = file;
     few.cases.iter_mut().for_each(|case| case.rounds.truncate(3));
@@ -76,7 +78,7 @@ fn the_checks_of_a_void_case_are_not_among_those_that_passed() {
     assert!(shown.contains(" VOID "), "{shown}");
 }
 
-/// The same warning was printed once for each round of a case, and once for each target of an engine.
+/// Regression: a warning was printed once for each round of a case, and once for each target of an engine.
 #[test]
 fn a_warning_of_several_rounds_is_said_once() {
     let mut file = fixture::quick(&MANY[..1]);

@@ -45,9 +45,11 @@ impl TimeLimit {
         self.most_ns.is_none_or(|most_ns| self.end(now_ns, expected_ns) <= share.min(1.0) * most_ns as f64)
     }
 
-    /// Whether work may be repeated that is expected to take `expected_ns`, when so much of the plan is left.
+    /// Whether work may be repeated that is expected to take `expected_ns`, when so much of the plan is left: there must be time
+    /// for the rest even if that takes half as long again as what is done, since a first round is worth more than a repeated
+    /// one.
     pub(super) fn permits_repeat(&self, now_ns: u64, left_ns: u64, expected_ns: u64) -> bool {
-        let end = self.end(now_ns, left_ns.saturating_add(expected_ns));
+        let end = self.end(now_ns, (left_ns / 2).saturating_mul(3).saturating_add(expected_ns));
         self.most_ns.is_none_or(|most_ns| end <= most_ns as f64)
     }
 
@@ -87,7 +89,7 @@ mod tests {
     #[test]
     fn rounds_are_repeated_only_if_all_that_is_left_fits_too() {
         let repeats = |now_s, left_s| limit(50).permits_repeat(now_s * SECOND, left_s * SECOND, 10 * SECOND);
-        assert!(repeats(50, 50) && repeats(50, 90) && !repeats(50, 91));
-        assert!(!repeats(100, 50), "at half the planned speed the rest takes 120 s");
+        assert!(repeats(50, 50) && repeats(50, 60) && !repeats(50, 62), "60 s are taken for 90");
+        assert!(repeats(100, 10) && !repeats(100, 20), "at half the planned speed 10 s and 15 s take 50");
     }
 }
