@@ -118,6 +118,19 @@ pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPar
     parts
 }
 
+/// Commands of the runs, each with its name if there are several.
+fn again(runs: &[(&str, &Provenance)]) -> Vec<SheetPart> {
+    let repeat = |(name, of): &(&str, &Provenance)| match SheetPart::again(of) {
+        SheetPart::Again(it) => SheetPart::Again(RepeatCommand {
+            name: if runs.len() > 1 { (*name).to_owned() } else { String::new() },
+            on: format!("{}; {}", of.started_at, it.on),
+            ..it
+        }),
+        other => other,
+    };
+    runs.iter().map(repeat).collect()
+}
+
 /// A comparison in each of its forms.
 pub trait DrawComparison {
     /// One self-contained page. `runs` are the runs that were compared, by name: two stored runs, or the one in which
@@ -127,8 +140,8 @@ pub trait DrawComparison {
     /// Table of the metrics, for programs.
     fn tables(&self) -> Vec<DataTable>;
 
-    /// Text for a terminal of `width` columns.
-    fn text(&self, width: usize) -> String;
+    /// Text for a terminal of `width` columns, with the commands of those runs.
+    fn text(&self, runs: &[(&str, &Provenance)], width: usize) -> String;
 
     /// Markdown for a comment on a change.
     fn markdown(&self) -> String;
@@ -137,15 +150,7 @@ pub trait DrawComparison {
 impl DrawComparison for ComparedCases {
     fn html(&self, runs: &[(&str, &Provenance)]) -> String {
         let Some((_, head)) = runs.last() else { return String::new() };
-        let again = runs.iter().map(|(name, of)| match SheetPart::again(of) {
-            SheetPart::Again(it) => SheetPart::Again(RepeatCommand {
-                name: (*name).to_owned(),
-                on: format!("{}; {}", of.started_at, it.on),
-                ..it
-            }),
-            other => other,
-        });
-        let parts = parts(self, true).into_iter().chain(again).collect();
+        let parts = parts(self, true).into_iter().chain(again(runs)).collect();
         let sheet = Sheet::of_run("Comparison", "comparison", head, false);
         Sheet { parts, answer: Some(self.markdown()), ..sheet }.html()
     }
@@ -154,8 +159,9 @@ impl DrawComparison for ComparedCases {
         comparison_tables(self)
     }
 
-    fn text(&self, width: usize) -> String {
-        Sheet { parts: parts(self, false), ..Sheet::default() }.terminal(width, false, false)
+    fn text(&self, runs: &[(&str, &Provenance)], width: usize) -> String {
+        let parts = parts(self, false).into_iter().chain(again(runs)).collect();
+        Sheet { parts, ..Sheet::default() }.terminal(width, false, false)
     }
 
     fn markdown(&self) -> String {

@@ -93,27 +93,29 @@ impl ProgressStep {
     /// Begins counting `total` bytes.
     pub(crate) fn counting_bytes(what: impl Into<String>, total: u64) -> Self {
         let template = "{msg} {bar:30} {percent:>3}%  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {eta} left";
-        Self::begin(what.into(), ProgressBar::new(total), "bytes").drawn_as(template)
+        Self::begin(what.into(), ProgressBar::new(total), "bytes", template)
     }
 
     /// Begins a step with a known part done, and a number of `unit` in it.
     pub(crate) fn in_parts(what: impl Into<String>, unit: &'static str) -> Self {
         let template = "{msg} {bar:30} {percent:>3}%  {prefix}  {eta} left";
-        let step = Self::begin(what.into(), ProgressBar::new(PARTS), unit).drawn_as(template);
+        let step = Self::begin(what.into(), ProgressBar::new(PARTS), unit, template);
         Self { counted: Some(AtomicU64::new(0)), ..step }
     }
 
     /// Begins a step of unknown length.
     pub(crate) fn waiting(what: impl Into<String>) -> Self {
-        let step = Self::begin(what.into(), ProgressBar::no_length(), "").drawn_as("{spinner} {wide_msg}");
+        let step = Self::begin(what.into(), ProgressBar::no_length(), "", "{spinner} {msg}");
         step.bar.enable_steady_tick(Duration::from_millis(120));
         step
     }
 
-    fn begin(what: String, bar: ProgressBar, unit: &'static str) -> Self {
+    fn begin(what: String, bar: ProgressBar, unit: &'static str, template: &str) -> Self {
+        let style = ProgressStyle::with_template(template).expect("the template is right");
+        bar.set_style(style.progress_chars("━━╌"));
         // Above the bar over everything.
         let bar = BARS.insert(0, bar);
-        bar.set_message(bourse_verdict::units::printable(&what));
+        bar.set_message(message(&what));
         live::step(&what);
         let heartbeat = if std::io::stderr().is_terminal() {
             None
@@ -122,12 +124,6 @@ impl ProgressStep {
             heartbeat(&bar)
         };
         Self { bar, what, unit, start: Instant::now(), counted: None, heartbeat }
-    }
-
-    fn drawn_as(self, template: &str) -> Self {
-        let style = ProgressStyle::with_template(template).expect("the template is right");
-        self.bar.set_style(style.progress_chars("━━╌"));
-        self
     }
 
     /// Sets the position.
@@ -154,7 +150,7 @@ impl ProgressStep {
 
     /// Sets the message.
     pub(crate) fn say(&self, message: impl Into<String>) {
-        self.bar.set_message(bourse_verdict::units::printable(&message.into()));
+        self.bar.set_message(self::message(&message.into()));
     }
 
     /// Ends the step: leaves one line with what was counted; off a terminal also one about a step that counts nothing.
@@ -228,9 +224,9 @@ pub(crate) struct RunBar {
 impl RunBar {
     /// Begins `rounds` rounds that take about `total_ns` together.
     pub(crate) fn begin(rounds: u32, total_ns: u64) -> Self {
-        let bar = BARS.add(ProgressBar::new(total_ns.max(1)));
         let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}").expect("the template is right");
-        bar.set_style(style.progress_chars("━━╌"));
+        let bar = ProgressBar::new(total_ns.max(1)).with_style(style.progress_chars("━━╌"));
+        let bar = BARS.add(bar);
         let whole = Self { bar, start: Instant::now(), total_ns, done_ns: 0, rounds: [0, rounds] };
         whole.say();
         whole
@@ -319,22 +315,33 @@ pub(crate) fn finding(line: &str) {
     let _ = BARS.println(filled(&shown).trim_end_matches('\n'));
 }
 
+/// Width of the terminal that stderr is, if it is one.
+fn terminal_width() -> Option<usize> {
+    console::Term::stderr().size_checked().map(|(_, width)| usize::from(width))
+}
+
 /// A text whose lines are filled to the width of the terminal that stderr is, if it is one.
 fn filled(text: &str) -> String {
-    let Some((_, width)) = console::Term::stderr().size_checked() else { return text.to_owned() };
+    terminal_width().map_or_else(|| text.to_owned(), |width| fitted(text, width))
+}
+
+/// A text whose lines are filled to a width, each with the indent of its first words.
+fn fitted(text: &str, width: usize) -> String {
     let fitted = |line: &str| {
         let rest = line.trim_start_matches(' ');
         let indent = line.len() - rest.len();
-        match console::measure_text_width(line) > usize::from(width) {
-            true => {
-                " ".repeat(indent)
-                    + &bourse_report::fill(rest, usize::from(width).saturating_sub(indent), indent + 2)
-                    + "\n"
-            }
+        match console::measure_text_width(line) > width {
+            true => " ".repeat(indent) + &bourse_report::fill(rest, width.saturating_sub(indent), indent + 2) + "\n",
             false => format!("{line}\n"),
         }
     };
     text.lines().map(fitted).collect()
+}
+
+/// Message of a bar: whole, in as many lines as the terminal needs for it behind the spinner.
+fn message(text: &str) -> String {
+    let text = bourse_verdict::units::printable(text);
+    terminal_width().map_or_else(|| text.clone(), |width| fitted(&text, width.saturating_sub(2)).trim_end().to_owned())
 }
 
 /// Prints text on stderr. A closed or full stderr is ignored.
@@ -342,4 +349,19 @@ pub(crate) fn lines(text: &str) {
     let text = filled(text);
     // An error could be reported nowhere else.
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of bars were cut at the end of the line.
+    #[test]
+    fn a_line_wider_than_the_terminal_is_whole_in_several() {
+        let line =
+            "trying faults on postgres+private:?shared_buffers=1MiB&max_connections=10: sync-errors-power, 3 of 20";
+        let lines = fitted(line, 78);
+        assert!(lines.lines().count() == 2 && lines.lines().all(|line| line.len() <= 78), "{lines}");
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>().join(" "), line);
+    }
 }

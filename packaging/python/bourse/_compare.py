@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import sys
 import unittest
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Type, Union
 
 from ._program import Undecided, execute, words
 from ._runs import Run
@@ -61,12 +63,16 @@ class Pair(NamedTuple):
 class Comparison:
     """A comparison of two runs, or of two targets in turn. `print(comparison)` shows it as a terminal does."""
 
-    def __init__(self, document: Dict[str, Any], exit_code: int, run: Optional[Run], shown_by: List[str]) -> None:
+    def __init__(
+        self, document: Dict[str, Any], exit_code: int, run: Optional[Run], shown_by: List[str], command: List[str]
+    ) -> None:
         self.document = document
         #: Exit code of the program: 0, 4 or 6.
         self.exit_code = exit_code
         #: Stored run of two targets; `None` for runs that were stored before.
         self.run = run
+        #: Command that compares again.
+        self.command = command
         #: All compared pairs of cases.
         self.pairs = [_pair(pair) for pair in document["comparisons"]]
         self._shown_by = shown_by
@@ -104,6 +110,17 @@ class Comparison:
     def __str__(self) -> str:
         return execute(*self._shown_by, quiet=True).stdout
 
+    @property
+    def brief(self) -> str:
+        """The verdict on each pair with both figures, then the command that compares again."""
+        lines = []
+        for pair in self.pairs:
+            lines.append(str(pair))
+            for name, label, figure in (("A", pair.base, "base"), ("B", pair.head, "head")):
+                figures = f"  {shown(getattr(pair.metrics[0], figure))} {pair.metrics[0].name}" if pair.metrics else ""
+                lines.append(f"{name}: {label}{figures}")
+        return "\n".join([*lines, f"again: {shlex.join(self.command)}"])
+
     def __repr__(self) -> str:
         return f"<comparison: {'; '.join(map(str, self.pairs))}>"
 
@@ -135,37 +152,65 @@ def compare(
 
     Raises `Error` where there is nothing to compare: a target that failed, a check that failed, an interrupted run.
     """
+    return _compared(base, head, tolerance, output, options, quiet=options.get("progress") == "0s")
+
+
+def _compared(
+    base: Side,
+    head: Side,
+    tolerance: str,
+    output: Union[str, os.PathLike[str]],
+    options: Dict[str, Any],
+    quiet: bool,
+) -> Comparison:
+    """The comparison, with its progress on `sys.stderr` unless `quiet`."""
     sides = [os.fspath(side.path if isinstance(side, Run) else side) for side in (base, head)]
     arguments = ["compare", *words({**options, "fail_above": tolerance, "output": os.fspath(output)}), *sides]
-    ended = execute(*arguments, "--format=json", quiet=options.get("progress") == "0s")
+    ended = execute(*arguments, "--format=json", quiet=quiet)
     run = Run(ended.folder) if ended.folder else None
     if ended.code not in _PASSED or not ended.stdout.startswith("{"):
         raise ended.error(run)
     shown_by = ["report", os.fspath(run.path)] if run else arguments
-    return Comparison(json.loads(ended.stdout), ended.code, run, shown_by)
+    command = run.document["command"] if run else ["bourse", *arguments]
+    return Comparison(json.loads(ended.stdout), ended.code, run, shown_by, command)
 
 
 def assert_not_slower(
-    base: Side, head: Side, tolerance: str = "5 %", *, inconclusive: str = "skip", **options: Any
+    base: Side,
+    head: Side,
+    tolerance: str = "5 %",
+    *,
+    inconclusive: str = "skip",
+    output: Union[str, os.PathLike[str]] = "bourse-runs",
+    **options: Any,
 ) -> Comparison:
     """Fails if `head` is certainly slower than `base` by more than `tolerance`; for tests with pytest or unittest.
 
     Exit code 0 passes and returns the comparison, 4 raises `AssertionError`, and 6, where nothing could be decided, skips the
-    test, or fails it with `inconclusive="fail"`. Arguments are those of `compare`.
+    test, or fails it with `inconclusive="fail"`. Arguments are those of `compare`. Progress is shown only if `progress` is given.
     """
     __tracebackhide__ = True
     if inconclusive not in ("skip", "fail"):
         raise ValueError(f"inconclusive={inconclusive!r}: expected 'skip' or 'fail'")
-    undecided = unittest.SkipTest if inconclusive == "skip" else AssertionError
+    undecided = _skipped() if inconclusive == "skip" else AssertionError
     try:
-        comparison = compare(base, head, tolerance, **options)
+        comparison = _compared(base, head, tolerance, output, options, quiet=options.get("progress", "0s") == "0s")
     except Undecided as error:
         raise undecided(f"undecided: {error}") from error
     if comparison.passed is None:
-        raise undecided(f"undecided: {'; '.join(map(str, comparison.pairs))}")
+        raise undecided(f"undecided: {comparison.brief}")
     if not comparison.passed:
-        raise AssertionError(f"slower by more than {tolerance}\n{comparison}")
+        raise AssertionError(f"slower by more than {tolerance}: {comparison.brief}")
     return comparison
+
+
+def _skipped() -> Type[BaseException]:
+    """The exception that skips a test. Pytest reports its own with the line of the test, and another with a line of pytest."""
+    pytest = sys.modules.get("pytest")
+    if pytest is None or "PYTEST_CURRENT_TEST" not in os.environ:
+        return unittest.SkipTest
+    exception: Type[BaseException] = pytest.skip.Exception
+    return exception
 
 
 def _pair(pair: Dict[str, Any]) -> Pair:

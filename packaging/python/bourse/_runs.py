@@ -18,6 +18,7 @@ from ._tables import Column, Table, html_table, read, shown
 _COMMANDS = {
     "tpce": ("tpce", "run"),
     "tatp": ("tatp", "run"),
+    "tpcc": ("tpcc", "run"),
     "replay": ("replay",),
     "quick": ("quick",),
 }
@@ -137,8 +138,8 @@ def run(
 ) -> Run:
     """Measures a workload on targets and returns the run: `bourse.run("tpce", "sqlite:x.db", users=4)`.
 
-    `workload` is `tpce`, `tatp`, `replay`, `quick`, or a name of `bourse micro list`; workloads that read a file have it before
-    the targets: `bourse.run("sql", "shop.sql", "sqlite:x.db")`. Options are the command's by their long names, with `_` for `-`
+    `workload` is `tpce`, `tatp`, `tpcc`, `replay`, `quick`, or a name of `bourse micro list`; workloads that read a file have it
+    before the targets: `bourse.run("sql", "shop.sql", "sqlite:x.db")`. Options are the command's by their long names, with `_` for `-`
     and after Python's own words: `rounds=8`, `for_="10s"`, `no_wait=True`, `set={"rows": 1000}`,
     `sweep={"sync": ["off", "full"]}`. The run is stored in a folder of its own below `output`.
 

@@ -37,7 +37,7 @@ def assert_not_slower(
         options.setdefault("inconclusive", request.config.getoption("--bourse-inconclusive"))
         try:
             comparison = bourse.assert_not_slower(base, head, tolerance, **options)
-        except Exception as error:
+        except (Exception, pytest.skip.Exception) as error:
             record_property(_PROPERTY, str(error).splitlines()[0])
             raise
         record_property(_PROPERTY, "; ".join(map(str, comparison.pairs)))

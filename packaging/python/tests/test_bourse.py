@@ -76,6 +76,14 @@ class Runs(InFolder):
         self.assertIn("run file: bourse-runs", shown)
         self.assertTrue(shown.endswith("and then quietly\n"), shown)
 
+    def test_each_workload_with_a_command_of_its_own_has_its_name(self):
+        commands = [it["command"].split(" ")[1:] for it in json.loads(bourse.call("help", json=True))["commands"]]
+        names = [words[0] for words in commands if words[1:] == ["run"] and words[0] not in ("micro", "suite")]
+        self.assertIn("tpcc", names)
+        for name in names:
+            with self.assertRaisesRegex(bourse.UsageError, "no run was written"):
+                bourse.run(name, "sqlite::memory:", dry_run=True)
+
     def test_tables_have_the_names_units_and_values_of_the_csv(self):
         bourse.call("report", str(self.run_.path), format="csv", csv="raw", output="csv")
         self.assertGreater(len(self.run_.tables), 20)
@@ -177,7 +185,11 @@ class Comparisons(InFolder):
         same, alike, slower = self.scaled("same", 1.0), self.scaled("alike", 1.0), self.scaled("slower", 0.5)
         passed = bourse.assert_not_slower(same, alike, noise="1%", inconclusive="fail")
         self.assertEqual((passed.passed, passed.exit_code, passed.ratio, passed.run), (True, 0, 1.0, None))
-        with self.assertRaisesRegex(AssertionError, "slower by more than 5 %\n(.|\n)*-50.0 %"):
+        brief = (
+            r"slower by more than 5 %: slower beyond: -50.0 % \(no interval\)\nA: .*  1,000 reads/s\nB: .*  500 reads/s\n"
+            r"again: bourse compare .* same slower$"
+        )
+        with self.assertRaisesRegex(AssertionError, brief):
             bourse.assert_not_slower(same, slower, noise="1%")
         with self.assertRaisesRegex(unittest.SkipTest, "undecided: not attributable: -50.0 %"):
             bourse.assert_not_slower(same, slower)
@@ -195,6 +207,12 @@ class Comparisons(InFolder):
         with self.assertRaisesRegex(bourse.UsageError, "the same run twice"):
             bourse.compare(same, bourse.load(same))
 
+    def test_an_assertion_prints_its_verdict_and_no_progress(self):
+        with contextlib.redirect_stderr(io.StringIO()) as progress:
+            with self.assertRaisesRegex(unittest.SkipTest, r"^undecided: .*\n(.*\n)*again: .*bourse compare "):
+                bourse.assert_not_slower("null:", "sqlite::memory:", workload="point-read", rounds=1, **SHORT)
+        self.assertEqual(progress.getvalue(), "")
+
     @unittest.skipUnless(has("pytest"), "pytest is not installed")
     def test_the_plugin_of_pytest_reports_each_comparison(self):
         same, alike, slower = self.scaled("same", 1.0), self.scaled("alike", 1.0), self.scaled("slower", 0.5)
@@ -206,12 +224,13 @@ class Comparisons(InFolder):
         points = importlib.metadata.entry_points()
         group = points.select(group="pytest11") if hasattr(points, "select") else points.get("pytest11", [])
         loaded = any(point.value == "bourse.pytest_plugin" for point in group)
-        words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_speed.py"]
+        words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", "test_speed.py"]
         words += [] if loaded else ["-p", "bourse.pytest_plugin"]
         ended = subprocess.run(words, capture_output=True, text=True)
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         self.assertIn("1 failed, 1 passed, 1 skipped", ended.stdout)
         self.assertIn("test_speed.py::test_unknown: undecided: not attributable: -50.0 %", ended.stdout)
+        self.assertIn("SKIPPED [1] test_speed.py:3: undecided: ", ended.stdout)
         strict = subprocess.run([*words, "--bourse-inconclusive=fail"], capture_output=True, text=True)
         self.assertIn("2 failed, 1 passed", strict.stdout)
 

@@ -2,19 +2,18 @@
 
 use super::acid::case;
 use super::crash_tables::{
-    ABOUT_CRASHES, ABOUT_STATES, crashes, drawn, planted, planted_examples, power_of_sample, sampled_about,
-    sampled_violations, states, states_words, violation_words,
+    ABOUT_CRASHES, ABOUT_STATES, crashes, drawn, expected_losses, planted, planted_examples, power_of_sample,
+    sampled_about, sampled_violations, states, states_words, violation_words,
 };
-use super::sheet::{Sheet, SheetPart, ShownForms};
+use super::sheet::{Sheet, SheetAnswer, SheetPart, ShownForms};
 use crate::tables::Tone;
 use bourse_record::BROKERAGE_NOTICE;
-use bourse_record::crash::{CrashFile, CrashRow, StatesSection};
+use bourse_record::crash::{CrashFile, CrashRow, Guarantee, StatesSection};
 
 /// The document: the verdict, a row for each target, the first case of each guarantee that was violated, then every crash with
 /// its findings.
 pub fn crash(file: &CrashFile) -> Sheet {
-    let is_any_tried = file.states.is_some() || !file.rows.is_empty();
-    let mut parts = vec![SheetPart::violated(file.violated(), is_any_tried)];
+    let mut parts = vec![SheetPart::Answer(answer(file))];
     parts.extend(file.states.iter().flat_map(of_states));
     if !file.rows.is_empty() {
         parts.push(SheetPart::faint(format!("{}; seed {}", file.database, file.provenance.seed)));
@@ -42,6 +41,19 @@ pub fn crash(file: &CrashFile) -> Sheet {
     parts.push(SheetPart::again(&file.provenance));
     let sheet = Sheet::of_run("What crashes leave", "crash tests", &file.provenance, file.interrupted);
     Sheet { parts, notices: vec![BROKERAGE_NOTICE.to_owned()], ..sheet }
+}
+
+/// The number of violated guarantees, and losses that are expected of a device.
+fn answer(file: &CrashFile) -> SheetAnswer {
+    let answer = SheetAnswer::violated(file.violated(), file.states.is_some() || !file.rows.is_empty());
+    match file.states.as_ref().and_then(|states| expected_losses(states).zip(Some(states))) {
+        Some(([losses, why], states)) => {
+            let is_all = file.rows.is_empty() && states.rows.iter().all(|row| row.promised == Guarantee::Nothing);
+            let figure = if is_all { losses } else { format!("{}; {losses}", answer.figure) };
+            SheetAnswer { figure, unit: why, ..answer }
+        }
+        None => answer,
+    }
 }
 
 /// Findings, each with the command that shows it again.

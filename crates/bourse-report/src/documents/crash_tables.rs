@@ -2,10 +2,12 @@
 
 use crate::tables::{ColumnHead, SheetTable, TableCell, Tone};
 use crate::units;
+use bourse_record::Durability;
 use bourse_record::crash::{
     CrashFile, CrashOutcome, CrashRow, Example, Guarantee, PlantedRow, SampledState, SampledStates, StatesRow,
     StatesSection,
 };
+use std::collections::BTreeSet;
 
 /// Explanation of the table of crashes.
 pub(super) const ABOUT_CRASHES: &str = "Lost: acknowledged Trade-Results missing after a crash, over all crashes of a kind. Power \
@@ -101,6 +103,26 @@ fn outcome_words(outcome: &CrashOutcome) -> String {
 pub(super) fn states_words(states: &StatesSection) -> String {
     let count = units::count(states.states);
     format!("{count} disk states checked in {:.0} s; {}; seed {}", states.took_s, states.bound, states.seed)
+}
+
+/// Losses under settings whose guarantee no engine can keep on the device: their number, and why they are expected; `None` if
+/// there are none.
+pub(super) fn expected_losses(of: &StatesSection) -> Option<[String; 2]> {
+    let is_lasting = |class: Durability| matches!(class, Durability::Durable | Durability::Consistent);
+    let rows = || of.rows.iter().filter(|row| row.promised == Guarantee::Nothing && is_lasting(row.class));
+    let sum = |count: fn(&StatesRow) -> u64| rows().map(count).fold(0, u64::saturating_add);
+    let found =
+        [("acknowledged commits lost", sum(|row| row.lossy)), ("databases corrupted", sum(|row| row.corrupted))];
+    let found = found.into_iter().filter(|(_, count)| *count > 0);
+    let found: Vec<String> = found.map(|(what, count)| format!("{what} in {}", units::count(count))).collect();
+    let devices: BTreeSet<&str> = rows().map(|row| row.device.as_str()).collect();
+    let devices = devices.into_iter().collect::<Vec<_>>().join("; ");
+    (!found.is_empty()).then(|| {
+        [
+            format!("{} of {} states,", found.join(", "), units::count(sum(|row| row.states))),
+            format!("as expected: no engine can keep its guarantee on this device ({devices})"),
+        ]
+    })
 }
 
 /// A row for each case of the enumerated states.

@@ -1,6 +1,6 @@
 //! Report of the reactions of engines to faults.
 
-use super::sheet::{Sheet, SheetPart, ShownForms};
+use super::sheet::{Sheet, SheetAnswer, SheetPart, ShownForms};
 use crate::tables::{SheetTable, TableCell, Tone};
 use bourse_record::faults::{DataState, FaultCase, FaultRow, FaultVerdict, FaultsFile, Reaction};
 use bourse_stats::grouped;
@@ -16,7 +16,7 @@ const ABOUT: &str = "Each case runs in a process of its own: it works on a small
 /// The document: a table for each target, the first case of each guarantee that was broken, then every case.
 pub fn faults(file: &FaultsFile) -> Sheet {
     let mut parts = vec![
-        SheetPart::violated(file.violated(), !file.rows.is_empty()),
+        SheetPart::Answer(SheetAnswer::violated(file.violated(), !file.rows.is_empty())),
         SheetPart::faint(format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)),
     ];
     if file.interrupted {

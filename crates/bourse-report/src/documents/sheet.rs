@@ -86,6 +86,18 @@ pub(crate) struct SheetAnswer {
     pub(crate) beside: Vec<String>,
 }
 
+impl SheetAnswer {
+    /// The answer of tests of guarantees, of which `is_any_tried` says whether one came to its end.
+    pub(crate) fn violated(count: usize, is_any_tried: bool) -> Self {
+        let figure = match count {
+            0 if !is_any_tried => "nothing was tried to its end".to_owned(),
+            0 => "no guarantee violated".to_owned(),
+            more => format!("{} violated", units::counted(more as u64, "guarantee", "guarantees")),
+        };
+        Self { figure, is_bad: count > 0, ..Self::default() }
+    }
+}
+
 /// Place of a paragraph, which decides its style.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum LinePlace {
@@ -195,16 +207,6 @@ impl SheetPart {
         Self::Fold(SheetFold { summary: summary.into(), parts, ..SheetFold::default() })
     }
 
-    /// The answer of tests of guarantees, of which `is_any_tried` says whether one came to its end.
-    pub(crate) fn violated(count: usize, is_any_tried: bool) -> Self {
-        let figure = match count {
-            0 if !is_any_tried => "nothing was tried to its end".to_owned(),
-            0 => "no guarantee violated".to_owned(),
-            more => format!("{} violated", units::counted(more as u64, "guarantee", "guarantees")),
-        };
-        Self::Answer(SheetAnswer { figure, is_bad: count > 0, ..SheetAnswer::default() })
-    }
-
     /// Command and machine of a run.
     pub(crate) fn again(of: &Provenance) -> Self {
         let (Machine { processor, cores, system, .. }, build) = (&of.machine, &of.build);
@@ -241,6 +243,15 @@ impl Sheet {
     pub(crate) fn of_run(title: &str, name: &str, of: &Provenance, interrupted: bool) -> Self {
         let run = [printable(name), printable(&of.started_at)];
         Self { title: printable(title), version: printable(&of.build.version), run, interrupted, ..Self::default() }
+    }
+
+    /// Words of its first answer; empty without one.
+    pub fn answer_words(&self) -> String {
+        let answers = self.parts.iter().filter_map(|part| match part {
+            SheetPart::Answer(SheetAnswer { figure, unit, .. }) => Some(format!("{figure} {unit}")),
+            _ => None,
+        });
+        answers.map(|it| it.trim_end().to_owned()).next().unwrap_or_default()
     }
 
     /// Draws it for a terminal of `width` columns; `whole` with its folded parts.

@@ -8,9 +8,11 @@ mod trend;
 pub use sheet::runs;
 
 use crate::tables::Tone;
-use crate::view::{CaseView, FigureValidity, checks_words};
+use crate::view::{CaseVerdict, CaseView, FigureValidity, checks_words};
 use bourse_record::{DocumentKind, Machine, Provenance, RunFile};
+use bourse_verdict::comparison::{CaseComparison, ComparedCases};
 use bourse_verdict::likeness::{Likeness, machine_words, settings};
+use bourse_verdict::suite::{FindingVerdict, SuiteFile};
 use serde::Serialize;
 
 /// A result folder in the history.
@@ -30,6 +32,8 @@ pub struct StoredRun {
     pub revision: Option<String>,
     /// Processor, cores and system.
     pub machine: String,
+    /// Verdict on the whole: of a comparison, tests or a suite; empty for a run that was only measured.
+    pub verdict: String,
     /// Whether it was interrupted.
     pub interrupted: bool,
     /// Its figures, one for each case.
@@ -66,6 +70,8 @@ pub struct StoredFigure {
     pub high: Option<f64>,
     /// Result of the checks of the database.
     pub checks: String,
+    /// Verdict on the case: checks, steady or not.
+    pub verdict: String,
     /// Whether a check failed.
     pub failed: bool,
 }
@@ -75,8 +81,24 @@ impl StoredRun {
     pub fn of_run(folder: &str, run: &RunFile, bytes: u64) -> Self {
         let machine = &run.provenance.machine;
         let figures = CaseView::all(run).iter().map(|view| figure(view, machine)).collect();
+        let compared = run.comparison.iter().flat_map(|_| ComparedCases::of_run(run)).flat_map(|it| it.comparisons);
+        let change =
+            |it: CaseComparison| it.result().and_then(|it| Some(format!("B {}, {}", it.verdict_name()?, it.change())));
+        let verdict = compared.filter_map(change).collect::<Vec<_>>().join("; ");
         let interrupted = run.interrupted;
-        Self { figures, interrupted, ..Self::of_document(folder, DocumentKind::Run, &run.provenance, bytes) }
+        Self { figures, interrupted, ..Self::of_document(folder, DocumentKind::Run, &run.provenance, bytes, verdict) }
+    }
+
+    /// A suite, with the number of its findings by verdict.
+    pub fn of_suite(folder: &str, suite: &SuiteFile, bytes: u64) -> Self {
+        let counted = FindingVerdict::ALL.into_iter().filter_map(|verdict| {
+            let count = suite.findings.iter().filter(|it| it.verdict == verdict).count();
+            (count > 0).then(|| format!("{} {count}", verdict.name()))
+        });
+        let verdict = counted.collect::<Vec<_>>().join(", ");
+        let verdict = if verdict.is_empty() { verdict } else { format!("findings: {verdict}") };
+        let interrupted = suite.interrupted;
+        Self { interrupted, ..Self::of_document(folder, DocumentKind::Suite, &suite.provenance, bytes, verdict) }
     }
 
     /// Name of the kind of its document.
@@ -90,7 +112,7 @@ impl StoredRun {
     }
 
     /// A document without figures of its own.
-    pub fn of_document(folder: &str, document: DocumentKind, of: &Provenance, bytes: u64) -> Self {
+    pub fn of_document(folder: &str, document: DocumentKind, of: &Provenance, bytes: u64, verdict: String) -> Self {
         let machine = &of.machine;
         Self {
             folder: folder.to_owned(),
@@ -100,6 +122,7 @@ impl StoredRun {
             bourse: of.build.words(),
             revision: of.revision.clone(),
             machine: machine_words(machine),
+            verdict,
             interrupted: false,
             figures: Vec::new(),
             bytes,
@@ -117,6 +140,9 @@ fn figure(view: &CaseView<'_>, machine: &Machine) -> StoredFigure {
     let value = value.filter(|_| view.validity() == FigureValidity::Counts);
     let interval = view.estimate().and_then(|it| it.interval).filter(|_| value.is_some() && case.search.is_none());
     let (tone, words) = checks_words(view);
+    // Without the bottleneck, which is no judgement.
+    let parts = CaseVerdict::of(view).parts().into_iter();
+    let verdict: Vec<String> = parts.filter(|(tone, _)| *tone != Tone::Plain).map(|(_, words)| words).collect();
     let settings: Vec<String> = settings(case).iter().map(|it| format!("{}={}", it.name, it.value)).collect();
     StoredFigure {
         label: case.label.clone(),
@@ -131,6 +157,7 @@ fn figure(view: &CaseView<'_>, machine: &Machine) -> StoredFigure {
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),
         checks: words,
+        verdict: verdict.join(" · "),
         failed: tone == Tone::Bad || view.validity() == FigureValidity::Void,
     }
 }

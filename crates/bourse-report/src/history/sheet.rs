@@ -43,7 +43,7 @@ pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
 fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
     let heads = heads![
         left "run", left "began" .rank(2), left "case", right "result", left "interval" .rank(3), left "durability",
-        left "checks" .rank(1),
+        left "verdict", left "revision" .rank(1) .folds(),
     ];
     let mut table = SheetTable::new("", heads);
     for run in runs {
@@ -51,6 +51,11 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
             let first = |cell: TableCell| if nth == 0 { cell } else { TableCell::default() };
             let link = format!("{}/{}", path_of_link(&run.folder), run.document.page_name());
             let case = of.map_or_else(|| run.document_name().to_owned(), |it| format!("{} {}", it.workload, it.target));
+            let verdict = match run.verdict.as_str() {
+                "" => of.map_or("", |it| &it.verdict),
+                whole if nth == 0 => whole,
+                _ => "",
+            };
             let interrupted = if run.interrupted { " (interrupted)" } else { "" };
             let tone = if of.is_some_and(|it| it.failed) { Tone::Bad } else { Tone::Plain };
             table.push(row![
@@ -60,7 +65,8 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
                 TableCell::text(&of.map(result).unwrap_or_default()).tone(tone),
                 of.and_then(interval).unwrap_or_default(),
                 of.map_or("", |it| &it.durability),
-                TableCell::text(of.map_or("", |it| &it.checks)).tone(tone)
+                TableCell::text(verdict).tone(tone),
+                first(TableCell::text(run.revision.as_deref().unwrap_or_default()))
             ]);
         }
     }

@@ -138,9 +138,8 @@ fn row_lines(
     }
 }
 
-/// The lines of a cell: broken between words, and within a word that is wider than the column, if possible after a
-/// separator.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// Lines of at most `width` columns: broken between words, and within a word that is wider, if possible after a separator.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
         if line.width() <= width {

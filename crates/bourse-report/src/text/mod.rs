@@ -9,7 +9,7 @@ mod screen;
 mod sheet;
 
 pub(crate) use curve::curve;
-pub use grid::fill;
+pub use grid::{fill, wrapped};
 pub(crate) use markdown::{markdown_parts, markdown_sheet};
 pub(crate) use page::Page;
 pub use screen::screen;

@@ -21,6 +21,16 @@ pub(crate) enum LastLine {
     Table,
 }
 
+/// Texts that belong below a table that was printed in brief.
+pub(super) struct BriefTable {
+    /// Titles of columns that are zero in every row.
+    zeros: Vec<String>,
+    /// Titles of columns without room.
+    pub(super) dropped: Vec<String>,
+    /// Queue that its response times include.
+    pub(super) queue: Option<String>,
+}
+
 /// Lines drawn so far, and the settings for the next.
 pub(crate) struct Page {
     pub(super) out: String,
@@ -87,7 +97,8 @@ impl Page {
 
     /// Writes a table without the columns that are zero or have no room, named below it.
     pub(super) fn table(&mut self, table: SheetTable, has_heads: bool) {
-        let (zeros, dropped) = self.brief(table, has_heads);
+        let BriefTable { zeros, dropped, queue } = self.brief(table, has_heads);
+        queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
         if !zeros.is_empty() {
             self.paragraph(Tone::Faint, &format!("zero in every row: {}", zeros.join(", ")), 2);
         }
@@ -97,23 +108,20 @@ impl Page {
         }
     }
 
-    /// Prints a table without the columns that are zero and those without room, and returns their titles. A line below it
-    /// reports the queue that its response times include.
-    pub(super) fn brief(&mut self, mut table: SheetTable, has_heads: bool) -> (Vec<String>, Vec<String>) {
+    /// Prints a table without the columns that are zero and those without room.
+    pub(super) fn brief(&mut self, mut table: SheetTable, has_heads: bool) -> BriefTable {
         let queue = take_queue(&mut table);
         let zeros = table.fold();
         let times = table.heads.iter().filter(|head| head.is_time);
         let times: Vec<String> = times.map(|head| head.title.to_string()).collect();
         let grid = grid(table, self.width, self.paint, has_heads);
         self.out.push_str(&grid.text);
-        if let Some(queue) = queue.filter(|_| times.iter().any(|title| !grid.dropped.contains(title))) {
-            self.paragraph(Tone::Faint, &queue, 2);
-        }
-        (zeros, grid.dropped)
+        let queue = queue.filter(|_| times.iter().any(|title| !grid.dropped.contains(title)));
+        BriefTable { zeros, dropped: grid.dropped, queue }
     }
 
     pub(super) fn paragraph_indented(&mut self, tone: Tone, text: &str) {
-        let filled = fill(&units::printable(text), self.width.saturating_sub(4), 2);
+        let filled = fill(&units::printable(text), self.width.saturating_sub(2), 2);
         for line in filled.lines() {
             self.toned(tone, &format!("  {line}"));
         }

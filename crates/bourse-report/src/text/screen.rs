@@ -1,7 +1,7 @@
 //! The report on one screen: the answer, the table, the reasons for doubt, the place of the rest.
 
 use super::grid::fill;
-use super::page::Page;
+use super::page::{BriefTable, Page};
 use crate::documents::{self, Overview, SheetPart};
 use crate::tables::{self, Tone, by_class};
 use crate::units;
@@ -12,11 +12,10 @@ use crate::view::{
 use bourse_record::{CostCovers, Round, RunFile, StatementFigures, WorkloadKind};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
-const SCREEN_LINES: usize = 24;
-/// Lines of one with its statements, so that the prompt fits too. The table of operations, statements with less time, and hints are left
-/// out likewise.
-const LINES_WITH_STATEMENTS: usize = 23;
+/// Lines of a run of one case, so that a terminal of 24 has the prompt too. Left out to fit, and counted, are the queue below the
+/// table, earlier runs, the cost, the wait of a customer and doubts; of a run with its statements also the table of operations,
+/// statements with less time, and hints.
+const SCREEN_LINES: usize = 23;
 /// Statements that are shown at least; if there is no room for so many with hints, the table of operations is left out.
 const LEAST_STATEMENTS: usize = 3;
 /// Hints at statements that are shown at most.
@@ -53,16 +52,20 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
         end.compliance(file, &views, overview.is_some());
         end.again(file);
     });
-    let has_statements = file.cases.iter().flat_map(|case| &case.rounds).any(|round| !round.statements.is_empty());
-    let lines = if has_statements { LINES_WITH_STATEMENTS } else { SCREEN_LINES };
+    let (doubts, least) = doubts(file, &views, &told);
+    let mut others = 0;
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
-        ([view], [told]) => screen.single(view, told, lines.saturating_sub(end.rows())),
+        ([view], [told]) => {
+            // One line is reserved for the report's path.
+            let reserved = end.rows() + least.min(doubts.len()) + 1;
+            others += screen.single(view, told, SCREEN_LINES.saturating_sub(reserved));
+        }
         _ => match &overview {
             Some(of) => {
-                // Room for the prompt, the report's path, and a doubt.
-                let doubt = screen.apart(|part| _ = part.doubts(file, &views, &told, 0)).rows();
-                screen.overview(of, &told, lines.saturating_sub(end.rows() + doubt + 2));
+                // Room for the report's path, and a doubt.
+                let doubt = screen.apart(|part| _ = part.doubts(&doubts, least, 0)).rows();
+                screen.overview(of, &told, SCREEN_LINES.saturating_sub(end.rows() + doubt + 1));
             }
             None => screen.answers(&views, &told),
         },
@@ -70,10 +73,9 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     if file.comparison.is_none() && file.tuning.is_none() {
         screen.parts(&documents::plans_in_brief(&views), false);
     }
-    // One line is reserved for the report's path, and below a table for the prompt.
-    let used = screen.rows() + end.rows() + 1 + usize::from(overview.is_some());
+    let used = screen.rows() + end.rows() + 1;
     let is_bounded = views.len() == 1 || overview.is_some();
-    let others = screen.doubts(file, &views, &told, if is_bounded { lines.saturating_sub(used) } else { usize::MAX });
+    others += screen.doubts(&doubts, least, if is_bounded { SCREEN_LINES.saturating_sub(used) } else { usize::MAX });
     screen.out.push_str(&end.out);
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
@@ -102,21 +104,20 @@ impl Page {
         part
     }
 
-    /// A run of one case, in `room` rows with its doubts and the report's path.
-    fn single(&mut self, view: &CaseView<'_>, told: &CaseVerdict, room: usize) {
+    /// A run of one case, in `room` rows; returns the number of parts that are left out.
+    fn single(&mut self, view: &CaseView<'_>, told: &CaseVerdict, room: usize) -> usize {
         self.answer(&documents::figure(view));
         self.paragraph_indented(Tone::Plain, &documents::on(view));
-        for spread in [view.spread(), view.runs_here()].into_iter().flatten() {
-            self.paragraph_indented(Tone::Plain, &spread);
-        }
-        if let Some(searched) = view.searched() {
-            self.paragraph_indented(searched.tone, &searched.text);
-        }
-        let verdict = told.verdict();
-        self.paragraph_indented(verdict.tone, &verdict.text);
-        if let Some(waits) = view.waits() {
-            self.paragraph_indented(waits.tone, waits.verdict.as_deref().unwrap_or(&waits.text));
-        }
+        view.spread().iter().for_each(|spread| self.paragraph_indented(Tone::Plain, spread));
+        let runs = self.apart(|part| view.runs_here().iter().for_each(|it| part.paragraph_indented(Tone::Plain, it)));
+        let verdict = self.apart(|part| {
+            let all = view.searched().into_iter().chain([told.verdict()]);
+            all.for_each(|it| part.paragraph_indented(it.tone, &it.text));
+        });
+        let waits = self.apart(|part| {
+            let waits = view.waits();
+            waits.iter().for_each(|it| part.paragraph_indented(it.tone, it.verdict.as_deref().unwrap_or(&it.text)));
+        });
         let mut table = tables::transactions(view);
         // Operations outside the mix, and those without any outcome, are in the page.
         let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
@@ -128,28 +129,43 @@ impl Page {
             .collect();
         table.rows.retain(|row| names.contains(&row[0].text));
         let operations = table.rows.len();
+        let mut queue = None;
         let by_operation = self.apart(|part| match operations {
             0 => part.toned(Tone::Bad, "nothing was measured"),
-            _ => drop(part.brief(table, true)),
+            _ => queue = part.brief(table, true).queue,
         });
+        let queue = self.apart(|part| queue.iter().for_each(|queue| part.paragraph(Tone::Faint, queue, 2)));
         let cost = self.apart(|part| part.cost(view));
         let all = view::statements(&view.case.rounds);
-        let room = room.saturating_sub(self.rows() + cost.rows() + LINES_OF_DOUBT + 1);
         // The statements that were asked for come first: they have the names of the operations.
         let least = all.len().min(LEAST_STATEMENTS);
         let least = least + documents::hints(&all[..least], self.width / 3).len().min(HINTS) + 2;
+        let needed = if all.is_empty() { by_operation.rows() } else { least };
+        let mut left = room.saturating_sub(self.rows() + verdict.rows() + needed);
+        let parts = [waits, cost, runs, queue].map(|part| {
+            let rest = left.checked_sub(part.rows())?;
+            left = rest;
+            Some(part)
+        });
+        let left_out_parts = parts.iter().filter(|part| part.is_none()).count();
+        let [waits, cost, runs, queue] = parts;
+        let by_operation = by_operation.out + queue.as_ref().map_or("", |queue| &queue.out);
+        let by_operation = self.apart(|part| part.out.push_str(&by_operation));
+        [&runs, &Some(verdict), &waits].into_iter().flatten().for_each(|part| self.out.push_str(&part.out));
+        let room = room.saturating_sub(self.rows() + cost.as_ref().map_or(0, Self::rows));
         let is_left_out = !all.is_empty() && operations > 0 && by_operation.rows() + least > room;
         let used = if is_left_out { 0 } else { by_operation.rows() };
         if !is_left_out {
             self.out.push_str(&by_operation.out);
         }
-        self.out.push_str(&cost.out);
+        cost.iter().for_each(|cost| self.out.push_str(&cost.out));
         if !all.is_empty() {
             let noun = view.noun();
             let left_out = is_left_out.then(|| units::counted(operations as u64, noun, &format!("{noun}s")));
             self.statements(view, &all, room.saturating_sub(used), left_out);
         }
         self.parts(&[SheetPart::Table(tables::functions(view))], false);
+        left_out_parts
     }
 
     /// Statements with most time and hints at them, a line each, in that many rows; below them what is left out.
@@ -235,7 +251,8 @@ impl Page {
         let most = room.saturating_sub(self.rows() + verdict.rows() + 3).max(1);
         let rows = table.rows.len().saturating_sub(most);
         table.rows.truncate(most);
-        let (_, columns) = self.brief(table, true);
+        let BriefTable { dropped: columns, queue, .. } = self.brief(table, true);
+        queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
         let rows = (rows > 0).then(|| units::counted(rows as u64, "further row", "further rows"));
         let left_out: Vec<String> = columns.iter().map(|it| it.replace('\n', " ")).chain(rows).collect();
         if !left_out.is_empty() {
@@ -248,7 +265,8 @@ impl Page {
     fn answers(&mut self, views: &[CaseView<'_>], told: &[CaseVerdict]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
         let table = tables::comparison(&in_order, "all cases");
-        self.brief(table, true);
+        let queue = self.brief(table, true).queue;
+        queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
         for (view, searched) in views.iter().filter_map(|view| Some((view, view.searched()?))) {
             self.paragraph(searched.tone, &format!("{}: {}", view.case.label, searched.text), 2);
         }
@@ -278,33 +296,16 @@ impl Page {
         }
     }
 
-    /// Reasons to doubt the figures in so many lines: that others disturbed it, then the worst. At least one of either is
-    /// printed. Returns the number of those left out.
-    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], room: usize) -> usize {
-        let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
-        let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, warnings_of_the_request(file)).collect();
-        for (view, case) in views.iter().zip(told) {
-            let place = if told.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
-            // The result of a search is in the answer.
-            let searched = view.searched();
-            let remarks = case.remarks.iter().filter(|it| {
-                it.verdict.is_none() && !matches!(it.tone, Tone::Good | Tone::Faint) && Some(*it) != searched.as_ref()
-            });
-            doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
-        }
-        doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
-        let mut disturbed = worded(Tone::Doubtful, warnings_of_others(file));
-        let first = disturbed.next();
-        let least = 1 + usize::from(first.is_some());
-        doubts.extend(disturbed);
-        doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
-        doubts.splice(0..0, first);
+    /// Writes doubts in so many lines, `least` of them at least. Returns the number of those left out.
+    fn doubts(&mut self, doubts: &[(Tone, String)], least: usize, room: usize) -> usize {
         let (mut shown, mut left) = (0, room);
         for (tone, text) in doubts.iter().take(DOUBTS) {
             // Two columns are reserved for the mark of the cut.
             let filled = fill(&units::printable(text), self.width - 2, 2);
             let all = filled.lines().count();
-            let lines = all.min(LINES_OF_DOUBT).min(left.max(1));
+            // A line is left for each that has to follow.
+            let follow = least.min(doubts.len()).saturating_sub(shown + 1);
+            let lines = all.min(LINES_OF_DOUBT).min(left.saturating_sub(follow).max(1));
             if shown >= least && left == 0 {
                 break;
             }
@@ -330,4 +331,28 @@ impl Page {
             self.command(&with, &file.provenance.command);
         }
     }
+}
+
+/// Reasons to doubt the figures: that others disturbed it, then the worst; and the number that is printed at least, one of
+/// either.
+fn doubts(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict]) -> (Vec<(Tone, String)>, usize) {
+    let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
+    let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, warnings_of_the_request(file)).collect();
+    for (view, case) in views.iter().zip(told) {
+        let place = if told.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
+        // The result of a search is in the answer.
+        let searched = view.searched();
+        let remarks = case.remarks.iter().filter(|it| {
+            it.verdict.is_none() && !matches!(it.tone, Tone::Good | Tone::Faint) && Some(*it) != searched.as_ref()
+        });
+        doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
+    }
+    doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
+    let mut disturbed = worded(Tone::Doubtful, warnings_of_others(file));
+    let first = disturbed.next();
+    let least = 1 + usize::from(first.is_some());
+    doubts.extend(disturbed);
+    doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
+    doubts.splice(0..0, first);
+    (doubts, least)
 }

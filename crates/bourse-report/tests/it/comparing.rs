@@ -151,10 +151,15 @@ fn a_narrow_terminal_gets_the_same_words() {
     let decks = [100, 101, 99, 102, 98, 100, 101, 99];
     let pair = CasePair { base: case("a", &[100; 8]), head: case("b", &decks), in_turn: true };
     let compared = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown);
-    let wide = compared.text(usize::MAX);
+    let wide = compared.text(&[], usize::MAX);
+    // The command is as on the page.
+    let of = fixture::normal().provenance;
+    assert!(compared.text(&[("A and B in turn", &of)], 80).contains("\nagain: bourse "), "one run");
+    let both = compared.text(&[("A", &of), ("B", &of)], 80);
+    assert!(both.contains("\nagain, A: bourse ") && both.contains("\nagain, B: bourse "), "{both}");
     assert!(wide.contains("\n  these rounds can show a difference from ±"), "{wide}");
     for width in [60, 80, 100] {
-        let text = compared.text(width);
+        let text = compared.text(&[], width);
         assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
         let words = |text: &str| text.split_whitespace().flat_map(str::chars).filter(|it| it.is_numeric()).count();
         assert_eq!(words(&text), words(&wide), "{text}");
@@ -260,7 +265,7 @@ fn a_plan_that_differs_between_the_sides_is_found_with_both_times() {
     let drawn = |head: Case| {
         let pair = CasePair { base: base.clone(), head, in_turn: true };
         let all = ComparedCases::of(&[pair], Vec::new(), 0.05, &RunNoise::Unknown);
-        [all.text(120), all.markdown(), all.html(&[("run", &fixture::normal().provenance)])]
+        [all.text(&[], 120), all.markdown(), all.html(&[("run", &fixture::normal().provenance)])]
     };
     for drawn in drawn(base.clone()) {
         assert!(drawn.contains("no plan differs (1 statement compared)"), "{drawn}");

@@ -1,7 +1,9 @@
 //! Published forms of documents: JSON, page, terminal.
 
 use bourse_record::acid::{AcidCase, AcidFile, AcidFinding, AcidStep, AcidTest, AcidVerdict, Property};
-use bourse_record::crash::{CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates};
+use bourse_record::crash::{
+    CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates, StatesRow, StatesSection,
+};
 use bourse_record::{
     Build, Document as _, DocumentKind, Durability, Engine, FoundAnomaly, HistoryFigures, IsolationLevel, Machine,
     NameValue, OperationIsolation, Provenance, SCHEMA_VERSION, Warning,
@@ -215,6 +217,52 @@ fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
     let schema = jsonschema::validator_for(&CrashFile::schema()).expect("a valid schema");
     assert!(schema.is_valid(&document));
     assert_eq!(serde_json::from_value::<CrashFile>(document).expect("can be read"), crashes());
+}
+
+/// The headline was *no guarantee violated* above a table of lost commits.
+#[test]
+fn losses_on_a_cache_that_lies_are_in_the_headline() {
+    let row = |class, promised, device: &str, [lossy, corrupted]: [u64; 2]| StatesRow {
+        case: "wal-full".into(),
+        device: device.into(),
+        class,
+        class_reason: "sync=full".into(),
+        promised,
+        commits: 400,
+        operations: 5_000,
+        syncs: 400,
+        points: 50,
+        exhaustive_points: 10,
+        states: 105,
+        distinct: 90,
+        took_s: 1.0,
+        lossy,
+        most_lost: 9,
+        corrupted,
+        broken: 0,
+        recovery: None,
+        examples: Vec::new(),
+    };
+    let drawn = |rows: Vec<StatesRow>| {
+        let (seed, bound, states) = (1, "all".into(), rows.iter().map(|row| row.states).sum());
+        let section = StatesSection { seed, bound, states, took_s: 1.0, rows, faults: Vec::new() };
+        let document = crash(&CrashFile { rows: Vec::new(), states: Some(section), ..crashes() });
+        let one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        (one_line(document.terminal(80, false, false)), document.html())
+    };
+    let lying = || row(Durability::Durable, Guarantee::Nothing, "a cache that lies", [76, 0]);
+    let sound = || row(Durability::Durable, Guarantee::Everything, "any order", [0, 0]);
+    let why = "as expected: no engine can keep its guarantee on this device (a cache that lies)";
+    let (text, page) = drawn(vec![lying(), lying()]);
+    assert!(text.contains(&format!(" acknowledged commits lost in 152 of 210 states, {why}")), "{text}");
+    assert!(page.contains("acknowledged commits lost in 152 of 210 states,") && page.contains(why), "{page}");
+    assert!(!text.contains("no guarantee violated"), "{text}");
+    let (text, _) = drawn(vec![sound(), row(Durability::Durable, Guarantee::Nothing, "a cache that lies", [76, 2])]);
+    let both = "no guarantee violated; acknowledged commits lost in 76, databases corrupted in 2 of 105 states, as";
+    assert!(text.contains(both), "{text}");
+    // Settings that never gave a guarantee.
+    let (text, _) = drawn(vec![sound(), row(Durability::Process, Guarantee::Nothing, "any order", [50, 0])]);
+    assert!(text.contains("no guarantee violated Simulated"), "{text}");
 }
 
 #[test]

@@ -62,6 +62,17 @@ fn each_form_has_every_run() {
     let text = drawn(&runs).terminal(120, false, false);
     assert_eq!(text.lines().filter(|line| line.starts_with("2026")).count(), 12, "{text}");
     assert!(text.contains("\n12 result folders, 12.0 MiB"), "{text}");
+    // Each has its verdict, and the revision where there is room.
+    assert_eq!(text.matches("checks: 2").count(), 12, "{text}");
+    let [wide, narrow] = [200, 80].map(|width| drawn(&runs).terminal(width, false, false));
+    assert!(
+        wide.contains("  revision\n") && wide.lines().filter(|line| line.ends_with("  new")).count() == 6,
+        "{wide}"
+    );
+    assert!(narrow.contains("(narrow terminal): began, interval, revision\n"), "{narrow}");
+    assert_eq!(narrow.matches("checks:").count(), 12, "{narrow}");
+    let page = drawn(&runs).html();
+    assert!(page.contains(">verdict</th>") && page.contains(">revision</th>"), "{page}");
     assert!(drawn(&runs).markdown().lines().filter(|line| line.contains("-tpce |")).count() >= 12);
     let csv = csv_file(&history_tables(&runs), CsvText::Guarded);
     assert_eq!(csv.lines().count(), 1 + 13, "{csv}");

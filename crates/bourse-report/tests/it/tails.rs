@@ -101,7 +101,7 @@ fn quantiles_of_batches_say_so_wherever_they_stand() {
     let compared = |file: &RunFile| {
         let [base, head] = [&file.cases[0], &file.cases[1]].map(Clone::clone);
         ComparedCases::of(&[CasePair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &RunNoise::Unknown)
-            .text(usize::MAX)
+            .text(&[], usize::MAX)
     };
     // Thirty timings have a median alone.
     assert!(compared(&batched).contains("\nresponse p50 of batches "), "{}", compared(&batched));
@@ -136,7 +136,7 @@ fn a_comparison_and_a_sweep_name_the_queue_that_is_part_of_their_response_times(
         let [base, head] = [&file.cases[0], &file.cases[1]].map(Clone::clone);
         let compared =
             ComparedCases::of(&[CasePair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &RunNoise::Unknown);
-        [compared.text(usize::MAX), compared.markdown(), svg(file).expect("a curve")]
+        [compared.text(&[], usize::MAX), compared.markdown(), svg(file).expect("a curve")]
     };
     let [text, markdown, curve] = texts(&file);
     assert!(

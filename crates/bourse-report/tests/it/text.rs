@@ -113,7 +113,7 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
         );
         assert!(text.contains("&lt;img"), "{text}");
     }
-    assert!(!compared.text(usize::MAX).contains("\n# head"), "{}", compared.text(usize::MAX));
+    assert!(!compared.text(&[], usize::MAX).contains("\n# head"), "{}", compared.text(&[], usize::MAX));
 }
 
 #[test]

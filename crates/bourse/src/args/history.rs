@@ -35,6 +35,9 @@ pub(crate) struct WatchArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
     /// List the stored runs with their figures
+    ///
+    /// Columns without room on a narrow terminal are left out in this order: interval, began, revision. If that is not enough,
+    /// the name of the run is above the others.
     #[command(visible_alias = "list")]
     Ls(RunsLs),
     /// Print the report of a stored run

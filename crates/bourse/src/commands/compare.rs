@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
     let written = results.map(|results| results.written(&compared.html(&runs)));
     print(&match arguments.format() {
-        CompareFormat::Text => compared.text(line_width()),
+        CompareFormat::Text => compared.text(&runs, line_width()),
         CompareFormat::Markdown => compared.markdown(),
         CompareFormat::Html => compared.html(&runs),
         CompareFormat::Csv => compared.tables().iter().map(|it| data_csv(it, CsvText::Guarded)).collect(),

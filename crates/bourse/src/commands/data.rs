@@ -5,7 +5,7 @@ use crate::args::DataCommand;
 use crate::engines;
 use crate::failure::{Failure, Result};
 use crate::oltp::database::{engine_failure, refuse_foreign};
-use crate::output::{has_color, print, refusal_to_replace, terminal_width};
+use crate::output::{has_color, print, refusal_to_replace, terminal_width, wrapped};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use crate::{hold, interrupt};
@@ -34,7 +34,7 @@ pub(crate) fn data(command: &DataCommand) -> Result<()> {
             }
             if is_absent(directory) {
                 let other = "`bourse data ls DIR` lists the databases in another folder, as `bourse data ls .`";
-                return print(&format!("none: {} does not exist; {other}\n", directory.display()));
+                return print(&wrapped(&format!("none: {} does not exist; {other}", directory.display())));
             }
             print(&sheet(&found, directory).terminal(terminal_width(), has_color(), false))
         }

@@ -46,7 +46,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<()> {
     let first =
         |text: fn(&ComparedCases) -> String| sides.as_ref().map(|it| text(&it.compared) + "\n").unwrap_or_default();
     let drawn = DrawnReport {
-        terminal: &|| first(|it| it.text(line_width())) + &report_text(&run, arguments.verbose, None),
+        terminal: &|| first(|it| it.text(&[], line_width())) + &report_text(&run, arguments.verbose, None),
         html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), RunSides::html),
         markdown: &|| first(ComparedCases::markdown) + &bourse_report::markdown(&run),
         csv: &|| csv_file(&data_tables(std::slice::from_ref(&run)), texts),

@@ -6,16 +6,15 @@ use super::watch::unfinished;
 use crate::args::{ReportArgs, RunsCommand};
 use crate::failure::{Failure, Result};
 use crate::live;
-use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace};
+use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace, wrapped};
 use crate::progress::note;
 use bourse_engine::open_regular;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
-use bourse_record::{Document, DocumentKind, RunFile};
-use bourse_report::{DrawComparison as _, StoredRun, history_tables};
+use bourse_record::{Document, DocumentKind, Provenance, RunFile};
+use bourse_report::{DrawComparison as _, Sheet, StoredRun, history_tables};
 use bourse_verdict::comparison::{ComparedCases, RunNoise, TOLERANCE, stored_pairs};
-use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
 /// Version of the program that draws the history.
@@ -35,7 +34,7 @@ pub(crate) fn runs(command: &RunsCommand) -> Result<()> {
                 return print(&format!("{:#}\n", serde_json::json!(found)));
             }
             if is_absent(directory) {
-                return print(&format!("none: {} does not exist\n", directory.display()));
+                return print(&wrapped(&format!("none: {} does not exist", directory.display())));
             }
             print(&bourse_report::runs(&found, VERSION).terminal(line_width(), has_color(), false))?;
             unfinished(directory).iter().try_for_each(|line| print(&format!("{line}\n")))
@@ -112,14 +111,16 @@ fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<St
     fn read<D: Document>(file: &Path) -> Result<D, String> {
         D::read(file).map_err(|error| error.to_string())
     }
-    let provenance = match kind {
-        DocumentKind::Run => return Ok(StoredRun::of_run(name, &read(file)?, bytes)),
-        DocumentKind::Suite => read::<SuiteFile>(file)?.provenance,
-        DocumentKind::Acid => read::<AcidFile>(file)?.provenance,
-        DocumentKind::Crash => read::<CrashFile>(file)?.provenance,
-        DocumentKind::Faults => read::<FaultsFile>(file)?.provenance,
-    };
-    Ok(StoredRun::of_document(name, kind, &provenance, bytes))
+    let of_tests = |sheet: Sheet, of: &Provenance| StoredRun::of_document(name, kind, of, bytes, sheet.answer_words());
+    Ok(match kind {
+        DocumentKind::Run => StoredRun::of_run(name, &read(file)?, bytes),
+        DocumentKind::Suite => StoredRun::of_suite(name, &read(file)?, bytes),
+        DocumentKind::Acid => read(file).map(|it: AcidFile| of_tests(bourse_report::acid(&it), &it.provenance))?,
+        DocumentKind::Crash => read(file).map(|it: CrashFile| of_tests(bourse_report::crash(&it), &it.provenance))?,
+        DocumentKind::Faults => {
+            read(file).map(|it: FaultsFile| of_tests(bourse_report::faults(&it), &it.provenance))?
+        }
+    })
 }
 
 /// The run files of the result folders in a folder, sorted by their names, so that the newest is the last; folders without
@@ -199,11 +200,13 @@ fn removable(directory: &Path, name: &str) -> Result<PathBuf> {
 fn diff(directory: &Path, base: &str, head: &str) -> Result<()> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
     let [base, head] = report::read_both([&one, &other])?;
-    let machine = Box::new(base.provenance.machine.clone());
+    let [of_base, of_head] = [&base, &head].map(|run| run.provenance.clone());
     let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
     let earlier = run_files(directory).map_or_else(|_| Vec::new(), Iterator::collect);
-    print(&ComparedCases::of_stored(stored, TOLERANCE, &RunNoise::Runs { earlier, machine }).text(line_width()))
+    let noise = RunNoise::Runs { earlier, machine: Box::new(of_base.machine.clone()) };
+    let compared = ComparedCases::of_stored(stored, TOLERANCE, &noise);
+    print(&compared.text(&[("A", &of_base), ("B", &of_head)], line_width()))
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.

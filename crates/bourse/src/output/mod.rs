@@ -133,7 +133,9 @@ fn wrapped_to(columns: usize, text: &str) -> String {
         };
         let hang = key.chars().count();
         let indent = if key.is_empty() { 2 } else { 0 };
-        let filled = bourse_report::fill(rest, width.saturating_sub(hang), indent);
+        // A target is wider than a narrow terminal.
+        let filled = bourse_report::wrapped(rest, width.saturating_sub(hang + indent))
+            .join(&format!("\n{}", " ".repeat(indent)));
         format!("{}{key}{}\n", " ".repeat(blanks), filled.replace('\n', &format!("\n{}", " ".repeat(blanks + hang))))
     };
     text.lines().map(fitting).collect()
@@ -183,5 +185,7 @@ mod tests {
         let text = "plan\n\n  1. a first step that is long\ntime     64 rounds, plus waiting\n";
         let fitted = "plan\n\n  1. a first step\n    that is long\ntime     64 rounds,\n         plus waiting\n";
         assert_eq!(wrapped_to(21, text), fitted);
+        let target = "  1. sqlite+lib:x.db?library=/root/x.so\n";
+        assert_eq!(wrapped_to(21, target), "  1.\n    sqlite+lib:x.db?\n    library=/root/\n    x.so\n");
     }
 }

@@ -112,25 +112,30 @@ pub(crate) fn in_minutes(plan: &Plan) -> String {
     format!("about {} min, up to {longest}", u64::max(about_ns.saturating_add(30 * SECOND) / (60 * SECOND), 1))
 }
 
+/// Doubt about the duration of rounds that their work ends.
+pub(super) const MORE: &str = "more if the work of rounds that end with it takes longer than a second";
+
 /// Announcement of a plan: its rounds, its duration and its end; `None` for a short plan.
 pub(crate) fn announced(plan: &Plan, now: &jiff::Zoned) -> Option<String> {
     let about_ns = about_ns(plan);
     let mut words = vec![show::counted(plan), lasting(about_ns, now)?];
     let untimed = plan.run_cases().any(|case| case.job.lasts_ns().is_none());
-    if untimed {
-        words.push("more if the work of rounds that end with it takes longer than a second".to_owned());
-    }
+    words.extend(untimed.then(|| MORE.to_owned()));
     if plan.compares.as_ref().is_some_and(|it| !it.looks.is_empty()) {
         words.push("less if it is decided sooner".to_owned());
     }
-    let longest = match more_ns(plan) {
+    Some(format!("{}: {}{}", plan.name, words.join(", "), longest(plan)))
+}
+
+/// Longest duration of a plan, after the approximate one; empty if it is the same.
+pub(super) fn longest(plan: &Plan) -> String {
+    match more_ns(plan) {
         0 => String::new(),
         more => {
-            let longest = show::minutes(about_ns.saturating_add(more));
+            let longest = show::minutes(about_ns(plan).saturating_add(more));
             format!("; up to {longest} while other processes use the CPUs")
         }
-    };
-    Some(format!("{}: {}{longest}", plan.name, words.join(", ")))
+    }
 }
 
 #[cfg(test)]

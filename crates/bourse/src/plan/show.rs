@@ -1,5 +1,6 @@
 //! The plan as `--dry-run` prints it: cases, order, duration, files to be written.
 
+use super::about::{MORE, about_ns, longest};
 use super::{CaseBlock, OnFailure, Plan, PlannedCase, RoundProcess};
 use crate::engines;
 use crate::failure::lines;
@@ -249,7 +250,9 @@ fn duration(plan: &Plan) -> String {
     if plan.cases().any(|case| case.job.search().is_some()) {
         words.push("about a dozen short rounds of each search first".to_owned());
     }
-    format!("{}, plus loading, checks and waiting", words.join(", "))
+    let more = if untimed > 0 { format!(", {MORE}") } else { String::new() };
+    let (about, longest) = (time(about_ns(plan).next_multiple_of(SECOND)), longest(plan));
+    format!("{}, plus loading, checks and waiting: about {about}{more}{longest}", words.join(", "))
 }
 
 /// Files that will be written.

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempDir;
 
 /// Folder of the documentation.
 pub(crate) fn docs() -> PathBuf {
@@ -180,16 +182,15 @@ pub(crate) fn hold_part(name: &str, part: &str) {
     hold(name, &format!("{before}{BEGIN}{part}{END}{after}"));
 }
 
-/// Every command in the code blocks of the pages is tried: planned by `--dry-run` where it has that, otherwise parsed.
+/// Every command in the code blocks of the pages is tried. The command's own options decide: with `--dry-run` it measures or
+/// loads, and is planned; without, it ends within a second, and is run in a folder with a stored run and the example files. Those
+/// of [`ENDLESS`] wait for other programs or run them, and are parsed.
 #[test]
 fn commands_in_the_pages_are_commands_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let data = data(folder);
-    for name in ["shop.toml", "shop.sql"] {
-        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-        std::fs::copy(example, folder.join(name)).unwrap();
-    }
+    copy_examples(folder);
     let mut shown = BTreeSet::new();
     for path in pages().into_iter().chain([docs().join("../README.md")]).filter(|path| !path.ends_with("commands.md")) {
         let page = std::fs::read_to_string(&path).unwrap();
@@ -247,8 +248,55 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Tries a command without doing its work. It passes if only a file is missing that a reader would have, or a part of the
-/// program that is left out of this build: its words are understood by then.
+/// Commands that wait for other programs, or run them.
+const ENDLESS: [&str; 5] =
+    ["bourse tpce serve", "bourse tatp serve", "bourse tpcc serve", "bourse watch", "bourse record"];
+
+/// Copies the example files that pages name.
+fn copy_examples(folder: &Path) {
+    for name in ["shop.toml", "shop.sql"] {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        std::fs::copy(example, folder.join(name)).expect("a readable folder");
+    }
+}
+
+/// A folder of its own for a command that is run, with the example files and the stored run that pages name.
+fn readers_folder() -> TempDir {
+    const NAMED: &str = "bourse-runs/20261121-101500-tpce";
+    static STORED: OnceLock<Vec<(String, Vec<u8>)>> = OnceLock::new();
+    let stored = STORED.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a readable folder");
+        let arguments = ["micro", "run", "point-read", "sqlite::memory:", "--count", "100", "-s", "rows=100"];
+        let ended =
+            output(folder.path(), &[&arguments[..], &["--rounds", "1", "--warmup", "0s", "--no-wait"]].concat());
+        assert!(ended.status.success(), "{}", text(&ended.stderr));
+        let run = std::fs::read_dir(folder.path().join("bourse-runs"))
+            .expect("a readable folder")
+            .next()
+            .expect("a readable folder")
+            .expect("a readable folder")
+            .path();
+        let files = std::fs::read_dir(run).expect("a readable folder").map(|it| it.expect("a readable folder"));
+        files
+            .map(|it| {
+                (
+                    it.file_name().into_string().expect("a readable folder"),
+                    std::fs::read(it.path()).expect("a readable folder"),
+                )
+            })
+            .collect()
+    });
+    let folder = tempfile::tempdir().expect("a readable folder");
+    copy_examples(folder.path());
+    std::fs::create_dir_all(folder.path().join(NAMED)).expect("a readable folder");
+    stored.iter().for_each(|(name, bytes)| {
+        std::fs::write(folder.path().join(NAMED).join(name), bytes).expect("a readable folder")
+    });
+    folder
+}
+
+/// Tries a command by the rule of [`commands_in_the_pages_are_commands_of_the_program`]. It passes if only a file is missing that
+/// a reader would have, or a part of the program that is left out of this build: its words are understood by then.
 fn tried(folder: &Path, data: &Value, line: &str) -> Result<(), String> {
     let mut words = words(line);
     let of_words = |command: &&Value| line_begins(&words, command["command"].as_str().expect("a text"));
@@ -258,10 +306,16 @@ fn tried(folder: &Path, data: &Value, line: &str) -> Result<(), String> {
         .iter()
         .filter(of_words)
         .max_by_key(|it| it["command"].as_str().map(str::len));
+    let mut own = None;
     if let Some(command) = command {
         let has_plan = command["options"].as_array().expect("a list").iter().any(|it| it["name"] == "--dry-run");
-        let option = if has_plan { "--dry-run" } else { "--help" };
-        if !words.iter().any(|word| word == option) {
+        let option = match ENDLESS.contains(&command["command"].as_str().expect("a text")) {
+            _ if has_plan => Some("--dry-run"),
+            true => Some("--help"),
+            false => None,
+        };
+        own = option.is_none().then(readers_folder);
+        if let Some(option) = option.filter(|option| !words.iter().any(|word| word == option)) {
             let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
             words.insert(end, option.to_owned());
         }
@@ -269,7 +323,7 @@ fn tried(folder: &Path, data: &Value, line: &str) -> Result<(), String> {
         return Err("unknown command".to_owned());
     }
     let arguments: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-    let ended = output(folder, &arguments);
+    let ended = output(own.as_ref().map_or(folder, TempDir::path), &arguments);
     let said = text(&ended.stderr);
     let lacks = [
         "No such file",
@@ -279,7 +333,9 @@ fn tried(folder: &Path, data: &Value, line: &str) -> Result<(), String> {
         "no counter of",
         "there is no git",
     ];
-    if ended.status.success() || lacks.iter().any(|it| said.lines().next().unwrap_or_default().contains(it)) {
+    // The error with its cause, below what was said before it.
+    let error: Vec<&str> = said.lines().skip_while(|line| !line.starts_with("error: ")).take(3).collect();
+    if ended.status.success() || lacks.iter().any(|it| error.iter().any(|line| line.contains(it))) {
         Ok(())
     } else {
         Err(said)

@@ -2,9 +2,10 @@
 
 use crate::pages::{docs, hold_part};
 use crate::{output, text};
+use bourse_crash::PROFILES;
 use bourse_record::{DocumentKind, document_bytes};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -158,21 +159,39 @@ fn machine(page: &mut String, tables: &Path, before: Option<(&str, &Results)>) -
     found
 }
 
-/// Table of a document of power losses.
+/// A case of the enumeration, as `reload-wal-full@lying-cache` or `lmdb:?sync=full`: its target, what is interrupted, and the
+/// profile of its disk.
+fn power_loss_case(case: &str) -> (String, &str, &str) {
+    let (settings, profile) = case.rsplit_once('@').unwrap_or((case, PROFILES[0].name));
+    if settings.contains(':') {
+        return (settings.to_owned(), "commits", profile);
+    }
+    let mut parts = settings.rsplit('-');
+    let (sync, journal) = parts.next().zip(parts.next()).expect("stored results are complete");
+    (format!("sqlite:?journal={journal}&sync={sync}"), parts.next().unwrap_or("commits"), profile)
+}
+
+/// Table of a document of power losses, and its profiles.
 fn power_losses(page: &mut String, file: &Path) {
     let document: Value = serde_json::from_slice(&document_bytes(file).expect("stored results are complete"))
         .expect("stored results are complete");
     page.push_str(
-        "### What a power loss left\n\n| settings | durability | states of the disk | with commits lost | corrupted |\n\
-         |---|---|---:|---:|---:|\n",
+        "### What a power loss left\n\n| target | interrupted | disk | durability | states of the disk | with commits lost | corrupted |\n\
+         |---|---|---|---|---:|---:|---:|\n",
     );
+    let mut used = BTreeSet::new();
     for row in document["states"]["rows"].as_array().expect("stored results are complete") {
         let figures = ["states", "lossy", "corrupted"].map(|name| number(&row[name]));
-        let (case, class) = (
-            row["case"].as_str().expect("stored results are complete"),
-            row["class"].as_str().expect("stored results are complete"),
-        );
-        writeln!(page, "| `{case}` | {class} | {} |", figures.join(" | ")).expect("a text takes all");
+        let (target, interrupted, profile) =
+            power_loss_case(row["case"].as_str().expect("stored results are complete"));
+        let class = row["class"].as_str().expect("stored results are complete");
+        writeln!(page, "| `{target}` | {interrupted} | {profile} | {class} | {} |", figures.join(" | "))
+            .expect("a text takes all");
+        used.insert(profile);
+    }
+    page.push_str("\nDisks, by the profiles of `bourse crash --profile`:\n\n");
+    for device in PROFILES.iter().filter(|device| used.contains(device.name)) {
+        writeln!(page, "* {}: {}.", device.name, device.title).expect("a text takes all");
     }
     page.push('\n');
 }
