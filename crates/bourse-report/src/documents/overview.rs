@@ -141,13 +141,16 @@ impl<'v, 'a> Overview<'v, 'a> {
     }
 }
 
-/// A figure with half the width of its interval.
+/// A figure with half the width of its interval, or with the ends of one that is wider than that on both sides.
 fn cell(view: Option<&CaseView<'_>>) -> TableCell {
     let Some(view) = view else { return TableCell::missing() };
     match (estimate(view), view.validity()) {
         (Some((figure, interval)), _) => {
-            let sure = interval.filter(|_| figure > 0.0).map(|it| 100.0 * it.half_width() / figure);
-            let sure = sure.map(|percent| format!(" ±{percent:.0} %")).unwrap_or_default();
+            let sure = interval.filter(|_| figure > 0.0).map(|it| match 100.0 * it.half_width() / figure {
+                percent if percent < 99.5 => format!(" ±{percent:.0} %"),
+                _ => format!(" ({} to {})", units::short(it.low), units::short(it.high)),
+            });
+            let sure = sure.unwrap_or_default();
             TableCell::figure(figure, |figure| format!("{}{sure}", units::short(figure)))
         }
         (None, FigureValidity::Void) => TableCell::text("VOID").tone(Tone::Bad),

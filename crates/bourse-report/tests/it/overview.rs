@@ -34,6 +34,12 @@ fn the_answer_is_a_sentence_for_each_class_above_a_row_for_each_engine() {
     );
     // No name is cut.
     assert!(page.contains(">sqlite</text>") && page.contains(">sqlite-lean</text>"), "{page}");
+    // A wide interval has its ends, which are not equally far away.
+    let mut wide = file.clone();
+    for (round, headline) in wide.cases[1].rounds.iter_mut().zip([1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 30.0]) {
+        round.headline = 1_000.0 * headline;
+    }
+    assert!(markdown(&wide).contains("| 1.00k (1.00k to 30.0k) |"), "{}", markdown(&wide));
     // A class in which every figure lacks an interval has no winner.
     let mut few = file;
     few.cases.iter_mut().for_each(|case| case.rounds.truncate(3));
