@@ -40,6 +40,7 @@ const EMPTY_COPY: &str = "; the copy of the database in the recording is empty";
 /// Reasons that a result is undetermined.
 const NO_ERRORS: &str = "an extension records no errors";
 const VAGUE: &str = "its rows depend on more than the data";
+const FURTHER: &str = "the recorded number has rows that triggers, foreign keys or a virtual table changed too";
 
 /// State that the users of a round share.
 #[derive(Debug)]
@@ -51,8 +52,6 @@ pub(super) struct RoundState {
     pub(super) begun: OnceLock<Nanos>,
     /// Whether values are compared, and not numbers of rows alone.
     pub(super) compares_values: bool,
-    /// Whether numbers of changed rows are compared.
-    pub(super) compares_changes: bool,
     /// Digests of recorded rows by value, for engines other than SQLite.
     pub(super) expected: Option<RowsAgain>,
     /// Tables whose contents differ because of refused writes.
@@ -79,7 +78,7 @@ pub(super) struct RoundState {
     /// Whether each statement is left out, because the engine has refused it.
     is_left_out: Vec<AtomicBool>,
     executed: AtomicU64,
-    /// Number of executions that returned rows.
+    /// Number of executions that returned rows, and of those whose number of changed rows is undetermined because of triggers.
     read: AtomicU64,
     findings: Mutex<[Findings; 4]>,
     /// Numbers of undetermined results by their reasons.
@@ -118,13 +117,12 @@ pub(super) enum Comparison {
 }
 
 impl RoundState {
-    pub(super) fn of(recording: &Recording, compares_values: bool, compares_changes: bool) -> Self {
+    pub(super) fn of(recording: &Recording) -> Self {
         Self {
             order: Order::of(recording.units.len()),
             users: AtomicUsize::new(0),
             begun: OnceLock::new(),
-            compares_values,
-            compares_changes,
+            compares_values: !recording.is_masked,
             expected: None,
             lacking: DifferingTables::default(),
             clocks: DifferingTables::default(),
@@ -267,19 +265,19 @@ impl RoundState {
             }
             Ok(_) if step.code != 0 => Comparison::Different,
             Ok(Found::Rows(rows)) => self.compare_rows(recording, step, *rows),
-            Ok(Found::Changes(changes))
-                if self.compares_changes && statement.changes_rows && *changes != step.changes =>
-            {
-                match step.changes {
-                    0 if recording.lacks_errors => self.uncertain(recording, step, NO_ERRORS),
-                    _ if statement.has_clock => {
-                        self.decided.missed(step.statement, &recording.statements);
-                        self.undecided(recording, step, VAGUE)
-                    }
-                    _ if statement.is_vague => self.uncertain(recording, step, VAGUE),
-                    _ => self.compared_by_clock(recording, step),
+            Ok(Found::Changes(changes)) if statement.changes_rows && *changes != step.changes => match step.changes {
+                0 if recording.lacks_errors => self.uncertain(recording, step, NO_ERRORS),
+                _ if statement.has_clock => {
+                    self.decided.missed(step.statement, &recording.statements);
+                    self.undecided(recording, step, VAGUE)
                 }
-            }
+                _ if statement.is_vague => self.uncertain(recording, step, VAGUE),
+                recorded if *changes < recorded && self.lacking.changes_further(statement) => {
+                    self.read.fetch_add(1, Ordering::Relaxed);
+                    self.undecided(recording, step, FURTHER)
+                }
+                _ => self.compared_by_clock(recording, step),
+            },
             Ok(Found::Changes(_) | Found::Nothing) => Comparison::Same,
         }
     }
@@ -429,7 +427,8 @@ impl RoundState {
 
     /// Whether more than half of the results with rows are undetermined, so that those compared do not show that all are right.
     fn is_shown(&self) -> bool {
-        self.count(Group::Undecided) * 2 <= self.read.load(Ordering::Relaxed)
+        let further = locked(&self.reasons).get(FURTHER).copied().unwrap_or(0);
+        (self.count(Group::Undecided) - further) * 2 <= self.read.load(Ordering::Relaxed) - further
     }
 
     /// Number of undetermined results, in words, with the reasons.

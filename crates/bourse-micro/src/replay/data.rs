@@ -20,8 +20,6 @@ const BATCH_ROWS: usize = 1_000;
 /// Facts of the data that limit what can be compared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DataFacts {
-    /// Whether triggers or foreign keys change further rows.
-    pub(super) has_side_changes: bool,
     /// Statements that made its objects.
     pub(super) schema: Vec<String>,
     /// Objects that were left out, with the reason.
@@ -113,11 +111,7 @@ pub(crate) fn load(
     // It decides the order of texts, and is chosen before the first table is made.
     let encoding = (is_sqlite(dialect) && encoding != "UTF-8").then(|| format!("PRAGMA encoding = '{encoding}'"));
     let mut facts = DataFacts::default();
-    for object in &objects {
-        let shape = Shape::of(&object.sql);
-        facts.has_side_changes |= shape.has_side_changes;
-        facts.schema.push(object.sql.clone());
-    }
+    facts.schema.extend(objects.iter().map(|object| object.sql.clone()));
     let mut copy = RecordedCopy { path, stored, objects, left_out: BTreeMap::new(), rows: 0 };
     loop {
         // Some engines undo a whole load because of one refused statement: it begins anew without the object.

@@ -43,7 +43,7 @@ pub(super) struct DifferingTables {
     view_conditions: BTreeMap<String, BTreeSet<String>>,
     triggers: Vec<Trigger>,
     children: Vec<Child>,
-    /// Virtual tables, which may read any other.
+    /// Virtual tables, and tables with a new name, which may read or change any other.
     virtuals: BTreeSet<String>,
     /// Columns that clocks and random numbers fill, by tables, if these are followed.
     columns: BTreeMap<String, BTreeSet<String>>,
@@ -104,9 +104,12 @@ impl DifferingTables {
                     this.view_conditions.insert(view.clone(), conditions);
                     this.views.insert(view, uses);
                 }
-                (None, Some(table)) if shape.names.contains("virtual") => drop(this.virtuals.insert(table)),
                 (None, Some(table)) if !shape.parents.is_empty() => {
                     this.children.push(Child { table, parents: shape.parents, follows: shape.has_side_changes });
+                }
+                // A renamed table has triggers and children of its old name.
+                (None, Some(table)) if shape.has_to || shape.names.contains("virtual") => {
+                    this.virtuals.insert(table);
                 }
                 _ => {}
             }
@@ -179,6 +182,14 @@ impl DifferingTables {
             fired.chain(following.map(|it| &it.table)).cloned().collect()
         });
         written
+    }
+
+    /// Whether a statement may change rows besides its own: by a trigger, the action of a foreign key, or a virtual table.
+    pub(super) fn changes_further(&self, statement: &RecordedStatement) -> bool {
+        let written = self.written(statement);
+        self.triggers.iter().any(|it| written.contains(&it.fired_by))
+            || self.children.iter().any(|it| it.follows && !it.parents.is_disjoint(&written))
+            || !written.is_disjoint(&self.virtuals)
     }
 
     /// Tables that a statement's execution adds to those that differ.

@@ -112,7 +112,7 @@ fn plan(options: &WorkloadOptions) -> Result<Box<dyn PlannedWorkload>, OptionErr
             Arc::clone(&read.insert((wanted, recording)).1)
         }
     };
-    let state = Mutex::new(Arc::new(RoundState::of(&recording, true, true)));
+    let state = Mutex::new(Arc::new(RoundState::of(&recording)));
     Ok(Box::new(Replay { recording, pace, state }))
 }
 
@@ -170,8 +170,7 @@ impl PlannedWorkload for Replay {
         let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
         let encoding = self.recording.encoding.as_deref();
         let (data, mut facts) = data::load(engine, self.recording.copy.as_deref(), encoding)?;
-        let has_side_changes = data.has_side_changes || self.recording.statements.iter().any(|it| it.has_side_changes);
-        let mut state = RoundState::of(&self.recording, !self.recording.is_masked, !has_side_changes);
+        let mut state = RoundState::of(&self.recording);
         if !data::is_sqlite(sql.dialect()) {
             state.expected = Some(again::execute(&self.recording, None)?);
             let makes = self.recording.statements.iter().enumerate().filter(|(_, it)| it.declares);
@@ -215,7 +214,7 @@ impl PlannedWorkload for Replay {
     fn users<'s>(&'s self, setting: &RoundSettings<'s>) -> Vec<UserSpec<'s>> {
         let state = match setting.is_real {
             true => Arc::clone(&locked(&self.state)),
-            false => Arc::new(RoundState::of(&self.recording, false, false)),
+            false => Arc::new(RoundState::of(&self.recording)),
         };
         let user = |(number, steps): (usize, &'s Vec<steps::Step>)| {
             let user = Replayer::new(setting, &self.recording, steps, self.pace, Arc::clone(&state));

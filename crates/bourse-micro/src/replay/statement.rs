@@ -39,8 +39,6 @@ pub(super) struct RecordedStatement {
     pub(super) chooses_encoding: bool,
     /// Columns of its table that it fills from a clock or random numbers; `None` if these are elsewhere in it.
     pub(super) clock_columns: Option<Vec<String>>,
-    /// Whether it makes a trigger or a foreign key that changes further rows.
-    pub(super) has_side_changes: bool,
     /// Whether it declares or alters an object of the schema.
     pub(super) declares: bool,
     /// Words and quoted names; each table that it names is among them.
@@ -120,7 +118,6 @@ impl RecordedStatement {
             setting: ChangedSetting::of(sql),
             chooses_encoding: first == "pragma" && shape.names.contains("encoding") && sql.contains(['=', '(']),
             clock_columns: clock_columns(numbered),
-            has_side_changes: shape.has_side_changes,
             declares,
             // A declaration reads no rows but by a query within it.
             read: match declares && !shape.names.contains("select") {
