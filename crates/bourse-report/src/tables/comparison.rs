@@ -166,7 +166,7 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> SheetTable {
         ColumnHead::right("bytes written/op").rank(5),
         ColumnHead::right("by server's count").rank(6).folds(),
         ColumnHead::right("syncs each").rank(6),
-        ColumnHead::right("database / memory").rank(1).folds(),
+        ColumnHead::right("database / memory").folds(),
         ColumnHead::right("bytes read/op").rank(1).folds(),
         ColumnHead::right("misses/op").rank(1).folds(),
         ColumnHead::right("log at most").rank(2).folds(),

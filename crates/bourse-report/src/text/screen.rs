@@ -3,7 +3,7 @@
 use super::grid::fill;
 use super::page::{BriefTable, Page};
 use crate::documents::{self, Overview, SheetPart};
-use crate::tables::{self, Tone, by_class};
+use crate::tables::{self, TableCell, Tone, by_class};
 use crate::units;
 use crate::view::{
     self, CaseVerdict, CaseView, FigureValidity, RuleStatus, notices, other_warnings, rules, verdicts,
@@ -261,10 +261,16 @@ impl Page {
         self.out.push_str(&verdict.out);
     }
 
-    /// Several cases: one table, then the verdicts over all of them.
+    /// Several cases: one table, then the verdicts over all of them. Words that all labels begin or end with are above the table.
     fn answers(&mut self, views: &[CaseView<'_>], told: &[CaseVerdict]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
-        let table = tables::comparison(&in_order, "all cases");
+        let mut table = tables::comparison(&in_order, "all cases");
+        let labels: Vec<&str> = in_order.iter().map(|view| view.case.label.as_str()).collect();
+        let (common, rest) = common_words(&labels);
+        if !common.is_empty() {
+            self.paragraph(Tone::Plain, &format!("all cases: {common}"), 2);
+            table.rows.iter_mut().zip(&rest).for_each(|(row, label)| row[0] = TableCell::text(label));
+        }
         let queue = self.brief(table, true).queue;
         queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
         for (view, searched) in views.iter().filter_map(|view| Some((view, view.searched()?))) {
@@ -355,4 +361,35 @@ fn doubts(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict]) -> (Vec<
     doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
     doubts.splice(0..0, first);
     (doubts, least)
+}
+
+/// Words that all labels begin or end with, and the rest of each label, which has one word at least.
+fn common_words(labels: &[&str]) -> (String, Vec<String>) {
+    let words: Vec<Vec<&str>> = labels.iter().map(|label| label.split(' ').collect()).collect();
+    let most = words.iter().map(|it| it.len() - 1).min().unwrap_or(0);
+    let is_common =
+        |place: &dyn Fn(&Vec<&str>) -> usize| words.windows(2).all(|it| it[0][place(&it[0])] == it[1][place(&it[1])]);
+    let first = (0..most).take_while(|at| is_common(&|_| *at)).count();
+    let last = (0..most - first).take_while(|at| is_common(&|it| it.len() - 1 - at)).count();
+    let rest = words.iter().map(|it| it[first..it.len() - last].join(" ")).collect();
+    let common = words.first().map(|it| [&it[..first], &it[it.len() - last..]].concat().join(" "));
+    (common.unwrap_or_default(), rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_left_with_what_tells_them_apart() {
+        let of = |labels: &[&str]| {
+            let (common, rest) = common_words(labels);
+            format!("{common}: {}", rest.join(", "))
+        };
+        let sweep = ["a:x.db rows=5 --memory 8MiB", "a:x.db rows=9 --memory 8MiB"];
+        assert_eq!(of(&sweep), "a:x.db --memory 8MiB: rows=5, rows=9");
+        assert_eq!(of(&["a:x.db", "a:x.db rows=5"]), ": a:x.db, a:x.db rows=5");
+        assert_eq!(of(&["a:x.db rows=5 users=2", "a:x.db rows=6"]), "a:x.db: rows=5 users=2, rows=6");
+        assert_eq!(of(&["a:x.db rows=5", "b: rows=5"]), "rows=5: a:x.db, b:");
+    }
 }
