@@ -550,7 +550,7 @@ fn a_cut_recording_is_replayed_up_to_there_and_others_are_refused() {
     let check = bourse_trace::digest::bytes(0, &head) as u32;
     let newer = [&head[..], &check.to_le_bytes()].concat();
     for (bytes, words) in [
-        (&whole[..20], "cut off within the record at byte 0"),
+        (&whole[..20], "cut off within its head of 44 bytes"),
         (&whole[..44], "nothing in it can be replayed"),
         (&newer[..], "the trace has format 9"),
         (&b"SQLite format 3\0"[..], "this is no trace of a program"),
