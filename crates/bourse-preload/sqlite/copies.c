@@ -111,27 +111,26 @@ void left(const struct connection *connection) {
     let_go(held, is_it ? &now : NULL);
 }
 
-/* Copies a database by SQLite's backup. */
-static bool backed_up(struct library *library, const char *path, int flags, const char *vfs, const char *to) {
+/* Copies a database by SQLite's backup: its result code. While others have it locked, it waits for at most a second. */
+static int backed_up(struct library *library, const char *path, int flags, const char *vfs, const char *to) {
     sqlite3 *source = NULL, *target = NULL;
-    bool is_done = false;
-    if (library->open_v2(path, &source, flags & OPEN_READONLY ? OPEN_READONLY : OPEN_READWRITE, vfs) == OK &&
-        library->open_v2(to, &target, OPEN_READWRITE | OPEN_CREATE, NULL) == OK) {
+    int code = library->open_v2(path, &source, flags & OPEN_READONLY ? OPEN_READONLY : OPEN_READWRITE, vfs);
+    if (code == OK && (code = library->open_v2(to, &target, OPEN_READWRITE | OPEN_CREATE, NULL)) == OK) {
         library->db_config(source, 1006, 1, NULL); /* no checkpoint when it is closed: the original stays as it is */
         sqlite3_backup *backup = library->backup_init(target, "main", source, "main");
-        int code = 0;
-        for (int try = 0; backup && try < 1000 && (code = library->backup_step(backup, -1)) != DONE; try++) {
-            if ((code & 0xFF) != 5 && (code & 0xFF) != 6) break;
+        for (int try = 0; backup && try < 100 && (code = library->backup_step(backup, -1)) != DONE; try++) {
+            if ((code & 0xFF) != BUSY && (code & 0xFF) != LOCKED) break;
             nanosleep(&(struct timespec){0, 10000000}, NULL);
         }
-        is_done = backup && library->backup_finish(backup) == OK && code == DONE;
+        if (!backup) code = ERROR;
+        else if (library->backup_finish(backup) == OK && code == DONE) code = OK;
     }
     if (source) library->close(source);
     if (target) library->close(target);
-    return is_done;
+    return code;
 }
 
-unsigned copied(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs, char *copy, size_t size) {
+unsigned copied(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs, char *copy, size_t size, int *code) {
     const char *path = library->db_filename(db, name);
     if (!path || !*path) return IN_MEMORY;
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -155,7 +154,7 @@ unsigned copied(struct library *library, sqlite3 *db, const char *name, int flag
     else if (now.size == 0) {
         int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (fd >= 0) close(fd), state = NEW;
-    } else if (backed_up(library, path, flags, vfs, part) && rename(part, to) == 0) state = COPIED;
+    } else if ((*code = backed_up(library, path, flags, vfs, part)) == OK && rename(part, to) == 0) state = COPIED;
     leave(outer);
     if (state == MISSING) unlink(part), *copy = 0;
     else if (is_new) state = state == NEW ? ANEW : OTHER_FILE;

@@ -418,6 +418,9 @@ static inline bool is_known(struct connection *connection) {
     return state == WRITING;
 }
 
+#define NOT_COPIED(CODE) \
+    (((CODE) & 0xFF) == BUSY ? "a database could not be copied, since others had it locked for a second" : "a database could not be copied")
+
 struct connection *opened(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs) {
     if (!is_recording()) return NULL;
     struct connection *connection = calloc(1, sizeof *connection);
@@ -426,13 +429,14 @@ struct connection *opened(struct library *library, sqlite3 *db, const char *name
     connection->vfs = vfs ? strdup(vfs) : NULL;
     connection->autocommit = library->get_autocommit(db);
     const char *path = library->db_filename(db, "main");
-    connection->base = copied(library, db, "main", flags, vfs, connection->copy, sizeof connection->copy);
+    int code = OK;
+    connection->base = copied(library, db, "main", flags, vfs, connection->copy, sizeof connection->copy, &code);
     connection->path = path && *path && connection->base != MISSING ? strdup(path) : NULL;
     lock();
     insert(connection_buckets, &connection->entry);
     if (is_writing()) record_opened(connection, name, connection->base);
     unlock();
-    if (connection->base == MISSING) noted(connection, TROUBLE, 0, "the database could not be copied");
+    if (connection->base == MISSING) noted(connection, TROUBLE, 0, NOT_COPIED(code));
     return connection;
 }
 
@@ -638,8 +642,9 @@ static void attached(struct connection *connection) {
         const char *path = library->db_filename(db, name);
         if (!path || !*path) continue;
         char copy[320] = "", both[PATH_MAX + 400];
-        if (copied(library, db, name, (int)connection->flags, NULL, copy, sizeof copy) == MISSING)
-            noted(connection, TROUBLE, 0, "an attached database could not be copied");
+        int code = OK;
+        if (copied(library, db, name, (int)connection->flags, NULL, copy, sizeof copy, &code) == MISSING)
+            noted(connection, TROUBLE, 0, NOT_COPIED(code));
         snprintf(both, sizeof both, "%s\t%s", path, copy);
         noted(connection, ATTACHED, 0, both);
     }

@@ -13,7 +13,7 @@ typedef struct sqlite3_stmt sqlite3_stmt;
 typedef struct sqlite3_value sqlite3_value;
 typedef struct sqlite3_backup sqlite3_backup;
 typedef struct sqlite3_mutex sqlite3_mutex;
-enum { OK = 0, ERROR = 1, ABORT = 4, SCHEMA = 17, MISUSE = 21, ROW = 100, DONE = 101, OK_LOAD_PERMANENTLY = 256 };
+enum { OK = 0, ERROR = 1, ABORT = 4, BUSY = 5, LOCKED = 6, SCHEMA = 17, MISUSE = 21, ROW = 100, DONE = 101, OK_LOAD_PERMANENTLY = 256 };
 enum { OPEN_READONLY = 1, OPEN_READWRITE = 2, OPEN_CREATE = 4 };
 enum { INTEGER = 1, FLOAT = 2, TEXT = 3, BLOB = 4, NUL = 5 };
 
@@ -154,8 +154,9 @@ extern char recorded_to[];
 uint64_t digest(uint64_t digest, const void *bytes, size_t length);
 /* Stores how a connection that is closed left its file. */
 void left(const struct connection *connection);
-/* Copies a database of a connection by SQLite's backup; its name in the folder, and how the database began. */
-unsigned copied(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs, char *copy, size_t size);
+/* Copies a database of a connection by SQLite's backup; its name in the folder, and how the database began. The result code of the
+   backup, where there is one. */
+unsigned copied(struct library *library, sqlite3 *db, const char *name, int flags, const char *vfs, char *copy, size_t size, int *code);
 
 struct connection *connection_of(const void *db);
 /* The statement that a thread used last: valid while nothing was removed, as `removed` counts. */

@@ -46,7 +46,7 @@ mod record;
 mod summary;
 mod writer;
 
-pub use files::{files, reader};
+pub use files::{UNMASKED, files, files_to_mask, reader};
 pub use mask::{Mask, MaskPlan};
 pub use reader::{TraceError, TraceReader};
 pub use record::{Event, EventKind, Execution, Note, Opened, Record, StatementText, TraceBase, TraceHead, TraceValue};

@@ -105,7 +105,9 @@ impl Recording {
         }
         this.choose_database(database, &mut connections, &statements).map_err(fault)?;
         if let Some(copy) = this.copy.as_ref().filter(|copy| !copy.exists()) {
-            return Err(fault(format!("the copy of the database is missing: {}", copy.display())));
+            let why =
+                if this.is_masked { "; a copy that cannot be masked, as with virtual tables, is removed" } else { "" };
+            return Err(fault(format!("the copy of the database is missing: {}{why}", copy.display())));
         }
         let mut contents = Sha256::new();
         for file in files.iter().chain(&this.copy) {
@@ -136,19 +138,19 @@ impl Recording {
         }
     }
 
-    /// Reads a trace; the reason that it ends early, if it does.
+    /// Reads a trace; the reason that it ends early, if it does: it is cut or damaged, or could not be extended.
     fn read_trace(
         &mut self,
         file: &Path,
         folder: &Path,
         statements: &mut Statements,
         connections: &mut Vec<RecordedConnection>,
-    ) -> Result<Option<TraceError>, TraceError> {
+    ) -> Result<Option<String>, TraceError> {
         let mut reader = bourse_trace::reader(open_named(file)?)?;
         let begun_ns = reader.head().monotonic_ns;
         self.is_masked |= reader.head().is_masked;
         self.lacks_errors |= reader.head().lacks_codes;
-        let (mut texts, mut places) = (Vec::new(), HashMap::new());
+        let (mut texts, mut places, mut stopped) = (Vec::new(), HashMap::new(), None);
         for record in reader.by_ref() {
             let event = match record {
                 Ok(Record::Text(text)) => {
@@ -156,7 +158,7 @@ impl Recording {
                     continue;
                 }
                 Ok(Record::Event(event)) => event,
-                Err(error) => return Ok(Some(error)),
+                Err(error) => return Ok(Some(error.to_string())),
             };
             let at_ns = begun_ns.saturating_add(event.at_ns);
             if let EventKind::Opened(opened) = &event.kind {
@@ -177,6 +179,7 @@ impl Recording {
                 },
                 EventKind::Closed => connection.into_iter().for_each(|it| it.to_ns = at_ns),
                 EventKind::Refused { .. } => self.leave_out("that SQLite refused to prepare in the recording", 1),
+                EventKind::Noted { note: Note::Trouble, name, number: 1.. } => stopped = Some(name),
                 EventKind::Noted { note, name, number } => {
                     // The number says whether the blob is opened to be written.
                     self.sets_limits |= note == Note::Hook && name == "sqlite3_limit";
@@ -191,7 +194,7 @@ impl Recording {
                 EventKind::Opened(_) | EventKind::Ended => {}
             }
         }
-        Ok(None)
+        Ok(stopped)
     }
 
     fn note(&mut self, note: Note, name: &str) {

@@ -605,12 +605,43 @@ fn masks_leave_no_value_and_the_same_answers() {
         _ => {}
     })
     .unwrap_or_else(|error| panic!("{target}: {error}"));
+    // As a recording that was killed before its values were masked.
+    fs::write(folder.join("t/values-are-not-masked"), "").expect("written");
+    for arguments in [&["record", "show", "t"][..], &["replay", "t"]] {
+        let refused = output(folder, arguments);
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        assert!(text(&refused.stderr).contains("was to be masked, and is not"), "{}", text(&refused.stderr));
+    }
     let asked: Vec<_> = executions(trace, "name = ?").iter().map(|it| it.values[0].clone()).collect();
     assert_eq!(asked, names, "each name that was asked for is in the copy, in the same order");
     let between = executions(trace, "BETWEEN")[0];
     let [TraceValue::Int(from), TraceValue::Int(to)] = between.values[..] else { panic!("{between:?}") };
     assert_eq!(ids.iter().filter(|id| (from..=to).contains(*id)).count(), 3);
     assert!(ids.iter().all(|id| id.to_string().len() == 6) && ids.iter().is_sorted());
+}
+
+/// A recorded program once waited for ten seconds at each connection to a locked database.
+#[test]
+fn a_locked_database_is_named_and_not_copied() {
+    if let Some(why) = no_python() {
+        return bourse_testkit::skipped("record::a_locked_database_is_named_and_not_copied", &why);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let program = "import sqlite3, subprocess, sys\n\
+                   hold = 'import sqlite3, sys; c = sqlite3.connect(\"x.db\"); c.execute(\"CREATE TABLE t(a)\"); c.commit(); \
+                   c.execute(\"BEGIN EXCLUSIVE\"); print(flush=True); sys.stdin.read()'\n\
+                   import os; environment = {k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'}\n\
+                   held = subprocess.Popen([sys.executable, '-c', hold], stdin=-1, stdout=-1, env=environment)\n\
+                   held.stdout.readline()\n\
+                   try: sqlite3.connect('x.db', timeout=0).execute('SELECT * FROM t')\n\
+                   except sqlite3.OperationalError as error: print(error)\n\
+                   held.communicate(b'')";
+    let ended = python(folder, &[], program);
+    assert_eq!(text(&ended.stdout), "database is locked\n", "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("x.db could not be copied for some connections"), "{}", text(&ended.stderr));
+    let shown = text(&output(folder, &["record", "show", "t"]).stdout);
+    assert!(shown.contains("others had it locked for a second"), "{shown}");
 }
 
 #[test]

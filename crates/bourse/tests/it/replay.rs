@@ -546,6 +546,12 @@ fn a_cut_recording_is_replayed_up_to_there_and_others_are_refused() {
         said.contains("unlike the recording: read up to there: the trace is cut off within the record at "),
         "{said}"
     );
+    let mut full = shop(10);
+    full.event(1, EventKind::Noted { note: Note::Trouble, number: 1, name: "the trace cannot be extended".to_owned() });
+    full.write(folder);
+    let (code, said, _) = replay(folder, &["sqlite::memory:"]);
+    let words = "unlike the recording: read up to there: the trace cannot be extended";
+    assert!(code == Some(0) && said.contains(words), "{said}");
     let head = [&b"BOURSETR"[..], &[9, 0, 0, 0], &[0; 28]].concat();
     let check = bourse_trace::digest::bytes(0, &head) as u32;
     let newer = [&head[..], &check.to_le_bytes()].concat();

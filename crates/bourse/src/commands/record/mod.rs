@@ -12,16 +12,17 @@ use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use bourse_engine::{one_line, open_named, shortened};
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
+use bourse_trace::{TraceBase, UNMASKED};
 use bourse_verdict::units::{command_line, counted, printable};
-use folder::traces;
+use folder::traces_to_mask;
 use rustix::process::{Pid, Signal, kill_process};
 use show::ShownTrace;
 use signal_hook::consts::{SIGHUP, SIGINT};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder};
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, symlink};
@@ -105,6 +106,13 @@ fn record(program: &OsStr, arguments: &[OsString], options: &RecordArgs) -> Resu
         // Nothing was recorded in it.
         let _ = std::fs::remove_dir_all(&path);
     })?;
+    if options.mask {
+        fs::write(path.join(UNMASKED), "").map_err(|error| {
+            Failure::new(Exit::Target, "the recording cannot be marked as one whose values are not masked yet")
+                .detail("folder", path.display().to_string())
+                .detail("cause", error.to_string())
+        })?;
+    }
     let mut preloaded = link.as_ref().map_or(library, |folder| folder.path().join(LINK)).into_os_string();
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty()) {
         preloaded.push(":");
@@ -148,7 +156,7 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
             .detail("folder", path.display().to_string())
             .detail("cause", error.to_string())
     };
-    let traces = traces(path).map_err(failed)?;
+    let traces = traces_to_mask(path).map_err(failed)?;
     if traces.is_empty() {
         // Nothing is in it but the library.
         let _ = std::fs::remove_dir_all(path);
@@ -160,6 +168,9 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
         return Ok(());
     }
     let unmasked = if mask { mask::mask(path, &traces)? } else { Default::default() };
+    if mask {
+        fs::remove_file(path.join(UNMASKED)).map_err(failed)?;
+    }
     if let Some(first) = unmasked.first() {
         note(&format!(
             "{} with values in the text, which is not masked, as: {}",
@@ -167,7 +178,7 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
             shortened(&one_line(first), 120),
         ));
     }
-    let (mut counts, mut replaced) = ([0; 5], BTreeMap::new());
+    let (mut counts, mut replaced, mut missing) = ([0; 5], BTreeMap::new(), BTreeSet::new());
     for trace in &traces {
         let read = match trace.read(|_| ()) {
             Ok(read) => read,
@@ -187,6 +198,8 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
                 .or_insert_with(|| (0, format!("before connection {connection} of process {}", read.head.process)));
             *times += 1_u64;
         }
+        let not_copied = found.opened.iter().filter(|(_, it)| it.base == TraceBase::Missing);
+        missing.extend(not_copied.map(|(_, it)| printable(&it.path)));
         let of_process = [found.opened.len() as u64, found.executions, found.transactions, found.rows, found.errors];
         counts.iter_mut().zip(of_process).for_each(|(sum, count)| *sum += count);
     }
@@ -194,6 +207,11 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
         let when = if times == 1 { first } else { format!("{times} times, first {first}") };
         note(&format!(
             "{path} was deleted, emptied or replaced by another file {when}: what follows was recorded on other data, and is another database in a replay"
+        ));
+    }
+    for path in missing {
+        note(&format!(
+            "{path} could not be copied for some connections, which a replay leaves out: `bourse record show` has the reason"
         ));
     }
     let [connections, executions, transactions, rows, errors] = counts;
