@@ -98,7 +98,10 @@ impl Properties {
             if text.ends_with('\\') {
                 return Err(fault("a line that continues is not read: write the property on one line".to_owned()));
             }
-            let (name, value) = text.split_once(['=', ':']).unwrap_or((text, ""));
+            let (name, value) = text.split_once(['=', ':', ' ', '\t']).unwrap_or((text, ""));
+            // A blank separates too, and may stand before the sign that does.
+            let value = value.trim_start();
+            let value = value.strip_prefix(['=', ':']).unwrap_or(value);
             let (name, value) = (name.trim(), value.trim());
             let Some((_, effect)) = PROPERTIES.iter().find(|(known, _)| *known == name) else {
                 // Properties of measurements and of databases have names with dots.

@@ -15,7 +15,7 @@ fn written(text: &str) -> (tempfile::TempDir, String) {
 fn a_property_file_is_a_mix_with_its_options() {
     let (_folder, path) = written(
         "# of my own\n! too\n\nrecordcount = 500\noperationcount=1000\nworkload=site.ycsb.workloads.CoreWorkload\nreadallfields=true\n\
-         readproportion=0.5\nupdateproportion=0.2\ninsertproportion: 0.1\nscanproportion=0.1\nreadmodifywriteproportion=0.1\n\
+         readproportion = 0.5\nupdateproportion 0.2\ninsertproportion: 0.1\nscanproportion=0.1\nreadmodifywriteproportion=0.1\n\
          requestdistribution=latest\nfieldcount=3\nfieldlength=20\nmaxscanlength=7\nhdrhistogram.percentiles=95,99\n",
     );
     let engine = sqlite();

@@ -27,7 +27,7 @@ pub(crate) struct TuneArgs {
     /// Time for the race, the proof and the crash test together [default: 15m, or the least that they need]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_BUDGET")]
     pub(crate) budget: Option<Duration>,
-    /// Approximate number of disk states of the crash test [default: 1000; 100 of a private server]
+    /// Approximate number of disk states of the crash test, 100 or more [default: 1000; 100 of a private server]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
     pub(crate) states: Option<u64>,
     #[command(flatten)]

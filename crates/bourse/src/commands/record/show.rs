@@ -223,10 +223,10 @@ impl ShownProcess {
 impl ShownTrace {
     /// Reads the traces of a folder, or one.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let unreadable = |error: TraceError| {
+        let unreadable = |path: &Path, error: TraceError| {
             Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())))
         };
-        let traces = traces(path).map_err(|error| unreadable(error.into()))?;
+        let traces = traces(path).map_err(|error| unreadable(path, error.into()))?;
         if traces.is_empty() {
             return Err(Failure::usage(format!("there is no trace in {}", printable(&path.display().to_string())))
                 .hint("`bourse record -- PROGRAM` records one"));
@@ -236,7 +236,7 @@ impl ShownTrace {
             .map_err(|error| Failure::new(Exit::Target, format!("no database in memory can be opened: {error}")))?;
         let (mut this, mut statements) = (Self::default(), BTreeMap::new());
         for trace in &traces {
-            let read = trace.read(|_| ()).map_err(&unreadable)?;
+            let read = trace.read(|_| ()).map_err(|error| unreadable(&trace.path, error))?;
             this.processes.push(ShownProcess::of(&read, folder));
             this.add_lacking(&read.summary, folder, &mut confined);
             for StatementSummary { text, executions, errors, rows, duration_ns, .. } in read.summary.statements {
