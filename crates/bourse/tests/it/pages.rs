@@ -1,6 +1,8 @@
 //! Pages of the documentation generated from the program's output. `cargo xtask docs` writes them; otherwise they are
 //! compared.
 
+mod samples;
+
 use crate::{bourse, output, text};
 use bourse_report::{DataTable, data_tables};
 use serde_json::{Value, json};
