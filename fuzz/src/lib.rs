@@ -101,7 +101,7 @@ pub fn comparison(bytes: &[u8]) {
         for in_turn in [false, true] {
             stored.pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
             let compared = ComparedCases::of_stored(stored.clone(), 0.05, &RunNoise::Stated(0.02));
-            let _ = (compared.text(80), compared.markdown(), compared.gate());
+            let _ = (compared.text(&[], 80), compared.markdown(), compared.gate());
             let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
             let _ = compared.tables();
             serde_json::to_string(&compared).expect("a comparison is plain data");
