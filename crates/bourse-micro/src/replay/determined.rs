@@ -9,9 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Columns that are unique together, and whether none of them may be NULL.
 type Key = (BTreeSet<String>, bool);
 
-/// Keys of tables by their names: of all tables and unique indexes of the copy, and of the tables that the recording makes.
+/// Facts of tables by their names: of all tables and unique indexes of the copy, and of the tables that the recording makes.
 #[derive(Debug, Default)]
-pub(super) struct Keys(BTreeMap<String, BTreeSet<Key>>);
+pub(super) struct Keys(BTreeMap<String, TableFacts>);
+
+/// Keys of a table, and its columns of which values that tie in `ORDER BY` are the same: of a type that makes 1.0 and 1 one value, and
+/// compared by bytes.
+#[derive(Debug, Default)]
+struct TableFacts {
+    keys: BTreeSet<Key>,
+    exact: BTreeSet<String>,
+}
 
 /// Facts of a query's words.
 #[derive(Debug, Default)]
@@ -45,7 +53,7 @@ impl Keys {
         statements.iter().filter(|it| it.declares).for_each(|it| this.add_table(&Token::all(&it.text)));
         // A table with a new name has keys of another one.
         for statement in statements.iter().filter(|it| it.declares && it.names.contains("rename")) {
-            this.0.extend(statement.target.clone().map(|renamed| (renamed, BTreeSet::new())));
+            this.0.extend(statement.target.clone().map(|renamed| (renamed, TableFacts::default())));
         }
         this
     }
@@ -60,7 +68,7 @@ impl Keys {
             return;
         };
         let is_without_rowid = tokens[at..].iter().any(|it| it.is("without"));
-        let (mut keys, mut required) = (Vec::new(), BTreeSet::new());
+        let (mut keys, mut required, mut exact) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         for mut part in parts(columns) {
             if let [first, _, rest @ ..] = part
                 && first.is("constraint")
@@ -82,6 +90,7 @@ impl Keys {
                     if has(["not", "null"]) || has(["integer", "primary"]) {
                         required.insert(first.to_owned());
                     }
+                    exact.extend(is_exact(part).then(|| first.to_owned()));
                 }
             }
         }
@@ -90,8 +99,10 @@ impl Keys {
         }
         let keys: BTreeSet<Key> =
             keys.into_iter().map(|(columns, is)| (columns.clone(), is || columns.is_subset(&required))).collect();
-        let known = self.0.entry(name.to_owned()).or_insert_with(|| keys.clone());
-        known.retain(|key| keys.contains(key));
+        let new = || TableFacts { keys: keys.clone(), exact: exact.clone() };
+        let known = self.0.entry(name.to_owned()).or_insert_with(new);
+        known.keys.retain(|key| keys.contains(key));
+        known.exact.retain(|column| exact.contains(column));
     }
 
     /// Adds a unique index of columns.
@@ -100,7 +111,7 @@ impl Keys {
         if let (true, true, Some(table), Some(Some(columns))) =
             (first.is("create"), second.is("unique"), table.name(), columns_of(columns))
         {
-            self.0.entry(table.to_owned()).or_default().insert((columns, false));
+            self.0.entry(table.to_owned()).or_default().keys.insert((columns, false));
         }
     }
 
@@ -121,14 +132,39 @@ impl Keys {
         Choice { limit, is_total: self.is_total(query).unwrap_or(false), is_within }
     }
 
-    /// Whether the rows of a query of one table have one order alone; `None` if it is none.
+    /// Whether the rows of a query have one order alone; `None` if its words do not show it.
     fn is_total(&self, query: &[Token<'_>]) -> Option<bool> {
-        const OTHERS: [&str; 7] = ["distinct", "union", "intersect", "except", "group", "having", "window"];
+        const OTHERS: [&str; 4] = ["union", "intersect", "except", "window"];
         let at = |word: &str| query.iter().position(|it| it.is(word));
-        if !query.first()?.is("select") || OTHERS.iter().any(|word| at(word).is_some()) {
+        let is_distinct = query.get(1)?.is("distinct");
+        let begin = 1 + usize::from(is_distinct);
+        if !query[0].is("select")
+            || OTHERS.iter().any(|word| at(word).is_some())
+            || query[begin..].iter().any(|it| it.is("distinct"))
+        {
             return None;
         }
-        let (from, order) = (at("from")?, at("order"));
+        let (from, group, order) = (at("from")?, at("group"), at("order"));
+        let results: Vec<_> = parts(query.get(begin..from)?).collect();
+        let terms: Vec<_> = match order {
+            Some(order) => {
+                parts(query.get(order + 2..)?).filter_map(|term| expression(undirected(term), &results)).collect()
+            }
+            None => Vec::new(),
+        };
+        // Groups, and rows that are distinct, are ordered by all that tells them apart.
+        if let Some(group) = group.filter(|_| !is_distinct) {
+            let key = query.get(group + 2..at("having").or(order).unwrap_or(query.len()))?;
+            // A name there may be that of a column, and in `ORDER BY` that of a result.
+            let is_term = |part: &[Token<'_>]| {
+                !matches!(part, [name] if is_alias(&results, name))
+                    && expression(part, &results).is_some_and(|it| terms.contains(&it))
+            };
+            return Some(parts(key).all(is_term));
+        }
+        if is_distinct || at("having").is_some() {
+            return Some(group.is_none() && results.iter().all(|it| terms.contains(&unnamed(it))));
+        }
         let end = order.unwrap_or(query.len());
         let filter = at("where").unwrap_or(end);
         let table = match query.get(from + 1..filter)? {
@@ -146,25 +182,18 @@ impl Keys {
             [of, Token::Mark('.'), column] if of.name() == Some(alias) => column.name().map(str::to_owned),
             _ => None,
         };
+        let TableFacts { keys, exact } = self.0.get(name)?;
         let mut columns = fixed(query.get(filter + 1..end).unwrap_or_default(), &column);
-        let keys = self.0.get(name)?;
         if keys.iter().any(|(key, _)| key.is_subset(&columns)) {
             return Some(true);
         }
-        for mut term in parts(query.get(order? + 2..)?) {
-            if let [shorter @ .., nulls, place] = term
-                && nulls.is("nulls")
-                && place.name().is_some()
-            {
-                term = shorter;
-            }
-            if let [shorter @ .., direction] = term
-                && (direction.is("asc") || direction.is("desc"))
-            {
-                term = shorter;
-            }
-            columns.extend(column(term).filter(|name| term.len() > 1 || !is_alias(&query[1..from], name)));
+        let terms: BTreeSet<_> = terms.into_iter().filter_map(column).collect();
+        // Rows that tie are the same.
+        let is_term = |it: String| terms.contains(&it) && exact.contains(&it);
+        if results.iter().all(|it| column(unnamed(it)).is_some_and(is_term)) {
+            return Some(true);
         }
+        columns.extend(terms);
         Some(keys.iter().any(|(key, is_required)| *is_required && key.is_subset(&columns)))
     }
 }
@@ -184,6 +213,15 @@ impl Choice {
         };
         step.rows.rows >= limit
     }
+}
+
+/// Whether values of a declared column that compare as equal are the same.
+fn is_exact(column: &[Token<'_>]) -> bool {
+    const TYPES: [&str; 12] =
+        ["int", "char", "clob", "text", "real", "floa", "doub", "num", "dec", "bool", "date", "time"];
+    let is_typed = |it: &Token<'_>| matches!(it, Token::Word(word) if TYPES.iter().any(|part| word.contains(part)));
+    column.get(1).is_some_and(|it| is_typed(it) && !it.is("constraint"))
+        && !column.iter().any(|it| it.is("collate") || it.written().contains("blob"))
 }
 
 /// Plain columns of a group; `Some(None)` if it has others, as expressions.
@@ -215,10 +253,48 @@ fn fixed(condition: &[Token<'_>], column: &impl Fn(&[Token<'_>]) -> Option<Strin
     condition.split(|it| it.is("and")).flat_map(of_term).collect()
 }
 
-/// Whether a list of results may give an expression that name.
-fn is_alias(results: &[Token<'_>], name: &str) -> bool {
-    let is_begun = |at: usize| at == 0 || matches!(results[at - 1], Token::Mark(',' | '.'));
-    (0..results.len()).any(|at| results[at].name() == Some(name) && !is_begun(at))
+/// Term of `ORDER BY` without its direction.
+fn undirected<'a, 't>(term: &'a [Token<'t>]) -> &'a [Token<'t>] {
+    match term {
+        [shorter @ .., nulls, place] if nulls.is("nulls") && place.name().is_some() => undirected(shorter),
+        [shorter @ .., direction] if direction.is("asc") || direction.is("desc") => shorter,
+        _ => term,
+    }
+}
+
+/// Result without its name.
+fn unnamed<'a, 't>(result: &'a [Token<'t>]) -> &'a [Token<'t>] {
+    if let [shorter @ .., word, _] = result
+        && word.is("as")
+    {
+        shorter
+    } else {
+        result
+    }
+}
+
+/// Expression of a term, which may be the number or the name of a result; `None` if the results do not show which it is.
+fn expression<'a, 't>(term: &'a [Token<'t>], results: &[&'a [Token<'t>]]) -> Option<&'a [Token<'t>]> {
+    match term {
+        [Token::Number(number)] => {
+            let is_star = |it: &&[Token<'_>]| it.last() == Some(&Token::Mark('*'));
+            let at = usize::try_from((*number)?).ok()?.checked_sub(1)?;
+            results.get(at).filter(|_| !results.iter().any(is_star)).map(|it| unnamed(it))
+        }
+        [name] if is_alias(results, name) => {
+            let named = results.iter().find(|it| it.len() > 1 && it.last().and_then(Token::name) == name.name())?;
+            (unnamed(named).len() < named.len()).then(|| unnamed(named))
+        }
+        _ => Some(term),
+    }
+}
+
+/// Whether a result may have that name, and be another expression.
+fn is_alias(results: &[&[Token<'_>]], name: &Token<'_>) -> bool {
+    let is = |result: &[Token<'_>]| {
+        (1..result.len()).any(|at| result[at].name() == name.name() && result[at - 1] != Token::Mark('.'))
+    };
+    name.name().is_some() && results.iter().any(|it| is(it))
 }
 
 /// Whether `LIMIT` is among tokens, outside groups.
@@ -244,6 +320,8 @@ mod tests {
         let schema = [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE, b NOT NULL UNIQUE, c)",
             "CREATE TABLE p(a INT, b INT, n, PRIMARY KEY (a, b)) WITHOUT ROWID",
+            "CREATE TABLE item(stock INTEGER, price REAL CHECK (price > 0), name TEXT COLLATE NOCASE, any, \
+             late CONSTRAINT n NOT NULL, raw DATE BLOB)",
             "CREATE UNIQUE INDEX i ON t(c)",
             "CREATE UNIQUE INDEX j ON p(n) WHERE n > 0",
         ];
@@ -270,6 +348,32 @@ mod tests {
             ("SELECT id, t.id FROM t ORDER BY id", true),
             ("SELECT DISTINCT c FROM t ORDER BY id", false),
             ("SELECT c FROM t ORDER BY rowid", true),
+            // Terms that are all results, or all that tells groups and distinct rows apart.
+            ("SELECT stock FROM item ORDER BY stock DESC LIMIT 1", true),
+            ("SELECT stock AS s, i.price FROM item i ORDER BY 2, s DESC NULLS LAST LIMIT 1", true),
+            ("SELECT stock, name FROM item ORDER BY stock LIMIT 1", false),
+            ("SELECT name FROM item ORDER BY name", false),
+            ("SELECT any FROM item ORDER BY any", false),
+            ("SELECT late FROM item ORDER BY late", false),
+            ("SELECT raw FROM item ORDER BY raw", false),
+            ("SELECT stock + 1 FROM item ORDER BY 1", false),
+            ("SELECT -stock AS stock FROM item ORDER BY stock", false),
+            ("SELECT *, stock FROM item ORDER BY 2", false),
+            ("SELECT stock FROM item, t ORDER BY stock", false),
+            ("SELECT stock FROM item ORDER BY stock COLLATE NOCASE", false),
+            ("SELECT DISTINCT name, any FROM item ORDER BY any, name LIMIT 2", true),
+            ("SELECT DISTINCT lower(name) AS n FROM item, t ORDER BY n", true),
+            ("SELECT DISTINCT name, any FROM item ORDER BY any", false),
+            ("SELECT DISTINCT stock n FROM item ORDER BY n", false),
+            ("SELECT DISTINCT * FROM item ORDER BY 1", false),
+            ("SELECT i.name, count(*) AS n FROM item i, t GROUP BY i.name HAVING n > 1 ORDER BY n DESC, i.name", true),
+            ("SELECT name, any, count(*) FROM item GROUP BY 1, any ORDER BY any, 1 LIMIT 1", true),
+            ("SELECT name, count(*) FROM item GROUP BY name ORDER BY 2 DESC LIMIT 1", false),
+            ("SELECT name, count(*) FROM item GROUP BY name, any ORDER BY name", false),
+            ("SELECT lower(name) AS name, count(*) FROM item GROUP BY name ORDER BY name", false),
+            ("SELECT DISTINCT count(*) FROM item GROUP BY name ORDER BY name", false),
+            ("SELECT name FROM item GROUP BY name LIMIT 1", false),
+            ("SELECT stock FROM item UNION SELECT c FROM t ORDER BY stock", false),
         ] {
             assert_eq!(keys.choice(&of(sql)).is_total, is_total, "{sql}");
         }
