@@ -14,7 +14,7 @@ use bourse_engine::{ErrorKind, Result, Sql, Value, locked, one_line, shortened};
 use bourse_engine_sqlite::StoredValue;
 use bourse_record::{Check, CheckStatus, grouped};
 use bourse_trace::digest::RowsDigest;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -37,9 +37,14 @@ const REFUSABLE: u64 = 10;
 /// Addition to what was refused, if the recorded database has no table.
 const EMPTY_COPY: &str = "; the copy of the database in the recording is empty";
 
+/// Functions that a connection answers from its own writes.
+const CONNECTIONS: [&str; 2] = ["changes", "last_insert_rowid"];
+
 /// Reasons that a result is undetermined.
 const NO_ERRORS: &str = "an extension records no errors";
 const VAGUE: &str = "its rows depend on more than the data";
+const MASKED: &str = "masks keep equality and order alone";
+const ONE_WRITER: &str = "with writers=one another connection than the program's answers it";
 const FURTHER: &str = "the recorded number has rows that triggers, foreign keys or a virtual table changed too";
 
 /// State that the users of a round share.
@@ -61,6 +66,10 @@ pub(super) struct RoundState {
     /// Tables whose rows may be others because a clock or random numbers decided what was written.
     pub(super) decided: DifferingTables,
     pub(super) keys: Keys,
+    /// Columns with a collation of their own, whose values masks do not keep as equal; `None` if no values are masked.
+    pub(super) collated: Option<BTreeSet<String>>,
+    /// Whether the target has one connection that writes, beside those that read.
+    pub(super) has_one_writer: bool,
     /// Statements in the engine's own words, by their numbers, where these are others.
     pub(super) translated: BTreeMap<usize, Vec<&'static Sql>>,
     /// Whether the recorded database was copied, and has no table.
@@ -128,6 +137,8 @@ impl RoundState {
             clocks: DifferingTables::default(),
             decided: DifferingTables::default(),
             keys: Keys::default(),
+            collated: None,
+            has_one_writer: false,
             translated: BTreeMap::new(),
             is_empty_copy: false,
             left_out: Vec::new(),
@@ -197,15 +208,17 @@ impl RoundState {
             return Comparison::Same;
         }
         self.lacking.executed(step.statement, &recording.statements);
+        let decided = || {
+            let masks = if self.collated.is_some() { "masks, " } else { "" };
+            let tables = self.decided.concerned(statement)?;
+            Some(format!("rows of {tables}: {masks}a clock or random numbers decided them"))
+        };
+        let masked = self.is_beyond_masks(statement).then(|| MASKED.to_owned());
         if comparison == Comparison::Different
-            && let Some(tables) = self.decided.concerned(statement)
+            && let Some(why) = masked.or_else(decided)
         {
             self.decided.missed(step.statement, &recording.statements);
-            return self.undecided(
-                recording,
-                step,
-                format_args!("rows of {tables}: a clock or random numbers decided them"),
-            );
+            return self.undecided(recording, step, why);
         }
         let has_effect = step.changes > 0 || !matches!(found, Ok(Found::Changes(0) | Found::Nothing));
         if !statement.reads && has_effect && self.is_decided_by_clock(statement) {
@@ -215,11 +228,18 @@ impl RoundState {
         comparison
     }
 
-    /// Whether a clock or random numbers decide which rows a statement returns or changes.
+    /// Whether masked values decide otherwise than those of the program which rows a statement returns or changes.
+    fn is_beyond_masks(&self, statement: &RecordedStatement) -> bool {
+        let is_collated = |columns: &BTreeSet<String>| !columns.is_disjoint(&statement.conditions);
+        self.collated.as_ref().is_some_and(|columns| statement.is_beyond_masks || is_collated(columns))
+    }
+
+    /// Whether a clock, random numbers or masks decide which rows a statement returns or changes.
     fn is_decided_by_clock(&self, statement: &RecordedStatement) -> bool {
         // A clock outside the values that it fills, in a statement with a condition.
         (statement.clock_columns.is_none() && !statement.conditions.is_empty())
             || self.clocks.deciding(statement).is_some()
+            || self.is_beyond_masks(statement)
     }
 
     fn undecided(&self, recording: &Recording, step: &Step, why: impl fmt::Display) -> Comparison {
@@ -315,6 +335,8 @@ impl RoundState {
                 }
             } else if statement.is_vague || choice.is_within {
                 VAGUE
+            } else if self.has_one_writer && CONNECTIONS.iter().any(|it| statement.names.contains(*it)) {
+                ONE_WRITER
             } else if let Some(places) = of_clock() {
                 return self.undecided(recording, step, format_args!("{places}: values of a clock or random numbers"));
             } else if are_same && !is_known {

@@ -3,7 +3,7 @@
 
 use super::shape::Shape;
 use super::statement::RecordedStatement;
-use super::tokens::{clock_columns, condition_names, has_clock, read_names};
+use super::tokens::{clock_columns, condition_names, has_clock, is_beyond_masks, read_names};
 use bourse_engine::locked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -283,6 +283,16 @@ fn closed(names: &mut BTreeSet<String>, following: impl Fn(&BTreeSet<String>) ->
     while std::mem::replace(&mut known, names.len()) < names.len() {
         names.extend(following(names));
     }
+}
+
+/// Views, and tables that triggers fill, whose rows masked values decide otherwise than those of the program; `collated` are the columns with
+/// a collation.
+pub(super) fn decided_by_masks(schema: &[&str], collated: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_beyond = |sql: &&&str| is_beyond_masks(sql) || !collated.is_disjoint(&condition_names(sql));
+    let of = |shape: Shape| -> BTreeSet<String> {
+        if shape.makes_view { shape.target.into_iter().collect() } else { shape.changed_by_trigger }
+    };
+    schema.iter().filter(is_beyond).flat_map(|sql| of(Shape::of(sql))).collect()
 }
 
 /// Tables that lack changes where the trigger that a statement makes is left out: those that it changes, and the table that fires

@@ -41,7 +41,7 @@ use bourse_engine::{Capabilities, Engine, Sql, locked};
 use bourse_record::{Arrivals, Check, NameValue, Round, Warning};
 use compared::RoundState;
 use determined::Keys;
-use differing::DifferingTables;
+use differing::{DifferingTables, decided_by_masks};
 use recording::Recording;
 pub use settings::ChangedSetting;
 pub(crate) use settings::set_by_pragma;
@@ -49,6 +49,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use tokens::collated_columns;
 use translated::with_assigned_key;
 use user::Replayer;
 
@@ -188,13 +189,17 @@ impl PlannedWorkload for Replay {
         state.keys = Keys::of(copy, statements);
         state.lacking = DifferingTables::of(&schema, data.lacks, self.recording.lacks.clone(), statements);
         state.clocks = DifferingTables::of_clocks(&schema, statements);
-        state.decided = DifferingTables::of(&schema, BTreeSet::new(), Vec::new(), statements);
+        state.collated =
+            self.recording.is_masked.then(|| schema.iter().flat_map(|sql| collated_columns(sql)).collect());
+        let decided = state.collated.as_ref().map(|collated| decided_by_masks(&schema, collated)).unwrap_or_default();
+        state.decided = DifferingTables::of(&schema, decided, Vec::new(), statements);
         state.is_empty_copy = self.recording.copy.is_some() && data.schema.is_empty();
         state.left_out = data.left_out;
         let recorded = self.recording.versions.iter().cloned().collect::<Vec<_>>().join(", ");
         if data::is_sqlite(sql.dialect()) {
             let bourse_engine::Description { version, settings, .. } =
                 engine.description().map_err(MicroError::engine("reading the version"))?;
+            state.has_one_writer = settings.iter().any(|it| it.name == "writers" && it.value == "one");
             state.other_settings = settings::other_than(&settings, &self.recording.settings);
             let words = format!("SQLite {version}, recorded with {recorded}, whose plans and times may be others");
             let adds_exactly = |version: &str| {

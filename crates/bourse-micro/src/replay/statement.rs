@@ -2,7 +2,7 @@
 
 use super::settings::ChangedSetting;
 use super::shape::{Shape, numbered};
-use super::tokens::{clock_columns, condition_names, has_clock, has_sum, read_names};
+use super::tokens::{clock_columns, condition_names, has_clock, has_sum, is_beyond_masks, read_names};
 use bourse_engine::Sql;
 use bourse_trace::Execution;
 use std::collections::{BTreeSet, HashMap};
@@ -27,6 +27,8 @@ pub(super) struct RecordedStatement {
     pub(super) has_clock: bool,
     /// Words and names that decide the number of its rows, as those of conditions.
     pub(super) conditions: BTreeSet<String>,
+    /// Whether that number depends on more than what masks keep.
+    pub(super) is_beyond_masks: bool,
     /// Whether it adds numbers up, for whose last digits the version of SQLite matters.
     pub(super) has_sum: bool,
     /// Whether it is `VACUUM`.
@@ -112,6 +114,7 @@ impl RecordedStatement {
             is_vague: has_clock || shape.asks_storage,
             has_clock,
             conditions: condition_names(numbered),
+            is_beyond_masks: is_beyond_masks(numbered),
             has_sum: has_sum(numbered),
             is_vacuum: first == "vacuum",
             limits_pages: first == "pragma" && shape.names.contains("max_page_count"),

@@ -179,38 +179,82 @@ pub(super) fn read_names(sql: &str) -> BTreeSet<String> {
     read
 }
 
-/// Words and names in conditions and in what else decides the number of a statement's rows, anywhere in it: those of columns that a
-/// query in `FROM` or `WITH` gives other names are among them.
-pub(super) fn condition_names(sql: &str) -> BTreeSet<String> {
+/// Tokens of conditions and of what else decides the number of a statement's rows, anywhere in it but in lists of results.
+fn add_conditions<'a, 't>(tokens: &'a [Token<'t>], found: &mut Vec<&'a Token<'t>>) {
     const BEGIN: [&str; 10] =
         ["where", "on", "having", "using", "group", "distinct", "union", "intersect", "except", "limit"];
-    const END: [&str; 4] = ["order", "set", "returning", "values"];
-    fn add(tokens: &[Token<'_>], names: &mut BTreeSet<String>) {
-        let has = |words: &[&str]| tokens.iter().any(|it| words.iter().any(|word| it.is(word)));
-        let (is_conditioned, is_of_values) =
-            (has(&BEGIN) || has(&["natural"]), has(&["union", "intersect", "except", "distinct"]));
-        // What a list of results reads changes no number of rows.
-        let (mut is_condition, mut is_list) = (false, false);
-        for (at, token) in tokens.iter().enumerate() {
-            if let Token::Word(word) = token {
-                // `ON CONFLICT` is no condition.
-                let begins = BEGIN.contains(&&**word) && !tokens.get(at + 1).is_some_and(|it| it.is("conflict"));
-                is_condition = (is_condition || begins) && !END.contains(&&**word);
-                is_list = (is_list || word == "select") && word != "from";
+    // The latter four are of triggers.
+    const END: [&str; 8] = ["order", "set", "returning", "values", "begin", "insert", "update", "delete"];
+    let has = |words: &[&str]| tokens.iter().any(|it| words.iter().any(|word| it.is(word)));
+    let (is_conditioned, is_of_values) =
+        (has(&BEGIN) || has(&["natural"]), has(&["union", "intersect", "except", "distinct"]));
+    // What a list of results reads changes no number of rows.
+    let (mut is_condition, mut is_list) = (false, false);
+    for (at, token) in tokens.iter().enumerate() {
+        if let Token::Word(word) = token {
+            // `ON CONFLICT` is no condition.
+            let begins = BEGIN.contains(&&**word) && !tokens.get(at + 1).is_some_and(|it| it.is("conflict"));
+            is_condition = (is_condition || begins) && !END.contains(&&**word);
+            is_list = (is_list || word == "select") && word != "from";
+        }
+        match token {
+            _ if is_condition || is_of_values => found.push(token),
+            Token::Group(inner) if is_conditioned && !is_list && inner.iter().any(|it| it.is("select")) => {
+                found.extend(inner);
             }
-            match token {
-                _ if is_condition || is_of_values => Token::add_names(std::slice::from_ref(token), names),
-                Token::Group(inner) if is_conditioned && !is_list && inner.iter().any(|it| it.is("select")) => {
-                    Token::add_names(inner, names);
-                }
-                Token::Group(inner) if !is_list => add(inner, names),
-                _ => {}
-            }
+            Token::Group(inner) if !is_list => add_conditions(inner, found),
+            _ => {}
         }
     }
-    let mut names = BTreeSet::new();
-    add(&Token::all(sql), &mut names);
+}
+
+/// Words and names in conditions and in what else decides the number of a statement's rows: those of columns that a query in `FROM`
+/// or `WITH` gives other names are among them.
+pub(super) fn condition_names(sql: &str) -> BTreeSet<String> {
+    let (tokens, mut found, mut names) = (Token::all(sql), Vec::new(), BTreeSet::new());
+    add_conditions(&tokens, &mut found);
+    found.into_iter().for_each(|it| Token::add_names(std::slice::from_ref(it), &mut names));
     names
+}
+
+/// Whether the number of a statement's rows depends on more than equality and order of columns and values, which masks keep: on a
+/// function, arithmetic, a pattern, a collation, or a bound `LIMIT`.
+pub(super) fn is_beyond_masks(sql: &str) -> bool {
+    /// Words before parentheses that are no functions, and functions that return a value or the number of rows.
+    const EXACT: [&str; 26] = [
+        "in", "exists", "and", "or", "not", "where", "on", "having", "by", "using", "as", "when", "then", "else",
+        "select", "from", "join", "limit", "is", "between", "distinct", "count", "min", "max", "coalesce", "ifnull",
+    ];
+    fn among(tokens: &[&Token<'_>]) -> bool {
+        let limit = tokens.iter().position(|it| it.is("limit")).unwrap_or(tokens.len());
+        let before = |at: usize| at.checked_sub(1).map(|at| tokens[at]);
+        tokens.iter().enumerate().any(|(at, token)| match token {
+            Token::Word(word) => ["like", "glob", "regexp", "match", "collate"].contains(&&**word),
+            // All columns, or all rows.
+            Token::Mark('*') => before(at).is_some_and(|it| !it.is("select") && !matches!(it, Token::Mark(',' | '.'))),
+            Token::Mark(mark @ ('<' | '>')) => before(at) == Some(&Token::Mark(*mark)),
+            Token::Mark(mark) => "+-/%|&~".contains(*mark),
+            Token::Parameter(_) => at > limit,
+            Token::Group(inner) => {
+                before(at).is_some_and(|it| matches!(it, Token::Word(word) if !EXACT.contains(&&**word)))
+                    || among(&inner.iter().collect::<Vec<_>>())
+            }
+            _ => false,
+        })
+    }
+    let (tokens, mut found) = (Token::all(sql), Vec::new());
+    add_conditions(&tokens, &mut found);
+    among(&found)
+}
+
+/// Columns of a table, if a statement makes one, that are compared by a collation of their own.
+pub(super) fn collated_columns(sql: &str) -> Vec<String> {
+    let tokens = Token::all(sql);
+    let columns = tokens.iter().find_map(|it| if let Token::Group(inner) = it { Some(inner) } else { None });
+    let is_table = tokens.first().is_some_and(|it| it.is("create")) && tokens.iter().any(|it| it.is("table"));
+    let of =
+        |part: &[Token<'_>]| part.first()?.name().filter(|_| part.iter().any(|it| it.is("collate"))).map(str::to_owned);
+    columns.filter(|_| is_table).into_iter().flat_map(|columns| parts(columns).filter_map(of)).collect()
 }
 
 /// Columns that a statement fills from a clock or random numbers: by a default that it declares, by `SET`, or by `VALUES`; `None`
@@ -304,6 +348,39 @@ mod tests {
         ] {
             assert!(!has(sql), "{sql}");
         }
+    }
+
+    #[test]
+    fn masks_keep_what_plain_comparisons_find() {
+        for sql in [
+            "SELECT lower(a), b + 1 FROM t WHERE a = ?1 AND b > ?2 ORDER BY upper(a) LIMIT 20",
+            "SELECT * FROM t JOIN (SELECT * FROM u) ON (t.a = u.b) WHERE a IN (?1, ?2) AND b <> ?3 AND c BETWEEN ?4 AND ?5",
+            "SELECT a, count(*) FROM t WHERE EXISTS (SELECT * FROM u) GROUP BY a HAVING count(*) > 3 AND max(b) < ?1",
+            "UPDATE t SET a = a + 1, b = lower(?1) WHERE c = ?2",
+            "INSERT INTO t(a) VALUES (lower(?1)) ON CONFLICT (a) DO UPDATE SET a = a + 1",
+            "CREATE TRIGGER x AFTER UPDATE ON t BEGIN INSERT INTO u(a) VALUES (new.a + 1); UPDATE t SET a = 1 WHERE b = new.b; \
+             INSERT INTO u(a) SELECT 1; END",
+        ] {
+            assert!(!is_beyond_masks(sql), "{sql}");
+        }
+        for sql in [
+            "SELECT a FROM t WHERE a LIKE ?1",
+            "SELECT a FROM t WHERE lower(a) = ?1",
+            "SELECT a FROM t WHERE b - ?1 > 0",
+            "SELECT a FROM t WHERE b = ?1 COLLATE NOCASE",
+            "SELECT a FROM t WHERE b >> 2 = 1",
+            "SELECT a FROM t WHERE c AND (b * 2) = ?1",
+            "SELECT a FROM t LIMIT ?1",
+            "SELECT a FROM t ORDER BY a LIMIT 10 OFFSET ?1",
+            "SELECT a FROM t GROUP BY substr(a, 1, 2)",
+            "DELETE FROM t WHERE a IN (SELECT b FROM u WHERE b GLOB ?1)",
+            "CREATE TRIGGER x AFTER UPDATE ON t WHEN length(new.a) > 3 BEGIN DELETE FROM u; END",
+        ] {
+            assert!(is_beyond_masks(sql), "{sql}");
+        }
+        let columns = |sql| collated_columns(sql).join(" ");
+        assert_eq!(columns("CREATE TABLE t(a TEXT, \"B\" COLLATE NOCASE, c UNIQUE COLLATE RTRIM)"), "b c");
+        assert_eq!(columns("CREATE INDEX i ON t(a COLLATE NOCASE)"), "");
     }
 
     #[test]

@@ -340,6 +340,62 @@ fn numbers_of_changed_rows_are_compared_but_of_tables_with_triggers_and_actions(
     }
 }
 
+/// Statements that compare by what masks do not keep once counted as differences.
+#[test]
+fn numbers_of_rows_that_masks_do_not_keep_are_undetermined() {
+    let masked = |sql: &str, rows: &[&[i64]], changes: u64| {
+        planted(|trace| {
+            trace.is_masked = true;
+            trace.execute(1, "CREATE TABLE u(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, log)", &[], &[], 0);
+            trace.execute(1, "CREATE VIEW v AS SELECT id FROM u WHERE name LIKE 'a%'", &[], &[], 0);
+            trace.execute(1, "INSERT INTO u VALUES (1, 'a', 1), (2, 'b', 2)", &[], &[], 2);
+            trace.execute(1, sql, &[TraceValue::Int(3)], rows, changes);
+            let is_write = sql.starts_with("DELETE");
+            is_write.then(|| trace.execute(1, "SELECT id FROM u", &[], &[], 0));
+        })
+    };
+    let why = "masks keep equality and order alone";
+    for (sql, rows, changes, words) in [
+        ("SELECT id FROM u WHERE name = ?", &[&[1_i64][..]][..], 0, format!("(1 × {why})")),
+        ("SELECT id FROM t WHERE id + 2 > ?", &[&[1]], 0, format!("(1 × {why})")),
+        ("SELECT id FROM t ORDER BY id LIMIT ?", &[&[1]], 0, format!("(1 × {why})")),
+        ("SELECT id FROM v WHERE id < ?", &[], 0, "rows of v: masks, a clock or random numbers".to_owned()),
+        ("DELETE FROM u WHERE abs(id) = ?", &[], 1, format!("{why}, 1 × rows of u: masks, a clock")),
+    ] {
+        let (code, said, run) = masked(sql, rows, changes);
+        assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{sql}: {said}");
+        assert!(said.contains(&words), "{sql}: {said}");
+    }
+    for (sql, changes) in [
+        ("SELECT id FROM u WHERE id < ?", 0),
+        ("SELECT lower(name) FROM u WHERE log < ? ORDER BY name", 0),
+        ("UPDATE u SET name = 'x' WHERE log < ?", 1),
+    ] {
+        let (code, said, _) = masked(sql, &[], changes);
+        assert_eq!(code, Some(3), "{sql}: {said}");
+    }
+}
+
+/// Answers of a connection about its own writes once differed on a target whose writes are another connection's.
+#[test]
+fn what_the_one_writer_would_answer_is_undetermined() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute(1, "DELETE FROM t WHERE id < 3", &[], &[], 2);
+    trace.execute(1, "SELECT changes()", &[], &[&[2]], 0);
+    trace.execute(1, "INSERT INTO t(a) VALUES ('x')", &[], &[], 1);
+    trace.execute(1, "SELECT last_insert_rowid()", &[], &[&[4]], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite:x.db?writers=one"]);
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    let (_, evidence) = check(&run, "undetermined results");
+    assert!(evidence.starts_with("2 of ") && evidence.contains("SELECT changes(): with writers=one"), "{evidence}");
+    assert_eq!(replay(folder.path(), &["sqlite:y.db"]).0, Some(0));
+    trace.execute(1, "SELECT changes()", &[], &[&[7]], 0);
+    trace.write(folder.path());
+    assert_eq!(replay(folder.path(), &["sqlite:z.db"]).0, Some(3));
+}
+
 /// One default that is a clock once kept every value of a recording from being compared.
 #[test]
 fn a_clock_keeps_its_own_columns_alone_from_being_compared() {
@@ -487,6 +543,9 @@ fn results_that_keys_and_tables_determine_are_compared() {
         ("SELECT id FROM t WHERE id < 3 LIMIT 3", &[&[1], &[3]]),
         ("SELECT id FROM t ORDER BY id LIMIT 2", &[&[1], &[3]]),
         ("SELECT id FROM t ORDER BY a, t.id DESC LIMIT 1", &[&[3]]),
+        ("SELECT a FROM t ORDER BY a DESC LIMIT 1", &[&[3]]),
+        ("SELECT DISTINCT a <> '' FROM t ORDER BY 1 LIMIT 1", &[&[0]]),
+        ("SELECT a <> '', count(*) FROM t GROUP BY a <> '' ORDER BY 2, a <> '' LIMIT 1", &[&[1, 4]]),
         ("SELECT id FROM t WHERE id < 3 ORDER BY id", &[&[2], &[1]]),
         ("SELECT EXISTS (SELECT 1 FROM t WHERE id = 1 LIMIT 1)", &[&[0]]),
     ] {
