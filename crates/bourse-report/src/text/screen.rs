@@ -254,11 +254,15 @@ impl Page {
         let BriefTable { dropped: columns, queue, .. } = self.brief(table, true);
         queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
         let rows = (rows > 0).then(|| units::counted(rows as u64, "further row", "further rows"));
-        let left_out: Vec<String> = columns.iter().map(|it| it.replace('\n', " ")).chain(rows).collect();
-        if !left_out.is_empty() {
-            self.paragraph(Tone::Faint, &format!("with -v and in the report: {}", left_out.join(", ")), 2);
-        }
+        self.left_out(columns.iter().map(|it| it.replace('\n', " ")).chain(rows).collect());
         self.out.push_str(&verdict.out);
+    }
+
+    /// Names columns and rows that have no room.
+    fn left_out(&mut self, names: Vec<String>) {
+        if !names.is_empty() {
+            self.paragraph(Tone::Faint, &format!("with -v and in the report: {}", names.join(", ")), 2);
+        }
     }
 
     /// Several cases: one table, then the verdicts over all of them. Words that all labels begin or end with are above the table.
@@ -271,8 +275,9 @@ impl Page {
             self.paragraph(Tone::Plain, &format!("all cases: {common}"), 2);
             table.rows.iter_mut().zip(&rest).for_each(|(row, label)| row[0] = TableCell::text(label));
         }
-        let queue = self.brief(table, true).queue;
+        let BriefTable { dropped, queue, .. } = self.brief(table, true);
         queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
+        self.left_out(dropped);
         for (view, searched) in views.iter().filter_map(|view| Some((view, view.searched()?))) {
             self.paragraph(searched.tone, &format!("{}: {}", view.case.label, searched.text), 2);
         }
