@@ -5,7 +5,7 @@
 use crate::{output, text};
 
 /// Prefixes of lines that depend on the machine: its load, the build, whether there was time to look.
-const FLEETING: [&str; 17] = [
+const FLEETING: [&str; 19] = [
     "counted by the engine itself",
     "read by the engine",
     "written by the engine",
@@ -23,6 +23,9 @@ const FLEETING: [&str; 17] = [
     "again:",
     "time spent:",
     "report:",
+    // Operations take longer on a busy machine, and are timed one by one there.
+    "Operations too short to be timed",
+    "column «harness» has",
 ];
 
 /// Beginnings of the headings of sections that depend on the machine.
