@@ -275,9 +275,12 @@ impl Page {
             self.paragraph(Tone::Plain, &format!("all cases: {common}"), 2);
             table.rows.iter_mut().zip(&rest).for_each(|(row, label)| row[0] = TableCell::text(label));
         }
+        // Ends of intervals and the like are not missed.
+        let heads = table.heads.iter().filter(|head| !head.folds);
+        let heads: Vec<String> = heads.map(|head| head.title.to_string()).collect();
         let BriefTable { dropped, queue, .. } = self.brief(table, true);
         queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
-        self.left_out(dropped);
+        self.left_out(dropped.into_iter().filter(|title| heads.contains(title)).collect());
         for (view, searched) in views.iter().filter_map(|view| Some((view, view.searched()?))) {
             self.paragraph(searched.tone, &format!("{}: {}", view.case.label, searched.text), 2);
         }
