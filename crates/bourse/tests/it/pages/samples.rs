@@ -33,6 +33,9 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ("durability.png", "bourse micro run commit", "report.html"),
 ];
 
+/// Beginning of the line below a table that names columns without room.
+const LEFT_OUT: &str = "with -v and in the report: ";
+
 /// A sample in a page.
 struct Sample {
     command: String,
@@ -69,7 +72,7 @@ fn form(shown: &str) -> Vec<String> {
             is_in_table = true;
             let heads: Vec<String> = cells(line);
             form.extend(heads.into_iter().map(|head| format!("column {head}")));
-        } else if line.is_empty() || begins.is_some() {
+        } else if line.is_empty() || begins.is_some() || line.starts_with(LEFT_OUT) {
             is_in_table = false;
         } else if is_in_table {
             let row: Vec<String> = cells(line);
