@@ -3,7 +3,7 @@
 use super::sheet::SheetPart;
 use crate::charts::{self, ChartFrame, DrawnChart};
 use crate::html::Drawing;
-use crate::tables::{ColumnHead, SheetTable, TableCell, Tone, UnitGroup, by_unit};
+use crate::tables::{ColumnHead, Lead, SheetTable, TableCell, Tone, UnitGroup, by_unit};
 use crate::units;
 use crate::view::{CaseView, FigureValidity};
 use bourse_record::{Durability, Interval};
@@ -13,7 +13,8 @@ use std::cmp::Reverse;
 pub(crate) struct Overview<'v, 'a> {
     /// Workloads with their cases, those of most engines first.
     pub(crate) workloads: Vec<UnitGroup<'v, 'a>>,
-    /// Durability class and engine, the strongest class first.
+    /// Durability class and engine, the strongest class first; within it first the engines that the answer names, as it names
+    /// them.
     pub(crate) rows: Vec<OverviewRow<'v, 'a>>,
 }
 
@@ -23,7 +24,15 @@ pub(crate) struct OverviewRow<'v, 'a> {
     pub(crate) engine: &'a str,
     /// Its case of each workload, if there is one.
     pub(crate) cells: Vec<Option<&'v CaseView<'a>>>,
+    /// Place in its class: first what the answer names, then the order of the run.
+    place: usize,
+    /// Rows of the highest rank are left out first: 0 is the first of a class in the answer and in the run, 1 what else the
+    /// answer names.
+    rank: u8,
 }
+
+/// Most engines that a clause of the answer names as alike.
+const NAMED: usize = 3;
 
 /// Figure of a case with its interval; `None` unless the figure counts.
 pub(crate) fn estimate(view: &CaseView<'_>) -> Option<(f64, Option<Interval>)> {
@@ -52,7 +61,13 @@ impl<'v, 'a> Overview<'v, 'a> {
                 let (durability, engine) = (view.case.engine.durability, view.case.engine.name.as_str());
                 let known = rows.iter().position(|row| (row.durability, row.engine) == (durability, engine));
                 let at = known.unwrap_or_else(|| {
-                    rows.push(OverviewRow { durability, engine, cells: vec![None; workloads.len()] });
+                    rows.push(OverviewRow {
+                        durability,
+                        engine,
+                        cells: vec![None; workloads.len()],
+                        place: 0,
+                        rank: 2,
+                    });
                     rows.len() - 1
                 });
                 if rows[at].cells[column].replace(view).is_some() {
@@ -61,7 +76,45 @@ impl<'v, 'a> Overview<'v, 'a> {
             }
         }
         rows.sort_by_key(|row| Reverse(row.durability));
-        (workloads.len() > 1 && rows.len() > 1).then_some(Self { workloads, rows })
+        let mut of = (workloads.len() > 1 && rows.len() > 1).then_some(Self { workloads, rows })?;
+        of.order();
+        Some(of)
+    }
+
+    /// Puts the rows of each class in the order of the answer, and ranks them.
+    fn order(&mut self) {
+        for class in self.classes() {
+            let leads: Vec<Lead<'v, 'a>> =
+                (0..self.workloads.len()).filter_map(|at| self.lead(class, at)?.ok()).collect();
+            let leaders = leads.iter().flat_map(|lead| lead.top.iter().take(NAMED).chain(lead.near.iter().take(NAMED)));
+            let compared = leads.iter().filter_map(|lead| lead.ratio.as_ref().map(|(_, to)| to));
+            let named: Vec<&str> = leaders.chain(compared).map(|view| engine(view)).collect();
+            for (at, row) in self.rows.iter_mut().filter(|row| row.durability == class).enumerate() {
+                let place = named.iter().position(|name| *name == row.engine);
+                row.place = place.unwrap_or(named.len() + at);
+                row.rank = if at == 0 || row.place == 0 { 0 } else { 2 - u8::from(place.is_some()) };
+            }
+        }
+        self.rows.sort_by_key(|row| (Reverse(row.durability), row.place));
+    }
+
+    /// Indices of as many rows as have room, one of each class at least: those of the highest rank are left out.
+    pub(crate) fn kept(&self, most: usize) -> Vec<usize> {
+        let mut kept: Vec<usize> = (0..self.rows.len()).collect();
+        kept.sort_by_key(|at| (self.rows[*at].rank, self.rows[*at].place));
+        kept.truncate(most.max(self.classes().len()));
+        kept.sort_unstable();
+        kept
+    }
+
+    /// Subject of the answer: the engines and the workloads.
+    pub(crate) fn subject(&self) -> String {
+        let mut engines: Vec<&str> = self.rows.iter().map(|row| row.engine).collect();
+        engines.sort_unstable();
+        engines.dedup();
+        let workloads: Vec<&str> = self.workloads.iter().map(|of| of.name.as_str()).collect();
+        let engines = units::counted(engines.len() as u64, "engine", "engines");
+        format!("{engines} compared: {}", workloads.join(", "))
     }
 
     /// The durability classes, the strongest first.
@@ -80,38 +133,34 @@ impl<'v, 'a> Overview<'v, 'a> {
         self.classes().into_iter().filter_map(of_class).collect()
     }
 
-    /// The fastest engine of a class on a workload; `None` unless there are two with a figure.
-    ///
-    /// An engine is called fastest only if its interval is above those of all others. Intervals of seven rounds that do not
-    /// overlap lie so far apart that this holds for a dozen engines together.
+    /// The engines at the top of a class on a workload; `None` unless there are two with a figure.
+    fn lead(&self, class: Durability, workload: usize) -> Option<Result<Lead<'v, 'a>, String>> {
+        let views = self.workloads[workload].members.iter().map(|(_, view)| *view);
+        Lead::of(&views.filter(|view| view.case.engine.durability == class).collect::<Vec<_>>())
+    }
+
+    /// A workload's part of the answer for a class; `None` unless there are two engines with a figure.
     fn clause(&self, class: Durability, workload: usize) -> Option<String> {
-        let of_class = self.rows.iter().filter(|row| row.durability == class);
-        let measured = of_class.filter_map(|row| {
-            let (figure, interval) = estimate(row.cells[workload]?)?;
-            Some((row.engine, figure, interval))
-        });
-        let measured: Vec<(&str, f64, Option<Interval>)> = measured.collect();
-        let mut best_first = measured.clone();
-        best_first.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let [(best, figure, interval), next, ..] = best_first[..] else { return None };
-        let name = &self.workloads[workload].name;
-        let Some(interval) = interval.filter(|_| best_first.iter().all(|it| it.2.is_some())) else {
-            return Some(format!("{name}: not ranked, too few rounds for intervals"));
+        let lead = self.lead(class, workload)?;
+        let named = |views: &[&CaseView<'_>]| {
+            let names: Vec<&str> = views.iter().take(NAMED).map(|view| engine(view)).collect();
+            let others = views.len() - names.len();
+            let others = (others > 0).then(|| format!(" and {}", units::counted(others as u64, "other", "others")));
+            format!("{}{}", names.join(", "), others.unwrap_or_default())
         };
-        let close = |(_, _, other): &&(&str, f64, Option<Interval>)| other.is_some_and(|it| it.high >= interval.low);
-        let alike: Vec<&str> = best_first.iter().filter(close).map(|it| it.0).collect();
-        if let [one, others @ ..] = &alike[..]
-            && let Some(last) = others.last()
-        {
-            return Some(match others.len() {
-                1 => format!("{name}: no difference shown between {one} and {last}"),
-                more => format!("{name}: no difference shown between {one} and {more} others"),
-            });
-        }
-        // Ratios are to the first engine of the run, or to the next one if that is the fastest.
-        let to = *measured.first().filter(|first| first.0 != best).unwrap_or(&next);
-        let ratio = (to.1 > 0.0).then(|| format!(" ({} × {})", units::significant(figure / to.1, 2), to.0));
-        Some(format!("{name}: {best} is fastest{}", ratio.unwrap_or_default()))
+        let words = match lead {
+            Err(why) => format!("not ranked, {why}"),
+            Ok(Lead { top, near, ratio }) => match (&top[..], &near[..]) {
+                ([], _) => "not ranked, each is slower than another by pairs of rounds".to_owned(),
+                ([best], []) => {
+                    let ratio = ratio.map(|(it, to)| format!(" ({} × {})", units::significant(it, 3), engine(to)));
+                    format!("{} is fastest{}", engine(best), ratio.unwrap_or_default())
+                }
+                ([best], near) => format!("{} at the top, no difference shown from {}", engine(best), named(near)),
+                (top, _) => format!("at the top, no difference shown: {}", named(top)),
+            },
+        };
+        Some(format!("{}: {words}", self.workloads[workload].name))
     }
 
     /// The figures with their intervals: a row for each engine, a column for each workload.
@@ -139,6 +188,10 @@ impl<'v, 'a> Overview<'v, 'a> {
         };
         Drawing::if_any("overview", &frame, DrawnChart::still(|size| charts::overview(&frame, self, size)))
     }
+}
+
+fn engine<'a>(view: &CaseView<'a>) -> &'a str {
+    &view.case.engine.name
 }
 
 /// A figure with half the width of its interval, or with the ends of one that is wider than that on both sides.

@@ -100,7 +100,10 @@ fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
             let window = format!("{answer}, {} {} · Bourse", file.name, file.provenance.started_at);
             (only.case.label.clone(), Some(window))
         }
-        _ => (format!("{}: {} cases", file.name, views.len()), None),
+        _ => {
+            let subject = Overview::of(views).map(|of| of.subject());
+            (subject.unwrap_or_else(|| format!("{}: {} cases", file.name, views.len())), None)
+        }
     };
     let notices = notices(file).into_iter().map(str::to_owned).collect();
     let mut parts = file.tuning.iter().flat_map(|it| tuning(file, it, views)).collect::<Vec<_>>();

@@ -89,21 +89,14 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
     };
     let told = format!("{}, {}", best.case.label, result(best, figure));
     let Some(reference) = Reference::of(members) else { return (Tone::Plain, format!("highest: {told}")) };
-    if !valid.iter().all(|(view, _)| lasts_as_long(view, reference.view)) {
-        return (Tone::Doubtful, format!("highest: {told}; not compared: rounds of unlike lengths"));
+    if let Some(why) = reference.doubt(&valid.iter().map(|(view, _)| *view).collect::<Vec<_>>()) {
+        return (Tone::Doubtful, format!("highest: {told}; {why}"));
     }
     let others: Vec<(&CaseView<'_>, Option<Estimate>)> = valid
         .iter()
         .filter(|(view, _)| !reference.is(view))
         .map(|(view, _)| (*view, reference.relative(view)))
         .collect();
-    if others.iter().any(|(_, ratio)| ratio.is_none_or(|it| it.interval.is_none())) {
-        let needed = match valid.iter().all(|(view, _)| view.case.origin == reference.view.case.origin) {
-            true => format!("too few rounds for intervals of the ratios ({} needed)", fewest(reference.level)),
-            false => "no intervals, since the rounds did not take turns".to_owned(),
-        };
-        return (Tone::Doubtful, format!("highest: {told}; {needed}"));
-    }
     let apart = |ratio: &Estimate| ratio.interval.is_some_and(|it| !it.holds(1.0));
     let words = |ratio: &Estimate| {
         let sure = ratio.interval.map(|it| units::interval(&it, |end| units::significant(end, 3)));
@@ -130,6 +123,53 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
             (Tone::Good, format!("fastest: {told}; the next, {}, has {} of it", next.case.label, words(ratio)))
         }
         _ => (Tone::Plain, format!("highest: {told}; no difference shown from {}", alike.join(", "))),
+    }
+}
+
+/// The cases at the top of one workload, unit and durability class, by the ratios of pairs of rounds, each at the level that the
+/// table of the same cases has.
+///
+/// A case is at the top unless another is shown to be faster, by an interval of their ratio beyond 1. The best figure selects
+/// nothing that counts, so the level has to hold whichever of k cases is truly the fastest. Call it t. It is missing at the top only
+/// if one of its k − 1 intervals is wrong, on one side: with (1 − [`LEVEL`](bourse_stats::LEVEL)) / (k − 1) for both sides of
+/// each, the probability is at most (1 − `LEVEL`) / 2. So the k − 1 ratios of the table are the family, not all k (k − 1) / 2 pairs. A
+/// case alone at the top is wrongly the fastest if it is not t, or if it is and another is as fast and missing: together at most
+/// 1 − `LEVEL`. This is conservative: the sum over the k − 1 intervals takes none of them as dependent. The claim is that the
+/// fastest is among these, not that any other differs from all of them.
+pub(crate) struct Lead<'v, 'a> {
+    /// The case with the highest figure first. No two are shown to differ. Empty if each is shown to be slower than another.
+    pub(crate) top: Vec<&'v CaseView<'a>>,
+    /// Other cases from which one that is alone at the top is not shown to differ.
+    pub(crate) near: Vec<&'v CaseView<'a>>,
+    /// Ratio of the fastest to the table's reference, or to the next case if it is the reference; `None` without a fastest.
+    pub(crate) ratio: Option<(f64, &'v CaseView<'a>)>,
+}
+
+impl<'v, 'a> Lead<'v, 'a> {
+    /// The lead among cases of one kind, or the reason why there is none; `None` unless two have a figure.
+    pub(crate) fn of(alike: &[&'v CaseView<'a>]) -> Option<Result<Self, String>> {
+        let reference = Reference::of(alike)?;
+        let mut valid: Vec<&'v CaseView<'a>> =
+            alike.iter().copied().filter(|view| view.valid_figure().is_some()).collect();
+        best_first(&mut valid);
+        if let Some(why) = reference.doubt(&valid) {
+            return Some(Err(why));
+        }
+        let ratio = |view: &CaseView<'_>, to: &'v CaseView<'a>| Reference { view: to, ..reference }.relative(view);
+        let is_slower = |view: &CaseView<'_>, than: &'v CaseView<'a>| {
+            ratio(view, than).and_then(|it| it.interval).is_some_and(|it| it.high < 1.0)
+        };
+        let is_top = |view: &&'v CaseView<'a>| !valid.iter().any(|other| is_slower(view, other));
+        let top: Vec<&'v CaseView<'a>> = valid.iter().copied().filter(is_top).collect();
+        let mut lead = Self { top, near: Vec::new(), ratio: None };
+        if let [best] = lead.top[..] {
+            valid.retain(|view| !std::ptr::eq(*view, best));
+            let to = if reference.is(best) { valid.first().copied() } else { Some(reference.view) };
+            lead.near = valid.into_iter().filter(|view| !is_slower(view, best)).collect();
+            let to = to.filter(|_| lead.near.is_empty());
+            lead.ratio = to.and_then(|to| Some((ratio(best, to)?.value, to)));
+        }
+        Some(Ok(lead))
     }
 }
 
@@ -214,6 +254,7 @@ pub(crate) fn ratios<'a>(views: &[CaseView<'a>]) -> Vec<(&'a str, &'static str, 
 }
 
 /// The case that others of its kind are compared with, and the level of their ratios.
+#[derive(Clone, Copy)]
 struct Reference<'v, 'a> {
     view: &'v CaseView<'a>,
     /// Level of each ratio, so that all intervals hold together.
@@ -232,6 +273,21 @@ impl<'v, 'a> Reference<'v, 'a> {
 
     fn is(&self, view: &CaseView<'_>) -> bool {
         std::ptr::eq(self.view.case, view.case)
+    }
+
+    /// The reason why cases, it among them, cannot be ranked; `None` if all have ratios with intervals.
+    fn doubt(&self, valid: &[&CaseView<'_>]) -> Option<String> {
+        if !valid.iter().all(|view| lasts_as_long(view, self.view)) {
+            return Some("not compared: rounds of unlike lengths".to_owned());
+        }
+        let has_interval = |view: &&CaseView<'_>| self.relative(view).is_some_and(|it| it.interval.is_some());
+        if valid.iter().filter(|view| !self.is(view)).all(has_interval) {
+            return None;
+        }
+        Some(match valid.iter().all(|view| view.case.origin == self.view.case.origin) {
+            true => format!("too few rounds for intervals of the ratios ({} needed)", fewest(self.level)),
+            false => "no intervals, since the rounds did not take turns".to_owned(),
+        })
     }
 
     /// Ratio of another case to it, with the interval of pairs of rounds that took turns. Rounds of different runs never

@@ -10,7 +10,7 @@ mod time_split;
 mod transactions;
 
 pub(crate) use bourse_verdict::Tone;
-pub(crate) use comparison::{UnitGroup, by_class, by_unit, comparison, rankings, ratios};
+pub(crate) use comparison::{Lead, UnitGroup, by_class, by_unit, comparison, rankings, ratios};
 pub(crate) use facts::{
     checks, engine_settings, machine, machine_line, machines, parameters, resources, round_facts, rules_met, search,
     steadiness, time_spent,

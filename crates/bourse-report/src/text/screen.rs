@@ -237,8 +237,8 @@ impl Page {
         }
     }
 
-    /// Several engines on several workloads in `room` rows: the answer, and a table without the columns and then the last rows
-    /// that have no room.
+    /// Several engines on several workloads in `room` rows: the answer, and a table without the columns and then the rows that
+    /// have no room, first those that the answer does not name.
     fn overview(&mut self, of: &Overview<'_, '_>, told: &[CaseVerdict], room: usize) {
         self.parts(&of.answer(), false);
         let said = verdicts(told);
@@ -249,8 +249,9 @@ impl Page {
         table.heads.iter_mut().for_each(|head| head.title = head.title.replacen(' ', "\n", 1).into());
         // Two lines of heads, and one for what is left out.
         let most = room.saturating_sub(self.rows() + verdict.rows() + 3).max(1);
-        let rows = table.rows.len().saturating_sub(most);
-        table.rows.truncate(most);
+        let kept = of.kept(most);
+        let rows = table.rows.len() - kept.len();
+        table.rows = kept.into_iter().map(|at| std::mem::take(&mut table.rows[at])).collect();
         let BriefTable { dropped: columns, queue, .. } = self.brief(table, true);
         queue.iter().for_each(|queue| self.paragraph(Tone::Faint, queue, 2));
         let rows = (rows > 0).then(|| units::counted(rows as u64, "further row", "further rows"));

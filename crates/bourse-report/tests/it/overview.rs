@@ -18,24 +18,27 @@ fn shown(file: &RunFile) -> String {
 #[test]
 fn the_answer_is_a_sentence_for_each_class_above_a_row_for_each_engine() {
     let file = fixture::quick(&MANY[..6]);
-    let answer = "update: no difference shown between sqlite and 3 others";
+    // The third engine has 2 % less in every round: less than its own interval is wide.
+    let answer = "update: at the top, no difference shown: sqlite, sqlite-lean.";
     for text in [markdown(&file), html(&file)] {
-        let fastest = text.find("point-read: lmdb is fastest (5.0 × sqlite); ").expect(&text);
+        let fastest = text.find("point-read: lmdb is fastest (5.00 × sqlite); ").expect(&text);
         let close = text.find(answer).expect(&text);
-        let figure = text.find("2.06M ±").expect(&text);
+        let figure = text.find("2.09M ±").expect(&text);
         assert!(fastest < close && close < figure, "{text}");
     }
+    assert!(html(&file).contains("<h1>6 engines compared: point-read, update, tpce</h1>"), "{}", html(&file));
     insta::assert_snapshot!("overview_screen", shown(&file));
     // The page folds the rest, and draws both classes.
     let page = html(&file);
     assert!(
-        page.contains("update, sqlite (volatile): 9.27k ") && page.contains("<summary>update: every figure"),
+        page.contains("update, sqlite (volatile): 9.40k ") && page.contains("<summary>update: every figure"),
         "{page}"
     );
     // No name is cut.
     assert!(page.contains(">sqlite</text>") && page.contains(">sqlite-lean</text>"), "{page}");
     // A wide interval has its ends, which are not equally far away.
     let mut wide = file.clone();
+    wide.cases[1].rounds.truncate(7);
     for (round, headline) in wide.cases[1].rounds.iter_mut().zip([1.0, 1.0, 1.0, 1.0, 1.0, 30.0, 30.0]) {
         round.headline = 1_000.0 * headline;
     }
@@ -44,8 +47,66 @@ fn the_answer_is_a_sentence_for_each_class_above_a_row_for_each_engine() {
     let mut few = file;
     few.cases.iter_mut().for_each(|case| case.rounds.truncate(3));
     let text = markdown(&few);
-    assert!(text.contains("point-read: not ranked, too few rounds for intervals"), "{text}");
+    assert!(text.contains("point-read: not ranked, too few rounds for intervals of the ratios (8 needed)"), "{text}");
     assert!(!text.contains("fastest ("), "{text}");
+}
+
+/// Clauses of the answer on updates, of engines with these figures in each round, in files.
+fn said_of_updates(rounds: &[(&str, [f64; 8])]) -> String {
+    let engines: Vec<&str> = rounds.iter().map(|(engine, _)| *engine).collect();
+    let mut file = fixture::quick(&engines);
+    for (engine, figures) in rounds {
+        let label = format!("update, {engine}:x");
+        let case = file.cases.iter_mut().find(|case| case.label == label).expect("it is in the fixture");
+        case.rounds.truncate(figures.len());
+        case.rounds.iter_mut().zip(figures).for_each(|(round, figure)| round.headline = *figure);
+    }
+    let text = markdown(&file);
+    let (_, said) = text.split_once("update: ").expect("it is answered");
+    said.split([';', '\n']).next().expect("a text has a part").to_owned()
+}
+
+/// Engines whose intervals overlapped were once "not shown to differ" above a table whose ratios of pairs showed a difference.
+#[test]
+fn the_answer_is_decided_by_the_ratios_of_pairs_as_the_table_is() {
+    const BASE: [f64; 8] = [100.0, 150.0, 90.0, 140.0, 110.0, 160.0, 120.0, 130.0];
+    let times = |factor: f64| BASE.map(|it| it * factor);
+    let by_turns = |high: f64, low: f64| std::array::from_fn(|at| BASE[at] * if at % 2 == 0 { high } else { low });
+    // All of one engine's own figures lie within the other's interval.
+    let said = said_of_updates(&[("sqlite", BASE), ("redb", times(1.04)), ("lmdb", times(0.97))]);
+    assert!(said.starts_with("redb is fastest (1.04 × sqlite)"), "{said}");
+    let said = said_of_updates(&[("sqlite", times(1.04)), ("redb", BASE)]);
+    assert!(said.starts_with("sqlite is fastest (1.04 × redb)"), "{said}");
+    // The leaders are named, the last is not among them.
+    let said = said_of_updates(&[("sqlite", BASE), ("redb", by_turns(1.1, 0.95)), ("lmdb", times(0.5))]);
+    assert!(said.starts_with("at the top, no difference shown: redb, sqlite"), "{said}");
+    assert!(!said.contains("lmdb"), "{said}");
+    // The highest is not shown to differ from the first, which differs from the last.
+    let said = said_of_updates(&[("sqlite", BASE), ("redb", by_turns(1.4, 0.95)), ("lmdb", times(0.98))]);
+    assert!(said.starts_with("at the top, no difference shown: redb, sqlite"), "{said}");
+    assert!(!said.contains("lmdb"), "{said}");
+    let alike = ["sqlite", "redb", "lmdb", "fjall", "turso"].map(|engine| (engine, BASE));
+    let said = said_of_updates(&alike);
+    assert!(said.starts_with("at the top, no difference shown: sqlite, redb, lmdb and 2 others"), "{said}");
+}
+
+/// The sentence once named engines that had no row, and the class in memory had none at all.
+#[test]
+fn rows_of_engines_that_the_answer_names_are_the_last_to_be_left_out() {
+    let mut engines = MANY;
+    engines.reverse();
+    let file = fixture::quick(&engines);
+    let shown = shown(&file);
+    let rows: Vec<(&str, &str)> = shown
+        .lines()
+        .filter_map(|line| Some((line.split_whitespace().next()?, line.split_whitespace().nth(1)?)))
+        .filter(|(_, class)| ["durable", "volatile"].contains(class))
+        .collect();
+    assert!(rows.len() < 2 * engines.len(), "some have no room: {shown}");
+    for class in ["durable", "volatile"] {
+        let of: Vec<&str> = rows.iter().filter(|it| it.1 == class).map(|it| it.0).collect();
+        assert!(of.len() >= 2 && of.contains(&"lmdb") && of.contains(&engines[0]), "{class}: {shown}");
+    }
 }
 
 /// `quick` once filled 80 rows.
@@ -98,8 +159,8 @@ fn a_warning_of_several_rounds_is_said_once() {
         ["x:a", "x:b"].map(|target| Warning::Engine { target: target.to_owned(), text: "a beta".to_owned() }).into();
     let text = markdown(&file);
     for once in [
-        "- point-read, sqlite:x, 3 of 7 rounds: the machine was still busy when this round began\n",
-        "- point-read, sqlite:x, 3 of 7 rounds, most in round 2: other processes used 0.90 CPUs in the measurement interval",
+        "- point-read, sqlite:x, 3 of 10 rounds: the machine was still busy when this round began\n",
+        "- point-read, sqlite:x, 3 of 10 rounds, most in round 2: other processes used 0.90 CPUs in the measurement interval",
         "- x:a, x:b: a beta\n",
     ] {
         assert_eq!(text.matches(once).count(), 1, "{once}: {text}");

@@ -461,15 +461,16 @@ pub(crate) struct QuickArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it [default: 10s, or 5s where all would take
-    /// longer than six minutes]
+    /// longer than six minutes; more than seven rounds are shorter]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration)]
     pub(crate) duration: Option<Duration>,
     /// Microbenchmarks to run as well, by their names in `bourse micro list`
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
     pub(crate) workloads: Vec<String>,
-    /// Rounds of each microbenchmark on each engine; the brokerage workload has one
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = numbers::rounds)]
-    pub(crate) rounds: u32,
+    /// Rounds of each microbenchmark on each engine; the brokerage workload has one [default: 7, or as many as the ratios of the
+    /// engines need for intervals: 9 for nine engines]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds)]
+    pub(crate) rounds: Option<u32>,
     /// Days of initial trades in the brokerage databases
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]
     pub(crate) days: u32,

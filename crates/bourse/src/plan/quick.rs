@@ -2,7 +2,7 @@
 //! private servers and clusters too.
 
 use super::brokerage::Brokerage;
-use super::classic::ClassicArgs;
+use super::classic::{self, ClassicArgs};
 use super::targets::{self, size};
 use super::{CaseBlock, Job, OnFailure, Plan, PlannedCase, RoundProcess, about, nanoseconds};
 use crate::args::{CheckDepth, DatabaseArgs, QuickArgs};
@@ -10,7 +10,7 @@ use crate::engines;
 use crate::failure::{Failure, Result};
 use crate::tpce::DATA_FOLDER;
 use bourse_driver::SECOND;
-use bourse_engine::{EngineKind, did_you_mean};
+use bourse_engine::{EngineKind, Location, did_you_mean};
 use bourse_micro::RoundExtent;
 use bourse_tpce::users;
 use std::time::Duration;
@@ -19,6 +19,8 @@ use std::time::Duration;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Warm-up of the brokerage workload; of a classic workload it is a tenth.
 const WARM_UP: Duration = Duration::from_secs(5);
+/// Rounds of a classic workload whose intervals are a tenth: more rounds share their time.
+const ROUNDS: u32 = 7;
 /// Longest duration without repeated rounds.
 const LONGEST_NS: u64 = 6 * 60 * SECOND;
 /// Longest planned duration: the times of engines are known only approximately.
@@ -62,7 +64,6 @@ fn shorten(plan: &mut Plan) {
 /// A block for the brokerage workload, and one for each classic workload.
 fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> Result<Plan> {
     let classic = named(&arguments.workloads)?;
-    let rounds = arguments.rounds;
     // Its one round has the interval of its series. Each server is there for its own round alone.
     let (of_servers, here): (Vec<_>, Vec<_>) = brokerage_cases(arguments, warm_up, interval)?
         .into_iter()
@@ -71,15 +72,15 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
     let mut plan = Plan::of("quick", brokerage, &arguments.execution, &arguments.output);
     plan.blocks.extend(of_servers.into_iter().map(|case| CaseBlock { cases: vec![case], rounds: 1 }));
     for workload in classic {
-        let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != RoundExtent::Work);
         let asked = ClassicArgs {
             workload,
             // Work that ends a round is not cut short.
-            duration: Some(if is_timed { interval / 10 } else { interval.max(INTERVAL) }),
+            duration: Some(if is_timed(workload) { interval / 10 } else { interval.max(INTERVAL) }),
             warmup: warm_up / 10,
             ..ClassicArgs::default()
         };
-        plan.blocks.push(CaseBlock { cases: classic_cases(&asked, arguments.all)?, rounds });
+        let cases = classic_cases(&asked, arguments.all)?;
+        plan.blocks.push(in_rounds(cases, asked, arguments)?);
     }
     plan.on_failure = OnFailure::LeaveOutCase;
     if arguments.all {
@@ -87,6 +88,29 @@ fn with_times(arguments: &QuickArgs, warm_up: Duration, interval: Duration) -> R
         plan.left_out = unavailable.chain(engines::left_out()).collect();
     }
     plan.checked()
+}
+
+/// The cases of a classic workload with as many rounds as their ratios need: more than [`ROUNDS`] are shorter, unless a time or
+/// the rounds are requested.
+fn in_rounds(mut cases: Vec<PlannedCase>, mut asked: ClassicArgs<'_>, arguments: &QuickArgs) -> Result<CaseBlock> {
+    // A durability class has cases in memory or others.
+    let is_in_memory =
+        |case: &&PlannedCase| engines::location(&case.target).is_ok_and(|it| matches!(it, Location::Memory));
+    let run = cases.iter().filter(|case| case.not_run.is_none());
+    let (in_memory, stored): (Vec<_>, Vec<_>) = run.partition(is_in_memory);
+    let needed = classic::rounds_of(in_memory.len().max(stored.len())).max(ROUNDS);
+    if arguments.rounds.is_none() && arguments.duration.is_none() && is_timed(asked.workload) {
+        asked.duration = asked.duration.map(|it| it * ROUNDS / needed);
+        for case in &mut cases {
+            case.job = asked.job()?.into();
+        }
+    }
+    Ok(CaseBlock { cases, rounds: arguments.rounds.unwrap_or(needed) })
+}
+
+/// Whether a time ends the rounds of a classic workload, rather than their work.
+fn is_timed(workload: &str) -> bool {
+    bourse_micro::find(workload).is_ok_and(|spec| spec.extent != RoundExtent::Work)
 }
 
 /// The classic workloads of these names; a failure for an unknown one.
@@ -211,6 +235,28 @@ mod tests {
         assert!(of("update").all(|block| block.rounds >= crate::plan::classic::rounds_of(3)));
         let jobs: Vec<&Job> = of("tpce").flat_map(|block| &block.cases).map(|case| &case.job).collect();
         assert!(!jobs.is_empty() && jobs.iter().all(|job| job.threads() == job.usual_threads()));
+    }
+
+    #[test]
+    fn rounds_suffice_for_the_ratios_of_all_engines_and_share_the_time_of_seven() {
+        let planned_for = |engines: usize, workload, options: &[&str]| {
+            let Command::Quick(arguments) = Arguments::parse_from([&["bourse", "quick"], options].concat()).command
+            else {
+                panic!("another command")
+            };
+            let asked = ClassicArgs { workload, duration: Some(Duration::from_secs(1)), ..ClassicArgs::default() };
+            let case = classic_cases(&asked, false).unwrap().remove(0);
+            let on = |at| PlannedCase { target: format!("sqlite:{at}.db"), ..case.clone() };
+            let block = in_rounds((0..engines).map(on).collect(), asked, &arguments).unwrap();
+            (block.rounds, block.cases[0].job.lasts_ns())
+        };
+        assert_eq!(planned_for(3, "update", &[]), (7, Some(SECOND)));
+        let (rounds, Some(lasts_ns)) = planned_for(9, "update", &[]) else { panic!("it is timed") };
+        assert!(rounds == 9 && (6_999_999_990..=7 * SECOND).contains(&(9 * lasts_ns)), "{lasts_ns}");
+        assert_eq!(planned_for(14, "update", &[]).0, 10);
+        assert_eq!(planned_for(9, "bulk-load", &[]), (9, None), "work is not cut short");
+        assert_eq!(planned_for(9, "update", &["--for", "10s"]), (9, Some(SECOND)));
+        assert_eq!(planned_for(9, "update", &["--rounds", "3"]), (3, Some(SECOND)));
     }
 
     #[test]
