@@ -460,8 +460,8 @@ pub(crate) struct QuickArgs {
     /// go on.
     #[arg(long)]
     pub(crate) all: bool,
-    /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it [default: 10s, or 5s where all would take
-    /// longer than six minutes; more than seven rounds are shorter]
+    /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it [default: 10s, or a half or a third of
+    /// it where all would take longer than six minutes; microbenchmarks of more than seven rounds have shorter ones]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration)]
     pub(crate) duration: Option<Duration>,
     /// Microbenchmarks to run as well, by their names in `bourse micro list`

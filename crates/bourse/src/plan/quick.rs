@@ -28,13 +28,19 @@ const PLANNED_NS: u64 = LONGEST_NS / 10 * 9;
 
 /// The plan of `bourse quick`: within six minutes, unless a time or all engines are requested.
 ///
-/// If many engines are available, warm-up and interval have half their length. Then those cases are left out that would take
-/// longest, most of it for loading.
+/// If many engines are available, warm-up and interval have half their length, or a third. Where that does not suffice, those
+/// cases are left out that would take longest, most of it for loading: as few as possible, then with the longest intervals.
 pub(crate) fn plan(arguments: &QuickArgs) -> Result<Plan> {
     let mut plan = with_times(arguments, WARM_UP, arguments.duration.unwrap_or(INTERVAL))?;
-    if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > PLANNED_NS {
-        plan = with_times(arguments, WARM_UP / 2, INTERVAL / 2)?;
+    if arguments.duration.is_none() && !arguments.all {
         shorten(&mut plan);
+        for part in 2..=3 {
+            let mut shorter = with_times(arguments, WARM_UP / part, INTERVAL / part)?;
+            shorten(&mut shorter);
+            if shorter.left_out.len() < plan.left_out.len() {
+                plan = shorter;
+            }
+        }
     }
     // Repeated rounds, and work that other processes slow down, make it longer by a half at most.
     plan.at_most_ns = Some(about::about_ns(&plan) / 2 * 3);
