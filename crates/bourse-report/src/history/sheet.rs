@@ -8,9 +8,9 @@ use crate::html::Drawing;
 use crate::tables::{SheetTable, TableCell, Tone, heads, row};
 use crate::units;
 
-/// The document, with the version of the program that draws it. Links lead to the pages in the runs' folders, next to which the
-/// page is.
-pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
+/// The document, with the version of the program that draws it. Links lead to the pages in the runs' folders; `from_page` is the
+/// path of the folder of results from that of the page: empty, or ends with `/`.
+pub fn runs(runs: &[StoredRun], version: &str, from_page: &str) -> Sheet {
     let bytes: u64 = runs.iter().map(|run| run.bytes).sum();
     let count = units::counted(runs.len() as u64, "result folder", "result folders");
     let span = match (runs.first(), runs.last()) {
@@ -26,13 +26,13 @@ pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
              settings, durability class and machine are the same.",
         ));
     }
-    let latest_first = SheetTable { title: "Every run".to_owned(), ..table(runs.iter().rev()) };
+    let latest_first = SheetTable { title: "Every run".to_owned(), ..table(runs.iter().rev(), from_page) };
     let about = "A change of level is reported where the best cut of the series differs more than in 99 of 100 random orders of \
                  the same figures (rank sums, four runs on either side at least). A larger dot marks a run whose engine, revision \
                  or program is another than before.";
     page.extend([SheetPart::Table(latest_first), SheetPart::faint(about)]);
     let parts = vec![
-        SheetPart::Only(ShownForms::Terminal, vec![SheetPart::Table(table(runs.iter()))]),
+        SheetPart::Only(ShownForms::Terminal, vec![SheetPart::Table(table(runs.iter(), from_page))]),
         count,
         SheetPart::Only(ShownForms::Whole, page),
     ];
@@ -40,7 +40,7 @@ pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
 }
 
 /// A row for each case of each run.
-fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
+fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>, from_page: &str) -> SheetTable {
     let heads = heads![
         left "run", left "began" .rank(2), left "case", right "result", left "interval" .rank(3), left "durability",
         left "verdict", left "revision" .rank(1) .folds(),
@@ -49,7 +49,7 @@ fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> SheetTable {
     for run in runs {
         for (nth, of) in run.lines().into_iter().enumerate() {
             let first = |cell: TableCell| if nth == 0 { cell } else { TableCell::default() };
-            let link = format!("{}/{}", path_of_link(&run.folder), run.document.page_name());
+            let link = path_of_link(&format!("{from_page}{}/{}", run.folder, run.document.page_name()));
             let case = of.map_or_else(|| run.document_name().to_owned(), |it| format!("{} {}", it.workload, it.target));
             let verdict = match run.verdict.as_str() {
                 "" => of.map_or("", |it| &it.verdict),
@@ -93,10 +93,10 @@ fn minute(started_at: &str) -> String {
     started_at.chars().take(16).collect::<String>().replace('T', " ")
 }
 
-/// A folder's name inside a link: characters with a meaning in URLs are encoded.
-fn path_of_link(folder: &str) -> String {
+/// A path inside a link: characters with a meaning in URLs are encoded.
+fn path_of_link(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
-    folder.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    path.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 fn of_trend(nth: usize, trend: &CaseTrend<'_>) -> Vec<SheetPart> {

@@ -5,7 +5,7 @@ use bourse_record::RunFile;
 use bourse_report::{CsvText, Sheet, StoredRun, csv_file, history_tables};
 
 fn drawn(runs: &[StoredRun]) -> Sheet {
-    bourse_report::runs(runs, "1.2.3")
+    bourse_report::runs(runs, "1.2.3", "")
 }
 
 /// Twelve runs, one a day, the later half slower by a fifth.

@@ -36,7 +36,7 @@ pub(crate) fn runs(command: &RunsCommand) -> Result<()> {
             if is_absent(directory) {
                 return print(&wrapped(&format!("none: {} does not exist", directory.display())));
             }
-            print(&bourse_report::runs(&found, VERSION).terminal(line_width(), has_color(), false))?;
+            print(&bourse_report::runs(&found, VERSION, "").terminal(line_width(), has_color(), false))?;
             unfinished(directory).iter().try_for_each(|line| print(&format!("{line}\n")))
         }
         RunsCommand::Show { run, results, verbose } => {
@@ -74,8 +74,19 @@ pub(crate) fn index(directory: &Path, arguments: &ReportArgs) -> Result<()> {
         return Err(Failure::usage(format!("{} has no results", directory.display()))
             .hint("expected a run's folder, a run.json, or a folder with results of runs, as bourse-runs"));
     }
-    let sheet = bourse_report::runs(&found, VERSION);
+    let page = arguments.output.as_deref().unwrap_or(Path::new(""));
+    let sheet = bourse_report::runs(&found, VERSION, &from_page(directory, page));
     report::put(&sheet, Some(&history_tables(&found)), false, &arguments.target())
+}
+
+/// Path of a folder from that of a page, with `/` at its end; empty if they are one, or one does not exist.
+fn from_page(folder: &Path, page: &Path) -> String {
+    let of_page = page.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (Ok(folder), Ok(of_page)) = (folder.canonicalize(), of_page.canonicalize()) else { return String::new() };
+    let common = folder.components().zip(of_page.components()).take_while(|(one, other)| one == other).count();
+    let up = of_page.components().skip(common).map(|_| "../".to_owned());
+    let down = folder.components().skip(common).map(|it| format!("{}/", it.as_os_str().to_string_lossy()));
+    up.chain(down).collect()
 }
 
 /// The document of a result folder. A suite has a run file too.

@@ -51,7 +51,17 @@ fn stored_runs_are_listed_shown_compared_and_removed() {
     let index = output(folder, &["report", "bourse-runs", "-o", "index.html"]);
     assert!(index.status.success(), "{}", text(&index.stderr));
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
-    assert!(page.contains(&second) && page.contains("report.html") && page.contains("new: abc2"), "{page}");
+    assert!(page.contains("new: abc2"), "{page}");
+    // Links once were those of a page among the runs, wherever the page was.
+    std::fs::create_dir(folder.join("my pages")).unwrap();
+    for (place, to) in
+        [("index.html", "bourse-runs/"), ("my pages/x.html", "../bourse-runs/"), ("bourse-runs/x.html", "")]
+    {
+        let index = output(folder, &["report", "bourse-runs", "-o", place]);
+        assert!(index.status.success(), "{}", text(&index.stderr));
+        let page = std::fs::read_to_string(folder.join(place)).unwrap();
+        assert!(page.contains(&format!("href=\"{to}{second}/report.html\"")), "{place}: {page}");
+    }
 
     // A foreign file in a run's folder is not removed, and so neither is the run.
     let foreign = folder.join("bourse-runs").join(&first).join("notes.txt");
