@@ -105,11 +105,13 @@ pub(super) fn states_words(states: &StatesSection) -> String {
     format!("{count} disk states checked in {:.0} s; {}; seed {}", states.took_s, states.bound, states.seed)
 }
 
-/// Losses under settings whose guarantee no engine can keep on the device: their number, and why they are expected; `None` if
-/// there are none.
+/// Losses under settings whose guarantee no engine can keep on the device, or of a document whose settings all give none: their
+/// number, and why they are expected; `None` if there are none.
 pub(super) fn expected_losses(of: &StatesSection) -> Option<[String; 2]> {
     let is_lasting = |class: Durability| matches!(class, Durability::Durable | Durability::Consistent);
-    let rows = || of.rows.iter().filter(|row| row.promised == Guarantee::Nothing && is_lasting(row.class));
+    let is_none_given = of.rows.iter().all(|row| row.promised == Guarantee::Nothing && !is_lasting(row.class));
+    let is_unmet = |row: &&StatesRow| row.promised == Guarantee::Nothing && is_lasting(row.class);
+    let rows = || of.rows.iter().filter(|row| is_none_given || is_unmet(row));
     let sum = |count: fn(&StatesRow) -> u64| rows().map(count).fold(0, u64::saturating_add);
     let found =
         [("acknowledged commits lost", sum(|row| row.lossy)), ("databases corrupted", sum(|row| row.corrupted))];
@@ -118,10 +120,11 @@ pub(super) fn expected_losses(of: &StatesSection) -> Option<[String; 2]> {
     let devices: BTreeSet<&str> = rows().map(|row| row.device.as_str()).collect();
     let devices = devices.into_iter().collect::<Vec<_>>().join("; ");
     (!found.is_empty()).then(|| {
-        [
-            format!("{} of {} states,", found.join(", "), units::count(sum(|row| row.states))),
-            format!("as expected: no engine can keep its guarantee on this device ({devices})"),
-        ]
+        let why = match is_none_given {
+            true => "as allowed: no guarantee is given".to_owned(),
+            false => format!("as expected: no engine can keep its guarantee on this device ({devices})"),
+        };
+        [format!("{} of {} states,", found.join(", "), units::count(sum(|row| row.states))), why]
     })
 }
 
