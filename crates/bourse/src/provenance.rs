@@ -23,7 +23,7 @@ pub(crate) fn set_revision(revision: Option<String>) {
 
 /// The head of a document that begins now, on this machine.
 pub(crate) fn provenance(seed: u64) -> Provenance {
-    let mut command: Vec<String> = std::env::args_os().map(text_of).collect();
+    let mut command = without_printing(std::env::args_os().map(text_of).collect());
     if !command.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
         // Behind this another program's words begin.
         let end = command.iter().position(|word| word == "--").unwrap_or(command.len());
@@ -37,6 +37,14 @@ pub(crate) fn provenance(seed: u64) -> Provenance {
         machine: Machine::this(),
         revision: REVISION.get().cloned().flatten(),
     }
+}
+
+/// A command line without options of what is printed, which a person who runs it again does not need.
+fn without_printing(words: Vec<String>) -> Vec<String> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let of_printing = |word: &str| ["--json", "--format=json"].contains(&word) || word.starts_with("--progress=");
+    let left = words.into_iter().enumerate().filter(|(at, word)| *at >= end || !of_printing(word));
+    left.map(|(_, word)| word).collect()
 }
 
 /// An argument as text; one that is not UTF-8 in the form in which a shell reads any bytes, `$'…\377…'`.
@@ -55,6 +63,13 @@ fn text_of(word: OsString) -> String {
 mod tests {
     use super::*;
     use std::os::unix::ffi::OsStringExt as _;
+
+    #[test]
+    fn a_command_to_run_again_has_no_options_of_what_is_printed() {
+        let of = |words: &str| without_printing(words.split(' ').map(str::to_owned).collect()).join(" ");
+        assert_eq!(of("bourse compare --format=json A --json --progress=0s B"), "bourse compare A B");
+        assert_eq!(of("bourse record t -- x --json"), "bourse record t -- x --json");
+    }
 
     #[test]
     fn an_argument_that_is_not_utf8_is_shown_as_a_shell_reads_it() {

@@ -165,13 +165,14 @@ def _compared(
 ) -> Comparison:
     """The comparison, with its progress on `sys.stderr` unless `quiet`."""
     sides = [os.fspath(side.path if isinstance(side, Run) else side) for side in (base, head)]
-    arguments = ["compare", *words({**options, "fail_above": tolerance, "output": os.fspath(output)}), *sides]
-    ended = execute(*arguments, "--format=json", quiet=quiet)
+    arguments = ["compare", *words({**options, "fail_above": tolerance}), *sides]
+    ended = execute(*arguments, "--format=json", quiet=quiet, output=os.fspath(output))
     run = Run(ended.folder) if ended.folder else None
     if ended.code not in _PASSED or not ended.stdout.startswith("{"):
         raise ended.error(run)
     shown_by = ["report", os.fspath(run.path)] if run else arguments
-    command = run.document["command"] if run else ["bourse", *arguments]
+    again = ["bourse", *(word for word in arguments if not word.startswith("--progress="))]
+    command = run.document["command"] if run else again
     return Comparison(json.loads(ended.stdout), ended.code, run, shown_by, command)
 
 
@@ -198,10 +199,15 @@ def assert_not_slower(
     except Undecided as error:
         raise undecided(f"undecided: {error}") from error
     if comparison.passed is None:
-        raise undecided(f"undecided: {comparison.brief}")
+        raise undecided(_said("undecided: ", "inconclusive: ", comparison.brief))
     if not comparison.passed:
-        raise AssertionError(f"slower by more than {tolerance}: {comparison.brief}")
+        raise AssertionError(_said(f"slower by more than {tolerance}: ", "slower beyond: ", comparison.brief))
     return comparison
+
+
+def _said(words: str, verdict: str, brief: str) -> str:
+    """The brief comparison after words that its first verdict would repeat."""
+    return words + (brief[len(verdict) :] if brief.startswith(verdict) else brief)
 
 
 def _skipped() -> Type[BaseException]:

@@ -131,16 +131,18 @@ def words(options: Mapping[str, Any]) -> Iterator[str]:
             yield f"{option}={value}"
 
 
-def execute(*arguments: str, quiet: bool = False) -> Ended:
-    """Runs the program to its end. Progress goes to `sys.stderr` as it comes, unless `quiet`.
+def execute(*arguments: str, quiet: bool = False, output: Optional[str] = None) -> Ended:
+    """Runs the program to its end. Progress goes to `sys.stderr` as it comes, unless `quiet`. Results go to the folder `output`,
+    which is no part of the command that the run stores.
 
     Ctrl-C is passed on: the program finishes what it began and writes what was measured; a second one ends it immediately.
     """
     printed: List[bytes] = []
     shows = not quiet
+    environment = None if output is None else {**os.environ, "BOURSE_OUTPUT": output}
     with tempfile.TemporaryFile() as stdout:
         child = subprocess.Popen(
-            [program(), *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE
+            [program(), *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, env=environment
         )
         assert child.stderr is not None
         try:

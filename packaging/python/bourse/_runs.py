@@ -147,8 +147,8 @@ def run(
     once the program has ended.
     """
     command = _COMMANDS.get(workload, ("micro", "run", workload))
-    arguments = [*words({**options, "output": os.fspath(output), "json": True}), *(os.fspath(target) for target in targets)]
-    return stored(execute(*command, *arguments, quiet=options.get("progress") == "0s"))
+    arguments = [*words({**options, "json": True}), *(os.fspath(target) for target in targets)]
+    return stored(execute(*command, *arguments, quiet=options.get("progress") == "0s", output=os.fspath(output)))
 
 
 def stored(ended: Ended) -> Run:

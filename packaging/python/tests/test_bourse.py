@@ -186,13 +186,15 @@ class Comparisons(InFolder):
         passed = bourse.assert_not_slower(same, alike, noise="1%", inconclusive="fail")
         self.assertEqual((passed.passed, passed.exit_code, passed.ratio, passed.run), (True, 0, 1.0, None))
         brief = (
-            r"slower by more than 5 %: slower beyond: -50.0 % \(no interval\)\nA: .*  1,000 reads/s\nB: .*  500 reads/s\n"
-            r"again: bourse compare .* same slower$"
+            r"^slower by more than 5 %: -50.0 % \(no interval\)\nA: .*  1,000 reads/s\nB: .*  500 reads/s\n"
+            r"again: bourse compare --noise=1% '--fail-above=5 %' .*same .*slower$"
         )
         with self.assertRaisesRegex(AssertionError, brief):
             bourse.assert_not_slower(same, slower, noise="1%")
         with self.assertRaisesRegex(unittest.SkipTest, "undecided: not attributable: -50.0 %"):
             bourse.assert_not_slower(same, slower)
+        with self.assertRaisesRegex(unittest.SkipTest, "^undecided: -2.0 %"):
+            bourse.assert_not_slower(same, self.scaled("near", 0.98), noise="5%")
         with self.assertRaisesRegex(AssertionError, "undecided"):
             bourse.assert_not_slower(same, slower, inconclusive="fail")
         with self.assertRaises(ValueError):
@@ -209,8 +211,10 @@ class Comparisons(InFolder):
 
     def test_an_assertion_prints_its_verdict_and_no_progress(self):
         with contextlib.redirect_stderr(io.StringIO()) as progress:
-            with self.assertRaisesRegex(unittest.SkipTest, r"^undecided: .*\n(.*\n)*again: .*bourse compare "):
+            with self.assertRaisesRegex(unittest.SkipTest, r"^undecided: .*\n(.*\n)*again: .*bourse compare ") as skipped:
                 bourse.assert_not_slower("null:", "sqlite::memory:", workload="point-read", rounds=1, **SHORT)
+        for option in ("--json", "--format", "--progress", "--output"):
+            self.assertNotIn(option, str(skipped.exception))
         self.assertEqual(progress.getvalue(), "")
 
     @unittest.skipUnless(has("pytest"), "pytest is not installed")
