@@ -18,14 +18,14 @@ fn table(it: &CaseComparison) -> SheetTable {
     let mut table = SheetTable::new("", heads);
     for metric in &it.metrics {
         let interval = metric.interval.map(|it| format!("{} ({})", metric.ends(&it), units::level(it.level)));
-        let verdict = metric.verdict.zip(metric.verdict_name());
+        let verdict = TableCell::text(metric.verdict_words()).tone(metric.verdict.map_or(Tone::Faint, tone));
         table.push(row![
             &metric.name,
             TableCell::figure(metric.base, metric.text),
             TableCell::figure(metric.head, metric.text),
             metric.change(),
             interval.as_deref().unwrap_or("too few rounds"),
-            TableCell::or_missing(verdict.map(|(verdict, name)| TableCell::text(name).tone(tone(verdict))))
+            verdict
         ]);
     }
     table
@@ -88,38 +88,70 @@ pub(crate) fn plans(it: &ComparedPlans, names: [&str; 2]) -> Vec<SheetPart> {
     }
 }
 
+/// Verdict and sides of a comparison.
+fn sides(it: &CaseComparison, tolerance: f64) -> Vec<SheetPart> {
+    vec![
+        SheetPart::at(LinePlace::Sentence, tone(it.verdict), sentence(it, tolerance)),
+        SheetPart::at(LinePlace::Target, Tone::Plain, format!("A: {}", it.base)),
+        SheetPart::at(LinePlace::Target, Tone::Plain, format!("B: {}", it.head)),
+    ]
+}
+
+/// Verdict, first difference of the sides and metrics of a comparison.
+pub(crate) fn answer(it: &CaseComparison, tolerance: f64) -> Vec<SheetPart> {
+    let unlike = SheetPart::list(Tone::Doubtful, unlike(it).take(1));
+    sides(it, tolerance).into_iter().chain([unlike, SheetPart::Table(table(it))]).collect()
+}
+
+/// Functions and plans that differ in a comparison.
+pub(crate) fn details(it: &CaseComparison) -> Vec<SheetPart> {
+    [SheetPart::Table(tables::changed_functions(&it.functions))]
+        .into_iter()
+        .chain(plans(&it.plans, ["A", "B"]))
+        .collect()
+}
+
+/// Remarks that [`answer`] leaves, each with its tone: on further differences of the sides, the rounds, and the notes.
+pub(crate) fn remarks(compared: &ComparedCases) -> Vec<(Tone, String)> {
+    let all = compared.comparisons.iter();
+    let unlike = all.clone().flat_map(|it| unlike(it).skip(1)).map(|it| (Tone::Doubtful, it));
+    unlike.chain(all.flat_map(context_lines).chain(notes(compared)).map(|it| (Tone::Plain, it))).collect()
+}
+
+fn unlike(it: &CaseComparison) -> impl Iterator<Item = String> {
+    it.unlike.iter().map(|why| format!("not alike: {why}"))
+}
+
+fn notes(compared: &ComparedCases) -> impl Iterator<Item = String> {
+    compared.notes.iter().chain(&compared.missing).map(|note| format!("note: {note}"))
+}
+
 /// Verdict, metrics and remarks of each comparison, then the notes; with its charts or without.
 pub(crate) fn parts(compared: &ComparedCases, with_charts: bool) -> Vec<SheetPart> {
     let mut parts = Vec::new();
     for (at, it) in compared.comparisons.iter().enumerate() {
-        parts.push(SheetPart::at(LinePlace::Sentence, tone(it.verdict), sentence(it, compared.tolerance)));
-        parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, format!("A: {}", it.base)));
-        parts.push(SheetPart::at(LinePlace::Target, Tone::Plain, format!("B: {}", it.head)));
-        parts.push(SheetPart::list(Tone::Doubtful, it.unlike.iter().map(|why| format!("not alike: {why}"))));
+        parts.extend(sides(it, compared.tolerance));
+        parts.push(SheetPart::list(Tone::Doubtful, unlike(it)));
         if with_charts {
             parts.push(SheetPart::Charts(chart(it, at, compared.tolerance).into_iter().collect()));
         }
         parts.push(SheetPart::Table(table(it)));
         parts.push(SheetPart::list(Tone::Plain, context_lines(it)));
-        parts.push(SheetPart::Table(tables::changed_functions(&it.functions)));
-        parts.extend(plans(&it.plans, ["A", "B"]));
+        parts.extend(details(it));
         let about = format!(
             "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
-             that of the two; of instructions it is that of the counts. Figures within {} of one another count as alike. A metric without a verdict is shown for \
+             that of the two; of instructions it is that of the counts. Figures within {} of one another count as alike. A metric that is not judged is shown for \
              information.",
             units::share(compared.tolerance)
         );
         parts.push(SheetPart::Only(ShownForms::Html, vec![SheetPart::faint(about)]));
     }
-    parts.push(SheetPart::list(
-        Tone::Plain,
-        compared.notes.iter().chain(&compared.missing).map(|note| format!("note: {note}")),
-    ));
+    parts.push(SheetPart::list(Tone::Plain, notes(compared)));
     parts
 }
 
 /// Commands of the runs, each with its name if there are several.
-fn again(runs: &[(&str, &Provenance)]) -> Vec<SheetPart> {
+pub(crate) fn again(runs: &[(&str, &Provenance)]) -> Vec<SheetPart> {
     let repeat = |(name, of): &(&str, &Provenance)| match SheetPart::again(of) {
         SheetPart::Again(it) => SheetPart::Again(RepeatCommand {
             name: if runs.len() > 1 { (*name).to_owned() } else { String::new() },

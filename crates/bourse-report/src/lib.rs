@@ -42,4 +42,4 @@ pub use history::{StoredFigure, StoredRun, runs};
 pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
 pub use suite::{suite, suite_html};
 pub use tables::TableCell;
-pub use text::{fill, screen, wrapped};
+pub use text::{comparison_screen, fill, screen, wrapped};

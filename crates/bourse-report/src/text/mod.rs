@@ -12,4 +12,4 @@ pub(crate) use curve::curve;
 pub use grid::{fill, wrapped};
 pub(crate) use markdown::{markdown_parts, markdown_sheet};
 pub(crate) use page::Page;
-pub use screen::screen;
+pub use screen::{comparison_screen, screen};

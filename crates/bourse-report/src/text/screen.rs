@@ -1,7 +1,8 @@
-//! The report on one screen: the answer, the table, the reasons for doubt, the place of the rest.
+//! The report on one screen, of a run or a comparison: the answer, the table, the reasons for doubt, the place of the rest.
 
 use super::grid::fill;
 use super::page::{BriefTable, Page};
+use crate::comparison::{self, DrawComparison as _};
 use crate::documents::{self, Overview, SheetPart};
 use crate::tables::{self, TableCell, Tone, by_class};
 use crate::units;
@@ -9,7 +10,8 @@ use crate::view::{
     self, CaseVerdict, CaseView, FigureValidity, RuleStatus, notices, other_warnings, rules, verdicts,
     warnings_of_others, warnings_of_the_request,
 };
-use bourse_record::{CostCovers, Round, RunFile, StatementFigures, WorkloadKind};
+use bourse_record::{CostCovers, Provenance, Round, RunFile, StatementFigures, WorkloadKind};
+use bourse_verdict::comparison::ComparedCases;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Lines of a run of one case, so that a terminal of 24 has the prompt too. Left out to fit, and counted, are the queue below the
@@ -64,7 +66,7 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
         _ => match &overview {
             Some(of) => {
                 // Room for the report's path, and a doubt.
-                let doubt = screen.apart(|part| _ = part.doubts(&doubts, least, 0)).rows();
+                let doubt = screen.apart(|part| _ = part.doubts(&doubts[..doubts.len().min(DOUBTS)], least, 0)).rows();
                 screen.overview(of, &told, SCREEN_LINES.saturating_sub(end.rows() + doubt + 1));
             }
             None => screen.answers(&views, &told),
@@ -75,23 +77,67 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     }
     let used = screen.rows() + end.rows() + 1;
     let is_bounded = views.len() == 1 || overview.is_some();
-    others += screen.doubts(&doubts, least, if is_bounded { SCREEN_LINES.saturating_sub(used) } else { usize::MAX });
+    let shown = &doubts[..doubts.len().min(DOUBTS)];
+    let left = screen.doubts(shown, least, if is_bounded { SCREEN_LINES.saturating_sub(used) } else { usize::MAX });
     screen.out.push_str(&end.out);
-    let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
-    let place = page.map(|page| format!("report: {}", units::printable(page)));
-    match (place, others) {
-        (Some(place), Some(others)) => {
-            let fits = place.width() + others.width() + " (: -v)".len() <= screen.width;
-            screen.line(&if fits { format!("{place} ({others}: -v)") } else { format!("{place}\n{others}: -v") });
+    screen.place(page, others + left + doubts.len() - shown.len());
+    screen.out
+}
+
+/// A comparison in brief for a terminal of `width` columns: verdict, metrics, the remarks that have room, and the commands of
+/// `runs`; several comparisons are whole. `page` is the file with the whole report. Ends with a line feed.
+pub fn comparison_screen(
+    compared: &ComparedCases,
+    runs: &[(&str, &Provenance)],
+    width: usize,
+    page: Option<&str>,
+) -> String {
+    let mut screen = Page::new(width, false);
+    let [it] = compared.comparisons.as_slice() else {
+        screen.out = compared.text(runs, width);
+        screen.place(page, 0);
+        return screen.out;
+    };
+    // One line is reserved for the report's path, and one above the remarks.
+    let end = screen.apart(|end| end.parts(&comparison::again(runs), false)).out;
+    let room = |screen: &Page| {
+        SCREEN_LINES.saturating_sub(screen.rows() + screen.apart(|part| part.out.push_str(&end)).rows() + 2)
+    };
+    screen.parts(&comparison::answer(it, compared.tolerance), false);
+    let mut others = 0;
+    for part in comparison::details(it) {
+        let part = screen.apart(|page| page.parts(&[part], false));
+        match part.rows() <= room(&screen) {
+            true => screen.out.push_str(&part.out),
+            false => others += 1,
         }
-        (Some(line), None) => screen.line(&line),
-        (None, Some(others)) => screen.line(&format!("{others}: -v")),
-        (None, None) => {}
     }
+    let remarks = comparison::remarks(compared);
+    if !remarks.is_empty() {
+        screen.blank();
+        others += screen.doubts(&remarks, 1, room(&screen) + 1);
+    }
+    screen.out.push_str(&end);
+    screen.place(page, others);
     screen.out
 }
 
 impl Page {
+    /// Last line: the report's path, if there is one, and the number of remarks that are left out.
+    fn place(&mut self, page: Option<&str>, others: usize) {
+        let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
+        let place = page.map(|page| format!("report: {}", units::printable(page)));
+        match (place, others) {
+            (Some(place), Some(others)) => {
+                let fits = place.width() + others.width() + " (: -v)".len() <= self.width;
+                self.line(&if fits { format!("{place} ({others}: -v)") } else { format!("{place}\n{others}: -v") });
+            }
+            (Some(line), None) => self.line(&line),
+            (None, Some(others)) => self.line(&format!("{others}: -v")),
+            (None, None) => {}
+        }
+    }
+
     /// Rows of the terminal that the lines take.
     fn rows(&self) -> usize {
         self.out.lines().map(|line| line.width().div_ceil(self.width).max(1)).sum()
@@ -314,7 +360,7 @@ impl Page {
     /// Writes doubts in so many lines, `least` of them at least. Returns the number of those left out.
     fn doubts(&mut self, doubts: &[(Tone, String)], least: usize, room: usize) -> usize {
         let (mut shown, mut left) = (0, room);
-        for (tone, text) in doubts.iter().take(DOUBTS) {
+        for (tone, text) in doubts {
             // Two columns are reserved for the mark of the cut.
             let filled = fill(&units::printable(text), self.width - 2, 2);
             let all = filled.lines().count();

@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use bourse_record::{Case, Counts, Durability, NameValue, Round, RunFile, TunedLine, Tuning, Verdict, Workload};
-use bourse_report::{DataValue, DrawComparison as _, data_tables, markdown};
+use bourse_report::{DataValue, DrawComparison as _, comparison_screen, data_tables, markdown};
 use bourse_verdict::comparison::{CaseComparison, CasePair, ComparedCases, RunNoise};
 use bourse_verdict::tuning::{LineGain, line_gains};
 
@@ -164,6 +164,48 @@ fn a_narrow_terminal_gets_the_same_words() {
         let words = |text: &str| text.split_whitespace().flat_map(str::chars).filter(|it| it.is_numeric()).count();
         assert_eq!(words(&text), words(&wide), "{text}");
     }
+}
+
+/// The verdict was scrolled away by remarks below it.
+#[test]
+fn a_comparison_in_brief_fits_a_terminal_and_counts_the_remarks_that_do_not() {
+    let decks = [100, 101, 99, 102, 98, 100, 101, 99];
+    let pair = CasePair { base: case("a", &[100; 8]), head: case("b", &decks), in_turn: true };
+    let note = |at: usize| format!("remark {at} {}", "of the machine ".repeat(12));
+    let of = fixture::normal().provenance;
+    let brief = |notes: usize| {
+        let compared =
+            ComparedCases::of(std::slice::from_ref(&pair), (0..notes).map(note).collect(), 0.05, &RunNoise::Unknown);
+        comparison_screen(&compared, &[("A and B in turn", &of)], 100, Some("runs/x/comparison.html"))
+    };
+    let text = brief(20);
+    let rows = |text: &str| text.lines().map(|line| line.chars().count().div_ceil(100).max(1)).sum::<usize>();
+    assert!(text.starts_with("verdict: ") && rows(&text) <= 23, "{}: {text}", rows(&text));
+    let shown = text.matches("note: remark").count();
+    assert!(shown > 0, "{text}");
+    // One of the remarks is of the rounds.
+    assert!(text.contains("these rounds can show"), "{text}");
+    assert!(text.ends_with(&format!("\nreport: runs/x/comparison.html ({} more remarks: -v)\n", 20 - shown)), "{text}");
+    let text = brief(0);
+    assert!(text.ends_with("\nreport: runs/x/comparison.html\n") && text.contains("\nagain: bourse "), "{text}");
+}
+
+/// A dash next to an interval far from zero read as undecided.
+#[test]
+fn a_metric_that_is_not_judged_says_so() {
+    let sides = [[100, 101, 99, 102, 98, 100, 101, 99], [50, 51, 49, 50, 51, 49, 50, 51]];
+    let compared = |pairs: usize| {
+        let [base, head] = sides.map(|decks| case("x", &decks[..pairs]));
+        ComparedCases::of(&[CasePair { base, head, in_turn: true }], Vec::new(), 0.05, &RunNoise::Unknown)
+    };
+    let words = |compared: &ComparedCases, name: &str| {
+        let metrics = &compared.comparisons[0].metrics;
+        metrics.iter().find(|it| it.name.starts_with(name)).expect("it is compared").verdict_words()
+    };
+    let eight = compared(8);
+    assert_eq!([words(&eight, "response p50"), words(&eight, "response p90")], ["not judged", "no difference shown"]);
+    assert!(eight.text(&[], 120).contains("  not judged\n"), "{}", eight.text(&[], 120));
+    assert_eq!(words(&compared(7), "response p90"), "not judged");
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub struct MetricDifference {
     /// Direction in which values are better.
     #[serde(skip)]
     pub better: Better,
-    /// Probability of such a difference by chance, for rounds that took turns.
+    /// Probability of such a difference by chance, for rounds that took turns; `None` for a metric that is not judged by it.
     #[serde(skip)]
     p: Option<f64>,
 }
@@ -265,10 +265,12 @@ impl CaseComparison {
             found.iter_mut().filter(|it| it.name.starts_with(RESPONSE_PREFIX)).for_each(|it| it.name.push_str(&note));
             found
         };
-        let (shown, mut others) = (of(&SHOWN_METRICS), of(&JUDGED_METRICS));
+        let (mut shown, mut others) = (of(&SHOWN_METRICS), of(&JUDGED_METRICS));
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
+        let is_judged = unequal == 1.0 && !until_decided;
+        shown.iter_mut().chain(others.iter_mut().filter(|_| !is_judged)).for_each(|it| it.p = None);
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
-            if let (true, false, Some(interval)) = (differs, unequal != 1.0 || until_decided, other.interval) {
+            if let (true, true, Some(interval)) = (differs, is_judged, other.interval) {
                 other.verdict =
                     Some(Verdict::of(Evidence::Range(interval.low, interval.high), tolerance, other.better));
             }
@@ -317,6 +319,12 @@ impl MetricDifference {
     /// Name of the verdict, if there is one.
     pub fn verdict_name(&self) -> Option<&'static str> {
         self.verdict.map(|verdict| verdict.name(self.better))
+    }
+
+    /// Name of the verdict, or the reason why there is none.
+    pub fn verdict_words(&self) -> &'static str {
+        let without = if self.p.is_some() { "no difference shown" } else { "not judged" };
+        self.verdict_name().unwrap_or(without)
     }
 }
 

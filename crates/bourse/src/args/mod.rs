@@ -427,6 +427,14 @@ impl GivenOptions {
         self.all || self.typed(id) || self.environment.contains(id)
     }
 
+    /// Typed options of a command, among those whose ids meet a condition: `--days, --seed`; empty if none was typed.
+    pub(crate) fn typed_of(&self, command: &str, is_meant: impl Fn(&str) -> bool) -> String {
+        let all = Arguments::command();
+        let options = all.find_subcommand(command).into_iter().flat_map(clap::Command::get_arguments);
+        let typed = options.filter(|it| self.typed(it.get_id().as_str()) && is_meant(it.get_id().as_str()));
+        typed.filter_map(|it| Some(format!("--{}", it.get_long()?))).collect::<Vec<_>>().join(", ")
+    }
+
     /// Counts an option as typed.
     pub(crate) fn add(&mut self, id: &str) {
         self.typed.insert(id.to_owned());

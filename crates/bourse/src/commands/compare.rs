@@ -3,21 +3,21 @@
 
 use super::report;
 use super::runs::run_files;
-use crate::args::{Arguments, CompareArgs, CompareFormat, GivenOptions, Inconclusive};
+use crate::args::{CompareArgs, CompareFormat, GivenOptions, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{ResultFolder, StoredFiles, files, line_width, print, print_report, store, write_new};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
-use bourse_report::{CsvText, DrawComparison as _, data_csv};
+use bourse_report::{CsvText, DrawComparison as _, comparison_screen, data_csv};
 use bourse_stats::{LEVEL, signed_rank};
 use bourse_verdict::comparison::{
     CasePair, ComparedCases, Incomparable, RunNoise, StoredPairs, TOLERANCE, stored_pairs,
 };
 use bourse_verdict::likeness::Likeness;
-use clap::CommandFactory as _;
-use std::path::Path;
+use bourse_verdict::units::printable;
+use std::path::{Path, PathBuf};
 
 /// Hint for sides that cannot be compared with each other.
 const TWO_OF_A_KIND: &str = "give two runs (folders or run.json files) or two targets (ENGINE:PLACE)";
@@ -81,9 +81,18 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
         }
     };
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
+    let format = arguments.format();
     let written = results.map(|results| results.written(&compared.html(&runs)));
-    print(&match arguments.format() {
-        CompareFormat::Text => compared.text(&runs, line_width()),
+    let page = written.as_ref().and_then(|it| it.as_ref().ok()).map(|page| page.display().to_string());
+    if let Some(page) = page.as_ref().filter(|_| format != CompareFormat::Text) {
+        note(&format!("compared: {page}"));
+    }
+    print(&match format {
+        CompareFormat::Text if arguments.settings.run.output.verbose => {
+            let place = page.map(|page| format!("report: {}\n", printable(&page)));
+            compared.text(&runs, line_width()) + &place.unwrap_or_default()
+        }
+        CompareFormat::Text => comparison_screen(&compared, &runs, line_width(), page.as_deref()),
         CompareFormat::Markdown => compared.markdown(),
         CompareFormat::Html => compared.html(&runs),
         CompareFormat::Csv => compared.tables().iter().map(|it| data_csv(it, CsvText::Guarded)).collect(),
@@ -186,13 +195,10 @@ fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
 
 /// Refuses the typed options that stored runs cannot follow.
 fn only_of_stored(given: &GivenOptions) -> Result<()> {
-    let command = Arguments::command();
-    let options = command.find_subcommand("compare").into_iter().flat_map(clap::Command::get_arguments);
-    let others = options.filter(|it| given.typed(it.get_id().as_str()) && !OF_STORED.contains(&it.get_id().as_str()));
-    let others: Vec<_> = others.filter_map(|it| Some(format!("--{}", it.get_long()?))).collect();
+    let others = given.typed_of("compare", |id| !OF_STORED.contains(&id));
     match others.is_empty() {
         true => Ok(()),
-        false => Err(Failure::usage(format!("{} cannot be used with stored runs: nothing is run", others.join(", ")))),
+        false => Err(Failure::usage(format!("{others} cannot be used with stored runs: nothing is run"))),
     }
 }
 
@@ -268,13 +274,12 @@ struct Results {
 }
 
 impl Results {
-    /// Writes the page of the comparison next to the run's files.
-    fn written(self, page: &str) -> Result<()> {
+    /// Writes the page of the comparison next to the run's files, and returns its path.
+    fn written(self, page: &str) -> Result<PathBuf> {
         self.stored?;
         let path = self.folder.path().join(files::COMPARISON);
         write_new(&path, page.as_bytes())?;
-        note(&format!("compared: {}", path.display()));
-        Ok(())
+        Ok(path)
     }
 }
 
@@ -300,11 +305,15 @@ fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults> {
         _ => None,
     };
     file.comparison = compared.as_ref().and_then(ComparedCases::stored);
-    if arguments.format() == CompareFormat::Text && output.verbose {
+    let is_text = arguments.format() == CompareFormat::Text;
+    if is_text && output.verbose {
         print_report(&file, true, None)?;
     }
     let stored = store(&file, folder.path()).map(|StoredFiles { json, page }| {
-        note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
+        // The last line of a brief comparison names its page, in the same folder.
+        if !is_text || output.verbose || compared.is_none() {
+            note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
+        }
     });
     if let Err(failure) = ended {
         if let Err(unwritten) = &stored {
@@ -320,6 +329,8 @@ fn measured(arguments: &CompareArgs, plan: &Plan) -> Result<ComparedResults> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Arguments;
+    use clap::CommandFactory as _;
 
     /// Every option is one for stored runs or is refused with them; a name that no option has would refuse none.
     #[test]
