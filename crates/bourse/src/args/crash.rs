@@ -18,7 +18,7 @@ pub(crate) struct CrashArgs {
     #[arg(long, value_name = "N|all", default_value = "12000", value_parser = states)]
     pub(crate) states: States,
     /// Settings for which disk states are enumerated
-    #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
+    #[arg(long, value_enum, default_value_t = CrashCases::Usual, conflicts_with = "target")]
     pub(crate) cases: CrashCases,
     /// Disks with their file systems whose states are enumerated: any-order, ext4-ordered, lying-cache,
     /// no-powersafe-overwrite, no-powersafe-overwrite-512 [default: any-order; for some settings of SQLite those without

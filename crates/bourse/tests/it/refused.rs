@@ -113,6 +113,26 @@ fn targets_that_are_none() {
     }
     refused(&["tpce", "run", "lmdb:x"], &["lmdb:x", "needs SQL"]);
     refused(&["crash", "lmdb:x"], &["lmdb:x", "a crash under load needs SQL", "`--only states`"]);
+    // Options of a part that does not run were ignored, and the answer was one of another question.
+    for option in ["--profile lying-cache", "--states 200", "--faults 1"] {
+        let words = [&["crash", "sqlite:x.db"], &option.split(' ').collect::<Vec<_>>()[..]].concat();
+        let name = words[2];
+        let alone =
+            [&format!("{name} cannot be used here"), "with a TARGET only load runs", "use --only states, or leave out"];
+        refused(&words, &alone);
+        refused(&[&words[..], &["--only", "load"]].concat(), &[name, "--only load leaves them out"]);
+    }
+    for option in [
+        "--times 1", "--samples 1", "--sweep sync=off", "--customers 1000", "--days 1", "--scale-factor 500",
+        "--flat-in .", "--constraints full", "--load-threads 1", "--reload",
+    ] {
+        let words = [&["crash", "--only", "states"], &option.split(' ').collect::<Vec<_>>()[..]].concat();
+        refused(
+            &words,
+            &[&format!("{} cannot be used here", words[3]), "--only states leaves them out", "use --only load"],
+        );
+    }
+    refused(&["crash", "sqlite:x.db", "--cases", "all"], &["--cases", "cannot be used with"]);
     for more in [&[][..], &["--dry-run"]] {
         refused(&[&["crash", "--profile", "foo"], more].concat(), &["unknown profile 'foo'", "any-order: "]);
     }

@@ -58,6 +58,7 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
             }
         },
     };
+    only_of_parts(arguments, wants_states, wants_load)?;
     let target = match wants_load {
         true => Some(arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database))),
         false => None,
@@ -103,6 +104,34 @@ pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
     publish(&mut file, &traces, &folder, arguments)?;
     let untried = file.untried().iter().map(|row| (&*row.target, &*row.not_tried));
     super::judged([file.violated(), file.tried()], file.interrupted, "crashes", untried, CAN_BE_CRASHED)
+}
+
+/// Options of the enumerated states alone, by their ids.
+const OF_STATES: [&str; 4] = ["states", "cases", "profile", "faults"];
+/// Options of the crashes under load alone, by their ids.
+const OF_LOAD: [&str; 10] =
+    ["sweep", "times", "samples", "customers", "days", "scale_factor", "flat_in", "constraints", "threads", "reload"];
+
+/// Refuses the typed options of a part that does not run.
+fn only_of_parts(arguments: &CrashArgs, wants_states: bool, wants_load: bool) -> Result<()> {
+    let parts = [
+        (wants_states, &OF_STATES[..], "of the enumerated disk states", "states"),
+        (wants_load, &OF_LOAD[..], "of the crashes under load", "load"),
+    ];
+    for (_, ids, of, part) in parts.into_iter().filter(|(is_wanted, ..)| !is_wanted) {
+        let typed = arguments.given.typed_of("crash", |id| ids.contains(&id));
+        if !typed.is_empty() {
+            let why = match (part, arguments.only) {
+                ("states", None) if arguments.target.is_some() => "with a TARGET only load runs",
+                ("states", None) => "no disk state can be enumerated on this machine",
+                ("states", Some(_)) => "--only load leaves them out",
+                _ => "--only states leaves them out",
+            };
+            return Err(Failure::usage(format!("{typed} cannot be used here: an option {of}, and {why}"))
+                .hint(format!("use --only {part}, or leave out {typed}")));
+        }
+    }
+    Ok(())
 }
 
 /// The database crashed under load on each target; rows of `shared` are complete.
