@@ -52,13 +52,19 @@ pub fn number(value: f64) -> String {
 /// assert_eq!([0.5, 999.4, 999.6, 5_486.0, 2_162_706.0].map(short), ["0.500", "999", "1.00k", "5.49k", "2.16M"]);
 /// ```
 pub fn short(value: f64) -> String {
-    let (factor, unit) = match value.abs() {
+    let (number, prefix) = scaled(value);
+    format!("{number}{prefix}")
+}
+
+/// A number in three figures of thousands, millions or billions, with the prefix of these.
+fn scaled(value: f64) -> (String, &'static str) {
+    let (factor, prefix) = match value.abs() {
         small if small < 999.5 => (1.0, ""),
         kilo if kilo < 999.5e3 => (1e3, "k"),
         mega if mega < 999.5e6 => (1e6, "M"),
         _ => (1e9, "G"),
     };
-    format!("{}{unit}", significant(value / factor, 3))
+    (significant(value / factor, 3), prefix)
 }
 
 /// Instructions of an operation: seven figures, since they are the same every time.
@@ -159,13 +165,8 @@ pub fn decimal_bytes(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
     }
-    let (factor, unit) = match value.abs() {
-        small if small < 999.5 => (1.0, "B"),
-        kilo if kilo < 999.5e3 => (1e3, "kB"),
-        mega if mega < 999.5e6 => (1e6, "MB"),
-        _ => (1e9, "GB"),
-    };
-    format!("{} {unit}", significant(value / factor, 3))
+    let (number, prefix) = scaled(value);
+    format!("{number} {prefix}B")
 }
 
 /// A percentage, as `10.02 %`.

@@ -185,7 +185,7 @@ mod tests {
         let text = "plan\n\n  1. a first step that is long\ntime     64 rounds, plus waiting\n";
         let fitted = "plan\n\n  1. a first step\n    that is long\ntime     64 rounds,\n         plus waiting\n";
         assert_eq!(wrapped_to(21, text), fitted);
-        let target = "  1. sqlite+lib:x.db?library=/root/x.so\n";
-        assert_eq!(wrapped_to(21, target), "  1.\n    sqlite+lib:x.db?\n    library=/root/\n    x.so\n");
+        let target = "  1. sqlite+lib:x.db?library=/libs/x.so\n";
+        assert_eq!(wrapped_to(21, target), "  1.\n    sqlite+lib:x.db?\n    library=/libs/\n    x.so\n");
     }
 }

@@ -83,12 +83,7 @@ impl ProcessTrace {
     }
 }
 
-/// The traces of a folder whose values are perhaps not masked yet.
-pub(super) fn traces_to_mask(path: &Path) -> io::Result<Vec<ProcessTrace>> {
-    Ok(bourse_trace::files_to_mask(path)?.into_iter().map(|path| ProcessTrace { path }).collect())
-}
-
-/// The traces of a folder, in the order of their names; a file is the only trace.
-pub(super) fn traces(path: &Path) -> io::Result<Vec<ProcessTrace>> {
-    Ok(bourse_trace::files(path)?.into_iter().map(|path| ProcessTrace { path }).collect())
+/// Traces of listed files, in their order.
+pub(super) fn traces(files: io::Result<Vec<PathBuf>>) -> io::Result<Vec<ProcessTrace>> {
+    Ok(files?.into_iter().map(|path| ProcessTrace { path }).collect())
 }

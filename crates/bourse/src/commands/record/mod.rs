@@ -14,7 +14,7 @@ use bourse_engine::{one_line, open_named, shortened};
 use bourse_preload::{Library, RECORD_TO, SQLITE_CALLS, SQLITE_EXTENSION};
 use bourse_trace::{TraceBase, UNMASKED};
 use bourse_verdict::units::{command_line, counted, printable};
-use folder::traces_to_mask;
+use folder::traces;
 use rustix::process::{Pid, Signal, kill_process};
 use show::ShownTrace;
 use signal_hook::consts::{SIGHUP, SIGINT};
@@ -156,7 +156,7 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
             .detail("folder", path.display().to_string())
             .detail("cause", error.to_string())
     };
-    let traces = traces_to_mask(path).map_err(failed)?;
+    let traces = traces(bourse_trace::files_to_mask(path)).map_err(failed)?;
     if traces.is_empty() {
         // Nothing is in it but the library.
         let _ = std::fs::remove_dir_all(path);
@@ -167,8 +167,9 @@ fn finish(path: &Path, mask: bool) -> Result<()> {
         );
         return Ok(());
     }
-    let unmasked = if mask { mask::mask(path, &traces)? } else { Default::default() };
+    let mut unmasked = BTreeSet::new();
     if mask {
+        unmasked = mask::mask(path, &traces)?;
         fs::remove_file(path.join(UNMASKED)).map_err(failed)?;
     }
     if let Some(first) = unmasked.first() {
@@ -234,15 +235,14 @@ fn attach(database: &Path, output: Option<&Path>) -> Result<()> {
     let mut header = Vec::new();
     let read = open_named(database).and_then(|file| file.take(16).read_to_end(&mut header));
     let folder = database.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match read {
-        Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => {
-            note(&format!("{} does not exist yet", printable(&database.display().to_string())));
+    if let Err(error) = read {
+        let database = printable(&database.display().to_string());
+        if error.kind() != ErrorKind::NotFound || !folder.is_dir() {
+            return Err(Failure::usage("the database cannot be read")
+                .detail("database", database)
+                .detail("cause", error.to_string()));
         }
-        read => drop(read.map_err(|error| {
-            Failure::usage("the database cannot be read")
-                .detail("database", printable(&database.display().to_string()))
-                .detail("cause", error.to_string())
-        })?),
+        note(&format!("{database} does not exist yet"));
     }
     if !header.is_empty() && !header.starts_with(b"SQLite format 3\0") {
         return Err(Failure::usage("this is no database of SQLite, or it is encrypted")

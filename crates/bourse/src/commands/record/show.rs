@@ -226,7 +226,7 @@ impl ShownTrace {
         let unreadable = |path: &Path, error: TraceError| {
             Failure::usage(format!("cannot read {}: {error}", printable(&path.display().to_string())))
         };
-        let traces = traces(path).map_err(|error| unreadable(path, error.into()))?;
+        let traces = traces(bourse_trace::files(path)).map_err(|error| unreadable(path, error.into()))?;
         if traces.is_empty() {
             return Err(Failure::usage(format!("there is no trace in {}", printable(&path.display().to_string())))
                 .hint("`bourse record -- PROGRAM` records one"));
