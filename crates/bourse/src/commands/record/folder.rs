@@ -5,7 +5,7 @@ use bourse_engine::open_named;
 use bourse_trace::{Record, TraceError, TraceHead, TraceReader, TraceSummary};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Trace of one process.
 #[derive(Debug)]
