@@ -15,7 +15,7 @@ const MOST_CRATES: usize = 38;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 185;
 /// Upper bound of the release binary in bytes.
-const MOST_BYTES: u64 = 33_400_000;
+const MOST_BYTES: u64 = 33_500_000;
 
 /// Compares the sources with their limits.
 pub(crate) fn sources(root: &Path) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! A run on a database that has changed since it was loaded is refused before anything is measured; a run that loses its
 //! database has no figure.
 
-use crate::{bourse, load, mark, output, text};
+use crate::{bourse, load, load_tatp, mark, output, text};
 use bourse_engine::Engine as _;
 use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
@@ -81,8 +81,8 @@ fn a_round_that_is_lost_has_no_figure_and_is_not_compared() {
     let folder = folder.path();
     fs::create_dir(folder.join("gone")).expect("a folder can be made");
     let target = "sqlite:gone/x.db?journal=delete&sync=off";
-    load(folder, target);
-    let arguments = ["tpce", "run", target, "--days", "1", "--for", "60s", "--warmup", "1s"];
+    load_tatp(folder, target);
+    let arguments = ["tatp", "run", target, "--size", "1k", "--for", "60s", "--warmup", "1s"];
     let mut command = bourse(folder, &arguments);
     let program = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program can be started");
     // Journals come and go with the transactions of the round.

@@ -8,20 +8,16 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// The brokerage workload, for a person's servers.
-const BROKERAGE: [&str; 4] = ["tpce", "run", "--days", "1"];
-/// TATP, whose database a server loads in a moment, for private servers: the job is the same for each workload.
-const TATP: [&str; 4] = ["tatp", "run", "--size", "1k"];
-
-/// Runs the job of a workload, shortened, on a smallest database; checks its output and its files, and that nothing else is left.
-fn runs(workload: [&str; 4], target: &str, engine_name: &str) {
+/// Runs the job of TATP, whose database a server loads in a moment, shortened; checks its output and its files, and that nothing
+/// else is left. The job is the same for each transactional workload.
+fn runs(target: &str, engine_name: &str) {
     // A private server's account must be able to reach its folder.
     let folder = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
     let private = folder.path().join("servers");
     fs::create_dir(&private).expect("a folder");
     fs::set_permissions(&private, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let short = [target, "--for", "5s", "--warmup", "0s", "--no-wait", "-o", "out"];
-    let ended = bourse(folder.path(), &[&workload[..], &short].concat())
+    let short = ["tatp", "run", target, "--size", "1k", "--for", "5s", "--warmup", "0s", "--no-wait", "-o", "out"];
+    let ended = bourse(folder.path(), &short)
         .env("TMPDIR", &private)
         .env("BOURSE_CHECK", "full")
         .output()
@@ -69,9 +65,9 @@ fn a_persons_postgres_is_left_with_the_loaded_database_alone() {
     let server = format!("postgres+private:?{}shared_buffers=64MiB&fsync=off", memory());
     let server = bourse_engine_postgres::open(&server).expect("a target");
     let socket = socket_folder(&server);
-    runs(BROKERAGE, &format!("postgres://postgres@localhost/tpce?socket={}", socket.display()), "postgres");
+    runs(&format!("postgres://postgres@localhost/tatp?socket={}", socket.display()), "postgres");
     let names = databases(&server, "SELECT datname::text FROM pg_database WHERE NOT datistemplate ORDER BY 1");
-    assert_eq!(names, ["bourse", "postgres", "tpce"]);
+    assert_eq!(names, ["bourse", "postgres", "tatp"]);
 }
 
 #[test]
@@ -82,13 +78,13 @@ fn a_persons_mariadb_is_left_with_the_loaded_database_alone() {
     let server = format!("mariadb+private:?{}innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0", memory());
     let server = bourse_engine_mysql::open(&server).expect("a target");
     let socket = socket_folder(&server).join("s");
-    runs(BROKERAGE, &format!("mariadb://root@localhost/tpce?socket={}", socket.display()), "mariadb");
+    runs(&format!("mariadb://root@localhost/tatp?socket={}", socket.display()), "mariadb");
     let own = "('information_schema', 'mysql', 'performance_schema', 'sys', 'test')";
     let names = databases(
         &server,
         &format!("SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN {own} ORDER BY 1"),
     );
-    assert_eq!(names, ["bourse", "tpce"]);
+    assert_eq!(names, ["bourse", "tatp"]);
 }
 
 #[test]
@@ -96,7 +92,7 @@ fn a_private_postgres_is_gone() {
     if let Err(why) = bourse_engine_postgres::installed(None) {
         return bourse_testkit::skipped("default_job::a_private_postgres_is_gone", why);
     }
-    runs(TATP, "postgres+private:?shared_buffers=64MiB&fsync=off", "postgres");
+    runs("postgres+private:?shared_buffers=64MiB&fsync=off", "postgres");
 }
 
 #[test]
@@ -104,5 +100,5 @@ fn a_private_mariadb_is_gone() {
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
         return bourse_testkit::skipped("default_job::a_private_mariadb_is_gone", why);
     }
-    runs(TATP, "mariadb+private:?innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0", "mariadb");
+    runs("mariadb+private:?innodb_buffer_pool=64MiB&log_file=64MiB&flush_log=0", "mariadb");
 }

@@ -1,7 +1,7 @@
 //! Results of earlier runs: listed, shown, compared, removed; databases that retain their own size.
 #![cfg(target_os = "linux")]
 
-use crate::{load, output, text};
+use crate::{load, load_tatp, output, text};
 use std::path::Path;
 
 /// Makes a short run of point reads with its results in `bourse-runs`; returns the name of its folder.
@@ -124,7 +124,7 @@ fn databases_are_listed_and_removed_if_they_are_ours() {
 fn a_database_that_is_in_its_log_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
-    load(folder.path(), "sqlite:x.db");
+    load_tatp(folder.path(), "sqlite:x.db");
     std::fs::File::create(&path).unwrap();
     for (log, count) in [(&b""[..], "0 databases"), (b"\x37\x7f\x06\x82 and rows", "1 database")] {
         std::fs::write(path.with_extension("db-wal"), log).unwrap();
@@ -149,12 +149,12 @@ fn the_hint_for_a_servers_databases_is_in_its_own_words() {
 #[test]
 fn a_database_that_is_there_keeps_its_own_size() {
     let folder = tempfile::tempdir().unwrap();
-    load(folder.path(), "sqlite:x.db");
-    // The database has one day of trades; the default is ten.
-    let run = ["tpce", "run", "sqlite:x.db", "--for", "1s", "--warmup", "0s", "--users", "1"];
+    load_tatp(folder.path(), "sqlite:x.db");
+    // The database has a thousand subscribers; the default is a hundred thousand.
+    let run = ["tatp", "run", "sqlite:x.db", "--for", "1s", "--warmup", "0s", "--users", "1"];
     let ran = output(folder.path(), &run);
     assert!(ran.status.success(), "{}\n{}", text(&ran.stdout), text(&ran.stderr));
-    let asked = output(folder.path(), &[&run[..], &["--days", "2"]].concat());
+    let asked = output(folder.path(), &[&run[..], &["--size", "2k"]].concat());
     let out = text(&asked.stderr);
     assert!(asked.status.code() == Some(1) && out.contains("--reload"), "{out}");
 }

@@ -1,7 +1,7 @@
 //! Libraries with SQLite's C interface, loaded at run time.
 
 use crate::bourse;
-use crate::{load, output, text};
+use crate::{load_tatp, output, text};
 #[cfg(target_os = "linux")]
 use bourse_record::Document as _;
 use std::fs;
@@ -94,10 +94,10 @@ fn rounds_with_a_library_begin_from_a_copy_that_is_removed_with_the_run() {
     let test = "rounds_with_a_library_begin_from_a_copy_that_is_removed_with_the_run";
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let Some(library) = systems(folder.path(), "base.so", test) else { return };
-    load(folder.path(), "sqlite:x.db");
+    load_tatp(folder.path(), "sqlite:x.db");
     let target = format!("sqlite+lib:x.db?sync=off&library={}", library.display());
     let length = ["--for", "1s", "--warmup", "0s", "--rounds", "2", "--json"];
-    let ended = output(folder.path(), &[&["tpce", "run", &target][..], &length].concat());
+    let ended = output(folder.path(), &[&["tatp", "run", &target][..], &length].concat());
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
     let run = bourse_record::RunFile::parse(&ended.stdout, Path::new("stdout")).expect("--json prints the run file");
     let of_round = |round: usize| {

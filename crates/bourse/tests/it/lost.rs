@@ -1,6 +1,6 @@
 //! Calls that never return: the round is lost, and the results before it are written.
 
-use crate::{bourse, load, output, text};
+use crate::{bourse, load_tatp, output, text};
 use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_record::{Document as _, RunFile, Warning};
 use std::fs;
@@ -37,8 +37,8 @@ fn a_round_of_its_own_process_is_lost_with_its_call() {
 fn rounds_before_a_lost_one_are_written() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let target = "sqlite:a.db?busy_timeout=3600s";
-    load(folder.path(), target);
-    let arguments = ["tpce", "run", target, "--days", "1", "--rounds", "2", "--check", "quick", "--users", "1"];
+    load_tatp(folder.path(), target);
+    let arguments = ["tatp", "run", target, "--size", "1k", "--rounds", "2", "--check", "quick", "--users", "1"];
     let short = ["--for", "3s", "--warmup", "1s", "--call-limit", "1s", "--seed", "5"];
     let mut command = bourse(folder.path(), &[&arguments[..], &short].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");

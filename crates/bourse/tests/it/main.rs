@@ -104,6 +104,13 @@ fn load(folder: &Path, target: &str) {
     mark(&format!("sqlite:{}", folder.join(name).display()));
 }
 
+/// Makes a small database of TATP in a SQLite file, which takes a moment: for tests of what is the same for each transactional
+/// workload.
+fn load_tatp(folder: &Path, target: &str) {
+    let loaded = output(folder, &["tatp", "load", target, "--size", "1k"]);
+    assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+}
+
 /// Marks a SQLite database that was copied.
 fn mark(target: &str) {
     use bourse_engine::Engine as _;

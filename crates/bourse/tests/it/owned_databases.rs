@@ -3,7 +3,7 @@
 
 use crate::owned_files::state;
 use crate::waiting::wait_for;
-use crate::{bourse, load, output, text};
+use crate::{bourse, load_tatp, output, text};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -30,14 +30,14 @@ fn names_next_to_a_database_are_no_targets() {
 fn a_text_beside_a_database_is_kept() {
     let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
-    load(folder, "sqlite:x.db");
+    load_tatp(folder, "sqlite:x.db");
     for name in ["x.db-wal", "x.db-journal"] {
         fs::write(folder.join(name), "dear diary, of more than a few bytes").expect("a test may do so");
         let before = state(folder);
         for command in [
-            "tpce run sqlite:x.db --days 1 --for 1s",
-            "tpce check sqlite:x.db",
-            "tpce load sqlite:x.db --days 1 --reload",
+            "tatp run sqlite:x.db --size 1k --for 1s",
+            "tatp check sqlite:x.db",
+            "tatp load sqlite:x.db --size 1k --reload",
             "data rm x.db",
         ] {
             let refused = output(folder, &command.split(' ').collect::<Vec<_>>());
@@ -55,7 +55,7 @@ fn a_text_beside_a_database_is_kept() {
 fn a_database_is_not_removed_by_a_link() {
     let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
-    load(folder, "sqlite:x.db");
+    load_tatp(folder, "sqlite:x.db");
     symlink("x.db", folder.join("link.db")).expect("a test may do so");
     let before = state(folder);
     for name in ["link.db", "sqlite:link.db"] {
@@ -213,29 +213,29 @@ fn what_a_person_adds_to_a_database_is_kept() {
     let micro = ["micro", "run", "update", "sqlite:micro.db", "-s", "rows=100", "--count", "20", "--rounds", "1"];
     let made = output(folder, &micro);
     assert!(made.status.success(), "{}", text(&made.stderr));
-    load(folder, "sqlite:tpce.db");
-    let pristine = ["micro.db", "tpce.db"].map(|name| fs::read(folder.join(name)).expect("a test may do so"));
+    load_tatp(folder, "sqlite:tatp.db");
+    let pristine = ["micro.db", "tatp.db"].map(|name| fs::read(folder.join(name)).expect("a test may do so"));
     for (statements, name) in BY_HAND {
-        for (file, bytes) in ["micro.db", "tpce.db"].into_iter().zip(&pristine) {
+        for (file, bytes) in ["micro.db", "tatp.db"].into_iter().zip(&pristine) {
             fs::write(folder.join(file), bytes).expect("a test may do so");
             by_hand(&folder.join(file), statements);
         }
         let before = state(folder);
         for command in [
             &micro[..],
-            &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
+            &["micro", "run", "update", "sqlite:tatp.db", "-s", "rows=100", "--count", "20"],
             &["micro", "run", "commit", "sqlite:micro.db", "--count", "20"],
-            &["tpce", "load", "sqlite:micro.db", "--days", "1"],
-            &["tpce", "load", "sqlite:tpce.db", "--days", "1"],
-            &["tpce", "load", "sqlite:tpce.db", "--days", "1", "--reload"],
-            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s"],
-            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s", "--reload"],
-            &["tpce", "verify", "sqlite:tpce.db", "model:", "--days", "1", "-n", "5", "--reload"],
-            &["tpce", "acid", "sqlite:tpce.db", "--days", "1"],
-            &["tpce", "check", "sqlite:tpce.db"],
-            &["crash", "sqlite:tpce.db", "--days", "1"],
+            &["tatp", "load", "sqlite:micro.db", "--size", "1k"],
+            &["tatp", "load", "sqlite:tatp.db", "--size", "1k"],
+            &["tatp", "load", "sqlite:tatp.db", "--size", "1k", "--reload"],
+            &["tatp", "run", "sqlite:tatp.db", "--size", "1k", "--for", "1s"],
+            &["tatp", "run", "sqlite:tatp.db", "--size", "1k", "--for", "1s", "--reload"],
+            &["tpce", "verify", "sqlite:tatp.db", "model:", "--days", "1", "-n", "5", "--reload"],
+            &["tpce", "acid", "sqlite:tatp.db", "--days", "1"],
+            &["tatp", "check", "sqlite:tatp.db"],
+            &["crash", "sqlite:tatp.db", "--days", "1"],
             &["data", "rm", "micro.db"],
-            &["data", "rm", "tpce.db"],
+            &["data", "rm", "tatp.db"],
         ] {
             let refused = output(folder, command);
             let said = text(&refused.stderr);
@@ -251,16 +251,16 @@ fn what_a_person_adds_to_a_database_is_kept() {
     {
         let mine = tempfile::tempdir().expect("a test may do so");
         by_hand(&mine.path().join("x.db"), &[statement]);
-        for file in ["micro.db", "tpce.db"] {
+        for file in ["micro.db", "tatp.db"] {
             fs::copy(mine.path().join("x.db"), folder.join(file)).expect("a test may do so");
         }
         let before = state(folder);
         for command in [
             &micro[..],
             &["micro", "run", "commit", "sqlite:micro.db", "--count", "20"],
-            &["tpce", "load", "sqlite:tpce.db", "--days", "1"],
-            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s", "--reload"],
-            &["tpce", "check", "sqlite:tpce.db"],
+            &["tatp", "load", "sqlite:tatp.db", "--size", "1k"],
+            &["tatp", "run", "sqlite:tatp.db", "--size", "1k", "--for", "1s", "--reload"],
+            &["tatp", "check", "sqlite:tatp.db"],
             &["data", "rm", "micro.db"],
         ] {
             let refused = output(folder, command);
@@ -270,10 +270,10 @@ fn what_a_person_adds_to_a_database_is_kept() {
             assert!(state(folder) == before, "{command:?} changed something: {said}");
         }
     }
-    for (file, bytes) in ["micro.db", "tpce.db"].into_iter().zip(&pristine) {
+    for (file, bytes) in ["micro.db", "tatp.db"].into_iter().zip(&pristine) {
         fs::write(folder.join(file), bytes).expect("a test may do so");
     }
-    let removed = output(folder, &["data", "rm", "micro.db", "tpce.db"]);
+    let removed = output(folder, &["data", "rm", "micro.db", "tatp.db"]);
     assert!(removed.status.success(), "{}", text(&removed.stderr));
 }
 
@@ -283,18 +283,18 @@ fn a_refused_database_keeps_its_journal_mode() {
     let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
     by_hand(&folder.join("x.db"), &["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"]);
-    load(folder, "sqlite:tpce.db?journal=delete");
+    load_tatp(folder, "sqlite:tatp.db?journal=delete");
     let before = state(folder);
     for command in [
         &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
         // Another workload's.
-        &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
-        &["tpce", "load", "sqlite:x.db", "--days", "1"],
-        &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
-        &["tpce", "run", "sqlite:tpce.db", "--days", "2", "--for", "1s"],
+        &["micro", "run", "update", "sqlite:tatp.db", "-s", "rows=100", "--count", "20"],
+        &["tatp", "load", "sqlite:x.db", "--size", "1k"],
+        &["tatp", "run", "sqlite:x.db", "--size", "1k", "--for", "1s"],
+        &["tatp", "run", "sqlite:tatp.db", "--size", "2k", "--for", "1s"],
         &["tpce", "verify", "sqlite:x.db", "model:", "--days", "1", "-n", "5"],
         &["tpce", "acid", "sqlite:x.db", "--days", "1"],
-        &["tpce", "check", "sqlite:x.db"],
+        &["tatp", "check", "sqlite:x.db"],
         &["crash", "sqlite:x.db", "--days", "1"],
         &["data", "rm", "x.db"],
     ] {
@@ -369,8 +369,8 @@ fn nothing_is_left_where_a_side_file_is_somebody_elses() {
     for command in [
         &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
         &["micro", "run", "commit", "sqlite:x.db", "--count", "20"],
-        &["tpce", "load", "sqlite:x.db", "--days", "1"],
-        &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
+        &["tatp", "load", "sqlite:x.db", "--size", "1k"],
+        &["tatp", "run", "sqlite:x.db", "--size", "1k", "--for", "1s"],
     ] {
         let refused = output(folder, command);
         let said = text(&refused.stderr);
@@ -480,12 +480,12 @@ fn what_was_written_over_a_database_is_kept() {
 fn a_database_with_several_names_is_refused() {
     let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
-    load(folder, "sqlite:x.db");
+    load_tatp(folder, "sqlite:x.db");
     fs::hard_link(folder.join("x.db"), folder.join("y.db")).expect("a test may do so");
     let before = state(folder);
     for name in ["x.db", "y.db"] {
         let target = format!("sqlite:{name}");
-        for command in [&["tpce", "check", &target][..], &["tpce", "load", &target, "--reload"], &["data", "rm", name]]
+        for command in [&["tatp", "check", &target][..], &["tatp", "load", &target, "--reload"], &["data", "rm", name]]
         {
             let refused = output(folder, command);
             let said = text(&refused.stderr);

@@ -2,7 +2,7 @@
 //! occupies a path.
 #![cfg(unix)]
 
-use crate::{load, output, text};
+use crate::{load_tatp, output, text};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
@@ -247,7 +247,7 @@ fn what_belongs_to_others_is_left() {
     let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
     let run = read_some(folder);
-    load(folder, "sqlite:x.db");
+    load_tatp(folder, "sqlite:x.db");
     let micro = ["micro", "run", "update", "lmdb:m.lmdb", "-s", "rows=100", "--count", "20", "--rounds", "1"];
     assert!(output(folder, &micro).status.success());
     let mode = |path: &str, mode| {
@@ -256,7 +256,7 @@ fn what_belongs_to_others_is_left() {
     let run_file = format!("{run}/run.json");
     let commands: [(&[&str], &str); 5] = [
         (&["data", "rm", "x.db"], "it"),
-        (&["tpce", "load", "sqlite:x.db", "--days", "1", "--reload"], "the database"),
+        (&["tatp", "load", "sqlite:x.db", "--size", "1k", "--reload"], "the database"),
         (&["data", "rm", "m.lmdb"], "it"),
         (&micro, "the database"),
         (&["runs", "rm", &run], "run.json"),
