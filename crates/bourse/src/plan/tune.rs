@@ -203,13 +203,14 @@ pub(crate) fn plan(arguments: &TuneArgs) -> Result<TunePlan<'_>> {
         (Err(least_ns), Some(asked_ns)) => {
             let least = time(least_ns.next_multiple_of(SECOND));
             // A shorter --for would cut a recording.
-            let hint = match arguments.work.trace {
-                Some(_) => {
-                    "--sweep OPTION=A,B races fewer settings, --states N tries fewer power losses; a round replays all of the \
-                            recording, so that only a shorter one has shorter rounds"
-                }
-                None => "--sweep OPTION=A,B races fewer settings, and a shorter --for has shorter rounds",
+            let shorter = match arguments.work.trace {
+                Some(_) => "a round replays all of the recording, so that only a shorter one has shorter rounds",
+                None => "a shorter --for has shorter rounds",
             };
+            let hint = format!(
+                "--budget {}m; or --sweep OPTION=A,B races fewer settings, --states N tries fewer power losses, and {shorter}",
+                least_ns.div_ceil(60 * SECOND)
+            );
             return Err(Failure::usage(format!(
                 "--budget {} is too short: this search takes {least} at least",
                 time(asked_ns)

@@ -1,7 +1,7 @@
 //! Files of the user: every command refuses them immediately, and leaves their bytes and their neighbours unchanged.
 #![cfg(unix)]
 
-use crate::{bourse, load, output, text};
+use crate::{bourse, load_tatp, output, text};
 use bourse_engine::{Engine, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -256,10 +256,10 @@ fn quick_leaves_a_database_of_somebody_else_alone() {
 #[test]
 fn a_database_that_is_checked_stays_as_it_is() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    load(folder.path(), "sqlite:a.db?journal=delete");
+    load_tatp(folder.path(), "sqlite:a.db?journal=delete");
     let checked = |target: &str, words: &str| {
         let before = files(folder.path());
-        let ended = output(folder.path(), &["tpce", "check", target]);
+        let ended = output(folder.path(), &["tatp", "check", target]);
         let (shown, said) = (text(&ended.stdout), text(&ended.stderr));
         assert_eq!(ended.status.code(), Some(0), "{shown}{said}");
         assert!(shown.contains(" checks passed, 0 failed") && said.contains(words), "{shown}{said}");
@@ -272,8 +272,8 @@ fn a_database_that_is_checked_stays_as_it_is() {
         bourse_engine_sqlite::open(&format!("{}?autocheckpoint=0", target("sqlite", &path))).expect("a target");
     let mut session = engine.session().expect("a session");
     // SQLite writes no page that stays the same: a change, and back.
-    for description in ["ex_desc || '.'", "substr(ex_desc, 1, length(ex_desc) - 1)"] {
-        session.execute_text(&format!("UPDATE exchange SET ex_desc = {description}"), &[]).expect("a change");
+    for location in ["vlr_location + 1", "vlr_location - 1"] {
+        session.execute_text(&format!("UPDATE subscriber SET vlr_location = {location}"), &[]).expect("a change");
     }
     let left = ["a.db", "a.db-wal"].map(|name| (folder.path().join(name), fs::read(folder.path().join(name))));
     drop(session);

@@ -1,7 +1,7 @@
 //! Interrupted programs: Ctrl-C leaves a report, `kill -9` never a database that could be taken for a good one.
 
 use crate::waiting::{measuring, wait_for};
-use crate::{bourse, load, output, start, text};
+use crate::{bourse, load, load_tatp, output, start, text};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -85,9 +85,9 @@ fn a_run_that_is_killed_leaves_a_database_the_next_run_can_trust() {
 fn an_interruption_ends_the_wait_for_a_lock_of_another_program() {
     use bourse_engine::{Access, Engine as _, Isolation};
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    load(folder.path(), "sqlite:a.db?sync=off");
+    load_tatp(folder.path(), "sqlite:a.db?sync=off");
     let target = "sqlite:a.db?sync=off&busy_timeout=2s";
-    let mut run = bourse(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    let mut run = bourse(folder.path(), &["tatp", "run", target, "--for", "50s", "--warmup", "1s"]);
     let child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
     measuring(folder.path());
     let other = format!("sqlite:{}?sync=off", folder.path().join("a.db").display());
@@ -108,8 +108,8 @@ fn an_interruption_ends_the_wait_for_a_lock_of_another_program() {
 fn a_run_that_is_interrupted_reports_what_it_measured() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let target = "sqlite:a.db?sync=off";
-    load(folder.path(), target);
-    let mut run = bourse(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    load_tatp(folder.path(), target);
+    let mut run = bourse(folder.path(), &["tatp", "run", target, "--for", "50s", "--warmup", "1s"]);
     let child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
     measuring(folder.path());
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
@@ -122,7 +122,7 @@ fn a_run_that_is_interrupted_reports_what_it_measured() {
     let run = run.expect("there is one").expect("it can be read").path();
     let report = output(folder.path(), &["report", &run.display().to_string()]);
     assert!(text(&report.stdout).contains("interrupted"), "{}", text(&report.stdout));
-    assert!(text(&report.stdout).contains("Trade-Result"));
+    assert!(text(&report.stdout).contains("Update-Location"));
 }
 
 /// Runs a command, interrupts it once `is_under_way`, and returns what it said; it ends soon, with the code of an interruption.
