@@ -327,31 +327,32 @@ impl RoundState {
         }
         let choice = self.keys.choice(statement);
         let of_clock = || self.clocks.concerned(statement).filter(|_| is_as_many);
-        let undecided =
-            if !unit.beside.is_empty() && self.lacking.reads_from(statement, &unit.beside, &recording.statements) {
-                match unit.is_beside_itself {
-                    true => "the program wrote while it read the rows",
-                    false => "another connection wrote meanwhile",
-                }
-            } else if statement.is_vague || choice.is_within {
-                VAGUE
-            } else if self.has_one_writer && CONNECTIONS.iter().any(|it| statement.names.contains(*it)) {
-                ONE_WRITER
-            } else if let Some(places) = of_clock() {
-                return self.undecided(recording, step, format_args!("{places}: values of a clock or random numbers"));
-            } else if are_same && !is_known {
-                "SQLite does not return the recorded rows again"
-            } else if are_same && !choice.is_total {
-                "the same rows in another order, which ORDER BY allows if its terms tie"
-            } else if !step.is_complete && (step.rows.rows == 0 || (is_as_many && !choice.is_total)) {
-                "the program did not read all rows"
-            } else if recording.lacks_errors && found.rows > step.rows.rows {
-                NO_ERRORS
-            } else if is_as_many && !choice.is_total && choice.is_limited(step) {
-                "LIMIT among rows whose order may tie"
-            } else {
-                return self.compared_by_clock(recording, step);
-            };
+        let reads_from = |beside: &BTreeSet<usize>| {
+            !beside.is_empty() && self.lacking.reads_from(statement, beside, &recording.statements)
+        };
+        let undecided = if reads_from(&step.beside) {
+            "the program wrote while it read the rows"
+        } else if reads_from(&unit.beside) {
+            "another connection wrote meanwhile"
+        } else if statement.is_vague || choice.is_within {
+            VAGUE
+        } else if self.has_one_writer && CONNECTIONS.iter().any(|it| statement.names.contains(*it)) {
+            ONE_WRITER
+        } else if let Some(places) = of_clock() {
+            return self.undecided(recording, step, format_args!("{places}: values of a clock or random numbers"));
+        } else if are_same && !is_known {
+            "SQLite does not return the recorded rows again"
+        } else if are_same && !choice.is_total {
+            "the same rows in another order, which ORDER BY allows if its terms tie"
+        } else if !step.is_complete && (step.rows.rows == 0 || (is_as_many && !choice.is_total)) {
+            "the program did not read all rows"
+        } else if recording.lacks_errors && found.rows > step.rows.rows {
+            NO_ERRORS
+        } else if is_as_many && !choice.is_total && choice.is_limited(step) {
+            "LIMIT among rows whose order may tie"
+        } else {
+            return self.compared_by_clock(recording, step);
+        };
         self.undecided(recording, step, undecided)
     }
 

@@ -248,7 +248,7 @@ impl DifferingTables {
     pub(super) fn reads_from(
         &self,
         query: &RecordedStatement,
-        writers: &[usize],
+        writers: &BTreeSet<usize>,
         statements: &[RecordedStatement],
     ) -> bool {
         let read = self.named(query);

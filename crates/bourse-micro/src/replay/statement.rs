@@ -53,6 +53,8 @@ pub(super) struct RecordedStatement {
     pub(super) target: Option<String>,
     pub(super) reads: bool,
     pub(super) control: Option<Control>,
+    /// Whether it undoes what its transaction wrote, maybe to a savepoint.
+    pub(super) undoes: bool,
     pub(super) duration_ns: u64,
 }
 
@@ -132,6 +134,7 @@ impl RecordedStatement {
             target: shape.target,
             reads: is_read_only,
             control,
+            undoes: first == "rollback",
             duration_ns: 0,
         }
     }

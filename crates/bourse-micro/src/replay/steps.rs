@@ -47,6 +47,8 @@ pub(super) struct Step {
     pub(super) ends_unit: bool,
     /// Whether its connection was opened since the user's step before.
     pub(super) opens: bool,
+    /// Numbers of the statements of its connection that write, or whose writes are undone, while it reads.
+    pub(super) beside: BTreeSet<usize>,
 }
 
 /// A transaction, or a statement outside one, with what has to end before it begins: all that had ended in the recording, and
@@ -54,6 +56,8 @@ pub(super) struct Step {
 #[derive(Debug, Default)]
 pub(super) struct Unit {
     begin_ns: u64,
+    /// Begin of the state that it reads: its own, or that of a statement which the program still had open.
+    reads_from_ns: u64,
     /// Begin of its last step, before which others do not see its writes.
     last_ns: u64,
     end_ns: u64,
@@ -64,10 +68,8 @@ pub(super) struct Unit {
     pub(super) after: usize,
     /// Number of writing units that have to end before.
     pub(super) after_writers: usize,
-    /// Numbers of the writing statements of other connections, or of its own outside it, while it reads, so that it may see the state before or after them.
-    pub(super) beside: Vec<usize>,
-    /// Whether these are statements of its own connection alone.
-    pub(super) is_beside_itself: bool,
+    /// Numbers of the writing statements of other connections while it reads, so that it may see the state before or after them.
+    pub(super) beside: BTreeSet<usize>,
 }
 
 impl Recording {
@@ -124,6 +126,8 @@ impl Recording {
         /// Code of a commit that leaves a deferred foreign key broken, and its transaction open.
         const CONSTRAINT: u64 = 19;
         let (mut is_open, mut begun, first_unit) = (false, 0, self.units.len());
+        // Steps that have not ended, and the begin of the state that they and the transaction read.
+        let (mut unended, mut reads_from_ns): (Vec<usize>, u64) = (Vec::new(), 0);
         for (begin_ns, end_ns, statement, executed) in connection.executed {
             if let Some(setting) = &statements.all[statement].setting {
                 let what = format!("{}, which {} sets", short(&statements.all[statement].text), setting.place());
@@ -161,6 +165,12 @@ impl Recording {
                 _ => Action::Execute,
             };
             let begins_unit = !is_open;
+            let due_ns = begin_ns.saturating_sub(first);
+            unended.retain(|at| steps[*at].until_ns > due_ns);
+            // While it writes, no other connection has written since the state that it reads.
+            if (unended.is_empty() && begins_unit) || (!statements.all[statement].reads && executed.code == 0) {
+                reads_from_ns = begin_ns;
+            }
             match action {
                 Action::Begin { .. } => is_open = true,
                 Action::Commit { .. } | Action::Rollback if !is_open => {
@@ -172,18 +182,31 @@ impl Recording {
             }
             if begins_unit {
                 begun = steps.len();
-                self.units.push(Unit { begin_ns, ..Unit::default() });
+                self.units.push(Unit { begin_ns, reads_from_ns, ..Unit::default() });
             }
             let unit = self.units.len() - 1;
             self.units[unit].last_ns = begin_ns;
             self.units[unit].end_ns = self.units[unit].end_ns.max(end_ns);
             self.units[unit].writes |= !statements.all[statement].reads;
+            let writes = |it: &usize| !statements.all[*it].reads;
+            let changing: Vec<usize> = match is_over || statements.all[statement].undoes {
+                true => steps[begun..].iter().map(|it| it.statement).chain([statement]).filter(writes).collect(),
+                false => Some(statement).filter(writes).into_iter().collect(),
+            };
+            let mut beside = BTreeSet::new();
+            for at in &unended {
+                match statements.all[steps[*at].statement].reads {
+                    true => steps[*at].beside.extend(&changing),
+                    false => drop(beside.insert(steps[*at].statement)),
+                }
+            }
+            unended.push(steps.len());
             steps.push(Step {
                 number: 0,
                 action,
                 statement,
                 values,
-                due_ns: begin_ns.saturating_sub(first),
+                due_ns,
                 until_ns: end_ns.saturating_sub(first),
                 rows: executed.rows,
                 changes: executed.changes,
@@ -194,6 +217,7 @@ impl Recording {
                 begins_unit,
                 ends_unit: !is_open,
                 opens: false,
+                beside,
             });
             if let Some(Step { action: Action::Begin { writes, .. }, .. }) = steps.get_mut(begun) {
                 *writes = self.units[unit].writes;
@@ -240,12 +264,11 @@ impl Recording {
         }
         let mut writers_before = 0;
         for (rank, number) in by_end.into_iter().enumerate() {
-            let (begin_ns, end_ns) = (self.units[number].begin_ns, self.units[number].end_ns);
-            let ended = writer_ends.partition_point(|end| *end <= begin_ns);
+            let Unit { begin_ns, reads_from_ns, end_ns, .. } = self.units[number];
+            let ended = writer_ends.partition_point(|end| *end <= reads_from_ns);
             let open = (ended..writers.len()).take_while(|at| writer_begins[*at] < end_ns).map(|at| writers[at]);
-            let open: Vec<usize> = open.filter(|it| self.units[*it].begin_ns < end_ns).collect();
-            let is_beside_itself = open.iter().all(|it| user_of[*it] == user_of[number]);
-            let beside: BTreeSet<usize> = open.into_iter().flat_map(|it| written[it].iter().copied()).collect();
+            let others = open.filter(|it| self.units[*it].begin_ns < end_ns && user_of[*it] != user_of[number]);
+            let beside = others.flat_map(|it| written[it].iter().copied()).collect();
             let unit = &mut self.units[number];
             unit.rank = rank;
             // Of two that end at once neither waits for the other, and none for itself.
@@ -254,8 +277,7 @@ impl Recording {
                 unit.after_writers = writers_before;
                 writers_before += 1;
             } else {
-                unit.beside = beside.into_iter().collect();
-                unit.is_beside_itself = is_beside_itself;
+                unit.beside = beside;
             }
         }
     }
@@ -280,6 +302,7 @@ impl Step {
             begins_unit: false,
             ends_unit: true,
             opens: false,
+            beside: BTreeSet::new(),
         }
     }
 }

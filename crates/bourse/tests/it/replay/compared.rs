@@ -531,6 +531,79 @@ fn a_blob_that_is_written_exempts_its_table_from_then_on() {
     assert_eq!(code, Some(3), "{said}");
 }
 
+/// Lets the last execution have begun so long before its end.
+fn lasts(trace: &mut Trace, ns: u64) {
+    let Some(Record::Event(Event { kind: EventKind::Executed(last), .. })) = trace.records.last_mut() else {
+        panic!("an execution")
+    };
+    last.duration_ns = ns;
+}
+
+/// A statement that the program had open once counted as ended, so that what it kept from being seen was a difference.
+#[test]
+fn an_open_statement_keeps_the_state_that_its_connection_reads() {
+    // Connection 2 writes while connection 1 has a statement open; 1 reads before and after the end of that statement.
+    let holds = |more: fn(&mut Trace), table: &str, is_ended: bool| {
+        planted(|trace| {
+            trace.execute(1, "CREATE TABLE u(id INTEGER PRIMARY KEY, v)", &[], &[], 0);
+            trace.execute(1, "INSERT INTO u VALUES (1, 1)", &[], &[], 1);
+            let begun_ns = trace.at_ns + 500_000;
+            trace.execute(2, "UPDATE u SET v = 2", &[], &[], 1);
+            more(trace);
+            let read = format!("SELECT v FROM {table} WHERE id = 1");
+            trace.execute(1, &read, &[], &[&[if is_ended { 2 } else { 1 }]], 0);
+            trace.execute(1, "SELECT count(*) FROM t", &[], &[&[5]], 0);
+            lasts(trace, trace.at_ns - begun_ns);
+            trace.execute(1, &read, &[], &[&[if is_ended { 1 } else { 2 }]], 0);
+        })
+    };
+    let (code, said, _) = holds(|_| (), "u", false);
+    assert!(code == Some(0) && said.contains("1 × another connection wrote meanwhile"), "{said}");
+    let (code, said, _) = holds(|trace| trace.execute(1, "SELECT 1 FROM t WHERE id = 1", &[], &[&[1]], 0), "u", false);
+    assert!(code == Some(0) && said.contains("1 × another connection wrote meanwhile"), "{said}");
+    // With the statement ended, or a write of its own, the connection reads the newest state.
+    let (code, said, _) = holds(|_| (), "u", true);
+    assert_eq!(code, Some(3), "{said}");
+    let (code, said, _) = holds(|trace| trace.execute(1, "DELETE FROM t WHERE id = 99", &[], &[], 0), "u", false);
+    assert_eq!(code, Some(3), "{said}");
+}
+
+/// Rows that the program read on after a rollback were once a difference, as were those beside a write within its transaction.
+#[test]
+fn rows_beside_the_writes_and_rollbacks_of_their_own_transaction_are_undetermined() {
+    let judged = |first: &str, then: &str, [before, after]: [bool; 2]| {
+        planted(|trace| {
+            trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+            trace.execute_as(1, "SAVEPOINT s", &[], &[], 0, [false, false], 0);
+            trace.execute_as(1, first, &[], &[], 1, [false, false], 0);
+            trace.execute_as(1, then, &[], &[], u64::from(then.starts_with("DELETE")), [before, after], 0);
+            // The replay finds that of the first statement.
+            trace.execute_as(1, "SELECT id FROM t WHERE id > 4", &[], &[&[60]], 0, [before, after], 0);
+            lasts(trace, 1_500_000);
+            if !after {
+                trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
+            }
+        })
+    };
+    let first = "UPDATE t SET id = 70 WHERE id = 5";
+    for (then, autocommit) in [
+        ("ROLLBACK", [false, true]),
+        ("ROLLBACK TO s", [false, false]),
+        ("DELETE FROM t WHERE id = 70", [false, false]),
+    ] {
+        let (code, said, _) = judged(first, then, autocommit);
+        assert!(code == Some(0) && said.contains("1 × the program wrote while it read the rows"), "{then}: {said}");
+    }
+    for (first, then, autocommit) in [
+        ("CREATE TABLE u(v)", "ROLLBACK", [false, true]),
+        ("CREATE TABLE u(v)", "ROLLBACK TO s", [false, false]),
+        (first, "RELEASE s", [false, false]),
+    ] {
+        let (code, said, _) = judged(first, then, autocommit);
+        assert_eq!(code, Some(3), "{first}; {then}: {said}");
+    }
+}
+
 /// Each `LIMIT`, each reader beside a writer, and each order once left a result undetermined.
 #[test]
 fn results_that_keys_and_tables_determine_are_compared() {
@@ -587,10 +660,7 @@ fn results_that_keys_and_tables_determine_are_compared() {
             trace.execute(2, "SELECT id FROM t WHERE id > 9", &[], rows, 0);
             trace.execute_as(3, "COMMIT", &[], &[], 0, [false, true], 0);
             trace.execute_as(1, "INSERT INTO t(id) VALUES (50)", &[], &[], 1, [false, false], 0);
-            let Some(Record::Event(Event { kind: EventKind::Executed(write), .. })) = trace.records.last_mut() else {
-                panic!("an execution")
-            };
-            write.duration_ns = 2_500_000;
+            lasts(trace, 2_500_000);
             trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
         })
     };
@@ -602,10 +672,7 @@ fn results_that_keys_and_tables_determine_are_compared() {
     let (code, said, _) = planted(|trace| {
         trace.execute(1, "UPDATE t SET id = 70 WHERE id = 5", &[], &[], 1);
         trace.execute(1, "SELECT id FROM t WHERE id > 3", &[], &[&[4], &[6]], 0);
-        let Some(Record::Event(Event { kind: EventKind::Executed(read), .. })) = trace.records.last_mut() else {
-            panic!("an execution")
-        };
-        read.duration_ns = 1_500_000;
+        lasts(trace, 1_500_000);
     });
     assert!(code == Some(0) && said.contains("1 × the program wrote while it read the rows"), "{said}");
 }
