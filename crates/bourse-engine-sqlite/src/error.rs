@@ -54,6 +54,8 @@ fn kind(code: c_int, message: &str) -> ErrorKind {
         ffi::SQLITE_CONSTRAINT if UNIQUE.contains(&code) || code == 19 && message.to_lowercase().contains("unique") => {
             ErrorKind::Duplicate
         }
+        // A transaction or a statement of its own holds the lock, and does so at another attempt.
+        ffi::SQLITE_LOCKED if code == ffi::SQLITE_LOCKED => ErrorKind::Other,
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => ErrorKind::Conflict,
         ffi::SQLITE_CONSTRAINT => ErrorKind::Constraint,
         ffi::SQLITE_FULL => ErrorKind::Full,
@@ -91,7 +93,7 @@ mod tests {
             (1555, ErrorKind::Duplicate),
             (2067, ErrorKind::Duplicate),
             (5, ErrorKind::Conflict),
-            (6, ErrorKind::Conflict),
+            (6, ErrorKind::Other),
             (262, ErrorKind::Conflict),
             (517, ErrorKind::Conflict),
             (261, ErrorKind::Conflict),

@@ -283,7 +283,7 @@ impl SqliteSession {
     fn first_step(&self, bound: &mut BoundStatement<'_>) -> i32 {
         match bound.step() {
             ffi::SQLITE_ROW => ffi::SQLITE_ROW,
-            ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => self.step_again(bound),
+            ffi::SQLITE_LOCKED_SHAREDCACHE => self.step_again(bound),
             code => code,
         }
     }
@@ -300,7 +300,7 @@ impl SqliteSession {
             }
             attempt += 1;
             match bound.step() {
-                ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => {}
+                ffi::SQLITE_LOCKED_SHAREDCACHE => {}
                 code => return code,
             }
         }

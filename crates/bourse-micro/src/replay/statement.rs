@@ -31,6 +31,8 @@ pub(super) struct RecordedStatement {
     pub(super) is_beyond_masks: bool,
     /// Whether it adds numbers up, for whose last digits the version of SQLite matters.
     pub(super) has_sum: bool,
+    /// Whether it is `PRAGMA wal_checkpoint`.
+    pub(super) checkpoints: bool,
     /// Whether it is `VACUUM`.
     is_vacuum: bool,
     /// Whether it sets the greatest number of pages.
@@ -118,6 +120,7 @@ impl RecordedStatement {
             conditions: condition_names(numbered),
             is_beyond_masks: is_beyond_masks(numbered),
             has_sum: has_sum(numbered),
+            checkpoints: first == "pragma" && shape.names.contains("wal_checkpoint"),
             is_vacuum: first == "vacuum",
             limits_pages: first == "pragma" && shape.names.contains("max_page_count"),
             setting: ChangedSetting::of(sql),

@@ -570,3 +570,20 @@ fn a_cut_recording_is_replayed_up_to_there_and_others_are_refused() {
     let (code, said, _) = replay(folder, &["sqlite::memory:"]);
     assert!(code == Some(1) && said.contains("there is no trace in it"), "{said}");
 }
+
+/// A transaction that a replay began with its write lock once refused its own checkpoint, which was tried again for minutes.
+#[test]
+fn a_checkpoint_before_the_first_write_of_a_transaction_is_left_out_and_named() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.execute_as(1, "BEGIN", &[], &[], 0, [true, false], 0);
+    trace.execute_as(1, "PRAGMA wal_checkpoint", &[], &[&[0, 3, 3]], 0, [false, false], 0);
+    trace.execute_as(1, "UPDATE t SET a = 'b' WHERE id = 1", &[], &[], 1, [false, false], 0);
+    trace.execute_as(1, "COMMIT", &[], &[], 0, [false, true], 0);
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite:x.db?journal=wal"]);
+    assert_eq!((code, check(&run, "results").0), (Some(0), CheckStatus::Passed), "{said}");
+    let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+    let words = "1 × execution of a checkpoint within a transaction";
+    assert!(facts.iter().any(|it| it.name == "left out" && it.value == words), "{facts:?}");
+}
