@@ -384,10 +384,19 @@ impl RoundState {
                 (code, _) => format!("SQLite's error {code}"),
             };
             let found = match found {
-                Err(error) if error.code() == Some("SQLITE_CONSTRAINT_FOREIGNKEY") => {
-                    format!("{}, which `foreign_keys=off` in the target does not enforce", error.message())
+                Err(error) => {
+                    let option = match error.code() {
+                        Some("SQLITE_CONSTRAINT_FOREIGNKEY") => "foreign_keys",
+                        Some("SQLITE_CONSTRAINT_CHECK") => "checks",
+                        _ => "",
+                    };
+                    let without = if option.is_empty() {
+                        String::new()
+                    } else {
+                        format!(", which `{option}=off` in the target does not enforce")
+                    };
+                    format!("{}{without}", error.message())
                 }
-                Err(error) => error.message().to_owned(),
                 Ok(Found::Rows(found)) if found.rows == 0 => counted(0),
                 // Masked rows have no digest.
                 Ok(Found::Rows(found)) if found.rows != step.rows.rows => format!("{}: {shown}", counted(found.rows)),

@@ -81,6 +81,7 @@ pub(super) struct RecordedConnection {
     pub(super) executed: Vec<(u64, u64, usize, Execution)>,
     /// Tables that it wrote to in ways that cannot be replayed, each with the moment.
     lacks: Vec<(u64, String)>,
+    notes: Vec<(Note, String)>,
 }
 
 impl Recording {
@@ -186,10 +187,14 @@ impl Recording {
                     if note == Note::BusyTimeout {
                         self.busy_timeout_ms = self.busy_timeout_ms.max(number);
                     }
-                    if let Some(connection) = connection.filter(|_| note == Note::Blob && number != 0) {
+                    let Some(connection) = connection else {
+                        self.note(note, &name);
+                        continue;
+                    };
+                    if note == Note::Blob && number != 0 {
                         connection.lacks.push((at_ns, name.to_lowercase()));
                     }
-                    self.note(note, &name);
+                    connection.notes.push((note, name));
                 }
                 EventKind::Opened(_) | EventKind::Ended => {}
             }
@@ -250,7 +255,10 @@ impl Recording {
             return Err(format!("no database {wanted} was recorded, only {}", recorded.join(", ")));
         }
         let chosen = most.map(|(database, _)| database.clone()).unwrap_or_default();
-        self.lacks = connections.iter().filter(|it| it.database == chosen).flat_map(|it| it.lacks.clone()).collect();
+        for connection in connections.iter_mut().filter(|it| it.database == chosen) {
+            self.lacks.append(&mut connection.lacks);
+            connection.notes.iter().for_each(|(note, name)| self.note(*note, name));
+        }
         connections.retain(|it| it.database == chosen && !it.executed.is_empty());
         executions.remove(&chosen);
         for (database, count) in executions {
@@ -318,6 +326,7 @@ impl RecordedConnection {
             to_ns: at_ns,
             executed: Vec::new(),
             lacks: Vec::new(),
+            notes: Vec::new(),
         }
     }
 }

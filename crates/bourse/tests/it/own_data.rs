@@ -258,6 +258,12 @@ fn what_init_would_destroy_or_cannot_use_is_refused() {
     let refused = output(folder.path(), &["micro", "init", "--from", "made.db"]);
     let said = text(&refused.stderr);
     assert!(refused.status.code() == Some(1) && said.contains("made.db was made by Bourse"), "{said}");
+    let (_engine, mut session) = session(&folder.path().join("empty.db"), "journal=delete&sync=off");
+    execute(session.as_mut(), &["CREATE TABLE item (id INTEGER PRIMARY KEY)"]);
+    drop((session, _engine));
+    let refused = output(folder.path(), &["micro", "init", "--from", "empty.db"]);
+    let said = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && said.contains("no table of empty.db has rows"), "{said}");
 }
 
 #[test]

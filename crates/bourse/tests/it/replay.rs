@@ -587,3 +587,19 @@ fn a_checkpoint_before_the_first_write_of_a_transaction_is_left_out_and_named() 
     let words = "1 × execution of a checkpoint within a transaction";
     assert!(facts.iter().any(|it| it.name == "left out" && it.value == words), "{facts:?}");
 }
+
+/// A backup of the replayed database into another one was once listed as one into it.
+#[test]
+fn what_happens_on_another_database_is_not_left_out_of_this_one() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(3);
+    trace.open_file(3, "/home/other.db");
+    for (connection, name) in [(1, "main"), (3, "elsewhere")] {
+        trace.event(connection, EventKind::Noted { note: Note::Backup, number: 0, name: name.to_owned() });
+    }
+    trace.write(folder.path());
+    let (_, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    let facts = &run.as_ref().expect("it ran").cases[0].rounds[0].facts;
+    let left_out: Vec<&str> = facts.iter().filter(|it| it.name == "left out").map(|it| it.value.as_str()).collect();
+    assert_eq!(left_out, ["1 × backup into the database: main"], "{said}");
+}

@@ -27,9 +27,8 @@ pub(crate) fn init(arguments: &MicroInit) -> Result<()> {
          bourse micro run sql {file} sqlite:run.db --from {shown}"
     );
     let text = start_file(copy.path(), &title).map_err(|error| failure(&shown, &error))?;
-    let operations = operations_of("start.sql", &text).map_err(|error| {
-        Failure::usage(format!("there is nothing to start from in {shown}"))
-            .detail("cause", error.to_string())
+    let operations = operations_of("start.sql", &text).map_err(|_| {
+        Failure::usage(format!("there is nothing to start from: no table of {shown} has rows to read by a key"))
             .hint("a start file reads and writes rows of tables; it needs a table with a row")
     })?;
     let Some(output) = output else { return print(&text) };

@@ -710,7 +710,7 @@ fn a_replay_of_undetermined_results_alone_shows_nothing() {
 }
 
 #[test]
-fn foreign_keys_that_the_program_did_not_enforce_are_hinted_at() {
+fn constraints_that_the_program_did_not_enforce_are_hinted_at() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let mut trace = shop(3);
     trace.execute(1, "CREATE TABLE k(p REFERENCES t(id))", &[], &[], 0);
@@ -722,6 +722,15 @@ fn foreign_keys_that_the_program_did_not_enforce_are_hinted_at() {
                  `foreign_keys=off` in the target does not enforce";
     assert!(check(&run, "results").1.contains(shown), "{:?}", check(&run, "results"));
     let (code, said, _) = replay(folder.path(), &["sqlite:y.db?defaults=sqlite&foreign_keys=off"]);
+    assert_eq!(code, Some(0), "{said}");
+    let mut trace = shop(3);
+    trace.execute(1, "CREATE TABLE k(p CHECK (p < 9))", &[], &[], 0);
+    trace.execute(1, "INSERT INTO k VALUES (99)", &[], &[], 1);
+    trace.write(folder.path());
+    let (_, _, run) = replay(folder.path(), &["sqlite::memory:"]);
+    let shown = "found CHECK constraint failed: p < 9, which `checks=off` in the target does not enforce";
+    assert!(check(&run, "results").1.contains(shown), "{:?}", check(&run, "results"));
+    let (code, said, _) = replay(folder.path(), &["sqlite::memory:?checks=off"]);
     assert_eq!(code, Some(0), "{said}");
 }
 
