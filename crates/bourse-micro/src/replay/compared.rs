@@ -332,7 +332,7 @@ impl RoundState {
         };
         let undecided = if reads_from(&step.beside) {
             "the program wrote while it read the rows"
-        } else if reads_from(&unit.beside) {
+        } else if reads_from(&recording.written_beside(unit)) {
             "another connection wrote meanwhile"
         } else if statement.is_vague || choice.is_within {
             VAGUE

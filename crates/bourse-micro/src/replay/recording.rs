@@ -3,7 +3,7 @@
 use super::settings::ChangedSetting;
 use super::shape::short;
 use super::statement::{RecordedStatement, Statements};
-use super::steps::{Step, Unit};
+use super::steps::{Step, Unit, Writer};
 use crate::options::OptionError;
 use crate::workload::{digest_file, in_digits, named};
 use bourse_engine::open_named;
@@ -37,6 +37,8 @@ pub(super) struct Recording {
     /// Steps of each user.
     pub(super) users: Vec<Vec<Step>>,
     pub(super) units: Vec<Unit>,
+    /// Units that write, in the order of their ends.
+    pub(super) writers: Vec<Writer>,
     /// Whether values are masked, so that no digest of rows is known.
     pub(super) is_masked: bool,
     /// Whether an extension recorded it that saw no errors.

@@ -9,6 +9,7 @@ use bourse_record::grouped;
 use bourse_trace::TraceValue;
 use bourse_trace::digest::RowsDigest;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Effect of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +69,19 @@ pub(super) struct Unit {
     pub(super) after: usize,
     /// Number of writing units that have to end before.
     pub(super) after_writers: usize,
-    /// Numbers of the writing statements of other connections while it reads, so that it may see the state before or after them.
-    pub(super) beside: BTreeSet<usize>,
+    /// User whose connection it is on.
+    user: usize,
+    /// Places among the recording's [`Writer`]s of those that may have written while it reads, of its own user too.
+    beside: Range<usize>,
+}
+
+/// A transaction, or a statement outside one, that writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    user: usize,
+    begin_ns: u64,
+    /// Numbers of its statements that write.
+    statements: BTreeSet<usize>,
 }
 
 impl Recording {
@@ -260,20 +272,22 @@ impl Recording {
             writer_begins[at - 1] = writer_begins[at - 1].min(writer_begins[at]);
         }
         let mut written = vec![BTreeSet::new(); self.units.len()];
-        for step in self.users.iter().flatten().filter(|step| !statements[step.statement].reads) {
-            written[step.unit].insert(step.statement);
-        }
-        let mut user_of = vec![0; self.units.len()];
         for (user, steps) in self.users.iter().enumerate() {
-            steps.iter().for_each(|step| user_of[step.unit] = user);
+            for step in steps {
+                self.units[step.unit].user = user;
+                written[step.unit].extend(Some(step.statement).filter(|it| !statements[*it].reads));
+            }
         }
+        let writer = |unit: &usize| {
+            let Unit { user, begin_ns, .. } = self.units[*unit];
+            Writer { user, begin_ns, statements: std::mem::take(&mut written[*unit]) }
+        };
+        self.writers = writers.iter().map(writer).collect();
         let mut writers_before = 0;
         for (rank, number) in by_end.into_iter().enumerate() {
             let Unit { begin_ns, reads_from_ns, end_ns, .. } = self.units[number];
             let ended = writer_ends.partition_point(|end| *end <= reads_from_ns);
-            let open = (ended..writers.len()).take_while(|at| writer_begins[*at] < end_ns).map(|at| writers[at]);
-            let others = open.filter(|it| self.units[*it].begin_ns < end_ns && user_of[*it] != user_of[number]);
-            let beside = others.flat_map(|it| written[it].iter().copied()).collect();
+            let open = writer_begins.partition_point(|begin| *begin < end_ns);
             let unit = &mut self.units[number];
             unit.rank = rank;
             // Of two that end at once neither waits for the other, and none for itself.
@@ -282,9 +296,17 @@ impl Recording {
                 unit.after_writers = writers_before;
                 writers_before += 1;
             } else {
-                unit.beside = beside;
+                unit.beside = ended..open.max(ended);
             }
         }
+    }
+
+    /// Numbers of the statements by which other connections wrote while a unit read, so that it may have seen the state before or
+    /// after them.
+    pub(super) fn written_beside(&self, unit: &Unit) -> BTreeSet<usize> {
+        let others = self.writers[unit.beside.clone()].iter();
+        let others = others.filter(|it| it.begin_ns < unit.end_ns && it.user != unit.user);
+        others.flat_map(|it| it.statements.iter().copied()).collect()
     }
 }
 
