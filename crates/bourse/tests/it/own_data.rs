@@ -263,7 +263,7 @@ fn what_init_would_destroy_or_cannot_use_is_refused() {
     drop((session, _engine));
     let refused = output(folder.path(), &["micro", "init", "--from", "empty.db"]);
     let said = text(&refused.stderr);
-    assert!(refused.status.code() == Some(1) && said.contains("no table of empty.db has rows"), "{said}");
+    assert!(refused.status.code() == Some(1) && said.contains("in empty.db: no table of it has rows"), "{said}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn init(arguments: &MicroInit) -> Result<()> {
     );
     let text = start_file(copy.path(), &title).map_err(|error| failure(&shown, &error))?;
     let operations = operations_of("start.sql", &text).map_err(|_| {
-        Failure::usage(format!("there is nothing to start from: no table of {shown} has rows to read by a key"))
+        Failure::usage(format!("there is nothing to start from in {shown}: no table of it has rows to read by a key"))
             .hint("a start file reads and writes rows of tables; it needs a table with a row")
     })?;
     let Some(output) = output else { return print(&text) };
