@@ -77,9 +77,9 @@ fn no_value_of_any_option_is_a_panic() {
             }
             let mine = format!("--{option}=");
             let base = base.iter().copied().filter(|word| !word.starts_with(&mine));
-            // What several commands share is declared once: the others of them get one of the values in turn.
+            // What several commands share is declared once: the others of them get three of the values in turn.
             let is_first = declared.insert((option, property.to_string()));
-            for value in ABSURD.iter().cycle().skip(tried).take(if is_first { ABSURD.len() } else { 1 }) {
+            for value in ABSURD.iter().cycle().skip(tried).take(if is_first { ABSURD.len() } else { 3 }) {
                 let words: Vec<String> = name.split(' ').chain(base.clone()).map(str::to_owned).collect();
                 let words = [words, vec![format!("{mine}{value}")]].concat();
                 ends_in_words(folder.path(), &words);

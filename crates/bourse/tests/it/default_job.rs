@@ -1,4 +1,4 @@
-//! The default job from load to page on every kind of server target: a user's own server, and private ones. It once ended
+//! The job of a transactional workload from load to page on every kind of server target: a user's own server, and private ones. It once ended
 //! with exit 2 on a user's PostgreSQL, whose sample's database could not be dropped.
 
 use crate::{bourse, text};

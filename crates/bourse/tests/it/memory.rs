@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::waiting::wait_for;
-use crate::{bourse, load_tatp, output, start, text};
+use crate::{bourse, load, output, start, text};
 use bourse_record::{Case, Document as _, PageCache, PhaseKind, Round, RunFile};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,12 +68,12 @@ fn a_cold_round_begins_with_nothing_in_memory_and_a_warm_one_with_all() {
 #[test]
 fn rounds_of_transactions_begin_cold_too() {
     let folder = folder();
-    load_tatp(folder.path(), "sqlite:a.db?sync=off");
-    let run = ["tatp", "run", "sqlite:a.db?sync=off", "--for", "1s", "--rounds", "2", "--cache", "cold"];
+    load(folder.path(), "sqlite:a.db?sync=off");
+    let run = ["tpce", "run", "sqlite:a.db?sync=off", "--days", "1", "--for", "1s", "--rounds", "2", "--cache", "cold"];
     let case = case_of(folder.path(), &run);
     for round in &case.rounds {
         assert!(page_cache(round).starts_with("cold: 0.") && round.void.is_none(), "{:?}", round.void);
-        assert!(round.read_bytes > 100_000, "{}", round.read_bytes);
+        assert!(round.read_bytes > 1_000_000, "{}", round.read_bytes);
     }
 }
 
