@@ -386,16 +386,12 @@ impl RoundState {
             let found = match found {
                 Err(error) => {
                     let option = match error.code() {
-                        Some("SQLITE_CONSTRAINT_FOREIGNKEY") => "foreign_keys",
-                        Some("SQLITE_CONSTRAINT_CHECK") => "checks",
-                        _ => "",
+                        Some("SQLITE_CONSTRAINT_FOREIGNKEY") => Some("foreign_keys"),
+                        Some("SQLITE_CONSTRAINT_CHECK") => Some("checks"),
+                        _ => None,
                     };
-                    let without = if option.is_empty() {
-                        String::new()
-                    } else {
-                        format!(", which `{option}=off` in the target does not enforce")
-                    };
-                    format!("{}{without}", error.message())
+                    let hint = |option| format!(", which `{option}=off` in the target does not enforce");
+                    error.message().to_owned() + &option.map(hint).unwrap_or_default()
                 }
                 Ok(Found::Rows(found)) if found.rows == 0 => counted(0),
                 // Masked rows have no digest.

@@ -205,16 +205,17 @@ impl Recording {
             self.units[unit].last_ns = begin_ns;
             self.units[unit].end_ns = self.units[unit].end_ns.max(end_ns);
             self.units[unit].writes |= !statements.all[statement].reads;
-            let writes = |it: &usize| !statements.all[*it].reads;
-            let changing: Vec<usize> = match is_over || statements.all[statement].undoes {
-                true => steps[begun..].iter().map(|it| it.statement).chain([statement]).filter(writes).collect(),
-                false => Some(statement).filter(writes).into_iter().collect(),
-            };
             let mut beside = BTreeSet::new();
-            for at in &unended {
-                match statements.all[steps[*at].statement].reads {
-                    true => steps[*at].beside.extend(&changing),
-                    false => drop(beside.insert(steps[*at].statement)),
+            if !unended.is_empty() {
+                let reads = |number: usize| statements.all[number].reads;
+                let from = if is_over || statements.all[statement].undoes { begun } else { steps.len() };
+                let done = steps[from..].iter().map(|it| it.statement).chain([statement]);
+                let changing: Vec<usize> = done.filter(|it| !reads(*it)).collect();
+                for at in &unended {
+                    match reads(steps[*at].statement) {
+                        true => steps[*at].beside.extend(&changing),
+                        false => drop(beside.insert(steps[*at].statement)),
+                    }
                 }
             }
             unended.push(steps.len());
