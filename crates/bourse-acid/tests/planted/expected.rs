@@ -6,8 +6,7 @@ use crate::matrix::{Cell, ISOLATION, WORKLOADS, is_control};
 /// Expected finding of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// The detector fails with this first reason, or with one of several divided by `|` where the users' schedule decides
-    /// which is the first; an empty one matches any.
+    /// The detector fails with this first reason; an empty one matches any.
     Caught(&'static str),
     /// The detector passes and shows this sign.
     Shown(&'static str),
@@ -81,8 +80,7 @@ const OF_TATP: &[(&str, [Expected; 4])] = &[
     ("ServiceNotNeeded", [Caught("operations failed"), Silent, Caught("Insert-Call-Forwarding"), NotRun]),
     ("InactiveServiceFound", [Caught("lockstep sample"), Silent, Caught("Get-New-Destination"), NotRun]),
     ("LastHourIncluded", [Caught("lockstep sample"), Silent, Caught("Get-New-Destination"), NotRun]),
-    // Insertions and deletions that were rolled back may balance: the sample finds the bug then.
-    ("ChangeRolledBack", [Caught(""), Silent, Caught(""), NotRun]),
+    ("ChangeRolledBack", [Caught("call forwardings"), Silent, Caught(""), NotRun]),
     ("MissCommitted", [Caught("lockstep sample"), Silent, Caught(""), NotRun]),
     ("MixWithoutDelete", [Caught("lockstep sample"), Silent, Silent, NotRun]),
 ];
@@ -103,7 +101,7 @@ const OF_TPCC: &[(&str, [Expected; 4])] = &[
     ("StockRefilledWithHundred", [Caught("lockstep sample"), Silent, Caught("New-Order"), Silent]),
     ("RemoteOrderLocal", [Caught("lockstep sample"), Silent, Caught("New-Order"), Caught("")]),
     ("RemoteNotCounted", [Caught("lockstep sample"), Silent, Caught("New-Order"), Caught("")]),
-    ("NewestDelivered", [Caught("C2 next orders|C3 new orders"), Caught("C2 next orders|C3 new orders"), Caught("Delivery"), Caught("")]),
+    ("NewestDelivered", [Caught("C2 next orders"), Caught("C2 next orders"), Caught("Delivery"), Caught("")]),
     ("LinesNotDelivered", [Caught("C7 dates of delivery"), Caught("C7 dates of delivery"), Caught("Delivery"), Caught("")]),
     ("DeliveryNotCharged", [Caught("deliveries"), Caught("C10 balances"), Caught("Delivery"), Caught("")]),
     ("FirstOrderShown", [Caught("lockstep sample"), Silent, Caught("Order-Status"), Caught("")]),
@@ -153,15 +151,17 @@ pub(crate) fn expected(bug: &str, detector: Detector) -> Option<Expected> {
     Some(wants.get(detector as usize).copied().unwrap_or(NotRun))
 }
 
-/// Whether a matrix of that length runs a detector for a bug; a short one runs no detector that should stay silent, except
-/// for the controls.
+/// Whether a matrix of that length runs a detector for a bug. Except for the controls, a short one runs no detector that should stay
+/// silent, and no `check` that should fail at the check that already failed in `run`.
 pub(crate) fn is_asked(bug: &str, detector: Detector, length: Length) -> bool {
     match (detector, expected(bug, detector)) {
         (_, Some(NotRun)) => false,
         (Detector::Run | Detector::Isolation, _) => true,
         (Detector::Acid, _) => length.acid,
         (Detector::Check | Detector::Verify, wanted) if length == Length::SHORT && !is_control(bug) => {
-            matches!(wanted, Some(Caught(_))) && !OF_RUN_ALONE.iter().any(|(of, _)| *of == bug)
+            matches!(wanted, Some(Caught(_)))
+                && (detector == Detector::Verify || wanted != expected(bug, Detector::Run))
+                && !OF_RUN_ALONE.iter().any(|(of, _)| *of == bug)
         }
         (Detector::Check | Detector::Verify, _) => true,
     }
@@ -172,7 +172,7 @@ pub(crate) fn is_asked(bug: &str, detector: Detector, length: Length) -> bool {
 pub(crate) fn misses(cells: &[Cell], length: Length) -> Vec<String> {
     let is_met = |cell: &&Cell| match (expected(cell.bug, cell.detector), &cell.found) {
         (Some(Caught(want)), Found::Caught(why)) | (Some(Shown(want)), Found::Shown(why)) => {
-            want.is_empty() || want.split('|').any(|want| want == why) || length != Length::SHORT
+            want.is_empty() || want == why || length != Length::SHORT
         }
         (Some(Silent), Found::Silent) => true,
         (Some(Silent | Shown(_)), Found::Caught(_)) => length != Length::SHORT && !is_control(cell.bug),

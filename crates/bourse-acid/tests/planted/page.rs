@@ -47,7 +47,7 @@ pub(crate) fn page(cells: &[matrix::Cell], length: Length) -> String {
             "Each bug is planted in turn in a build with the feature `planted-bug`, on a copy of its workload's smallest database \
              on SQLite, and each detector is asked: `run`, `check` of the database which that run leaves, `verify` against the \
              model, and `acid` of TPC-E and TPC-C without crashes. Runs of TPC-E are of {transactions} transactions in simulated time, those \
-             of TATP and TPC-C take a second; all end with a lockstep sample of {sampled} transactions and the contention sample. **Bold** \
+             of TATP and TPC-C of 900; all end with a lockstep sample of {sampled} transactions and the contention sample. **Bold** \
              is what fails first: the exit code is not 0. \"shown\" stands in the report of a run that passes. \
              Seconds are wall-clock time on the machine that wrote this page, copying the database included. No other build \
              contains any of these bugs; a test shows it."
@@ -57,7 +57,8 @@ pub(crate) fn page(cells: &[matrix::Cell], length: Length) -> String {
              each of {seeds} seeds; `bourse isolation` records more by default, six rounds of three seconds."
         ),
         format!(
-            "Without arguments it asks the first three for {} transactions, of some bugs `run` alone, and fails where one \
+            "Without arguments it asks the first three for {} transactions, of some bugs `run` alone, runs no `check` that would \
+             fail as `run` did, and fails where one \
              finds anything else than is expected of it (`crates/bourse-acid/tests/planted/expected.rs`).",
             Length::SHORT.transactions
         ),
