@@ -79,8 +79,8 @@ pub(crate) struct States(pub(crate) Option<u64>);
 
 fn states(text: &str) -> Result<States, String> {
     match text.parse::<u64>() {
-        Ok(number @ 100..=1_000_000_000) => Ok(States(Some(number))),
+        Ok(number @ 20..=1_000_000_000) => Ok(States(Some(number))),
         _ if text == "all" => Ok(States(None)),
-        _ => Err("expected an integer from 100 to 1,000,000,000, or 'all'".to_owned()),
+        _ => Err("expected an integer from 20 to 1,000,000,000, or 'all'".to_owned()),
     }
 }

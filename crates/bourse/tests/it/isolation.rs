@@ -4,11 +4,11 @@ use crate::{output, text};
 use bourse_engine_mysql::Flavour;
 use std::fs;
 
-/// Records about 10,000 transactions at each level of a target, which must keep its promise; returns the report. Options of
-/// the command may follow the target.
-fn kept(target: &str, promises: &[&str]) -> String {
+/// Records so many transactions of each of four users at each level of a target, which must keep its promise; returns the report.
+/// Options of the command may follow the target.
+fn kept(target: &str, count: &str, promises: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let run = ["isolation", "--count", "2500", "--rounds", "1", "--warmup", "0s", "--seed", "7"];
+    let run = ["isolation", "--count", count, "--rounds", "1", "--warmup", "0s", "--seed", "7"];
     let ended = output(folder.path(), &run.into_iter().chain(target.split(' ')).collect::<Vec<_>>());
     let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
     assert!(ended.status.success(), "{target}: {said}{shown}");
@@ -34,10 +34,10 @@ fn engines_in_this_process_keep_what_they_promise() {
         "lmdb:x.lmdb?sync=off --processes 2",
     ];
     for target in serializable {
-        kept(target, &["serializable"]);
+        kept(target, "2500", &["serializable"]);
     }
     // The table breaks "read uncommitted" into two lines.
-    let shown = kept("sqlite:x.db?shared_cache=on&read_uncommitted=on&sync=off", &["read"]);
+    let shown = kept("sqlite:x.db?shared_cache=on&read_uncommitted=on&sync=off", "2500", &["read"]);
     assert!(shown.contains("found and allowed: "), "reads of what is not committed: {shown}");
 }
 
@@ -47,7 +47,7 @@ fn a_private_postgres_keeps_its_three_levels() {
     if let Err(why) = bourse_engine_postgres::installed(None) {
         return bourse_testkit::skipped(test, why);
     }
-    let shown = kept("postgres+private:?ram=on", &["read committed", "snapshot", "serializable"]);
+    let shown = kept("postgres+private:?ram=on", "1000", &["read committed", "snapshot", "serializable"]);
     assert!(shown.contains("found and allowed: "), "read committed allows it: {shown}");
 }
 
@@ -57,7 +57,7 @@ fn a_private_mariadb_keeps_its_three_levels() {
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
         return bourse_testkit::skipped(test, why);
     }
-    kept("mariadb+private:?ram=on", &["read committed", "snapshot", "serializable"]);
+    kept("mariadb+private:?ram=on", "1000", &["read committed", "snapshot", "serializable"]);
 }
 
 #[test]
