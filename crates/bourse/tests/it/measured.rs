@@ -1,7 +1,7 @@
 //! Rates, rounds, sweeps, searches and steadiness, by the command line.
 
 use crate::{bourse, load, output, text};
-use bourse_record::{Document as _, Operation, Outcome, RunFile};
+use bourse_record::{Document as _, Operation, Outcome, RunFile, Warning};
 use std::fs;
 use std::path::Path;
 
@@ -150,7 +150,14 @@ fn a_quick_look_has_both_kinds_of_workloads_in_one_report() {
     assert_eq!(ended.status.code(), Some(0), "{}{}", text(&ended.stdout), text(&ended.stderr));
     let file = run_file(folder.path());
     let of = |name: &str| file.cases.iter().filter(|case| case.workload.name == name).count();
-    assert!(of("tpce") == 1 && of("point-read") >= 2 && of("update") >= 2 && of("bulk-load") == 0);
+    // On a busy machine cases are left out, by name.
+    let late = |name: &str| {
+        let is_late = |it: &&Warning| matches!(it, Warning::OutOfTime { work } if work.contains(name));
+        file.warnings.iter().filter(is_late).count()
+    };
+    let planned = |name: &str| of(name) + late(name);
+    assert_eq!((planned("tpce"), planned("bulk-load")), (1, 0), "{:?}", file.warnings);
+    assert!(planned("point-read") >= 2 && planned("update") >= 2, "{:?}", file.warnings);
     assert!(file.cases.iter().all(|case| case.rounds.len() == 1), "as many rounds as were asked for");
     let mut labels: Vec<&str> = file.cases.iter().map(|case| case.label.as_str()).collect();
     let all = labels.len();
