@@ -2,6 +2,7 @@
 
 mod compared;
 mod programs;
+mod undetermined;
 
 use super::{output, text};
 use bourse_record::{CheckStatus, Document as _, RunFile};
@@ -139,6 +140,19 @@ fn shop(to: i64) -> Trace {
     }
     trace.execute_as(1, "INSERT INTO t VALUES (1, 'again')", &[], &[], 0, [true, true], 1555);
     trace
+}
+
+/// A recording with more executions than those that are judged, and with rows that are wrong.
+fn planted(judged: impl FnOnce(&mut Trace)) -> (Option<i32>, String, Option<RunFile>) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut trace = shop(5);
+    judged(&mut trace);
+    for id in 1..60 {
+        trace.execute(1, "SELECT ?", &[TraceValue::Int(id)], &[&[id]], 0);
+    }
+    trace.write(folder.path());
+    let (code, said, run) = replay(folder.path(), &["sqlite::memory:"]);
+    (code, said.split_whitespace().collect::<Vec<_>>().join(" "), run)
 }
 
 /// Replays the trace in `folder/t` once; exit code, messages, and the results.
