@@ -83,6 +83,11 @@ class Comparison:
         return _PASSED[self.exit_code]
 
     @property
+    def tolerance(self) -> float:
+        """Part of one by which head may be slower."""
+        return float(self.document["tolerance"])
+
+    @property
     def verdict(self) -> str:
         """Verdict on the headline of the first pair."""
         return self.pairs[0].verdict
@@ -122,7 +127,7 @@ class Comparison:
         return "\n".join([*lines, f"again: {shlex.join(self.command)}"])
 
     def __repr__(self) -> str:
-        return f"<comparison: {'; '.join(map(str, self.pairs))}>"
+        return f"<comparison, tolerance {100 * self.tolerance:g} %: {'; '.join(map(str, self.pairs))}>"
 
     def _repr_html_(self) -> str:
         names = ["metric", "A", "B", "unit", "B against A", "verdict"]
@@ -147,8 +152,10 @@ def compare(
     """Compares two stored runs, or two targets whose rounds take turns: `bourse.compare("sqlite:a.db", "lmdb:b.lmdb",
     workload="point-read")`.
 
-    A comparison that is slower, or decides nothing, is a result and no exception: see `passed`. Of two stored runs nothing is
-    decided without `noise="3 %"` or `baseline="bourse-runs"`. Options are those of `bourse compare`, as in `bourse.run`.
+    `tolerance` is the part by which `head` may be slower and still pass, 5 % unless another is given. Verdicts depend on it, and
+    `repr` of the comparison shows it. A comparison that is slower, or decides nothing, is a result and no exception: see `passed`.
+    Of two stored runs nothing is decided without `noise="3 %"` or `baseline="bourse-runs"`. Options are those of `bourse compare`,
+    as in `bourse.run`.
 
     Raises `Error` where there is nothing to compare: a target that failed, a check that failed, an interrupted run.
     """

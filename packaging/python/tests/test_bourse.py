@@ -204,6 +204,10 @@ class Comparisons(InFolder):
         self.assertIn("<td>reads/s</td><td>-50.0 % (no interval)</td>", failed._repr_html_())
         self.assertEqual([it.unit for it in failed.pairs[0].metrics][:2], ["reads/s", "ns"])
         self.assertIn("B is slower", str(failed))
+        self.assertRegex(repr(failed), r"^<comparison, tolerance 5 %: slower beyond: -50.0 % ")
+        tolerated = bourse.compare(same, slower, tolerance="60 %", noise="1%")
+        self.assertEqual((tolerated.passed, tolerated.tolerance), (True, 0.6))
+        self.assertIn("tolerance 60 %", repr(tolerated))
         with self.assertRaisesRegex(bourse.UsageError, "nowhere"):
             bourse.compare(same, "nowhere")
         with self.assertRaisesRegex(bourse.UsageError, "the same run twice"):
