@@ -133,6 +133,15 @@ fn targets_that_are_none() {
         );
     }
     refused(&["crash", "sqlite:x.db", "--cases", "all"], &["--cases", "cannot be used with"]);
+    // A state was rebuilt on the profile of its name, whatever other was named.
+    for (state, typed) in [
+        ("wal-full/12:one-3", &["--profile", "lying-cache"][..]),
+        ("wal-full/12:one-3", &["--dry-run"]),
+        ("t.bin#7", &["--seed", "2"]),
+    ] {
+        let words = [&["crash", "--replay", state], typed].concat();
+        refused(&words, &[&format!("{} cannot be used with --replay", typed[0]), "wal-full@ext4-ordered/"]);
+    }
     for more in [&[][..], &["--dry-run"]] {
         refused(&[&["crash", "--profile", "foo"], more].concat(), &["unknown profile 'foo'", "any-order: "]);
     }

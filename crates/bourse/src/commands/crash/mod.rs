@@ -33,11 +33,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &CrashArgs) -> Result<()> {
-    if let Some((trace, number)) = arguments.replay.as_deref().and_then(drawn::parse) {
-        return drawn::replay(&trace, number, arguments);
-    }
     if let Some(state) = &arguments.replay {
-        return enumerated::replay(state, arguments.seed, &arguments.output.directory);
+        let trace = drawn::parse(state);
+        only_of_replay(arguments, if trace.is_some() { "flat_in" } else { "seed" })?;
+        return match trace {
+            Some((trace, number)) => drawn::replay(&trace, number, arguments),
+            None => enumerated::replay(state, arguments.seed, &arguments.output.directory),
+        };
     }
     crate::tpce::whole(&arguments.database)?;
     enumerated::devices(&arguments.profile)?;
@@ -111,6 +113,16 @@ const OF_STATES: [&str; 4] = ["states", "cases", "profile", "faults"];
 /// Options of the crashes under load alone, by their ids.
 const OF_LOAD: [&str; 10] =
     ["sweep", "times", "samples", "customers", "days", "scale_factor", "flat_in", "constraints", "threads", "reload"];
+
+/// Refuses the typed options without effect on a state that is rebuilt; `own` is the id of one that has.
+fn only_of_replay(arguments: &CrashArgs, own: &str) -> Result<()> {
+    let others = arguments.given.typed_of("crash", |id| !["replay", "directory", own].contains(&id));
+    if others.is_empty() {
+        return Ok(());
+    }
+    let why = format!("{others} cannot be used with --replay: the state's name or trace says it");
+    Err(Failure::usage(why).hint("a profile is part of the name: wal-full@ext4-ordered/12:one-3"))
+}
 
 /// Refuses the typed options of a part that does not run.
 fn only_of_parts(arguments: &CrashArgs, wants_states: bool, wants_load: bool) -> Result<()> {
