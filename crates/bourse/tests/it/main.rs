@@ -79,6 +79,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
 }
 
+/// A text without its line breaks, which depend on the width.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Starts the program with its output discarded.
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     bourse(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started")

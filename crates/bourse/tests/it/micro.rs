@@ -1,6 +1,6 @@
 //! The classic workloads, by the command line.
 
-use crate::{output, text};
+use crate::{one_line, output, text};
 use bourse_record::Document as _;
 use std::fs;
 
@@ -22,7 +22,16 @@ fn every_workload_is_listed_with_its_options() {
     for spec in bourse_micro::WORKLOADS {
         assert!(all.lines().any(|line| line.starts_with(spec.name)), "{all}");
         let one = text(&output(folder.path(), &["micro", "list", spec.name]).stdout);
-        assert!(spec.options.iter().all(|option| one.contains(option.meaning)), "{one}");
+        let words = one_line(&one);
+        assert!(spec.options.iter().all(|option| words.contains(option.meaning)), "{one}");
+        // The example is all that follows the line: its copy once began with an empty one.
+        if let Some(example) = spec.example_file() {
+            assert_eq!(
+                one.split_once("\nThe file that -s file=example runs:\n").map(|it| it.1),
+                Some(example),
+                "{one}"
+            );
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String> {
     }
     text = wrapped(&text);
     if let Some(example) = spec.example_file() {
-        text.push_str(&format!("\nThe file that -s file=example runs:\n\n{example}"));
+        text.push_str(&format!("\nThe file that -s file=example runs:\n{example}"));
     }
     Ok(text)
 }
