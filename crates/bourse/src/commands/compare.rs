@@ -88,10 +88,11 @@ pub(crate) fn run(arguments: &CompareArgs) -> Result<()> {
         note(&format!("compared: {page}"));
     }
     print(&match format {
-        CompareFormat::Text if arguments.settings.run.output.verbose => {
-            let place = page.map(|page| format!("report: {}\n", printable(&page)));
-            compared.text(&runs, line_width()) + &place.unwrap_or_default()
-        }
+        // The whole report of a run that both took turns in has its comparison.
+        CompareFormat::Text if arguments.settings.run.output.verbose => match &written {
+            Some(_) => page.map(|page| format!("report: {}\n", printable(&page))).unwrap_or_default(),
+            None => compared.text(&runs, line_width()),
+        },
         CompareFormat::Text => comparison_screen(&compared, &runs, line_width(), page.as_deref()),
         CompareFormat::Markdown => compared.markdown(),
         CompareFormat::Html => compared.html(&runs),

@@ -512,6 +512,17 @@ fn a_comparison_ends_when_it_is_decided() {
     }
 }
 
+/// The whole report of two targets ended with the comparison that it had begun with.
+#[test]
+fn a_whole_comparison_is_printed_once() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut arguments = vec!["compare", "null:", "null:", "--workload", "point-read", "-s", "rows=100", "-v"];
+    arguments.extend(["-T", "100ms", "--warmup", "0s", "--rounds", "1", "--no-wait"]);
+    let said = text(&output(folder.path(), &arguments).stdout);
+    assert_eq!((said.matches("verdict: ").count(), said.matches("\nA: ").count()), (1, 0), "{said}");
+    assert!(said.contains("\nSettings") && said.contains("/comparison.html\n"), "{said}");
+}
+
 #[test]
 fn two_targets_take_turns_and_are_compared() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
